@@ -1,0 +1,161 @@
+"""Hosts: name servers below a name of the registry, with the glue addresses that lead to them."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sandbox.core import names
+from sandbox.core.lifecycle import Action, require
+from sandbox.core.model import Host, Order
+from sandbox.core.refusals import (
+    HOST_EXISTS,
+    HOST_IN_USE,
+    HOST_NOT_FOUND,
+    HOSTS_NOT_SUPPORTED,
+    INVALID_HOSTNAME,
+    INVALID_IP,
+    INVALID_NAMESERVER,
+    Refused,
+)
+from sandbox.core.state import Draft, State
+
+MOST_NAMESERVERS = 13
+MOST_ADDRESSES = 13
+
+
+def parse_nameservers(draft: Draft, servers: Sequence[str], domain: str) -> tuple[str, ...]:
+    """``servers`` as the registry keeps them; refuses with ``invalid_nameserver``."""
+    if len(servers) > MOST_NAMESERVERS:
+        raise Refused(
+            INVALID_NAMESERVER,
+            server=servers[MOST_NAMESERVERS],
+            problem=f"is one more than {MOST_NAMESERVERS}",
+        )
+    found: list[str] = []
+    for server in servers:
+        try:
+            name = names.normalise(server)
+        except names.BadName as problem:
+            raise Refused(
+                INVALID_NAMESERVER, server=server[:80], problem=f"is no host name: {problem}"
+            ) from None
+        if name in found:
+            raise Refused(INVALID_NAMESERVER, server=server, problem="is there twice")
+        if (
+            names.below(name, domain)
+            and draft.assumed.own_glue == "required"
+            and name not in draft.state.hosts
+        ):
+            raise Refused(INVALID_NAMESERVER, server=server, problem="needs a glue record first")
+        found.append(name)
+    return tuple(found)
+
+
+def parse_host(domain: str, text: str) -> str:
+    """The full host name for ``text``, a label below ``domain`` or the whole name.
+
+    Refuses with ``invalid_hostname`` when it is malformed or lies elsewhere.
+    """
+    trimmed = text[:-1] if text.endswith(".") else text
+    try:
+        whole = names.normalise(trimmed) if "." in trimmed else ""
+        if not names.below(whole, domain):
+            whole = names.normalise(f"{trimmed}.{domain}")
+    except names.BadName as problem:
+        raise Refused(INVALID_HOSTNAME, host=text[:80], problem=f"is no host name: {problem}") from None
+    return whole
+
+
+def parse_addresses(texts: Sequence[str], field: str = "ips") -> tuple[str, ...]:
+    """IPv4 and IPv6 addresses in their canonical spelling; refuses with ``invalid_ip``."""
+    if not texts:
+        raise Refused(INVALID_IP, field=field, ip="", problem="is empty: at least one address is needed")
+    if len(texts) > MOST_ADDRESSES:
+        raise Refused(
+            INVALID_IP, field=field, ip=texts[MOST_ADDRESSES], problem=f"is one more than {MOST_ADDRESSES}"
+        )
+    found: list[str] = []
+    for text in texts:
+        address = parse_address(text, field)
+        if address in found:
+            raise Refused(INVALID_IP, field=field, ip=text, problem="is there twice")
+        found.append(address)
+    return tuple(found)
+
+
+def parse_address(text: str, field: str = "ips", version: int | None = None) -> str:
+    """One address in its canonical spelling, of either version or of the one given."""
+    try:
+        address = ipaddress.ip_address(text)
+    except ValueError:
+        address = None
+    if address is None or (address.version == 6 and "%" in text):
+        raise Refused(INVALID_IP, field=field, ip=text[:60], problem="is not an IP address", version=version)
+    if version is not None and address.version != version:
+        raise Refused(
+            INVALID_IP, field=field, ip=text, problem=f"is not an IPv{version} address", version=version
+        )
+    return str(address)
+
+
+def of_domain(state: State, domain: str) -> list[Host]:
+    """The hosts below ``domain``, by name."""
+    return [state.hosts[name] for _, name in state.hosts_of_domain.beginning((domain,))]
+
+
+def require_support(draft: Draft, order: Order, action: Action) -> None:
+    """Refuse unless the order's zone keeps hosts and its stage allows ``action``."""
+    zone = draft.state.zones[order.zone]
+    if not zone.hosts:
+        raise Refused(HOSTS_NOT_SUPPORTED, zone=names.to_unicode(zone.name))
+    require(draft, order, action, locks=draft.assumed.update_lock_covers == "updates")
+
+
+def get(draft: Draft, order: Order, text: str) -> Host:
+    """The host ``text`` below the order's name; refuses with ``host_not_found``."""
+    name = parse_host(order.name, text)
+    host = draft.state.hosts.get(name)
+    if host is None or host.domain != order.name:
+        raise Refused(HOST_NOT_FOUND, host=names.to_unicode(name))
+    return host
+
+
+def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
+    """A new host below the order's name."""
+    name = parse_host(order.name, text)
+    addresses = parse_addresses(ips)
+    if name in draft.state.hosts:
+        raise Refused(HOST_EXISTS, host=names.to_unicode(name))
+    host = Host(name=name, domain=order.name, ips=addresses)
+    draft.put(host)
+    return host
+
+
+def update(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
+    """Other addresses for a host that is there."""
+    host = get(draft, order, text)
+    changed = replace(host, ips=parse_addresses(ips))
+    draft.put(changed)
+    return changed
+
+
+def delete(draft: Draft, order: Order, text: str) -> Host:
+    """Remove a host; refuses with ``host_in_use`` while a name is delegated to it."""
+    host = get(draft, order, text)
+    require_unused(draft.state, host, besides=None)
+    draft.remove(host)
+    return host
+
+
+def require_unused(state: State, host: Host, besides: Order | None) -> None:
+    """Refuse with ``host_in_use`` while an order other than ``besides`` is delegated to ``host``."""
+    linked = state.linked.beginning(("nameserver", host.name))
+    users = [
+        names.to_unicode(state.orders[number].name)
+        for *_, number in linked
+        if besides is None or number != besides.id
+    ]
+    if users:
+        raise Refused(HOST_IN_USE, host=names.to_unicode(host.name), users=", ".join(users[:5]))

@@ -1,0 +1,378 @@
+"""Orders: to register, find, change, renew, restore and delete a name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import NamedTuple
+
+from sandbox.core import contacts, hosts, ledger, prices
+from sandbox.core.clock import days, years_later
+from sandbox.core.contacts import Wanted
+from sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require, require_unlocked
+from sandbox.core.model import ROLES, Account, Card, Contacts, Flag, Order, Premium, Purpose, Stage, Zone
+from sandbox.core.names import to_unicode
+from sandbox.core.refusals import (
+    DOMAIN_NOT_FOUND,
+    INVALID_LICENSE,
+    INVALID_NAMESERVER,
+    LICENSE_REQUIRED,
+    NAME_RESERVED,
+    NAME_TAKEN,
+    PERIOD_TOO_LONG,
+    PERIOD_TOO_SHORT,
+    PREMIUM_COST_REQUIRED,
+    PRICE_MISMATCH,
+    SWITCHED_ALREADY,
+    Refused,
+)
+from sandbox.core.state import Draft, State
+from sandbox.core.zones import require_in_service, zone_of
+
+_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
+CODE_LENGTH = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """What a holder asks for in registering ``name``; None stands for the account's defaults.
+
+    ``contacts`` maps roles to cards or handles, ``wire_names`` roles and fields to the caller's
+    words for them, ``cost`` is the price the caller has agreed to.
+    """
+
+    name: str
+    years: int = 1
+    contacts: Mapping[str, Wanted] = field(default_factory=dict)
+    wire_names: Mapping[str, str] = field(default_factory=dict)
+    nameservers: Sequence[str] | None = None
+    customer_id: int | None = None
+    privacy: bool = False
+    autorenew: bool = False
+    transfer_lock: bool = False
+    license: str | None = None
+    license_field: str = "license"
+    cost: Decimal | None = None
+
+
+class Placed(NamedTuple):
+    """An order after an operation that may have cost something, and what it cost."""
+
+    order: Order
+    paid: Decimal
+
+
+class Availability(NamedTuple):
+    """Whether ``name`` can be registered: ``taken``, ``reserved``, or neither, and at what prices."""
+
+    name: str
+    zone: Zone
+    taken: bool
+    reserved: bool
+    premium: Premium | None
+    purchase: Decimal
+    renewal: Decimal
+
+
+def availability(draft: Draft, name: str) -> Availability:
+    """What there is to say of ``name`` before registering it; refuses as :func:`zone_of` does."""
+    state = draft.state
+    zone = zone_of(state, name)
+    label = prices.label_of(name, zone)
+    return Availability(
+        name=name,
+        zone=zone,
+        taken=name in state.holding_order,
+        reserved=label in zone.reserved or name in state.zones,
+        premium=prices.premium(zone, label),
+        purchase=prices.registration(zone, label, 1, draft.now),
+        renewal=prices.renewal(zone, label, 1, draft.now),
+    )
+
+
+def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
+    """Register a name.
+
+    Refuses, in this order: as :func:`zone_of` does, ``zone_out_of_service``, ``period_too_short``,
+    ``period_too_long``, ``contacts_required``, ``invalid_contact``, ``contact_not_found``,
+    ``invalid_nameserver``, ``license_required``, ``invalid_license``, ``name_taken``, ``name_reserved``,
+    ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
+    """
+    zone = zone_of(draft.state, wanted.name)
+    require_in_service(zone)
+    _require_period(zone, wanted.name, wanted.years)
+    handles = _contacts(draft, account, wanted)
+    servers = account.nameservers
+    if wanted.nameservers is not None:
+        servers = hosts.parse_nameservers(draft, wanted.nameservers, wanted.name)
+    license_number = _license(zone, wanted)
+    found = availability(draft, wanted.name)
+    if found.taken or (account.client_id, wanted.name) in draft.state.own_order:
+        raise Refused(NAME_TAKEN, name=to_unicode(wanted.name))
+    if found.reserved:
+        raise Refused(NAME_RESERVED, name=to_unicode(wanted.name))
+    price = prices.registration(zone, prices.label_of(wanted.name, zone), wanted.years, draft.now)
+    require_cost(draft, wanted.name, found.premium is not None, wanted.cost, price)
+    protection = privacy_price(draft, zone, wanted.years) if wanted.privacy else prices.FREE
+    ledger.require_funds(account, price + protection)
+    order = _new_order(draft, account, zone, wanted)
+    order = replace(order, contacts=handles, nameservers=servers, license=license_number)
+    paid = ledger.charge(draft, order, price, Purpose.REGISTRATION, wanted.years)
+    paid += ledger.charge(draft, order, protection, Purpose.PRIVACY, wanted.years)
+    order = enter(draft, replace(order, registration=paid), order.stage)
+    return Placed(order, price + protection)
+
+
+def _contacts(draft: Draft, account: Account, wanted: Registration) -> Contacts:
+    cards = {role: given for role, given in wanted.contacts.items() if isinstance(given, Card)}
+    if wanted.wire_names:
+        contacts.require_roles(draft, wanted.contacts, wanted.wire_names)
+        contacts.check(cards, wanted.wire_names, "domain.contacts.")
+    return contacts.assign(draft, account, wanted.contacts)
+
+
+def _new_order(draft: Draft, account: Account, zone: Zone, wanted: Registration) -> Order:
+    return Order(
+        id=draft.next("order"),
+        account=account.client_id,
+        name=wanted.name,
+        zone=zone.name,
+        stage=Stage.REQUESTED if draft.assumed.order_processing else Stage.ACTIVE,
+        created=draft.now,
+        expires=years_later(draft.now, wanted.years),
+        since=draft.now,
+        contacts=Contacts(**dict.fromkeys(ROLES, account.contact)),
+        customer_id=wanted.customer_id,
+        privacy=wanted.privacy,
+        autorenew=wanted.autorenew,
+        flags=frozenset({Flag.TRANSFER_PROHIBITED} if wanted.transfer_lock else ()),
+        auth_code=new_code(draft),
+        years=wanted.years,
+    )
+
+
+def new_code(draft: Draft) -> str:
+    """A fresh authorization code."""
+    return draft.next_code("auth_code", _CODE_LETTERS, CODE_LENGTH)
+
+
+def _require_period(zone: Zone, name: str, years: int) -> None:
+    limit = min(zone.max_years, LONGEST_TERM)
+    if years < zone.min_years:
+        raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(name), limit=zone.min_years)
+    if years > limit:
+        raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(name), limit=limit, reason="")
+
+
+def _license(zone: Zone, wanted: Registration) -> str:
+    """The licence number, where the zone asks for one; others are ignored."""
+    if not zone.license:
+        return ""
+    if not wanted.license:
+        raise Refused(LICENSE_REQUIRED, zone=to_unicode(zone.name), field=wanted.license_field)
+    if not re.fullmatch(zone.license, wanted.license):
+        raise Refused(
+            INVALID_LICENSE, field=wanted.license_field, given=wanted.license[:80], pattern=zone.license
+        )
+    return wanted.license
+
+
+def require_cost(draft: Draft, name: str, premium: bool, given: Decimal | None, price: Decimal) -> None:
+    """Refuse unless the price the caller agreed to is the price of all the years, where that counts."""
+    if premium and given is None:
+        raise Refused(PREMIUM_COST_REQUIRED, name=to_unicode(name), price=ledger.money(price))
+    if given is None or (not premium and draft.assumed.purchase_cost == "premium"):
+        return
+    if given != price:
+        raise Refused(
+            PRICE_MISMATCH, given=ledger.money(given), name=to_unicode(name), price=ledger.money(price)
+        )
+
+
+def privacy_price(draft: Draft, zone: Zone, years: int) -> Decimal:
+    """What whois protection adds to the price of ``years``."""
+    return zone.prices.privacy * (years if draft.assumed.privacy_term == "per_year" else 1)
+
+
+def own(state: State, account: Account, name: str) -> Order:
+    """The account's order for ``name``; refuses with ``domain_not_found``.
+
+    The refusal's fact ``elsewhere`` says whether another account holds the name.
+    """
+    number = state.own_order.get((account.client_id, name))
+    if number is None:
+        raise Refused(DOMAIN_NOT_FOUND, name=to_unicode(name), elsewhere=name in state.holding_order)
+    return state.orders[number]
+
+
+def label_and_zone(state: State, order: Order) -> tuple[Zone, str]:
+    """The order's zone and its label there."""
+    zone = state.zones[order.zone]
+    return zone, prices.label_of(order.name, zone)
+
+
+def renewal_cost(draft: Draft, order: Order) -> Decimal:
+    """What a year's renewal of ``order`` costs now."""
+    zone, label = label_and_zone(draft.state, order)
+    return prices.renewal(zone, label, 1, draft.now)
+
+
+def renew(draft: Draft, order: Order, years: int, cost: Decimal | None = None) -> Placed:
+    """Add ``years`` to a name's term.
+
+    Refuses as :func:`~sandbox.core.lifecycle.require` does, then with ``zone_out_of_service``,
+    ``period_too_short``, ``period_too_long``, ``premium_cost_required``, ``price_mismatch``,
+    ``insufficient_funds``.
+    """
+    move = require(draft, order, Action.RENEW)
+    zone, label = label_and_zone(draft.state, order)
+    require_in_service(zone)
+    _require_renewal_period(draft, order, zone, years)
+    price = prices.renewal(zone, label, years, draft.now)
+    require_cost(draft, order.name, prices.premium(zone, label) is not None, cost, price)
+    protection = prices.FREE
+    if order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged":
+        protection = privacy_price(draft, zone, years)
+    ledger.require_funds(draft.state.accounts[order.account], price + protection)
+    ledger.charge(draft, order, price, Purpose.RENEWAL, years)
+    ledger.charge(draft, order, protection, Purpose.PRIVACY, years)
+    assert move.target is not None
+    renewed = enter(draft, replace(order, expires=years_later(order.expires, years)), move.target)
+    return Placed(renewed, price + protection)
+
+
+def _require_renewal_period(draft: Draft, order: Order, zone: Zone, years: int) -> None:
+    if years < 1:
+        raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(order.name), limit=1)
+    furthest = years_later(draft.now, LONGEST_TERM)
+    fitting = [
+        count
+        for count in range(1, min(zone.max_years, LONGEST_TERM) + 1)
+        if years_later(order.expires, count) <= furthest
+    ]
+    if years not in fitting:
+        limit = len(fitting)
+        reason = (
+            f", since no name is paid for more than {LONGEST_TERM} years ahead"
+            if limit < zone.max_years
+            else ""
+        )
+        raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(order.name), limit=limit, reason=reason)
+
+
+def restore(draft: Draft, order: Order) -> Placed:
+    """Bring a deleted name back from redemption; an expired one gets a year with it."""
+    move = require(draft, order, Action.RESTORE)
+    zone, label = label_and_zone(draft.state, order)
+    require_in_service(zone)
+    years = 1 if order.expires <= draft.now else 0
+    price = prices.restore(zone, label, years)
+    ledger.charge(draft, order, price, Purpose.RESTORE, years)
+    assert move.target is not None
+    restored = enter(draft, replace(order, expires=years_later(order.expires, years)), move.target)
+    return Placed(restored, price)
+
+
+def delete(draft: Draft, order: Order) -> Decimal:
+    """Delete a name: into redemption, or at once and refunded inside the add grace period.
+
+    Answers what was refunded. Refuses, beside the order's stage, with ``host_in_use`` while
+    another name is delegated to a host below this one.
+    """
+    move = require(draft, order, Action.DELETE)
+    for host in hosts.of_domain(draft.state, order.name):
+        hosts.require_unused(draft.state, host, besides=order)
+    zone = draft.state.zones[order.zone]
+    if order.registration and draft.now < order.created + days(zone.policy.add_grace):
+        back = ledger.refund(draft, order.registration)
+        release(draft, order)
+        return back
+    assert move.target is not None
+    enter(draft, order, move.target)
+    return prices.FREE
+
+
+def release(draft: Draft, order: Order) -> None:
+    """Let a name go: the order, its hosts and the memory of its transfers."""
+    for host in hosts.of_domain(draft.state, order.name):
+        draft.remove(host)
+    transfer = draft.state.transfers.get(order.name)
+    if transfer is not None:
+        draft.remove(transfer)
+    draft.remove(order)
+
+
+def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order:
+    """Delegate a name to other servers, at least one."""
+    require(draft, order, Action.SET_NAMESERVERS, locks=draft.assumed.update_lock_covers == "updates")
+    if not servers:
+        raise Refused(INVALID_NAMESERVER, server="", problem="is empty: at least one is needed")
+    return _write(draft, replace(order, nameservers=hosts.parse_nameservers(draft, servers, order.name)))
+
+
+def set_contacts(
+    draft: Draft, order: Order, wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]
+) -> Order:
+    """Give a name other contacts; a new registrant costs the zone's owner-change price.
+
+    Roles that are not in ``wanted`` stay. Refuses with ``locked``, ``invalid_contact``,
+    ``contact_not_found`` and ``insufficient_funds``.
+    """
+    account = draft.state.accounts[order.account]
+    require(draft, order, Action.SET_CONTACTS, locks=False)
+    changed = {role: given for role, given in wanted.items() if not _same(draft, order, role, given)}
+    if "registrant" in changed or draft.assumed.update_lock_covers == "updates":
+        require_unlocked(order, Action.SET_CONTACTS)
+    cards = {role: given for role, given in wanted.items() if isinstance(given, Card)}
+    contacts.check(cards, wire_names)
+    handles = contacts.assign(draft, account, changed, order.contacts)
+    if "registrant" in changed:
+        price = draft.state.zones[order.zone].prices.owner_change
+        ledger.charge(draft, order, price, Purpose.OWNER_CHANGE)
+    return _write(draft, replace(order, contacts=handles))
+
+
+def _same(draft: Draft, order: Order, role: str, given: Wanted) -> bool:
+    handle = getattr(order.contacts, role)
+    return given in (handle, draft.state.contacts[handle].card)
+
+
+def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:
+    """Switch a flag; what is so already stays so, unless the assumptions refuse that."""
+    require(draft, order, action)
+    if (flag in order.flags) is on:
+        return _unchanged(draft, order, action)
+    return _write(draft, replace(order, flags=order.flags | {flag} if on else order.flags - {flag}))
+
+
+def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
+    """Switch automatic renewal at expiry."""
+    require(draft, order, Action.SET_AUTORENEW)
+    if order.autorenew is on:
+        return _unchanged(draft, order, Action.SET_AUTORENEW)
+    return _write(draft, replace(order, autorenew=on))
+
+
+def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
+    """Give a name another authorization code."""
+    require(draft, order, Action.SET_AUTH_CODE, locks=draft.assumed.update_lock_covers == "updates")
+    return _write(draft, replace(order, auth_code=code))
+
+
+def read_auth_code(draft: Draft, order: Order) -> str:
+    """A name's authorization code."""
+    require(draft, order, Action.READ_AUTH_CODE)
+    return order.auth_code
+
+
+def _unchanged(draft: Draft, order: Order, action: Action) -> Order:
+    if draft.assumed.repeated_switch == "refused":
+        raise Refused(SWITCHED_ALREADY, action=action.value, name=to_unicode(order.name))
+    return order
+
+
+def _write(draft: Draft, order: Order) -> Order:
+    draft.put(order)
+    return order

@@ -1,0 +1,107 @@
+"""Every reason to refuse a request: one rule each, with the sentence that explains it.
+
+An operation raises :class:`Refused` with a rule and the facts its sentence
+names. How a refusal looks on the wire, its HTTP status and its documented
+message, is the business of the generation that answers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A reason to refuse. ``sentence`` has a placeholder for each fact."""
+
+    name: str
+    sentence: str
+
+
+class Refused(Exception):
+    """A request was refused by ``rule``; ``facts`` say what of it and what would have been allowed."""
+
+    def __init__(self, rule: Rule, **facts: object) -> None:
+        super().__init__(rule.name)
+        self.rule = rule
+        self.facts = facts
+
+    @property
+    def message(self) -> str:
+        """The rule's sentence with the facts in place."""
+        return self.rule.sentence.format(**self.facts)
+
+
+# Transport: what is wrong before any operation is reached.
+MALFORMED_BODY = Rule("malformed_body", "The body is not usable: {problem}.")
+BODY_TOO_LARGE = Rule("body_too_large", "The body is larger than the {limit} bytes taken here.")
+UNKNOWN_PATH = Rule("unknown_path", "{method} {path} is no operation. The nearest are: {nearest}.")
+METHOD_NOT_ALLOWED = Rule("method_not_allowed", "{method} does not go with {path}; use {allowed}.")
+UNKNOWN_WORLD = Rule("unknown_world", "There is no world {world!r}.")
+INTERNAL_ERROR = Rule("internal_error", "The sandbox failed while answering; its log says where.")
+
+# Authentication.
+CREDENTIALS_MISSING = Rule("credentials_missing", "The request carries no {missing}.")
+UNKNOWN_KEY = Rule("unknown_key", "No account has the API key {key!r}.")
+SIGNATURE_MISMATCH = Rule("signature_mismatch", "The signature is not the one expected. {explanation}")
+TOKEN_MISSING = Rule("token_missing", "The request carries no X-Auth-Token header.")
+UNKNOWN_TOKEN = Rule("unknown_token", "No account has this token.")
+
+# Shape of the request.
+INVALID_PARAMETER = Rule("invalid_parameter", "{problems}.")
+TOO_MANY_NAMES = Rule("too_many_names", "domainNames holds {count} names; at most {limit} are taken.")
+
+# Names and zones.
+INVALID_NAME = Rule("invalid_name", "{name!r} is not a name that can be registered: {problem}.")
+ZONE_NOT_SUPPORTED = Rule("zone_not_supported", "No zone of this service holds {name}.")
+ZONE_OUT_OF_SERVICE = Rule("zone_out_of_service", "The zone {zone} is out of service.")
+DOMAIN_NOT_FOUND = Rule("domain_not_found", "{name} is not in this account.")
+NAME_TAKEN = Rule("name_taken", "{name} is registered already.")
+NAME_RESERVED = Rule("name_reserved", "{name} is kept back by its registry.")
+
+# Order state.
+WRONG_STATE = Rule("wrong_state", "{name} is {state}, where {action} is not possible; {allowed}.")
+SWITCHED_ALREADY = Rule("switched_already", "{action} changes nothing for {name}: it is so already.")
+TRANSFER_PENDING = Rule("transfer_pending", "{name} is being transferred, so {action} has to wait.")
+NO_TRANSFER = Rule("no_transfer", "{name} has no pending transfer that this account could {action}.")
+LOCKED = Rule("locked", "{name} has {flag} set, which forbids {action}; take it off first ({remedy}).")
+
+# Money and terms.
+INSUFFICIENT_FUNDS = Rule(
+    "insufficient_funds", "{amount} {currency} are needed and the balance is {balance} {currency}."
+)
+PREMIUM_COST_REQUIRED = Rule(
+    "premium_cost_required", "{name} is a premium name: purchaseCost must be sent and be {price}."
+)
+PRICE_MISMATCH = Rule("price_mismatch", "purchaseCost is {given}, but the price of {name} is {price}.")
+PERIOD_TOO_LONG = Rule("period_too_long", "years is {years}; {name} takes at most {limit}{reason}.")
+PERIOD_TOO_SHORT = Rule("period_too_short", "years is {years}; {name} takes at least {limit}.")
+EXPIRY_MISMATCH = Rule("expiry_mismatch", "{name} expires on {expires}, not on {given}.")
+
+# Delegation.
+INVALID_NAMESERVER = Rule("invalid_nameserver", "nameservers: {server!r} {problem}.")
+INVALID_IP = Rule("invalid_ip", "{field}: {ip!r} {problem}.")
+UNKNOWN_IP_TYPE = Rule("unknown_ip_type", "ip: the type {type!r} is neither v4 nor v6.")
+HOSTS_NOT_SUPPORTED = Rule("hosts_not_supported", "The zone {zone} keeps no glue records.")
+INVALID_HOSTNAME = Rule("invalid_hostname", "hostname: {host!r} {problem}.")
+HOST_EXISTS = Rule("host_exists", "The glue record {host} exists already.")
+HOST_NOT_FOUND = Rule("host_not_found", "There is no glue record {host}.")
+HOST_IN_USE = Rule("host_in_use", "{host} is a name server of {users}.")
+
+# People.
+CONTACTS_REQUIRED = Rule("contacts_required", "domain.contacts lacks {missing}.")
+INVALID_CONTACT = Rule("invalid_contact", "{field}: {value!r} {problem}.")
+CONTACT_NOT_FOUND = Rule("contact_not_found", "{field}: there is no contact {handle!r} in this account.")
+LICENSE_REQUIRED = Rule("license_required", "{zone} asks for a licence number: send {field}.")
+INVALID_LICENSE = Rule("invalid_license", "{field}: {given!r} does not match the pattern {pattern}.")
+
+# Transfers.
+TRANSFERS_NOT_SUPPORTED = Rule("transfers_not_supported", "The zone {zone} takes no transfers.")
+NOT_REGISTERED = Rule("not_registered", "{name} is not registered, so there is nothing to transfer.")
+ALREADY_YOURS = Rule("already_yours", "{name} is in this account already.")
+TRANSFER_LOCKED = Rule("transfer_locked", "{name} is locked against transfer by its holder.")
+TOO_YOUNG = Rule("too_young", "{name} was registered on {created}; it can be transferred from {ready} on.")
+WRONG_AUTH_CODE = Rule("wrong_auth_code", "authCode is not the code of {name}.")
+INVALID_AUTH_CODE = Rule(
+    "invalid_auth_code", "authCode must have {shortest} to {longest} printable ASCII characters."
+)

@@ -1,0 +1,198 @@
+"""Transfers between the registrars of a name: one asks with the code, the other may answer, time decides."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import replace
+from decimal import Decimal
+
+from sandbox.core import ledger, orders, prices
+from sandbox.core.clock import days, wire, years_later
+from sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require
+from sandbox.core.model import ROLES, Account, Contacts, Order, Purpose, Stage, Transfer, TransferStatus, Zone
+from sandbox.core.names import to_unicode
+from sandbox.core.refusals import (
+    ALREADY_YOURS,
+    NO_TRANSFER,
+    NOT_REGISTERED,
+    PERIOD_TOO_LONG,
+    PERIOD_TOO_SHORT,
+    TOO_YOUNG,
+    TRANSFERS_NOT_SUPPORTED,
+    WRONG_AUTH_CODE,
+    Refused,
+)
+from sandbox.core.state import Draft
+from sandbox.core.zones import require_in_service, zone_of
+
+
+def request(
+    draft: Draft,
+    account: Account,
+    name: str,
+    code: str,
+    *,
+    years: int = 1,
+    cost: Decimal | None = None,
+    customer_id: int | None = None,
+) -> orders.Placed:
+    """Ask for a name that another registrar holds: a pending order, paid at once.
+
+    Refuses, in this order: as :func:`zone_of` does, ``transfers_not_supported``, ``zone_out_of_service``,
+    ``not_registered``, ``already_yours``, ``wrong_state``, ``transfer_pending``, ``transfer_locked``
+    (as ``locked``), ``too_young``, ``wrong_auth_code``, ``period_too_short``, ``period_too_long``,
+    ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
+    """
+    zone = zone_of(draft.state, name)
+    if not zone.transfers:
+        raise Refused(TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
+    require_in_service(zone)
+    held = _require_transferable(draft, account, zone, name)
+    if not hmac.compare_digest(held.auth_code.encode(), code.encode("utf-8", "surrogatepass")):
+        raise Refused(WRONG_AUTH_CODE, name=to_unicode(name))
+    added = _require_years(name, years if draft.assumed.transfer_years == "as_sent" else 1)
+    label = prices.label_of(name, zone)
+    price = prices.transfer(zone, label, added)
+    orders.require_cost(draft, name, prices.premium(zone, label) is not None, cost, price)
+    ledger.require_funds(account, price)
+    order = _arriving_order(draft, account, held, added, customer_id)
+    charges = ledger.charge(draft, order, price, Purpose.TRANSFER, added)
+    draft.put(
+        Transfer(
+            name=name,
+            status=TransferStatus.PENDING,
+            gaining=account.client_id,
+            losing=held.account,
+            gaining_order=order.id,
+            losing_order=held.id,
+            requested=draft.now,
+            completes=draft.now + days(zone.policy.transfer),
+            charges=charges,
+        )
+    )
+    return orders.Placed(order, price)
+
+
+def _require_transferable(draft: Draft, account: Account, zone: Zone, name: str) -> Order:
+    number = draft.state.holding_order.get(name)
+    if number is None:
+        raise Refused(NOT_REGISTERED, name=to_unicode(name))
+    held = draft.state.orders[number]
+    if held.account == account.client_id:
+        raise Refused(ALREADY_YOURS, name=to_unicode(name))
+    require(draft, held, Action.TRANSFER_OUT)
+    ready = held.created + days(zone.policy.transfer_lock)
+    if draft.now < ready:
+        raise Refused(TOO_YOUNG, name=to_unicode(name), created=wire(held.created), ready=wire(ready))
+    return held
+
+
+def _require_years(name: str, years: int) -> int:
+    if years < 1:
+        raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(name), limit=1)
+    if years > LONGEST_TERM:
+        raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(name), limit=LONGEST_TERM, reason="")
+    return years
+
+
+def _arriving_order(
+    draft: Draft, account: Account, held: Order, years: int, customer_id: int | None
+) -> Order:
+    order = Order(
+        id=draft.next("order"),
+        account=account.client_id,
+        name=held.name,
+        zone=held.zone,
+        stage=Stage.ARRIVING,
+        created=held.created,
+        expires=held.expires,
+        since=draft.now,
+        contacts=Contacts(**dict.fromkeys(ROLES, account.contact)),
+        nameservers=held.nameservers,
+        customer_id=customer_id,
+        auth_code="",
+        years=years,
+    )
+    return enter(draft, order, Stage.ARRIVING)
+
+
+def latest(draft: Draft, account: Account, name: str) -> Transfer:
+    """The latest transfer of a name that the account holds or was a party to; refuses otherwise."""
+    transfer = draft.state.transfers.get(name)
+    if transfer is not None and account.client_id in (transfer.gaining, transfer.losing):
+        return transfer
+    orders.own(draft.state, account, name)
+    raise Refused(NO_TRANSFER, name=to_unicode(name), action="see")
+
+
+def approve(draft: Draft, account: Account, name: str) -> Transfer:
+    """The holder lets a name go to the registrar that asked for it, at once."""
+    transfer = _leaving(draft, account, name, Action.APPROVE_TRANSFER)
+    return complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
+
+
+def reject(draft: Draft, account: Account, name: str) -> Transfer:
+    """The holder keeps a name; whoever asked for it is refunded."""
+    transfer = _leaving(draft, account, name, Action.REJECT_TRANSFER)
+    return fail(draft, transfer, TransferStatus.CLIENT_REJECTED)
+
+
+def cancel(draft: Draft, account: Account, name: str) -> Transfer:
+    """Whoever asked for a name takes the request back, and is refunded."""
+    order = orders.own(draft.state, account, name)
+    transfer = draft.state.transfers.get(name)
+    if transfer is None or not transfer.pending or transfer.gaining_order != order.id:
+        raise Refused(NO_TRANSFER, name=to_unicode(name), action="cancel")
+    require(draft, order, Action.CANCEL_TRANSFER)
+    return fail(draft, transfer, TransferStatus.CLIENT_CANCELLED)
+
+
+def _leaving(draft: Draft, account: Account, name: str, action: Action) -> Transfer:
+    order = orders.own(draft.state, account, name)
+    transfer = draft.state.transfers.get(name)
+    if transfer is None or not transfer.pending or transfer.losing_order != order.id:
+        word = "approve" if action is Action.APPROVE_TRANSFER else "reject"
+        raise Refused(NO_TRANSFER, name=to_unicode(name), action=word)
+    require(draft, order, action)
+    return transfer
+
+
+def complete(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
+    """Move the name to the registrar that asked for it, with the years it paid for and a new code.
+
+    Hosts and delegation go with the name; its former holder's flags, privacy and customer do not.
+    """
+    losing = draft.state.orders[transfer.losing_order]
+    gaining = draft.state.orders[transfer.gaining_order]
+    draft.remove(losing)
+    furthest = years_later(draft.now, LONGEST_TERM)
+    expires = max(min(years_later(losing.expires, gaining.years), furthest), losing.expires)
+    moved = replace(
+        gaining,
+        created=losing.created,
+        expires=expires,
+        nameservers=losing.nameservers,
+        auth_code=orders.new_code(draft),
+    )
+    enter(draft, moved, Stage.ACTIVE)
+    return _ended(draft, transfer, status)
+
+
+def fail(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
+    """Leave the name where it is, drop the order that wanted it, and refund it."""
+    draft.remove(draft.state.orders[transfer.gaining_order])
+    ledger.refund(draft, transfer.charges)
+    return _ended(draft, transfer, status)
+
+
+def fail_pending(draft: Draft, name: str) -> None:
+    """End a pending transfer of a name that is leaving its holder's hands by other means."""
+    transfer = draft.state.transfers.get(name)
+    if transfer is not None and transfer.pending:
+        fail(draft, transfer, TransferStatus.SERVER_CANCELLED)
+
+
+def _ended(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
+    ended = replace(transfer, status=status)
+    draft.put(ended)
+    return ended

@@ -1,0 +1,44 @@
+"""Which zone a name belongs to, and whether the zone could take it."""
+
+from __future__ import annotations
+
+from sandbox.core import names
+from sandbox.core.model import Zone
+from sandbox.core.refusals import INVALID_NAME, ZONE_NOT_SUPPORTED, ZONE_OUT_OF_SERVICE, Refused
+from sandbox.core.state import State
+
+
+def parse_name(text: str) -> str:
+    """``text`` as the registry keeps names; refuses with ``invalid_name``."""
+    try:
+        return names.normalise(text)
+    except names.BadName as problem:
+        raise Refused(INVALID_NAME, name=_short(text), problem=str(problem)) from None
+
+
+def zone_of(state: State, name: str) -> Zone:
+    """The zone that ``name`` would be registered in.
+
+    Refuses with ``zone_not_supported`` when no zone holds it, and with ``invalid_name``
+    when the zone's rules rule the name out.
+    """
+    zone = next((state.zones[end] for end in names.suffixes(name) if end in state.zones), None)
+    if zone is None:
+        raise Refused(ZONE_NOT_SUPPORTED, name=names.to_unicode(name))
+    label = name[: -len(zone.name) - 1]
+    shown = names.to_unicode(name)
+    if "." in label:
+        raise Refused(INVALID_NAME, name=shown, problem=f"it lies more than one label below {zone.name}")
+    if label.startswith("xn--") and not zone.idn:
+        raise Refused(INVALID_NAME, name=shown, problem=f"{zone.name} takes no internationalised names")
+    return zone
+
+
+def require_in_service(zone: Zone) -> None:
+    """Refuse with ``zone_out_of_service`` while the zone's registry is out of reach."""
+    if not zone.in_service:
+        raise Refused(ZONE_OUT_OF_SERVICE, zone=zone.name)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "…"
