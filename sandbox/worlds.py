@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from sandbox.core import events
 from sandbox.core.assumptions import Assumptions, watched
-from sandbox.core.clock import Clock
+from sandbox.core.clock import Clock, wire
 from sandbox.core.events import Fired
 from sandbox.core.model import Account
 from sandbox.core.refusals import Refused
@@ -22,17 +22,21 @@ DEFAULT = "default"
 
 
 class SetBack(ValueError):
-    """A clock was to be set to an instant before the one it shows."""
+    """A clock that shows ``now`` was asked to go back ``to`` an earlier instant."""
+
+    def __init__(self, now: datetime, to: datetime) -> None:
+        super().__init__(f"the clock shows {wire(now)} and does not go back to {wire(to)}")
+        self.now = now
+        self.to = to
 
 
 @dataclass(slots=True)
 class Outcome(Generic[T]):
-    """What came of one request: its result or its refusal, what it changed and what it rested on."""
+    """What came of one request: its result or its refusal, and what it changed."""
 
     result: T | None = None
     refused: Refused | None = None
     changes: list[Change] = field(default_factory=list)
-    assumed: set[str] = field(default_factory=set)
     at: datetime | None = None
 
 
@@ -80,17 +84,19 @@ class World:
             self.moment = replace(self.moment, requests=self.moment.requests + 1)
             return f"r{self.moment.requests}"
 
-    def transact(self, cause: str, work: Callable[[Draft], T]) -> Outcome[T]:
+    def transact(self, cause: str, work: Callable[[Draft], T], assumed: set[str] | None = None) -> Outcome[T]:
         """Carry out ``work`` on a draft and commit it, or drop the draft when ``work`` refuses.
 
-        What has come due by now happens first. Anything that ``work`` raises beside
+        What has come due by now happens first. The assumptions that ``work`` reads are added to
+        ``assumed``. Anything that ``work`` raises beside
         :class:`Refused` drops the draft too, and is raised on.
         """
         with self.lock:
             now = self.now()
             self._fire_until(now)
             outcome: Outcome[T] = Outcome(at=now)
-            draft = Draft(self.state, now, watched(self.assumptions, outcome.assumed), cause)
+            read = assumed if assumed is not None else set()
+            draft = Draft(self.state, now, watched(self.assumptions, read), cause)
             try:
                 outcome.result = work(draft)
             except Refused as refused:
@@ -106,15 +112,17 @@ class World:
         with self.lock:
             return self._fire_until(self.now())
 
-    def move_clock(self, instant: datetime) -> list[Fired]:
-        """Move to ``instant``, letting everything that comes due on the way happen at its own instant.
+    def move_clock(self, target: Callable[[datetime], datetime]) -> list[Fired]:
+        """Move to the instant that ``target`` makes of the present one.
 
-        Raises :class:`SetBack` when the world is past it already.
+        Everything that comes due on the way happens at its own instant; answers it in order.
+        Raises :class:`SetBack` when the world is past the instant already.
         """
         with self.lock:
             now = self.now()
+            instant = target(now)
             if instant < now:
-                raise SetBack(instant)
+                raise SetBack(now, instant)
             fired = self._fire_until(instant)
             self.moment = replace(self.moment, clock=self.clock.at(instant))
             return fired

@@ -51,7 +51,7 @@ def _read(kind: str, values: tuple[str, ...], given: object, name: str) -> Any:
         if str(text).isascii() and str(text).isdigit() and len(str(text)) < 9:
             return int(str(text))
     elif kind == "text":
-        if isinstance(text, str) and text:
+        if isinstance(text, str) and text and text.isascii() and text.isprintable():
             return text
     elif text in values:
         return text == "true" if kind == "switch" else text
@@ -90,7 +90,14 @@ class Assumptions:
         "v3.signature.query",
         "excluded",
         "included",
-        about="Whether key and signature, when sent in the query string, stay in the signed URL.",
+        about="Whether the key, when sent in the query string, stays in the signed URL; the signature "
+        "never can.",
+    )
+    content_type: str = _one_of(
+        "v3.request.content_type",
+        "any",
+        "json",
+        about="Whether a body is read as JSON whatever its content type, or only when that is JSON.",
     )
     v3_http_status: str = _one_of(
         "v3.errors.http_status",

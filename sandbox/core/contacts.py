@@ -39,10 +39,11 @@ def problem_with(card: Card) -> tuple[str, str, str] | None:
     return None
 
 
-def check(wanted: Mapping[str, Card], wire_names: Mapping[str, str], prefix: str = "contacts.") -> None:
+def check(wanted: Mapping[str, Wanted], wire_names: Mapping[str, str], prefix: str = "contacts.") -> None:
     """Refuse with ``invalid_contact`` on the first bad field, under the names the caller uses."""
     for role in ROLES:
-        problem = problem_with(wanted[role]) if role in wanted else None
+        given = wanted.get(role)
+        problem = problem_with(given) if isinstance(given, Card) else None
         if problem is not None:
             field, value, complaint = problem
             path = f"{prefix}{wire_names[role]}.{wire_names[field]}"

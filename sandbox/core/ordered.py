@@ -159,6 +159,10 @@ class Ordered(Generic[Key]):
         """The keys in order, from the one at offset ``start``."""
         return iter(self._root.walk(start))
 
+    def count(self, prefix: tuple[Any, ...]) -> int:
+        """How many keys begin with ``prefix``, whose last part is a whole number."""
+        return self.rank((*prefix[:-1], prefix[-1] + 1)) - self.rank(prefix)
+
     def first(self) -> Key | None:
         """The smallest key, or None when the set is empty."""
         return next(self.walk(), None)

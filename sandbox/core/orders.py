@@ -12,10 +12,11 @@ from sandbox.core import contacts, hosts, ledger, prices
 from sandbox.core.clock import days, years_later
 from sandbox.core.contacts import Wanted
 from sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require, require_unlocked
-from sandbox.core.model import ROLES, Account, Card, Contacts, Flag, Order, Premium, Purpose, Stage, Zone
+from sandbox.core.model import ROLES, Account, Contacts, Flag, Order, Premium, Purpose, Stage, Zone
 from sandbox.core.names import to_unicode
 from sandbox.core.refusals import (
     DOMAIN_NOT_FOUND,
+    INVALID_AUTH_CODE,
     INVALID_LICENSE,
     INVALID_NAMESERVER,
     LICENSE_REQUIRED,
@@ -33,6 +34,7 @@ from sandbox.core.zones import require_in_service, zone_of
 
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
 CODE_LENGTH = 12
+CODE_LENGTHS = (4, 64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +42,8 @@ class Registration:
     """What a holder asks for in registering ``name``; None stands for the account's defaults.
 
     ``contacts`` maps roles to cards or handles, ``wire_names`` roles and fields to the caller's
-    words for them, ``cost`` is the price the caller has agreed to.
+    words for them, ``requirements`` holds what the registry asks for beside, under the names that follow
+    ``requirements_path`` in the request. ``cost`` is the price the caller has agreed to.
     """
 
     name: str
@@ -52,8 +55,8 @@ class Registration:
     privacy: bool = False
     autorenew: bool = False
     transfer_lock: bool = False
-    license: str | None = None
-    license_field: str = "license"
+    requirements: Mapping[str, str] = field(default_factory=dict)
+    requirements_path: str = ""
     cost: Decimal | None = None
 
 
@@ -107,7 +110,7 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     servers = account.nameservers
     if wanted.nameservers is not None:
         servers = hosts.parse_nameservers(draft, wanted.nameservers, wanted.name)
-    license_number = _license(zone, wanted)
+    license_number = _license(draft, zone, wanted)
     found = availability(draft, wanted.name)
     if found.taken or (account.client_id, wanted.name) in draft.state.own_order:
         raise Refused(NAME_TAKEN, name=to_unicode(wanted.name))
@@ -126,10 +129,9 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
 
 
 def _contacts(draft: Draft, account: Account, wanted: Registration) -> Contacts:
-    cards = {role: given for role, given in wanted.contacts.items() if isinstance(given, Card)}
     if wanted.wire_names:
         contacts.require_roles(draft, wanted.contacts, wanted.wire_names)
-        contacts.check(cards, wanted.wire_names, "domain.contacts.")
+        contacts.check(wanted.contacts, wanted.wire_names, "domain.contacts.")
     return contacts.assign(draft, account, wanted.contacts)
 
 
@@ -166,17 +168,17 @@ def _require_period(zone: Zone, name: str, years: int) -> None:
         raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(name), limit=limit, reason="")
 
 
-def _license(zone: Zone, wanted: Registration) -> str:
+def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:
     """The licence number, where the zone asks for one; others are ignored."""
     if not zone.license:
         return ""
-    if not wanted.license:
-        raise Refused(LICENSE_REQUIRED, zone=to_unicode(zone.name), field=wanted.license_field)
-    if not re.fullmatch(zone.license, wanted.license):
-        raise Refused(
-            INVALID_LICENSE, field=wanted.license_field, given=wanted.license[:80], pattern=zone.license
-        )
-    return wanted.license
+    field = wanted.requirements_path + draft.assumed.license
+    given = wanted.requirements.get(draft.assumed.license, "")
+    if not given:
+        raise Refused(LICENSE_REQUIRED, zone=to_unicode(zone.name), field=field)
+    if not re.fullmatch(zone.license, given):
+        raise Refused(INVALID_LICENSE, field=field, given=given[:80], pattern=zone.license)
+    return given
 
 
 def require_cost(draft: Draft, name: str, premium: bool, given: Decimal | None, price: Decimal) -> None:
@@ -207,6 +209,14 @@ def own(state: State, account: Account, name: str) -> Order:
     return state.orders[number]
 
 
+def own_by_id(state: State, account: Account, number: str) -> Order:
+    """The account's order under an id in digits; refuses with ``domain_not_found``."""
+    order = state.orders.get(int(number)) if len(number) < 19 else None
+    if order is None or order.account != account.client_id:
+        raise Refused(DOMAIN_NOT_FOUND, name=f"The order {number[:20]}", elsewhere=False)
+    return order
+
+
 def label_and_zone(state: State, order: Order) -> tuple[Zone, str]:
     """The order's zone and its label there."""
     zone = state.zones[order.zone]
@@ -231,7 +241,7 @@ def renew(draft: Draft, order: Order, years: int, cost: Decimal | None = None) -
     require_in_service(zone)
     _require_renewal_period(draft, order, zone, years)
     price = prices.renewal(zone, label, years, draft.now)
-    require_cost(draft, order.name, prices.premium(zone, label) is not None, cost, price)
+    require_cost(draft, order.name, prices.is_premium(zone, label), cost, price)
     protection = prices.FREE
     if order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged":
         protection = privacy_price(draft, zone, years)
@@ -325,8 +335,7 @@ def set_contacts(
     changed = {role: given for role, given in wanted.items() if not _same(draft, order, role, given)}
     if "registrant" in changed or draft.assumed.update_lock_covers == "updates":
         require_unlocked(order, Action.SET_CONTACTS)
-    cards = {role: given for role, given in wanted.items() if isinstance(given, Card)}
-    contacts.check(cards, wire_names)
+    contacts.check(wanted, wire_names)
     handles = contacts.assign(draft, account, changed, order.contacts)
     if "registrant" in changed:
         price = draft.state.zones[order.zone].prices.owner_change
@@ -356,15 +365,18 @@ def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
 
 
 def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
-    """Give a name another authorization code."""
+    """Give a name another authorization code; refuses with ``invalid_auth_code``."""
     require(draft, order, Action.SET_AUTH_CODE, locks=draft.assumed.update_lock_covers == "updates")
+    shortest, longest = CODE_LENGTHS
+    if not shortest <= len(code) <= longest or not code.isascii() or not code.isprintable():
+        raise Refused(INVALID_AUTH_CODE, shortest=shortest, longest=longest)
     return _write(draft, replace(order, auth_code=code))
 
 
-def read_auth_code(draft: Draft, order: Order) -> str:
-    """A name's authorization code."""
+def readable_code(draft: Draft, order: Order) -> Order:
+    """The order, when its stage lets its holder read the authorization code."""
     require(draft, order, Action.READ_AUTH_CODE)
-    return order.auth_code
+    return order
 
 
 def _unchanged(draft: Draft, order: Order, action: Action) -> Order:

@@ -16,6 +16,11 @@ def premium(zone: Zone, label: str) -> Premium | None:
     return next((prices for name, prices in zone.premium if name == label), None)
 
 
+def is_premium(zone: Zone, label: str) -> bool:
+    """Whether the zone's registry asks its own price for ``label``."""
+    return premium(zone, label) is not None
+
+
 def registration(zone: Zone, label: str, years: int, now: datetime) -> Decimal:
     """The price of registering a name for ``years`` at ``now``; promotions do not touch premium names."""
     special = premium(zone, label)

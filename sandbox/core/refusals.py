@@ -35,10 +35,18 @@ class Refused(Exception):
 # Transport: what is wrong before any operation is reached.
 MALFORMED_BODY = Rule("malformed_body", "The body is not usable: {problem}.")
 BODY_TOO_LARGE = Rule("body_too_large", "The body is larger than the {limit} bytes taken here.")
+UNSUPPORTED_MEDIA_TYPE = Rule("unsupported_media_type", "The content type {given} is not JSON.")
 UNKNOWN_PATH = Rule("unknown_path", "{method} {path} is no operation. The nearest are: {nearest}.")
 METHOD_NOT_ALLOWED = Rule("method_not_allowed", "{method} does not go with {path}; use {allowed}.")
 UNKNOWN_WORLD = Rule("unknown_world", "There is no world {world!r}.")
 INTERNAL_ERROR = Rule("internal_error", "The sandbox failed while answering; its log says where.")
+
+# Control.
+SET_BACK = Rule(
+    "set_back", "The clock shows {now} and does not go back to {to}; reset the world to begin again."
+)
+
+UNKNOWN_DOCUMENT = Rule("unknown_document", "There is no document {document!r}; there are {known}.")
 
 # Authentication.
 CREDENTIALS_MISSING = Rule("credentials_missing", "The request carries no {missing}.")
@@ -99,7 +107,6 @@ INVALID_LICENSE = Rule("invalid_license", "{field}: {given!r} does not match the
 TRANSFERS_NOT_SUPPORTED = Rule("transfers_not_supported", "The zone {zone} takes no transfers.")
 NOT_REGISTERED = Rule("not_registered", "{name} is not registered, so there is nothing to transfer.")
 ALREADY_YOURS = Rule("already_yours", "{name} is in this account already.")
-TRANSFER_LOCKED = Rule("transfer_locked", "{name} is locked against transfer by its holder.")
 TOO_YOUNG = Rule("too_young", "{name} was registered on {created}; it can be transferred from {ready} on.")
 WRONG_AUTH_CODE = Rule("wrong_auth_code", "authCode is not the code of {name}.")
 INVALID_AUTH_CODE = Rule(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 
 from sandbox.core import ledger, orders, prices
 from sandbox.core.clock import days, wire, years_later
+from sandbox.core.contacts import Wanted, assign, check
 from sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require
-from sandbox.core.model import ROLES, Account, Contacts, Order, Purpose, Stage, Transfer, TransferStatus, Zone
+from sandbox.core.model import Account, Order, Purpose, Stage, Transfer, TransferStatus, Zone
 from sandbox.core.names import to_unicode
 from sandbox.core.refusals import (
     ALREADY_YOURS,
@@ -26,40 +28,46 @@ from sandbox.core.state import Draft
 from sandbox.core.zones import require_in_service, zone_of
 
 
-def request(
-    draft: Draft,
-    account: Account,
-    name: str,
-    code: str,
-    *,
-    years: int = 1,
-    cost: Decimal | None = None,
-    customer_id: int | None = None,
-) -> orders.Placed:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a registrar asks for in wanting ``name``; ``wire_names`` are its words for roles and fields."""
+
+    name: str
+    code: str
+    years: int = 1
+    cost: Decimal | None = None
+    customer_id: int | None = None
+    contacts: Mapping[str, Wanted] = field(default_factory=dict)
+    wire_names: Mapping[str, str] = field(default_factory=dict)
+    autorenew: bool = False
+
+
+def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     """Ask for a name that another registrar holds: a pending order, paid at once.
 
     Refuses, in this order: as :func:`zone_of` does, ``transfers_not_supported``, ``zone_out_of_service``,
-    ``not_registered``, ``already_yours``, ``wrong_state``, ``transfer_pending``, ``transfer_locked``
-    (as ``locked``), ``too_young``, ``wrong_auth_code``, ``period_too_short``, ``period_too_long``,
+    ``invalid_contact``, ``not_registered``, ``already_yours``, ``wrong_state``, ``transfer_pending``,
+    ``locked``, ``too_young``, ``wrong_auth_code``, ``period_too_short``, ``period_too_long``,
     ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
     """
-    zone = zone_of(draft.state, name)
+    zone = zone_of(draft.state, wish.name)
     if not zone.transfers:
         raise Refused(TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
     require_in_service(zone)
-    held = _require_transferable(draft, account, zone, name)
-    if not hmac.compare_digest(held.auth_code.encode(), code.encode("utf-8", "surrogatepass")):
-        raise Refused(WRONG_AUTH_CODE, name=to_unicode(name))
-    added = _require_years(name, years if draft.assumed.transfer_years == "as_sent" else 1)
-    label = prices.label_of(name, zone)
-    price = prices.transfer(zone, label, added)
-    orders.require_cost(draft, name, prices.premium(zone, label) is not None, cost, price)
+    check(wish.contacts, wish.wire_names, "domain.contacts.")
+    held = _require_transferable(draft, account, zone, wish.name)
+    if not hmac.compare_digest(held.auth_code.encode(), wish.code.encode("utf-8", "surrogatepass")):
+        raise Refused(WRONG_AUTH_CODE, name=to_unicode(wish.name))
+    years = _require_years(wish.name, wish.years if draft.assumed.transfer_years == "as_sent" else 1)
+    label = prices.label_of(wish.name, zone)
+    price = prices.transfer(zone, label, years)
+    orders.require_cost(draft, wish.name, prices.is_premium(zone, label), wish.cost, price)
     ledger.require_funds(account, price)
-    order = _arriving_order(draft, account, held, added, customer_id)
-    charges = ledger.charge(draft, order, price, Purpose.TRANSFER, added)
+    order = _arriving_order(draft, account, held, wish, years)
+    charges = ledger.charge(draft, order, price, Purpose.TRANSFER, years)
     draft.put(
         Transfer(
-            name=name,
+            name=wish.name,
             status=TransferStatus.PENDING,
             gaining=account.client_id,
             losing=held.account,
@@ -95,9 +103,7 @@ def _require_years(name: str, years: int) -> int:
     return years
 
 
-def _arriving_order(
-    draft: Draft, account: Account, held: Order, years: int, customer_id: int | None
-) -> Order:
+def _arriving_order(draft: Draft, account: Account, held: Order, wish: Wish, years: int) -> Order:
     order = Order(
         id=draft.next("order"),
         account=account.client_id,
@@ -107,10 +113,10 @@ def _arriving_order(
         created=held.created,
         expires=held.expires,
         since=draft.now,
-        contacts=Contacts(**dict.fromkeys(ROLES, account.contact)),
+        contacts=assign(draft, account, wish.contacts),
         nameservers=held.nameservers,
-        customer_id=customer_id,
-        auth_code="",
+        customer_id=wish.customer_id,
+        autorenew=wish.autorenew,
         years=years,
     )
     return enter(draft, order, Stage.ARRIVING)

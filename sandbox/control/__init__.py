@@ -1,0 +1,1 @@
+"""The control interface under ``/_sandbox``: health, assumptions, reset and the clock."""

@@ -1,0 +1,27 @@
+"""What an operation of the control interface is handed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import RAISE
+
+from sandbox.web.fields import Shape
+from sandbox.worlds import World, Worlds
+
+
+@dataclass(slots=True)
+class ControlCall:
+    """A world to act on, the worlds it is one of, and what was asked."""
+
+    world: World
+    worlds: Worlds
+    arguments: dict[str, Any]
+
+
+class Strict(Shape):
+    """A JSON object without unknown keys."""
+
+    class Meta:
+        unknown = RAISE

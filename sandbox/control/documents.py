@@ -1,0 +1,44 @@
+"""The OpenAPI documents of the interfaces, as the sandbox itself serves them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from marshmallow import Schema
+
+from sandbox.control.call import ControlCall
+from sandbox.core.refusals import UNKNOWN_DOCUMENT, Refused
+from sandbox.v3 import errors
+from sandbox.web.generation import Endpoint, Generation
+
+
+class Document(Schema):
+    """An OpenAPI document."""
+
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:  # noqa: ARG002
+        """The document, which is ready as it is."""
+        return obj
+
+
+def endpoint(generations: Callable[[], Sequence[Generation]]) -> Endpoint:
+    """The row that serves the documents of ``generations``, each drawn when it is asked for."""
+
+    def show(call: ControlCall) -> Any:
+        """The OpenAPI document of one interface."""
+        from sandbox.web.openapi import describe  # apispec is loaded for those who ask
+
+        by_name = {f"{generation.name}.json": generation for generation in generations()}
+        asked = call.arguments["document"]
+        if asked not in by_name:
+            raise Refused(UNKNOWN_DOCUMENT, document=asked[:80], known=", ".join(by_name))
+        return describe(by_name[asked], lambda rule: int(errors.STATUS[rule]))
+
+    return Endpoint(
+        id="control.openapi",
+        method="GET",
+        paths=("/_sandbox/openapi/{document}",),
+        handle=show,
+        answer=Document(),
+        refuses=(UNKNOWN_DOCUMENT,),
+    )

@@ -1,0 +1,70 @@
+"""The control interface as a generation: it needs no credentials and acts on worlds, not in them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sandbox.control import clock, documents, general
+from sandbox.control.call import ControlCall
+from sandbox.core import refusals
+from sandbox.core.model import Account
+from sandbox.core.refusals import Refused, Rule
+from sandbox.v3 import errors
+from sandbox.web.bodies import load, read_object
+from sandbox.web.generation import Answer, Endpoint, Generation, Incoming
+from sandbox.worlds import Outcome, World, Worlds
+
+
+class Control:
+    """Health, assumptions, reset, clock and documents, over the worlds of one server."""
+
+    name = "control"
+    common: tuple[Rule, ...] = (refusals.BODY_TOO_LARGE, refusals.UNKNOWN_WORLD)
+
+    def __init__(self, worlds: Worlds, others: Sequence[Generation]) -> None:
+        self._worlds = worlds
+        self.endpoints: tuple[Endpoint, ...] = (
+            *general.ENDPOINTS,
+            *clock.ENDPOINTS,
+            documents.endpoint(lambda: (*others, self)),
+        )
+
+    def owns(self, path: str) -> bool:
+        """Everything under ``/_sandbox``."""
+        return path == "/_sandbox" or path.startswith("/_sandbox/")
+
+    def authenticate(self, incoming: Incoming) -> tuple[World, Account | None]:
+        """Anybody who reaches it, for the world in the path's prefix or the default one."""
+        return incoming.world or self._worlds.default, None
+
+    def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:  # noqa: ARG002
+        """The body, read by the endpoint's schema, and what stands in the path."""
+        body = read_object(incoming.body) if incoming.method != "GET" else {}
+        return incoming.arguments | (load(endpoint.body, body) if endpoint.body is not None else {})
+
+    def carry_out(
+        self,
+        endpoint: Endpoint,
+        world: World,
+        account: Account | None,  # noqa: ARG002
+        arguments: dict[str, Any],
+        incoming: Incoming,  # noqa: ARG002
+        cause: str,  # noqa: ARG002
+    ) -> Outcome[Any]:
+        """Directly on the world."""
+        return Outcome(endpoint.handle(ControlCall(world, self._worlds, arguments)))
+
+    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming, world: World) -> Answer:  # noqa: ARG002
+        """The result through the endpoint's schema."""
+        return Answer(endpoint.status, endpoint.answer.dump(result))
+
+    def refuse(
+        self,
+        refused: Refused,
+        incoming: Incoming,  # noqa: ARG002
+        world: World | None,  # noqa: ARG002
+        endpoint: Endpoint | None,  # noqa: ARG002
+    ) -> Answer:
+        """``error`` and ``message``, always with the status that fits."""
+        return Answer(errors.STATUS[refused.rule], errors.body_of(refused))

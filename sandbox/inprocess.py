@@ -1,0 +1,155 @@
+"""A sandbox inside a Python process: for tests, and for whoever wants to look closer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dateutil.relativedelta import relativedelta
+from flask import Flask
+from flask.testing import EnvironBuilder, FlaskClient
+
+from sandbox.assembly import assemble, open_world
+from sandbox.core.clock import later, parse_duration, parse_instant
+from sandbox.core.events import Fired
+from sandbox.core.model import Account
+from sandbox.settings import Settings
+from sandbox.v3.auth import signed_headers
+from sandbox.worlds import World, Worlds
+
+if TYPE_CHECKING:
+    from sandbox.web.server import Server
+
+
+class Sandbox:
+    """The reseller API in this process, with a world of its own.
+
+    >>> sandbox = Sandbox()
+    >>> sandbox.client().get("/v3/balance").json[0]["balance"]
+    '10000.00'
+
+    Takes the fields of :class:`~sandbox.settings.Settings`; the clock stands still unless ``frozen`` is
+    False or the fixture says so. Raises :class:`~sandbox.seeds.FixtureError` and
+    :class:`~sandbox.core.assumptions.BadAssumption`.
+    """
+
+    def __init__(
+        self,
+        fixture: str | Path = "default",
+        *,
+        now: datetime | str | None = None,
+        frozen: bool | None = None,
+        seed: str | None = None,
+        profile: str = "documented",
+        assume: Mapping[str, object] | None = None,
+        public_urls: tuple[str, ...] = (),
+        header_prefix: str = "X-SVC-",
+    ) -> None:
+        self.settings = Settings(
+            fixture=fixture,
+            now=parse_instant(now) if isinstance(now, str) else now,
+            frozen=frozen,
+            seed=seed,
+            profile=profile,
+            assume=dict(assume or {}),
+            public_urls=public_urls,
+            header_prefix=header_prefix,
+        )
+        self.world: World = open_world(self.settings, frozen=True)
+        self.worlds = Worlds(self.world)
+        self.app: Flask = assemble(self.worlds, self.settings)
+        self.clock = ClockControl(self.world)
+
+    def account(self, name: str = "main") -> Account:
+        """The account of that name as it is now; raises KeyError when the fixture has none."""
+        accounts = self.world.state.accounts
+        for number in sorted(accounts):
+            if accounts[number].name == name:
+                return accounts[number]
+        raise KeyError(f"the world has no account {name!r}")
+
+    def client(self, account: str = "main") -> SignedClient:
+        """A Flask test client whose requests carry the credentials of ``account``."""
+        return SignedClient(self.app, self.account(account), self.settings.header_prefix)
+
+    def reset(self) -> None:
+        """Take the world back to how it began: names, money, counters and clock."""
+        self.world.reset()
+
+    @contextmanager
+    def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[Server]:
+        """This sandbox on a real port while the context lasts; answers the server, which has a ``url``.
+
+        Raises :class:`~sandbox.web.server.PortInUse`.
+        """
+        from sandbox.web.server import Server  # uvicorn is loaded for those who serve
+
+        with Server(self.app, host, port, max_body=self.settings.max_body) as server:
+            yield server
+
+
+class ClockControl:
+    """The world's clock, for a test to hold."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    @property
+    def now(self) -> datetime:
+        """The instant the world stands at."""
+        return self._world.now()
+
+    @property
+    def frozen(self) -> bool:
+        """Whether it moves only when told."""
+        return self._world.clock.frozen
+
+    def freeze(self) -> None:
+        """Let it stand still."""
+        self._world.freeze()
+
+    def run(self) -> None:
+        """Let it move with the machine's clock."""
+        self._world.run()
+
+    def set(self, to: datetime | str) -> list[Fired]:
+        """Move to an instant that is not past; answers what came due on the way, in order.
+
+        Raises :class:`~sandbox.worlds.SetBack`.
+        """
+        instant = parse_instant(to if isinstance(to, str) else to.isoformat())
+        return self._world.move_clock(lambda _: instant)
+
+    def advance(self, by: timedelta | relativedelta | str | int) -> list[Fired]:
+        """Move on by a length of time (``"P30D"``, ``"90m"``, seconds); answers what came due, in order."""
+        length: Any = parse_duration(str(by)) if isinstance(by, str | int) else by
+        return self._world.move_clock(lambda now: later(now, length))
+
+
+class SignedClient(FlaskClient):
+    """A Flask test client that signs v3 requests and puts the token on v2.0 ones."""
+
+    def __init__(self, app: Flask, account: Account, header_prefix: str) -> None:
+        super().__init__(app, app.response_class, use_cookies=False)
+        self.account = account
+        self._prefix = header_prefix
+
+    def open(self, *args: Any, **kwargs: Any) -> Any:
+        """Send a request, signed; takes what Flask's own test client takes."""
+        options = {name: kwargs.pop(name) for name in ("buffered", "follow_redirects") if name in kwargs}
+        builder = EnvironBuilder(self.application, *args, **kwargs)
+        try:
+            request = builder.get_request()
+        finally:
+            builder.close()
+        body = request.get_data()
+        url = f"{request.scheme}://{request.host}{request.environ['REQUEST_URI']}"
+        headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)
+        for name, value in {**headers, "X-Auth-Token": self.account.token}.items():
+            request.environ.setdefault(f"HTTP_{name.upper().replace('-', '_')}", value)
+        request.environ["wsgi.input"] = BytesIO(body)
+        return super().open(request, **options)

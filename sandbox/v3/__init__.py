@@ -1,0 +1,1 @@
+"""The v3 interface: signature-authenticated, 27 operations under ``/v3``."""

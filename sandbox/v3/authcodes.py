@@ -1,0 +1,72 @@
+"""Authorization codes: what another registrar has to know to ask for a name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import pre_load
+
+from sandbox.core import orders, refusals
+from sandbox.core.model import Order
+from sandbox.v3 import errors
+from sandbox.v3.domains import FOUND, own_order
+from sandbox.v3.shapes import shown
+from sandbox.web.fields import Shape, Text, TextOrNumber
+from sandbox.web.generation import Call, Endpoint
+
+
+class CodeWanted(Shape):
+    """A code; the key may be spelt ``authcode`` as well."""
+
+    authCode = TextOrNumber(required=True)
+
+    @pre_load
+    def renamed(self, given: Any, **_: Any) -> Any:
+        """``authcode`` under the name of ``authCode``."""
+        if isinstance(given, Mapping) and "authCode" not in given and "authcode" in given:
+            return {**given, "authCode": given["authcode"]}
+        return given
+
+
+class Code(Shape):
+    """A name's code."""
+
+    domainName = Text()
+    authCode = Text()
+
+
+def set_code(call: Call) -> dict[str, Any]:
+    """Give a name another code."""
+    return _answer(call, orders.set_auth_code(call.draft, own_order(call), call.arguments["authCode"]))
+
+
+def get_code(call: Call) -> dict[str, Any]:
+    """A name's code."""
+    return _answer(call, orders.readable_code(call.draft, own_order(call)))
+
+
+def _answer(call: Call, order: Order) -> dict[str, Any]:
+    asked = call.arguments["domainName"]
+    return {"domainName": shown(call, order.name, asked), "authCode": order.auth_code}
+
+
+ENDPOINTS = (
+    Endpoint(
+        id="v3.setAuthcode",
+        method="POST",
+        paths=("/v3/domains/setAuthcode/{domainName}",),
+        handle=set_code,
+        body=CodeWanted(),
+        answer=Code(),
+        refuses=(*errors.BODY, *FOUND, refusals.WRONG_STATE, refusals.LOCKED, refusals.INVALID_AUTH_CODE),
+    ),
+    Endpoint(
+        id="v3.getAuthcode",
+        method="GET",
+        paths=("/v3/domains/getAuthcode/{domainName}",),
+        handle=get_code,
+        answer=Code(),
+        refuses=(*FOUND, refusals.WRONG_STATE),
+    ),
+)

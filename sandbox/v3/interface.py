@@ -1,0 +1,88 @@
+"""v3 as a generation: how it authenticates, reads bodies, answers and refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sandbox.core import refusals
+from sandbox.core.model import Account
+from sandbox.core.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
+from sandbox.v3 import authcodes, balance, contacts, domains, errors, glue, locks, transfers
+from sandbox.v3.auth import Signatures
+from sandbox.web.bodies import load, read_object
+from sandbox.web.generation import Answer, Endpoint, Incoming, assumed_by, carry_out_on_draft
+from sandbox.worlds import Outcome, World, Worlds
+
+
+class V3:
+    """The v3 interface over the worlds of one server."""
+
+    name = "v3"
+    common: tuple[Rule, ...] = errors.COMMON
+    endpoints: tuple[Endpoint, ...] = (
+        *balance.ENDPOINTS,
+        *domains.ENDPOINTS,
+        *locks.ENDPOINTS,
+        *glue.ENDPOINTS,
+        *transfers.ENDPOINTS,
+        *authcodes.ENDPOINTS,
+        *contacts.ENDPOINTS,
+    )
+
+    def __init__(self, worlds: Worlds, signatures: Signatures) -> None:
+        self._worlds = worlds
+        self._signatures = signatures
+
+    def owns(self, path: str) -> bool:
+        """Everything under ``/v3``."""
+        return path == "/v3" or path.startswith("/v3/")
+
+    def authenticate(self, incoming: Incoming) -> tuple[World, Account]:
+        """By signature; see :class:`~sandbox.v3.auth.Signatures`."""
+        return self._signatures.authenticate(incoming, self._worlds)
+
+    def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
+        """The query and the body, read by the endpoint's schemas, and what stands in the path."""
+        found: dict[str, Any] = {}
+        if endpoint.query is not None:
+            asked = {name: incoming.query_value(name) for name in endpoint.query.fields}
+            found |= load(endpoint.query, asked | incoming.arguments)
+        if incoming.method in ("POST", "PUT"):
+            found |= self._body(endpoint, incoming, world)
+        return incoming.arguments | found
+
+    def _body(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
+        content_type = incoming.headers.get("Content-Type", "")
+        other = incoming.body and "json" not in content_type.lower()
+        if other and assumed_by(world, incoming).content_type == "json":
+            raise Refused(UNSUPPORTED_MEDIA_TYPE, given=content_type[:80] or "none")
+        value = read_object(incoming.body)
+        return load(endpoint.body, value) if endpoint.body is not None else {}
+
+    def carry_out(
+        self,
+        endpoint: Endpoint,
+        world: World,
+        account: Account | None,
+        arguments: dict[str, Any],
+        incoming: Incoming,
+        cause: str,
+    ) -> Outcome[Any]:
+        """On a draft of the world."""
+        assert account is not None
+        return carry_out_on_draft(endpoint, world, account, arguments, incoming, cause)
+
+    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming, world: World) -> Answer:  # noqa: ARG002
+        """The result through the endpoint's schema."""
+        return Answer(endpoint.status, endpoint.answer.dump(result))
+
+    def refuse(
+        self, refused: Refused, incoming: Incoming, world: World | None, endpoint: Endpoint | None
+    ) -> Answer:
+        """``error`` and ``message``, with the status that the assumptions choose."""
+        known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses)
+        if not known and refused.rule is not refusals.INTERNAL_ERROR:
+            raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.name}")
+        chosen = world or incoming.world or self._worlds.default
+        always_200 = assumed_by(chosen, incoming).v3_http_status == "always_200"
+        return Answer(200 if always_200 else errors.STATUS[refused.rule], errors.body_of(refused))

@@ -1,0 +1,168 @@
+"""The vocabulary of the interface: an endpoint is a row, a generation is rows with their manners."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from marshmallow import Schema
+
+from sandbox.core.assumptions import Assumptions, watched
+from sandbox.core.model import Account
+from sandbox.core.refusals import Refused, Rule
+from sandbox.core.state import Draft
+from sandbox.web.fields import Digits
+from sandbox.worlds import Outcome, World
+
+
+@dataclass(slots=True)
+class Incoming:
+    """One HTTP request, read whole.
+
+    ``target`` is the request target as sent, ``prefix`` the part of it that chose the world,
+    ``arguments`` what the path's placeholders matched. ``assumed`` collects the assumptions
+    that the answer rests on, ``headers_out`` what the answer's headers say beside the usual.
+    """
+
+    method: str
+    target: str
+    path: str
+    scheme: str
+    headers: Mapping[str, str]
+    query: Sequence[tuple[str, str]]
+    body: bytes
+    arguments: dict[str, str] = field(default_factory=dict)
+    prefix: str = ""
+    world: World | None = None
+    assumed: set[str] = field(default_factory=set)
+    headers_out: dict[str, str] = field(default_factory=dict)
+
+    def query_value(self, name: str) -> str | None:
+        """The first value of a query element, whatever the case of its name."""
+        wanted = name.lower()
+        return next((value for key, value in self.query if key.lower() == wanted), None)
+
+
+@dataclass(slots=True)
+class Call:
+    """What an operation is handed: a draft to work on, whose account it is, and what was asked."""
+
+    draft: Draft
+    account: Account
+    arguments: dict[str, Any]
+
+    @property
+    def assumed(self) -> Assumptions:
+        """What the contract's silences are taken to mean; reading one is noted for the answer."""
+        return self.draft.assumed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One row: an operation with its paths, what it takes, what it answers and what it may refuse.
+
+    ``refuses`` is in the order in which the checks are made. ``handle``'s docstring is the
+    operation's description.
+    """
+
+    id: str
+    method: str
+    paths: tuple[str, ...]
+    handle: Callable[[Any], Any]
+    answer: Schema
+    body: Schema | None = None
+    query: Schema | None = None
+    refuses: tuple[Rule, ...] = ()
+    status: int = 200
+
+    def rules(self) -> tuple[str, ...]:
+        """The paths as routing rules; a placeholder that the query also knows as a number takes digits."""
+        numbers = {
+            name
+            for name, kind in (self.query.fields.items() if self.query else ())
+            if isinstance(kind, Digits)
+        }
+        return tuple(
+            re.sub(
+                r"\{(\w+)\}",
+                lambda found: f"<int:{found[1]}>" if found[1] in numbers else f"<{found[1]}>",
+                path,
+            )
+            for path in self.paths
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A status and a JSON value, ready to be written."""
+
+    status: int
+    body: Any
+
+
+class Generation(Protocol):
+    """A family of endpoints that authenticate, take bodies and refuse alike."""
+
+    @property
+    def name(self) -> str:
+        """The first part of its endpoints' ids."""
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Its rows."""
+
+    @property
+    def common(self) -> tuple[Rule, ...]:
+        """What any of its endpoints may refuse, beside its own."""
+
+    def owns(self, path: str) -> bool:
+        """Whether a path that no row has looks like one of this generation's."""
+
+    def authenticate(self, incoming: Incoming) -> tuple[World, Account | None]:
+        """Whose request it is."""
+
+    def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
+        """What the request asks for, read by the endpoint's schemas."""
+
+    def carry_out(
+        self,
+        endpoint: Endpoint,
+        world: World,
+        account: Account | None,
+        arguments: dict[str, Any],
+        incoming: Incoming,
+        cause: str,
+    ) -> Outcome[Any]:
+        """Let the endpoint's operation take effect."""
+
+    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming, world: World) -> Answer:
+        """The answer to what was done."""
+
+    def refuse(
+        self, refused: Refused, incoming: Incoming, world: World | None, endpoint: Endpoint | None
+    ) -> Answer:
+        """The answer to what was not."""
+
+
+def carry_out_on_draft(
+    endpoint: Endpoint,
+    world: World,
+    account: Account,
+    arguments: dict[str, Any],
+    incoming: Incoming,
+    cause: str,
+) -> Outcome[Any]:
+    """Run an endpoint's operation as a transaction of ``world``."""
+
+    def work(draft: Draft) -> Any:
+        current = draft.state.accounts[account.client_id]
+        return endpoint.handle(Call(draft, current, arguments))
+
+    return world.transact(cause, work, incoming.assumed)
+
+
+def assumed_by(world: World, incoming: Incoming) -> Assumptions:
+    """The world's assumptions, noting for the answer which are read."""
+    return watched(world.assumptions, incoming.assumed)

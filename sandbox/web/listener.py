@@ -1,0 +1,230 @@
+"""uvicorn, as it is used here: silent, quick to stop, and with JSON for what it answers itself."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import sys
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from sandbox.web.bridge import Bridge, origin_form
+from sandbox.web.problem import Problem
+from sandbox.web.wire import Receive, Send, tcp_beneath, unsent
+
+#: The longest request target and the longest head of a request, in bytes.
+MAX_TARGET = 16 << 10
+MAX_HEAD = 64 << 10
+
+#: How long an unused connection is kept, in seconds: a client's pool should be the first to give it up.
+KEEP_ALIVE = 75
+
+#: For how many seconds a client that was refused may go on sending before the connection is dropped.
+LINGER = 2.0
+
+TARGET_TOO_LONG = Problem(414, "uri_too_long", f"The request target is longer than {MAX_TARGET} bytes.")
+HEAD_TOO_LONG = Problem(
+    431, "headers_too_large", f"The request's headers are longer than {MAX_HEAD} bytes together."
+)
+
+
+class Refused(Exception):
+    """Raised in a callback of the parser to end the parsing."""
+
+
+class Protocol(HttpToolsProtocol):
+    """One connection."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # uvicorn's loggers are the whole process's, which may be somebody else's; so they are not touched.
+        self.logger = logging.Logger("uvicorn", logging.CRITICAL + 1)
+        self.access_log = False
+        # Its own answer to too many connections is not JSON, so it is not to give any.
+        self.limit_connections, self.limit_concurrency = self.limit_concurrency, None
+        self.tcp: asyncio.Transport
+        self.problem: Problem | None = None
+        self.in_head = False
+        self.trickled = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """A client has come."""
+        super().connection_made(transport)
+        self.tcp = tcp_beneath(transport)
+
+    def data_received(self, data: bytes) -> None:
+        """Parse what came, unless the client was refused already."""
+        if self.problem is not None:
+            return
+        trickling = self.in_head
+        super().data_received(data)
+        # The parser keeps a header to itself until it is complete, which may be never.
+        self.trickled = self.trickled + len(data) if trickling and self.in_head else 0
+        if self.trickled > MAX_HEAD:
+            self.problem = HEAD_TOO_LONG
+            self.send_400_response("")
+
+    def on_message_begin(self) -> None:
+        """The first byte of a request is there."""
+        super().on_message_begin()
+        self.in_head = True
+
+    def on_url(self, url: bytes) -> None:
+        """A piece of the request target is there."""
+        super().on_url(url)
+        if len(self.url) > MAX_TARGET:
+            self._refuse(TARGET_TOO_LONG)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A header is there; those that trail a chunked body are nothing to anybody."""
+        if self.in_head:
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """The head of a request is there: hand it on, with the way to the socket in the scope's state."""
+        self.in_head = False
+        if sum(len(name) + len(value) for name, value in self.headers) > MAX_HEAD:
+            self._refuse(HEAD_TOO_LONG)
+        self.scope["state"].update(target=self.url, transport=self.transport, tcp=self.tcp)
+        self.url = origin_form(self.url)
+        if self.limit_connections is not None and len(self.connections) > self.limit_connections:
+            self.app = self._overloaded  # type: ignore[assignment]
+        super().on_headers_complete()
+        if self.parser.should_upgrade():
+            # It is answered as if it had not asked, but the parser will read no further request.
+            self.cycle.keep_alive = False
+
+    def on_response_complete(self) -> None:
+        """An answer is out; the next may be one to what could not be read."""
+        super().on_response_complete()
+        if self.problem is not None and self.cycle.response_complete:
+            self._answer_problem(self.problem)
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what cannot be read, as soon as the requests before it are answered."""
+        if self.problem is None:
+            error = sys.exception()
+            reason = str(error.__cause__ or error.__context__ or error) if error else msg
+            self.problem = Problem(400, "malformed_request", f"This is not an HTTP request: {reason}.")
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete or (cycle.more_body and not cycle.response_started):
+            self._answer_problem(self.problem)
+        elif cycle.more_body:
+            self.transport.close()
+
+    def _refuse(self, problem: Problem) -> NoReturn:
+        self.problem = problem
+        raise Refused(problem.error)
+
+    def _answer_problem(self, problem: Problem) -> None:
+        self.transport.write(problem.raw())
+        if not self.transport.can_write_eof():  # TLS has no such thing.
+            self.transport.close()
+            return
+        # Closing while the client is sending would reset the connection, and the answer be lost.
+        self.transport.write_eof()
+        self.loop.call_later(LINGER, self.transport.abort)
+
+    async def _overloaded(self, scope: Any, receive: Receive, send: Send) -> None:
+        limit = self.limit_connections
+        message = f"There are more than {limit} connections, which is what this server was told to take."
+        answer = Problem(503, "too_many_connections", message).answer()
+        headers = [*answer.headers, (b"connection", b"close")]
+        await send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        await send({"type": "http.response.body", "body": answer.body})
+
+
+class Listener(uvicorn.Server):
+    """Serves ``bridge`` until it is asked to stop, from whichever thread or signal handler.
+
+    ``grace`` is how many seconds it then lets the requests in flight take.
+    """
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        *,
+        grace: float,
+        certfile: str | None,
+        keyfile: str | None,
+        limit_connections: int | None,
+    ) -> None:
+        config = uvicorn.Config(
+            bridge,
+            http=Protocol,
+            ws="none",
+            loop="asyncio",
+            lifespan="off",
+            log_config=None,
+            date_header=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=limit_connections,
+            timeout_keep_alive=KEEP_ALIVE,
+            ssl_certfile=certfile,
+            ssl_keyfile=keyfile,
+        )
+        super().__init__(config)
+        self.bridge = bridge
+        self.grace = grace
+        self.patient = True
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._woken = asyncio.Event()
+
+    def stop(self, *, patient: bool) -> None:
+        """Ask it to stop. If ``patient``, it waits for delayed and dripping answers too.
+
+        Asked a second time it waits for nothing.
+        """
+        self.force_exit = self.should_exit
+        self.should_exit, self.patient = True, patient
+        if self._loop is not None and not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._woken.set)
+
+    async def listen(self, sock: socket.socket, ready: Callable[[], None]) -> None:
+        """Serve on ``sock``, calling ``ready`` once it does, until asked to stop."""
+        self._loop = asyncio.get_running_loop()
+        self.config.load()
+        self.lifespan = self.config.lifespan_class(self.config)
+        await self.startup([sock])
+        ready()
+        if not self.should_exit:
+            await self._woken.wait()
+        await self.shutdown([sock])
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop accepting, let what is in flight finish, and drop the rest.
+
+        uvicorn's own looks only ten times a second whether it is done.
+        """
+        for server in self.servers:
+            server.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        for task, to_come in list(self.bridge.held.items()):
+            if not (self.patient and to_come):
+                task.cancel()
+        try:
+            async with asyncio.timeout(self.grace):
+                while self._busy() and not self.force_exit:
+                    await asyncio.sleep(0.001)
+        except TimeoutError:
+            pass
+        await self._drop()
+
+    def _busy(self) -> bool:
+        connections: set[Any] = self.server_state.connections
+        return bool(self.server_state.tasks) or any(unsent(one.transport, one.tcp) for one in connections)
+
+    async def _drop(self) -> None:
+        for task in list(self.server_state.tasks):
+            task.cancel()
+        connections: set[Any] = self.server_state.connections
+        for connection in list(connections):
+            connection.tcp.abort()
+        while connections:
+            await asyncio.sleep(0)
