@@ -96,13 +96,13 @@ class Table(fields.Dict):
             raise fault(value, f"a mapping is wanted here, not {what(value)}")
         if isinstance(self.value_field, fields.Nested):
             value = _with_empty_trees(value)
-        found = super()._deserialize(value, attr, data, **kwargs)
+        found: dict[Any, Any] = super()._deserialize(value, attr, data, **kwargs)  # type: ignore[no-untyped-call]
         if len(found) < len(value):
             raise fault(value, "two keys of this mapping are one name in two spellings")
         return found
 
 
-class Listing(fields.List):
+class Listing(fields.List[Any]):
     """A list; an empty value stands for an empty one."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:
@@ -151,7 +151,7 @@ def _keyed(rows: Rows) -> Tree:
 class _Single(fields.Field[Any]):
     """A field of one scalar."""
 
-    def _deserialize(self, value: Any, _attr: str | None, _data: Any, **_: Any) -> Any:
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **kwargs: Any) -> Any:  # noqa: ARG002
         if not isinstance(value, Scalar):
             raise fault(value, f"{self.wanted} is wanted here, not {what(value)}")
         return self.parse(value)
@@ -227,7 +227,9 @@ class Whole(_Single):
     def parse(self, value: Scalar) -> int:
         """The number."""
         if value.kind == "int" and not _WHOLE.fullmatch(value):
-            raise fault(value, f"YAML reads {value[:60]} as {_reading(value)}; write a number in decimal digits")
+            raise fault(
+                value, f"YAML reads {value[:60]} as {_reading(value)}; write a number in decimal digits"
+            )
         if value.kind != "int":
             quotes = ", without quotes" if value.kind == "str" and _WHOLE.fullmatch(value) else ""
             raise fault(value, f"a whole number is wanted here{quotes}, not {what(value)}")
@@ -274,7 +276,9 @@ class When:
         except (OverflowError, ValueError):
             moved = None
         if moved is None or not EARLIEST_YEAR <= moved.year <= LATEST_YEAR:
-            raise ValueError(f"a date lies in the years {EARLIEST_YEAR} to {LATEST_YEAR}; this is too far away")
+            raise ValueError(
+                f"a date lies in the years {EARLIEST_YEAR} to {LATEST_YEAR}; this is too far away"
+            )
         return moved
 
 
@@ -353,5 +357,3 @@ def label(text: str, place: Place) -> str:
         return names.normalise(f"{text}.example").removesuffix(".example")
     except names.BadName as reason:
         raise ValidationError([problem(place, f"{shown(text)} is not a label: {reason}")]) from None
-
-

@@ -42,10 +42,10 @@ def build(site: Site) -> None:
     _contacts(site)
     site.put(contact for contact in site.contacts.values() if contact is not None)
     site.put(customer for customer in site.customers.values() if customer is not None)
-    for word, account in site.accounts.items():
-        path = ("accounts", word, "contact")
-        if account is not None and account.contact not in (given.handle for given in _inline(site, word)):
-            own_contact(site, path, account, account.contact)
+    for word, entry in site.section("accounts").items():
+        account = site.accounts.get(word)
+        if account is not None and isinstance(entry["contact"], str):
+            own_contact(site, ("accounts", word, "contact"), account, account.contact)
 
 
 def handle_of(client_id: int) -> str:
@@ -121,9 +121,7 @@ def _account(site: Site, word: str, given: dict[str, Any], free: Iterator[int]) 
     )
 
 
-def _require_unique(
-    site: Site, word: str, account: Account, seen: dict[tuple[str, object], str]
-) -> None:
+def _require_unique(site: Site, word: str, account: Account, seen: dict[tuple[str, object], str]) -> None:
     for field in ("client_id", "key", "token"):
         value = getattr(account, field)
         first = seen.setdefault((field, value), word)
@@ -133,16 +131,6 @@ def _require_unique(
 
 def _card(given: dict[str, Any]) -> Card:
     return Card(**{field: given[field] for field in CARD_FIELDS if field in given})
-
-
-def _inline(site: Site, word: str) -> Iterator[Contact]:
-    """The contact that an account has in its own entry."""
-    entry = site.section("accounts").get(word, {})
-    if isinstance(entry.get("contact"), dict):
-        account = site.accounts[word]
-        contact = site.contacts.get(account.contact) if account is not None else None
-        if contact is not None:
-            yield contact
 
 
 def _add_contact(site: Site, path: Path, contact: Contact) -> None:

@@ -48,13 +48,20 @@ class Scalar(str):
     weight = 1
 
 
-class Tree(dict[Scalar, "Node"]):
-    """A mapping, with the place where it begins and the number of values in it."""
+class Tree(dict[Any, "Node"]):
+    """A mapping from scalars, with the place where it begins and the number of values in it."""
 
     def __init__(self, place: Place) -> None:
         super().__init__()
         self.place = place
         self.weight = 1
+        self._places: dict[str, Place] = {}
+
+    def place_of(self, key: str) -> Place:
+        """Where the key ``key`` stands."""
+        if len(self._places) != len(self):
+            self._places = {known: known.place for known in self}
+        return self._places[key]
 
 
 class Rows(list["Node"]):
@@ -81,7 +88,9 @@ def decode(content: bytes, file: str) -> str:
     """``content`` as text; raises :class:`FixtureError` when it is too large or not UTF-8."""
     if len(content) > LARGEST:
         limit = LARGEST // (1024 * 1024)
-        raise FixtureError([Problem(file, 0, 0, f"it has {len(content)} bytes; at most {limit} MiB are read")])
+        raise FixtureError(
+            [Problem(file, 0, 0, f"it has {len(content)} bytes; at most {limit} MiB are read")]
+        )
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -98,7 +107,9 @@ def read(text: str, file: str) -> tuple[Tree, list[Problem]]:
     Raises :class:`FixtureError` where reading on makes no sense: broken YAML, no mapping, too deep.
     """
     if len(text) > LARGEST:
-        raise FixtureError([Problem(file, 0, 0, f"it has {len(text)} characters; at most {LARGEST} are read")])
+        raise FixtureError(
+            [Problem(file, 0, 0, f"it has {len(text)} characters; at most {LARGEST} are read")]
+        )
     text = text.removeprefix("\ufeff")
     bad = _UNPRINTABLE.search(text)
     if bad is not None:
@@ -156,7 +167,12 @@ class _Reader:
         if isinstance(root, Scalar) and root.kind == "null":
             raise FixtureError([problem(root.place, "the file is empty")])
         raise FixtureError(
-            [problem(root.place, f"a fixture is a mapping, with keys such as zones and accounts, not {what(root)}")]
+            [
+                problem(
+                    root.place,
+                    f"a fixture is a mapping, with keys such as zones and accounts, not {what(root)}",
+                )
+            ]
         )
 
     def _place(self, event: Any) -> Place:
@@ -170,7 +186,7 @@ class _Reader:
         if depth > DEEPEST:
             raise FixtureError([problem(place, f"nested more than {DEEPEST} levels deep")])
         if isinstance(event, yaml.AliasEvent):
-            return self._alias(event.anchor, place)
+            return self._alias(str(event.anchor), place)
         if event.tag not in (None, "!") and event.tag != _CORE + "str":
             self._report(place, f"the tag {shown(_short(event.tag))} is not used in fixtures; leave it out")
         if event.anchor is not None:

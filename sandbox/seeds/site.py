@@ -9,7 +9,7 @@ from typing import Any
 
 from sandbox.core import hosts, names
 from sandbox.core.assumptions import Assumptions
-from sandbox.core.model import OUTSIDE, Account, Card, Contact, Customer, Order, Record
+from sandbox.core.model import OUTSIDE, Account, Card, Contact, Customer, LedgerEntry, Order, Record
 from sandbox.core.refusals import Refused
 from sandbox.core.state import Draft, State, filled
 from sandbox.core.zones import zone_of
@@ -43,6 +43,7 @@ class Site:
     accounts: dict[str, Account | None] = field(default_factory=dict)
     contacts: dict[str, Contact | None] = field(default_factory=dict)
     customers: dict[int, Customer | None] = field(default_factory=dict)
+    ledger: dict[int, LedgerEntry | None] = field(default_factory=dict)
     orders: dict[str, Order | None] = field(default_factory=dict)
 
     def section(self, name: str) -> dict[Any, Any]:
@@ -52,7 +53,7 @@ class Site:
 
     def written(self, section: str) -> list[str]:
         """The keys of a section as the file has them, those with mistakes too."""
-        node = self.tree.get(section)  # type: ignore[call-overload]
+        node = self.tree.get(section)
         return [str(key) for key in node] if isinstance(node, Tree | Rows) else []
 
     def report(self, path: Path, message: str, *, key: bool = False) -> None:
@@ -64,9 +65,10 @@ class Site:
         node: Node = self.tree
         place = node.place
         for step in path:
-            if isinstance(node, Tree) and (found := _entry(node, str(step))) is not None:
-                at, node = found
-                place = at if key and step is path[-1] else node.place
+            name = str(step)
+            if isinstance(node, Tree) and name in node:
+                place = node.place_of(name) if key and step is path[-1] else node[name].place
+                node = node[name]
             elif isinstance(node, Rows) and isinstance(step, int) and step < len(node):
                 node = node[step]
                 place = node.place
@@ -105,12 +107,30 @@ class Site:
 
     def account(self, path: Path, word: str | None) -> Account | None:
         """The account called ``word``, or the first one; None, and a mistake, when there is none."""
+        if word is None and not self.written("accounts"):
+            self.report(path, "there is no account that this could belong to")
+            return None
         if word is None:
-            return next(iter(self.accounts.values()), None)
+            word = self.written("accounts")[0]
         if word not in self.accounts:
             self.report(path, f"unknown account {shown(word)}{nearest(word, self.accounts)}")
             return None
         return self.accounts[word]
+
+    def spelled(self, path: Path, text: str) -> str:
+        """``text``, a name that need not be held or have a zone any more, in the registry's spelling."""
+        try:
+            return names.normalise(text) if text else ""
+        except names.BadName as reason:
+            self.report(path, f"{shown(text)} is not a name: {reason}")
+            return text
+
+    def entries(self, path: Path, given: Sequence[int]) -> tuple[int, ...]:
+        """The ledger entries that something at ``path`` refers to."""
+        for at, number in enumerate(given):
+            if number not in self.ledger:
+                self.report((*path, at), f"there is no ledger entry {number}")
+        return tuple(given)
 
     def nameservers(self, path: Path, servers: Sequence[str]) -> tuple[str, ...]:
         """``servers`` in the registry's spelling, each once."""
@@ -148,12 +168,3 @@ class Site:
     def draft(self, seed: str = "") -> Draft:
         """A draft to try a rule of the registry on, or to draw from a seed; it is never committed."""
         return Draft(State(seed=seed), self.now, Assumptions(), "fixture")
-
-
-def _entry(tree: Tree, step: str) -> tuple[Place, Node] | None:
-    node = tree.get(step)  # type: ignore[call-overload]
-    if node is None:
-        return None
-    return next(key.place for key in tree if key == step), node
-
-

@@ -39,7 +39,10 @@ def _zone(site: Site, text: str, name: str, given: dict[str, Any]) -> Zone:
     for event in ("registration_promotion", "renewal_promotion"):
         if event in given:
             offer = given[event]
-            given = {**given, event: Promotion(price=offer["price"], until=site.date(offer["until"], site.now))}
+            given = {
+                **given,
+                event: Promotion(price=offer["price"], until=site.date(offer["until"], site.now)),
+            }
     for field in ("types", "reserved"):
         if field in given:
             given = {**given, field: tuple(dict.fromkeys(given[field]))}

@@ -11,7 +11,8 @@ import logging
 import re
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
@@ -19,18 +20,13 @@ from urllib.parse import unquote_to_bytes
 from sandbox.core.clock import stopwatch
 from sandbox.web.problem import Problem
 from sandbox.web.requestlog import RequestLine, masked
-from sandbox.web.transport import ENV_DELIVERY, ENV_NOTE, ENV_SERVED, ENV_TOO_LARGE, Delivery, Hang
+from sandbox.web.transport import ENV_DELIVERY, ENV_NOTE, ENV_SERVED, ENV_TOO_LARGE, Delivery, Truncate
 from sandbox.web.wire import Answer, Receive, Send, Wire
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
 
 log = logging.getLogger("sandbox")
-
-#: How much of a body that is too large is read and thrown away, and for how many seconds: a client that
-#: is cut off while it sends would not get to read the answer that tells it so.
-SPILL_BYTES = 16 << 20
-SPILL_SECONDS = 2.0
 
 PLAIN = Delivery()
 FAILED = Problem(500, "internal_error", "The sandbox failed while answering; its log says where.")
@@ -59,7 +55,7 @@ class Bridge:
         self.app = app
         self.max_body = max_body
         self.request_log = request_log
-        #: The answers being held back, and whether they are still to come. Stopping looks here.
+        #: The requests that are waiting for something, and whether an answer to them is to be expected.
         self.held: dict[asyncio.Task[Any], bool] = {}
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
@@ -68,58 +64,76 @@ class Bridge:
         wire = Wire(receive, send, scope["state"]["transport"], scope["state"]["tcp"])
         environ = environment(scope)
         try:
-            await self._read(environ, receive)
+            await self._read(environ, wire)
+            answer = self._call(environ)
+            await self._deliver(answer, environ.get(ENV_DELIVERY) or PLAIN, wire)
+            if self.request_log is not None:
+                self.request_log(request_line(environ, answer, stopwatch() - began))
         except Gone:
             return
-        answer = self._call(environ)
-        delivery = environ.get(ENV_DELIVERY) or PLAIN
-        try:
-            await self._deliver(wire, answer, delivery, environ)
-        except asyncio.CancelledError:
+        except Exception as error:
+            report(error, environ)
             await wire.drop()
-        if self.request_log is not None:
-            method, target = environ["REQUEST_METHOD"], masked(environ["RAW_URI"])
-            note, took = environ.get(ENV_NOTE, ""), stopwatch() - began
-            self.request_log(RequestLine(method, target, answer.status, took, len(answer.body), note))
 
-    async def _read(self, environ: WSGIEnvironment, receive: Receive) -> None:
-        """Put the body into ``environ``, or the word that it is too large; raises Gone."""
-        try:
-            body = await read_body(environ, receive, self.max_body)
-        except TooLarge:
-            body = b""
-            environ[ENV_TOO_LARGE] = True
-        if body or "CONTENT_LENGTH" in environ:
+    async def _read(self, environ: WSGIEnvironment, wire: Wire) -> None:
+        """Put the body into ``environ``, or the word that it is too large; raises :class:`Gone`."""
+        body = b""
+        if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
+            try:
+                with self._holding(to_come=True):
+                    body = await read_body(environ, wire.receive, self.max_body)
+            except TooLarge:
+                environ[ENV_TOO_LARGE] = wire.unread = True
+            except asyncio.CancelledError:
+                await wire.drop()
+                raise Gone from None
             environ["CONTENT_LENGTH"] = str(len(body))
         environ["wsgi.input"] = BytesIO(body)
 
     def _call(self, environ: WSGIEnvironment) -> Answer:
         try:
             return call(self.app, environ)
-        except Exception as error:
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-            where = f"{frame.filename}, line {frame.lineno}"
-            asked = f"{environ['REQUEST_METHOD']} {masked(environ['RAW_URI'])}"
-            log.error("%s failed with %s: %r (%s)", asked, type(error).__name__, str(error), where)
+        except BaseException as error:  # SystemExit too: an application is not to end the server.
+            report(error, environ)
             environ.pop(ENV_DELIVERY, None)
             return FAILED.answer()
 
-    async def _deliver(
-        self, wire: Wire, answer: Answer, delivery: Delivery, environ: WSGIEnvironment
-    ) -> None:
-        if delivery is PLAIN and ENV_TOO_LARGE not in environ:
+    async def _deliver(self, answer: Answer, delivery: Delivery, wire: Wire) -> None:
+        if wire.unread and not any(name.lower() == b"connection" for name, _ in answer.headers):
+            answer.headers.append((b"connection", b"close"))
+        if delivery is PLAIN and not wire.unread:
             await wire.carry(answer, delivery)
             return
+        try:
+            with self._holding(to_come=delivery.cut is None or isinstance(delivery.cut, Truncate)):
+                await wire.carry(answer, delivery)
+        except asyncio.CancelledError:
+            await wire.drop()
+
+    @contextmanager
+    def _holding(self, *, to_come: bool) -> Iterator[None]:
         task = asyncio.current_task()
         assert task is not None
-        self.held[task] = not isinstance(delivery.cut, Hang)
+        self.held[task] = to_come
         try:
-            if delivery is PLAIN:
-                await refuse_body(wire, answer)
-            else:
-                await wire.carry(answer, delivery)
+            yield
         finally:
             del self.held[task]
+
+
+def request_line(environ: WSGIEnvironment, answer: Answer, seconds: float) -> RequestLine:
+    """What the request log is to say."""
+    target, note = masked(environ["RAW_URI"]), environ.get(ENV_NOTE, "")
+    return RequestLine(environ["REQUEST_METHOD"], target, answer.status, seconds, len(answer.body), note)
+
+
+def report(error: BaseException, environ: WSGIEnvironment) -> None:
+    """Say in the log, on one line, what failed, how and where; on level DEBUG with the whole traceback."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    asked = f"{environ['REQUEST_METHOD']} {masked(environ['RAW_URI'])}"
+    where = f"{frame.filename}, line {frame.lineno}"
+    trace = error if log.isEnabledFor(logging.DEBUG) else None
+    log.error("%s failed: %s: %r (%s)", asked, type(error).__name__, str(error), where, exc_info=trace)
 
 
 async def read_body(environ: WSGIEnvironment, receive: Receive, limit: int) -> bytes:
@@ -128,10 +142,7 @@ async def read_body(environ: WSGIEnvironment, receive: Receive, limit: int) -> b
     A body whose announced length is too large is not asked for: who waits for
     ``100 Continue`` gets the refusal in its place.
     """
-    announced = environ.get("CONTENT_LENGTH")
-    if announced is None and "HTTP_TRANSFER_ENCODING" not in environ:
-        return b""
-    if announced is not None and int(announced) > limit:
+    if int(environ.get("CONTENT_LENGTH", 0)) > limit:
         raise TooLarge
     body, more = bytearray(), True
     while more:
@@ -143,23 +154,6 @@ async def read_body(environ: WSGIEnvironment, receive: Receive, limit: int) -> b
             raise TooLarge
         more = message["more_body"]
     return bytes(body)
-
-
-async def refuse_body(wire: Wire, answer: Answer) -> None:
-    """Answer while the client may still be sending, see it through to a point, and end the connection."""
-    answer.headers.append((b"connection", b"close"))
-    await wire.start(answer)
-    await wire.send({"type": "http.response.body", "body": answer.body, "more_body": True})
-    spilled, more = 0, True
-    try:
-        async with asyncio.timeout(SPILL_SECONDS):
-            while more and spilled < SPILL_BYTES:
-                message = await wire.receive()
-                more = message.get("more_body", False)
-                spilled += len(message.get("body", b""))
-    except TimeoutError:
-        pass
-    await wire.send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 def environment(scope: Any) -> WSGIEnvironment:
@@ -224,7 +218,7 @@ def call(app: WSGIApplication, environ: WSGIEnvironment) -> Answer:
     written: list[bytes] = []
 
     def start_response(
-        status: str, headers: list[tuple[str, str]], exc_info: Any = None
+        status: str, headers: list[tuple[str, str]], _exc_info: Any = None
     ) -> Callable[[bytes], object]:
         head[:] = [status, headers]
         return written.append

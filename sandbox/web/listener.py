@@ -7,6 +7,7 @@ import logging
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import uvicorn
@@ -92,7 +93,7 @@ class Protocol(HttpToolsProtocol):
         self.scope["state"].update(target=self.url, transport=self.transport, tcp=self.tcp)
         self.url = origin_form(self.url)
         if self.limit_connections is not None and len(self.connections) > self.limit_connections:
-            self.app = self._overloaded  # type: ignore[assignment]
+            self.app = self._overloaded
         super().on_headers_complete()
         if self.parser.should_upgrade():
             # It is answered as if it had not asked, but the parser will read no further request.
@@ -101,8 +102,7 @@ class Protocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         """An answer is out; the next may be one to what could not be read."""
         super().on_response_complete()
-        if self.problem is not None and self.cycle.response_complete:
-            self._answer_problem(self.problem)
+        self._answer_problem()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what cannot be read, as soon as the requests before it are answered."""
@@ -110,17 +110,23 @@ class Protocol(HttpToolsProtocol):
             error = sys.exception()
             reason = str(error.__cause__ or error.__context__ or error) if error else msg
             self.problem = Problem(400, "malformed_request", f"This is not an HTTP request: {reason}.")
-        cycle = self.cycle
-        if cycle is None or cycle.response_complete or (cycle.more_body and not cycle.response_started):
-            self._answer_problem(self.problem)
-        elif cycle.more_body:
-            self.transport.close()
+        self._answer_problem()
 
     def _refuse(self, problem: Problem) -> NoReturn:
         self.problem = problem
         raise Refused(problem.error)
 
-    def _answer_problem(self, problem: Problem) -> None:
+    def _answer_problem(self) -> None:
+        """Answer what could not be read, if there was such a thing and its turn has come."""
+        if self.problem is None or self.pipeline or self.transport.is_closing():
+            return
+        cycle = self.cycle
+        if cycle is None or cycle.response_complete or (cycle.more_body and not cycle.response_started):
+            self._write_problem(self.problem)
+        elif cycle.more_body:  # Half of its answer is out.
+            self.transport.close()
+
+    def _write_problem(self, problem: Problem) -> None:
         self.transport.write(problem.raw())
         if not self.transport.can_write_eof():  # TLS has no such thing.
             self.transport.close()
@@ -129,7 +135,7 @@ class Protocol(HttpToolsProtocol):
         self.transport.write_eof()
         self.loop.call_later(LINGER, self.transport.abort)
 
-    async def _overloaded(self, scope: Any, receive: Receive, send: Send) -> None:
+    async def _overloaded(self, _scope: Any, _receive: Receive, send: Send) -> None:
         limit = self.limit_connections
         message = f"There are more than {limit} connections, which is what this server was told to take."
         answer = Problem(503, "too_many_connections", message).answer()
@@ -158,6 +164,7 @@ class Listener(uvicorn.Server):
             http=Protocol,
             ws="none",
             loop="asyncio",
+            interface="asgi3",
             lifespan="off",
             log_config=None,
             date_header=False,
@@ -182,8 +189,9 @@ class Listener(uvicorn.Server):
         """
         self.force_exit = self.should_exit
         self.should_exit, self.patient = True, patient
-        if self._loop is not None and not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._woken.set)
+        if self._loop is not None:
+            with suppress(RuntimeError):  # It has stopped, and its loop is closed.
+                self._loop.call_soon_threadsafe(self._woken.set)
 
     async def listen(self, sock: socket.socket, ready: Callable[[], None]) -> None:
         """Serve on ``sock``, calling ``ready`` once it does, until asked to stop."""
@@ -203,17 +211,17 @@ class Listener(uvicorn.Server):
         """
         for server in self.servers:
             server.close()
+        for sock in sockets or ():
+            sock.close()
         for connection in list(self.server_state.connections):
             connection.shutdown()
         for task, to_come in list(self.bridge.held.items()):
             if not (self.patient and to_come):
                 task.cancel()
-        try:
+        with suppress(TimeoutError):
             async with asyncio.timeout(self.grace):
                 while self._busy() and not self.force_exit:
                     await asyncio.sleep(0.001)
-        except TimeoutError:
-            pass
         await self._drop()
 
     def _busy(self) -> bool:

@@ -24,13 +24,12 @@ from sandbox.core.refusals import (
 )
 from sandbox.web.generation import Answer, Endpoint, Generation, Incoming
 from sandbox.web.strict_json import write
+from sandbox.web.transport import ENV_NOTE, ENV_TOO_LARGE
 from sandbox.worlds import World, Worlds
 
-#: Keys of the WSGI environment by which the server and the application speak to each other.
+#: Keys of the WSGI environment under which the path prefix of a world is handed on.
 ENV_WORLD = "sandbox.world"
 ENV_PREFIX = "sandbox.prefix"
-ENV_TOO_LARGE = "sandbox.body_too_large"
-ENV_NOTE = "sandbox.note"
 
 log = logging.getLogger("sandbox")
 

@@ -179,7 +179,7 @@ def bound(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def handling_signals(stop: Callable[[], None]) -> Iterator[None]:
-    """Have ``stop`` called on each signal that asks a program to end; threads other than the main get none."""
+    """Have ``stop`` called on each signal that asks a program to end; only the main thread gets any."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

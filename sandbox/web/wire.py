@@ -11,6 +11,7 @@ import socket
 import struct
 import sys
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,10 @@ Send = Callable[[Any], Awaitable[None]]
 
 #: SO_LINGER on, for no time at all: closing such a socket sends a RST. Windows has shorts for ints.
 LINGER_NOT = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
+
+#: How much of a body that nobody will read is taken off the client, and for how long.
+SPILL_BYTES = 16 << 20
+SPILL_SECONDS = 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,8 @@ class Wire:
         self.send = send
         self._transport = transport
         self._tcp = tcp
+        #: Whether the client may still be sending a body that nobody will read.
+        self.unread = False
 
     async def carry(self, answer: Answer, delivery: Delivery) -> None:
         """Bring ``answer`` to the client in the way ``delivery`` says; returns when that is over."""
@@ -80,18 +87,26 @@ class Wire:
         return True
 
     async def _answer(self, answer: Answer, delivery: Delivery, whole: bool = True) -> None:
-        await self.start(answer)
+        await self.send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
         parts = pieces(answer.body, delivery)
-        last = len(parts) - 1
+        last = len(parts) if self.unread or not whole else len(parts) - 1
         for number, part in enumerate(parts):
             if number and delivery.drip and await self.left(within=delivery.drip.pause):
                 return
-            more = number < last or not whole
-            await self.send({"type": "http.response.body", "body": part, "more_body": more})
+            await self.send({"type": "http.response.body", "body": part, "more_body": number < last})
+        if self.unread and whole:
+            await self._spill()
+            await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
-    async def start(self, answer: Answer) -> None:
-        """Send the head of ``answer``."""
-        await self.send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
+    async def _spill(self) -> None:
+        """Read on to a point and throw it away: one who is cut off while sending may miss the answer."""
+        spilled, more = 0, True
+        with suppress(TimeoutError):
+            async with asyncio.timeout(SPILL_SECONDS):
+                while more and spilled < SPILL_BYTES:
+                    message = await self.receive()
+                    more = message.get("more_body", False)
+                    spilled += len(message.get("body", b""))
 
     async def _close(self) -> None:
         # uvicorn would answer 500 for an application that returns before it has seen the connection end.

@@ -1,0 +1,39 @@
+# Two commands for everybody: `make run` and `make test`. Both set up what they need in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: run test lint format bench lock clean
+
+run: .venv/ready
+	$(BIN)/reseller-sandbox serve $(ARGS)
+
+test: .venv/ready
+	$(BIN)/pytest $(ARGS)
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: .venv/ready
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/ready
+	$(BIN)/python -m tests.benchmarks
+
+# Everything at its pinned version first, then the project itself, which needs nothing more.
+.venv/ready: .requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	touch $@
+
+# Needs uv; writes the pins anew from pyproject.toml.
+lock:
+	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --no-annotate --upgrade -o .requirements.lock
+
+clean:
+	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

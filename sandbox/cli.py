@@ -1,0 +1,224 @@
+"""The command line: ``reseller-sandbox serve``, ``sign``, ``check`` and ``assumptions``."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from sandbox.settings import Settings
+    from sandbox.web.requestlog import RequestLine
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+PREFIX = "RESELLER_SANDBOX_"
+
+
+def setting(name: str, **attributes: Any) -> Callable[[F], F]:
+    """An option that is also read from the environment: ``--public-url``, ``RESELLER_SANDBOX_PUBLIC_URL``."""
+    variable = PREFIX + name.removeprefix("--").split("/")[0].replace("-", "_").upper()
+    return click.option(name, envvar=variable, show_envvar=True, **attributes)
+
+
+class Instant(click.ParamType):
+    """An ISO 8601 instant, or ``real`` for what the machine's clock says."""
+
+    name = "instant"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        """The instant that ``value`` stands for."""
+        from sandbox.core.clock import parse_instant, real_now
+
+        if value == "real":
+            return real_now().replace(microsecond=0)
+        try:
+            return value if isinstance(value, datetime) else parse_instant(value)
+        except ValueError as problem:
+            self.fail(f"{problem}", param, ctx)
+
+
+class Pair(click.ParamType):
+    """``NAME=VALUE``."""
+
+    name = "name=value"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+        """The name and the value."""
+        name, mark, given = str(value).partition("=")
+        if not mark or not name:
+            self.fail(f"{value!r} is not of the form NAME=VALUE", param, ctx)
+        return name.strip(), given.strip()
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="reseller-sandbox", message="%(version)s")
+def main() -> None:
+    """A stateful sandbox for a domain-registration reseller API."""
+
+
+@main.command()
+@setting("--host", default="127.0.0.1", show_default=True, help="The address to listen on.")
+@setting(
+    "--port", type=click.IntRange(0, 65535), default=8053, show_default=True, help="0 takes any free one."
+)
+@setting("--fixture", default="default", show_default=True, help="A packaged fixture's name, or a file.")
+@setting("--now", type=Instant(), help="The instant the world begins at (ISO 8601, or: real).")
+@setting("--frozen/--running", default=None, help="Whether the clock stands still or runs (the default).")
+@setting("--seed", help="What codes and identifiers are drawn from.")
+@setting(
+    "--assume", type=Pair(), multiple=True, help="What a silence of the contract means; may come often."
+)
+@setting(
+    "--profile",
+    type=click.Choice(["documented", "observed"]),
+    default="documented",
+    show_default=True,
+    help="A whole set of assumptions.",
+)
+@setting(
+    "--public-url", multiple=True, help="Where clients believe the service to be; it is what they sign."
+)
+@setting("--header-prefix", default="X-SVC-", show_default=True, help="What the v3 headers' names begin with.")
+@setting("--max-body", type=click.IntRange(min=1), default=1 << 20, show_default=True, help="In bytes.")
+@setting("--quiet", is_flag=True, help="No line for each request.")
+def serve(host: str, port: int, quiet: bool, **given: Any) -> None:
+    """Serve the reseller API until SIGTERM or Ctrl-C."""
+    from sandbox.assembly import assemble, open_world
+    from sandbox.banner import banner
+    from sandbox.core.assumptions import BadAssumption
+    from sandbox.seeds import FixtureError
+    from sandbox.web.server import CannotListen, Server
+    from sandbox.worlds import Worlds
+
+    logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
+    settings = _settings(given)
+    try:
+        world = open_world(settings, frozen=False)
+        app = assemble(Worlds(world), settings)
+        log = None if quiet else _log_request
+        server = Server(app, host, port, max_body=settings.max_body, log=log)
+    except (FixtureError, BadAssumption, CannotListen) as problem:
+        _give_up(str(problem))
+    click.echo(banner(world, server.url, str(settings.fixture), settings.header_prefix))
+    sys.stdout.flush()
+    server.run()
+
+
+@main.command()
+@click.argument("method")
+@click.argument("path")
+@click.option("--data", default="", help="The request's body, or @FILE to read it from one.")
+@setting("--url", default="http://127.0.0.1:8053", show_default=True, help="The service's address.")
+@click.option("--account", default="main", show_default=True, help="An account of the fixture.")
+@setting("--fixture", default="default", show_default=True, help="Where the account is looked up.")
+@setting("--header-prefix", default="X-SVC-", show_default=True, help="What the headers' names begin with.")
+@click.option("--curl", "whole", is_flag=True, help="Print the whole command, not its options alone.")
+def sign(
+    method: str, path: str, data: str, url: str, account: str, fixture: str, header_prefix: str, whole: bool
+) -> None:
+    """Print what signs a v3 request: options for curl, or with --curl the command.
+
+    PATH begins with a slash and has its query with it; a full URL will do as well.
+    """
+    import shlex
+
+    from sandbox.banner import curl, curl_options
+
+    target = path if "://" in path else f"{url.rstrip('/')}/{path.removeprefix('/')}"
+    body = _body(data)
+    found = _account(fixture, account)
+    if whole:
+        click.echo(curl(found, method.upper(), target, body, header_prefix))
+    else:
+        click.echo(shlex.join(curl_options(found, target, body, header_prefix)))
+
+
+@main.command()
+@click.argument("files", nargs=-1, required=True)
+def check(files: tuple[str, ...]) -> None:
+    """Check fixtures: every mistake with its place, or what each file holds. Exits with 1 after a mistake."""
+    from sandbox import seeds
+
+    failed = False
+    for file in files:
+        try:
+            state = seeds.load(seeds.find(file)).state
+        except seeds.FixtureError as problem:
+            failed = True
+            click.echo(str(problem), err=True)
+        else:
+            accounts = len(state.accounts) - 1  # every world has the one of the other registrars
+            click.echo(
+                f"{file}: good ({len(state.zones)} zones, {accounts} accounts, {len(state.orders)} orders)"
+            )
+    sys.exit(1 if failed else 0)
+
+
+@main.command()
+@click.option("--profile", "chosen", type=click.Choice(["documented", "observed"]), default="documented")
+def assumptions(chosen: str) -> None:
+    """List what the contract leaves open: each assumption, its value, what it takes, what it decides."""
+    from sandbox.core.assumptions import catalogue, profile
+
+    for entry in catalogue(profile(chosen)):
+        value = entry["value"]
+        shown = ",".join(value) if isinstance(value, tuple) else str(value).lower()
+        click.echo(f"{entry['name']}={shown}\n    takes {entry['takes']}\n    {entry['about']}")
+
+
+def _settings(given: dict[str, Any]) -> Settings:
+    from sandbox.settings import Settings
+
+    return Settings(
+        fixture=given["fixture"],
+        now=given["now"],
+        frozen=given["frozen"],
+        seed=given["seed"],
+        profile=given["profile"],
+        assume=dict(given["assume"]),
+        public_urls=given["public_url"],
+        header_prefix=given["header_prefix"],
+        max_body=given["max_body"],
+    )
+
+
+def _account(fixture: str, name: str) -> Any:
+    from sandbox import seeds
+
+    try:
+        accounts = seeds.load(seeds.find(fixture)).state.accounts
+    except seeds.FixtureError as problem:
+        _give_up(str(problem))
+    by_name = {accounts[number].name: accounts[number] for number in sorted(accounts) if accounts[number].key}
+    if name not in by_name:
+        _give_up(f"{fixture} has no account {name!r}; it has {', '.join(by_name)}")
+    return by_name[name]
+
+
+def _body(data: str) -> bytes:
+    if not data.startswith("@"):
+        return data.encode()
+    try:
+        return Path(data[1:]).read_bytes()
+    except OSError as problem:
+        _give_up(f"{data[1:]}: {problem.strerror}")
+
+
+def _log_request(line: RequestLine) -> None:
+    from sandbox.core.clock import real_now
+
+    took = f"{line.duration_seconds * 1000:.1f} ms"
+    target = line.target if len(line.target) <= 200 else line.target[:199] + "…"
+    when = real_now().strftime("%H:%M:%S")
+    click.echo(f"{when}  {line.status}  {line.method} {target}  {line.note}  {took}", err=True)
+
+
+def _give_up(message: str) -> NoReturn:
+    click.echo(f"reseller-sandbox: {message}", err=True)
+    sys.exit(2)
