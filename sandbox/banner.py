@@ -28,7 +28,11 @@ def banner(world: World, url: str, fixture: str, prefix: str) -> str:
         "",
     ]
     if accounts:
-        lines += ["  Two commands to try:", *(f"    {line}" for line in commands(accounts[0], url, prefix)), ""]
+        lines += [
+            "  Two commands to try:",
+            *(f"    {line}" for line in commands(accounts[0], url, prefix)),
+            "",
+        ]
     lines += [f"  Control: {url}/_sandbox/health, {url}/_sandbox/assumptions. Ctrl-C stops it."]
     return "\n".join(lines)
 

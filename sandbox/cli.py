@@ -26,7 +26,7 @@ def setting(name: str, **attributes: Any) -> Callable[[F], F]:
     return click.option(name, envvar=variable, show_envvar=True, **attributes)
 
 
-class Instant(click.ParamType):
+class Instant(click.ParamType[datetime]):
     """An ISO 8601 instant, or ``real`` for what the machine's clock says."""
 
     name = "instant"
@@ -43,12 +43,14 @@ class Instant(click.ParamType):
             self.fail(f"{problem}", param, ctx)
 
 
-class Pair(click.ParamType):
+class Pair(click.ParamType[tuple[str, str]]):
     """``NAME=VALUE``."""
 
     name = "name=value"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, str]:
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, str]:
         """The name and the value."""
         name, mark, given = str(value).partition("=")
         if not mark or not name:
@@ -71,9 +73,7 @@ def main() -> None:
 @setting("--now", type=Instant(), help="The instant the world begins at (ISO 8601, or: real).")
 @setting("--frozen/--running", default=None, help="Whether the clock stands still or runs (the default).")
 @setting("--seed", help="What codes and identifiers are drawn from.")
-@setting(
-    "--assume", type=Pair(), multiple=True, help="What a silence of the contract means; may come often."
-)
+@setting("--assume", type=Pair(), multiple=True, help="What a silence of the contract means; may come often.")
 @setting(
     "--profile",
     type=click.Choice(["documented", "observed"]),
@@ -81,10 +81,10 @@ def main() -> None:
     show_default=True,
     help="A whole set of assumptions.",
 )
+@setting("--public-url", multiple=True, help="Where clients believe the service to be; it is what they sign.")
 @setting(
-    "--public-url", multiple=True, help="Where clients believe the service to be; it is what they sign."
+    "--header-prefix", default="X-SVC-", show_default=True, help="What the v3 headers' names begin with."
 )
-@setting("--header-prefix", default="X-SVC-", show_default=True, help="What the v3 headers' names begin with.")
 @setting("--max-body", type=click.IntRange(min=1), default=1 << 20, show_default=True, help="In bytes.")
 @setting("--quiet", is_flag=True, help="No line for each request.")
 def serve(host: str, port: int, quiet: bool, **given: Any) -> None:

@@ -20,6 +20,7 @@ class Control:
     """Health, assumptions, reset, clock and documents, over the worlds of one server."""
 
     name = "control"
+    journalled = False
     common: tuple[Rule, ...] = (refusals.BODY_TOO_LARGE, refusals.UNKNOWN_WORLD)
 
     def __init__(self, worlds: Worlds, others: Sequence[Generation]) -> None:

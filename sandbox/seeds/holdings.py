@@ -8,10 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from sandbox.core import hosts, orders
-from sandbox.core.clock import days, years_later
+from sandbox.core.assumptions import Assumptions
+from sandbox.core.clock import EARLIEST, days, years_later
 from sandbox.core.lifecycle import due
 from sandbox.core.model import ROLES, Account, Contacts, Flag, Host, Order, Policy, Stage
 from sandbox.core.refusals import Refused
+from sandbox.core.state import Draft, State
 from sandbox.core.zones import zone_of
 from sandbox.seeds.people import OUTSIDE_ACCOUNT, own_contact, own_customer
 from sandbox.seeds.problems import shown
@@ -119,7 +121,7 @@ def order(
         privacy=entry.get("privacy", False),
         autorenew=entry.get("autorenew", False),
         flags=frozenset(entry.get("flags", ())),
-        auth_code=entry["auth_code"] if "auth_code" in entry else code_of(site, name),
+        auth_code=entry["auth_code"] if "auth_code" in entry else code_in(site.state.seed, name),
         license=entry.get("license", ""),
         years=entry.get("years", 1),
         registration=site.entries((*path, "registration"), entry.get("registration", ())),
@@ -130,9 +132,9 @@ def order(
     return replace(made, due=moment)
 
 
-def code_of(site: Site, name: str) -> str:
-    """The authorization code of a name that the fixture gives none: it follows from the seed and the name."""
-    return orders.new_code(site.draft(f"{site.state.seed}/{name}"))
+def code_in(seed: str, name: str) -> str:
+    """The authorization code of a name that a fixture gives none: it follows from the seed and the name."""
+    return orders.new_code(Draft(State(seed=f"{seed}/{name}"), EARLIEST, Assumptions(), ""))
 
 
 def _dates(

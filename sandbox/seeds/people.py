@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from types import MappingProxyType
 from typing import Any
 
 from sandbox.core.model import CARD_FIELDS, OUTSIDE, Account, Card, Contact, Customer
@@ -15,13 +16,16 @@ from sandbox.seeds.site import OUTSIDE_CONTACT, Path, Site
 #: Where the client ids begin that a fixture leaves open.
 FIRST_CLIENT_ID = 1001
 
+#: What an account has where the fixture says nothing.
+USUAL: Mapping[str, Any] = MappingProxyType({"currency": "USD", "balance": Decimal(0), "reseller": True})
+
 OUTSIDE_ACCOUNT = Account(
     client_id=OUTSIDE,
     name=OUTSIDE_WORD,
     key="",
     secret="",
     token="",
-    currency="USD",
+    currency=USUAL["currency"],
     opening=Decimal(0),
     balance=Decimal(0),
     reseller=False,
@@ -107,15 +111,15 @@ def _account(site: Site, word: str, given: dict[str, Any], free: Iterator[int]) 
         _add_contact(site, (*path, "contact"), Contact(handle=handle, account=client_id, card=_card(contact)))
         contact = handle
     name = given.get("name", word)
-    balance = given.get("balance", Decimal(0))
+    balance = given.get("balance", USUAL["balance"])
     return Account(
         client_id=client_id,
         name=name,
         **{field: given.get(field, usual) for field, usual in credentials_of(name).items()},
-        currency=given.get("currency", "USD"),
+        currency=given.get("currency", USUAL["currency"]),
         opening=balance,
         balance=balance,
-        reseller=given.get("reseller", True),
+        reseller=given.get("reseller", USUAL["reseller"]),
         contact=contact,
         nameservers=site.nameservers((*path, "nameservers"), given.get("nameservers", ())),
     )

@@ -8,10 +8,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from sandbox.core import hosts, names
-from sandbox.core.assumptions import Assumptions
 from sandbox.core.model import OUTSIDE, Account, Card, Contact, Customer, LedgerEntry, Order, Record
 from sandbox.core.refusals import Refused
-from sandbox.core.state import Draft, State, filled
+from sandbox.core.state import State, filled
 from sandbox.core.zones import zone_of
 from sandbox.seeds.fields import When
 from sandbox.seeds.problems import Place, Problem, nearest, problem, shown
@@ -164,7 +163,3 @@ class Site:
     def put(self, records: Iterable[Record]) -> None:
         """Write ``records`` into the state."""
         self.state = filled(self.state, records)
-
-    def draft(self, seed: str = "") -> Draft:
-        """A draft to try a rule of the registry on, or to draw from a seed; it is never committed."""
-        return Draft(State(seed=seed), self.now, Assumptions(), "fixture")

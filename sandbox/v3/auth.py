@@ -81,12 +81,17 @@ class Signatures:
         found = _account(incoming, worlds, key)
         if found is None:
             raise Refused(UNKNOWN_KEY, key=key[:80])
-        world, account = found
+        world, account = incoming.world, incoming.account = found
         self._verify(incoming, world, account, signature)
         return world, account
 
     def _element(self, incoming: Incoming, name: str) -> str | None:
-        return incoming.headers.get(name) or incoming.query_value(name)
+        sent = incoming.headers.get(name)
+        if sent:
+            return sent
+        sent = incoming.query_value(name)
+        incoming.credentials_in_query |= sent is not None
+        return sent
 
     def _verify(self, incoming: Incoming, world: World, account: Account, signature: str) -> None:
         assumed = assumed_by(world, incoming)

@@ -18,6 +18,7 @@ class V3:
     """The v3 interface over the worlds of one server."""
 
     name = "v3"
+    journalled = True
     common: tuple[Rule, ...] = errors.COMMON
     endpoints: tuple[Endpoint, ...] = (
         *balance.ENDPOINTS,

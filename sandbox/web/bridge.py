@@ -197,7 +197,7 @@ def _add_headers(environ: WSGIEnvironment, headers: Iterable[tuple[bytes, bytes]
             continue
         name = raw_name.decode("latin-1").upper().replace("-", "_")
         key = name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
-        value = raw_value.decode("latin-1")
+        value = raw_value.strip(b" \t").decode("latin-1")
         if key in environ:
             value = f"{environ[key]}{'; ' if name == 'COOKIE' else ','}{value}"
         environ[key] = value

@@ -22,7 +22,8 @@ class Incoming:
     """One HTTP request, read whole.
 
     ``target`` is the request target as sent, ``prefix`` the part of it that chose the world,
-    ``arguments`` what the path's placeholders matched. ``assumed`` collects the assumptions
+    ``arguments`` what the path's placeholders matched. ``world`` and ``account`` are set as soon as
+    they are known, be the request let in or not. ``assumed`` collects the assumptions
     that the answer rests on, ``headers_out`` what the answer's headers say beside the usual.
     """
 
@@ -36,6 +37,8 @@ class Incoming:
     arguments: dict[str, str] = field(default_factory=dict)
     prefix: str = ""
     world: World | None = None
+    account: Account | None = None
+    credentials_in_query: bool = False
     assumed: set[str] = field(default_factory=set)
     headers_out: dict[str, str] = field(default_factory=dict)
 
@@ -112,6 +115,10 @@ class Generation(Protocol):
     @property
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Its rows."""
+
+    @property
+    def journalled(self) -> bool:
+        """Whether its requests are numbered and kept in their world's journal."""
 
     @property
     def common(self) -> tuple[Rule, ...]:

@@ -56,16 +56,20 @@ class Protocol(HttpToolsProtocol):
         """A client has come."""
         super().connection_made(transport)
         self.tcp = tcp_beneath(transport)
+        if self.limit_connections is not None and len(self.connections) > self.limit_connections:
+            self.app = self._overloaded
 
     def data_received(self, data: bytes) -> None:
         """Parse what came, unless the client was refused already."""
         if self.problem is not None:
             return
-        trickling = self.in_head
+        before, trickling = self.cycle, self.in_head
+        idle = before is None or not before.more_body
         super().data_received(data)
         # The parser keeps a header to itself until it is complete, which may be never.
-        self.trickled = self.trickled + len(data) if trickling and self.in_head else 0
-        if self.trickled > MAX_HEAD:
+        if self.in_head and (trickling or (idle and self.cycle is before)):
+            self.trickled += len(data)
+        if self.trickled > MAX_HEAD and self.problem is None:
             self.problem = HEAD_TOO_LONG
             self.send_400_response("")
 
@@ -73,6 +77,7 @@ class Protocol(HttpToolsProtocol):
         """The first byte of a request is there."""
         super().on_message_begin()
         self.in_head = True
+        self.trickled = 0
 
     def on_url(self, url: bytes) -> None:
         """A piece of the request target is there."""
@@ -92,8 +97,6 @@ class Protocol(HttpToolsProtocol):
             self._refuse(HEAD_TOO_LONG)
         self.scope["state"].update(target=self.url, transport=self.transport, tcp=self.tcp)
         self.url = origin_form(self.url)
-        if self.limit_connections is not None and len(self.connections) > self.limit_connections:
-            self.app = self._overloaded
         super().on_headers_complete()
         if self.parser.should_upgrade():
             # It is answered as if it had not asked, but the parser will read no further request.

@@ -32,7 +32,7 @@ def describe(generation: Generation, status_of: Callable[[Rule], int]) -> dict[s
         openapi_version="3.1.0",
         plugins=[plugin],
     )
-    plugin.converter.add_attribute_function(_declared_shape)  # type: ignore[union-attr,no-untyped-call]
+    plugin.converter.add_attribute_function(_declared_shape)  # type: ignore[union-attr]
     spec.components.schema("Error", _ERROR)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a schema used as one and as many is one schema

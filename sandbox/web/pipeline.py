@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import traceback
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any, cast
 from wsgiref.handlers import format_date_time
@@ -13,6 +14,7 @@ from flask import Response, request
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
 from sandbox.core.assumptions import named
+from sandbox.core.clock import stopwatch
 from sandbox.core.refusals import (
     BODY_TOO_LARGE,
     INTERNAL_ERROR,
@@ -22,16 +24,39 @@ from sandbox.core.refusals import (
     UNKNOWN_WORLD,
     Refused,
 )
+from sandbox.core.state import Change
 from sandbox.web.generation import Answer, Endpoint, Generation, Incoming
+from sandbox.web.requestlog import masked
 from sandbox.web.strict_json import write
+from sandbox.web.subjects import subjects
 from sandbox.web.transport import ENV_NOTE, ENV_TOO_LARGE
-from sandbox.worlds import World, Worlds
+from sandbox.worlds import Entry, Moment, World, Worlds
 
 #: Keys of the WSGI environment under which the path prefix of a world is handed on.
 ENV_WORLD = "sandbox.world"
 ENV_PREFIX = "sandbox.prefix"
 
 log = logging.getLogger("sandbox")
+
+
+@dataclass(slots=True)
+class Exchange:
+    """A request on its way through, and what has come of it so far."""
+
+    generation: Generation
+    endpoint: Endpoint | None
+    incoming: Incoming
+    began: float
+    world: World | None = None
+    cause: str = ""
+    before: Moment | None = None
+    changes: Sequence[Change] = ()
+    refused: Refused | None = None
+
+    @property
+    def operation(self) -> str:
+        """The operation's id, or a dash where no row has taken the request."""
+        return self.endpoint.id if self.endpoint is not None else "-"
 
 
 class Pipeline:
@@ -44,69 +69,30 @@ class Pipeline:
 
     def run(self, generation: Generation, endpoint: Endpoint, arguments: dict[str, Any]) -> Response:
         """Answer a request that has matched ``endpoint``."""
-        incoming = self._incoming(arguments)
-        world: World | None = None
-        cause = ""
+        exchange = Exchange(generation, endpoint, _incoming(arguments), stopwatch())
         try:
-            self._read(incoming)
-            world, account = generation.authenticate(incoming)
-            cause = world.next_request()
-            asked = generation.arguments(endpoint, incoming, world)
-            outcome = generation.carry_out(endpoint, world, account, asked, incoming, cause)
-            if outcome.refused is not None:
-                raise outcome.refused
-            answer = generation.accept(endpoint, outcome.result, incoming, world)
+            self._read(exchange.incoming)
+            answer = self._perform(exchange, endpoint)
         except Refused as refused:
-            answer = generation.refuse(refused, incoming, world, endpoint)
-            return self._response(answer, incoming, world, cause, endpoint.id, refused)
+            answer = self._refuse(exchange, refused)
         except Exception as error:
-            answer = self._failed(error, generation, incoming, world, endpoint)
-            return self._response(answer, incoming, world, cause, endpoint.id, None)
-        return self._response(answer, incoming, world, cause, endpoint.id, None)
+            answer = self._fail(exchange, error)
+        return self._finish(exchange, answer)
 
     def stray(self, error: HTTPException) -> Response:
         """Answer a request that no endpoint takes, in the shape of the generation it looks like."""
-        incoming = self._incoming({})
-        generation = self._owner(incoming.path)
-        if isinstance(error, RequestEntityTooLarge):
-            refused = Refused(BODY_TOO_LARGE, limit=self.max_body)
-        elif isinstance(error, MethodNotAllowed):
-            allowed = ", ".join(sorted(set(error.valid_methods or ()) - {"HEAD", "OPTIONS"}))
-            incoming.headers_out["Allow"] = allowed
-            refused = Refused(
-                METHOD_NOT_ALLOWED, method=incoming.method, path=_short(incoming.path), allowed=allowed
-            )
-        elif error.code == 404:
-            nearest = ", ".join(self._nearest(incoming))
-            refused = Refused(
-                UNKNOWN_PATH, method=incoming.method, path=_short(incoming.path), nearest=nearest
-            )
-        else:
-            refused = Refused(MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
-        answer = generation.refuse(refused, incoming, None, None)
-        return self._response(answer, incoming, None, "", "-", refused)
+        exchange = Exchange(self._owner(request.path), None, _incoming({}), stopwatch())
+        try:
+            self._read(exchange.incoming)
+            refused = self._why_stray(exchange.incoming, error)
+        except Refused as earlier:
+            refused = earlier
+        return self._finish(exchange, self._refuse(exchange, refused))
 
     def crashed(self, error: Exception) -> Response:
         """Answer for a failure outside any endpoint."""
-        incoming = Incoming(request.method, "", request.path, "http", {}, (), b"")
-        generation = self._owner(request.path)
-        return self._response(
-            self._failed(error, generation, incoming, None, None), incoming, None, "", "-", None
-        )
-
-    def _incoming(self, arguments: dict[str, Any]) -> Incoming:
-        environ = request.environ
-        return Incoming(
-            method=request.method,
-            target=environ.get("REQUEST_URI") or environ.get("RAW_URI") or request.full_path.rstrip("?"),
-            path=request.path,
-            scheme=request.scheme,
-            headers=cast(Mapping[str, str], request.headers),
-            query=[(key, value) for key, values in request.args.lists() for value in values],
-            body=b"",
-            arguments={name: str(value) for name, value in arguments.items()},
-            prefix=environ.get(ENV_PREFIX, ""),
-        )
+        exchange = Exchange(self._owner(request.path), None, _incoming({}), stopwatch())
+        return self._finish(exchange, self._fail(exchange, error))
 
     def _read(self, incoming: Incoming) -> None:
         environ = request.environ
@@ -119,53 +105,123 @@ class Pipeline:
                 raise Refused(UNKNOWN_WORLD, world=_short(name))
         incoming.body = request.get_data(cache=False)
 
+    def _perform(self, exchange: Exchange, endpoint: Endpoint) -> Answer:
+        incoming, generation = exchange.incoming, exchange.generation
+        world, account = generation.authenticate(incoming)
+        self._begin(exchange, world)
+        asked = generation.arguments(endpoint, incoming, world)
+        outcome = generation.carry_out(endpoint, world, account, asked, incoming, exchange.cause)
+        if outcome.refused is not None:
+            raise outcome.refused
+        exchange.changes = outcome.changes
+        return generation.accept(endpoint, outcome.result, incoming, world)
+
+    def _begin(self, exchange: Exchange, world: World) -> None:
+        """Give the request its name in its world, and remember the moment it came at."""
+        exchange.world = world
+        if exchange.generation.journalled:
+            world.settle()
+            exchange.before = world.moment
+            exchange.cause = world.next_request()
+
+    def _refuse(self, exchange: Exchange, refused: Refused) -> Answer:
+        exchange.refused = refused
+        incoming = exchange.incoming
+        if exchange.world is None and incoming.world is not None:
+            self._begin(exchange, incoming.world)
+        return exchange.generation.refuse(refused, incoming, incoming.world, exchange.endpoint)
+
+    def _fail(self, exchange: Exchange, error: Exception) -> Answer:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        log.error("%s: %s (%s, line %s)", type(error).__name__, error, frame.filename, frame.lineno)
+        return self._refuse(exchange, Refused(INTERNAL_ERROR))
+
+    def _finish(self, exchange: Exchange, answer: Answer) -> Response:
+        """The answer as HTTP, once it stands in the journal."""
+        body = write(answer.body)
+        world, incoming = exchange.world, exchange.incoming
+        response = Response(body, answer.status, content_type="application/json")
+        response.headers["Date"] = format_date_time((world or self.worlds.default).now().timestamp())
+        if world is not None:
+            response.headers["X-Sandbox-World"] = world.name
+            if exchange.cause:
+                response.headers["X-Sandbox-Request"] = exchange.cause
+                _record(exchange, world, answer.status, body)
+            if incoming.assumed:
+                response.headers["X-Sandbox-Assumptions"] = _listed(world, incoming.assumed)
+        response.headers.update(incoming.headers_out)
+        refused = exchange.refused
+        if refused is not None and refused.rule is BODY_TOO_LARGE:
+            response.headers["Connection"] = "close"
+        request.environ[ENV_NOTE] = f"{exchange.operation} {refused.rule.name if refused else 'ok'}"
+        return response
+
+    def _why_stray(self, incoming: Incoming, error: HTTPException) -> Refused:
+        path = _short(incoming.path)
+        if isinstance(error, RequestEntityTooLarge):
+            return Refused(BODY_TOO_LARGE, limit=self.max_body)
+        if isinstance(error, MethodNotAllowed):
+            allowed = ", ".join(sorted(set(error.valid_methods or ()) - {"HEAD", "OPTIONS"}))
+            incoming.headers_out["Allow"] = allowed
+            return Refused(METHOD_NOT_ALLOWED, method=incoming.method, path=path, allowed=allowed)
+        if error.code == 404:
+            nearest = ", ".join(self._nearest(incoming))
+            return Refused(UNKNOWN_PATH, method=incoming.method, path=path, nearest=nearest)
+        return Refused(MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
+
     def _owner(self, path: str) -> Generation:
         return next((one for one in self.generations if one.owns(path)), self.generations[0])
 
     def _nearest(self, incoming: Incoming) -> list[str]:
-        rows = {
-            f"{endpoint.method} {path}": path
+        rows = [
+            f"{endpoint.method} {path}"
             for generation in self.generations
             for endpoint in generation.endpoints
             for path in endpoint.paths
-        }
-        asked = f"{incoming.method} {incoming.path[:200]}"
-        return get_close_matches(asked, rows, 3, 0.0)
+        ]
+        return get_close_matches(f"{incoming.method} {incoming.path[:200]}", rows, 3, 0.0)
 
-    def _failed(
-        self,
-        error: Exception,
-        generation: Generation,
-        incoming: Incoming,
-        world: World | None,
-        endpoint: Endpoint | None,
-    ) -> Answer:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        log.error("%s: %s (%s, line %s)", type(error).__name__, error, frame.filename, frame.lineno)
-        return generation.refuse(Refused(INTERNAL_ERROR), incoming, world, endpoint)
 
-    def _response(
-        self,
-        answer: Answer,
-        incoming: Incoming,
-        world: World | None,
-        cause: str,
-        operation: str,
-        refused: Refused | None,
-    ) -> Response:
-        shown = world or incoming.world or self.worlds.default
-        response = Response(write(answer.body), answer.status, content_type="application/json")
-        response.headers["Date"] = format_date_time(shown.now().timestamp())
-        if world is not None:
-            response.headers["X-Sandbox-World"] = world.name
-            response.headers["X-Sandbox-Request"] = cause
-            if incoming.assumed:
-                response.headers["X-Sandbox-Assumptions"] = _listed(world, incoming.assumed)
-        response.headers.update(incoming.headers_out)
-        if refused is not None and refused.rule is BODY_TOO_LARGE:
-            response.headers["Connection"] = "close"
-        request.environ[ENV_NOTE] = f"{operation} {refused.rule.name if refused else 'ok'}"
-        return response
+def _incoming(arguments: dict[str, Any]) -> Incoming:
+    environ = request.environ
+    return Incoming(
+        method=request.method,
+        target=environ.get("REQUEST_URI") or environ.get("RAW_URI") or request.full_path.rstrip("?"),
+        path=request.path,
+        scheme=request.scheme,
+        headers=cast(Mapping[str, str], request.headers),
+        query=[(key, value) for key, values in request.args.lists() for value in values],
+        body=b"",
+        arguments={name: str(value) for name, value in arguments.items()},
+        prefix=environ.get(ENV_PREFIX, ""),
+    )
+
+
+def _record(exchange: Exchange, world: World, status: int, answer: bytes) -> None:
+    incoming = exchange.incoming
+    assert exchange.before is not None
+    world.journal.add(
+        Entry(
+            id=exchange.cause,
+            at=exchange.before.clock.now(),
+            operation=exchange.operation,
+            account=incoming.account.name if incoming.account is not None else None,
+            domains=subjects(incoming),
+            method=incoming.method,
+            target=masked(incoming.target),
+            body=incoming.body,
+            credentials_in_query=incoming.credentials_in_query,
+            status=status,
+            answer=answer,
+            duration=stopwatch() - exchange.began,
+            changes=tuple(exchange.changes),
+            refused=exchange.refused,
+            assumed=tuple(named(world.assumptions, incoming.assumed)),
+            fault=None,
+            before=exchange.before,
+            after=world.moment,
+        )
+    )
 
 
 def _listed(world: World, assumed: set[str]) -> str:

@@ -154,9 +154,11 @@ class Server:
 
 def bound(host: str, port: int) -> socket.socket:
     """A socket that listens on ``host`` and ``port``; raises :class:`CannotListen`."""
+    if not 0 <= port <= 65535:  # The look-up below would take it modulo 65536.
+        raise CannotListen(f"{host}:{port} is no address to listen on: ports end at 65535")
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         raise CannotListen(f"{host}:{port} is no address to listen on: {error}") from None
     # A name such as localhost may have several; clients that try IPv6 first go on to IPv4.
     family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)

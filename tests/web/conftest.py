@@ -19,7 +19,7 @@ PATIENCE = 10  # Seconds until a test that waits in vain gives up.
 
 @dataclass
 class Toy:
-    """A WSGI application: what ``answer`` returns for the environment is its answer; it keeps what it was asked."""
+    """A WSGI application that answers what ``answer`` says, and keeps what it was asked."""
 
     answer: Callable[[dict[str, Any]], tuple[str, bytes]] = lambda environ: ("200 OK", b"fine")
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -54,14 +54,18 @@ class Client:
             seen += piece
         return seen
 
+    def read_head(self) -> tuple[int, dict[str, str]]:
+        """Status and headers of one answer."""
+        lines = self.read_until(b"\r\n\r\n").decode("latin-1").split("\r\n")
+        return int(lines[0].split()[1]), dict(line.lower().split(": ", 1) for line in lines[1:] if line)
+
     def read_answer(self) -> tuple[int, dict[str, str], bytes]:
         """Status, headers and body of one answer that has a length."""
-        lines = self.read_until(b"\r\n\r\n").decode("latin-1").split("\r\n")
-        headers = dict(line.split(": ", 1) for line in lines[1:] if line)
+        status, headers = self.read_head()
         body = b""
-        while len(body) < int(headers.get("content-length", 0)):
+        while len(body) < int(headers["content-length"]):
             body += self.socket.recv(1)
-        return int(lines[0].split()[1]), headers, body
+        return status, headers, body
 
     def read_all(self) -> bytes:
         """All that comes until the server ends the connection; ConnectionResetError if it does so by RST."""
@@ -73,6 +77,11 @@ class Client:
     def beneath_tls(self) -> Client:
         """The same connection without its TLS. (Python's own TLS reads a RST as the end of the file.)"""
         return Client(socket.socket(fileno=self.socket.detach()))
+
+
+@pytest.fixture
+def toy() -> type[Toy]:
+    return Toy
 
 
 @pytest.fixture

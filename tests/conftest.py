@@ -1,0 +1,110 @@
+"""What the tests share: the registry they act in, in this process and on a real port."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from sandbox import Sandbox
+from tests.clients import Api, InProcess, Socket
+from tests.documented import documented
+
+REGISTRY = Path(__file__).parent / "data" / "registry.yaml"
+
+settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60, database=None)
+settings.load_profile("repeatable")
+
+
+def connect(sandbox: Sandbox, account: str = "main") -> Api:
+    """An account's client of a sandbox in this process; its answers are held against the documents."""
+    held = sandbox.account(account)
+    transport = documented(InProcess(sandbox.app))
+    return Api(transport, "http://sandbox.test", held.key, held.secret)
+
+
+@pytest.fixture
+def sandbox() -> Sandbox:
+    """A sandbox of the tests' registry, its clock standing still."""
+    return Sandbox(REGISTRY)
+
+
+@pytest.fixture
+def make() -> Callable[..., Sandbox]:
+    """Makes sandboxes of the tests' registry with settings of their own."""
+    return lambda **settings: Sandbox(REGISTRY, **settings)
+
+
+@pytest.fixture
+def api(sandbox: Sandbox) -> Api:
+    """The account ``main``."""
+    return connect(sandbox)
+
+
+@pytest.fixture
+def other(sandbox: Sandbox) -> Api:
+    """The account ``other``, another registrar."""
+    return connect(sandbox, "other")
+
+
+@pytest.fixture
+def poor(sandbox: Sandbox) -> Api:
+    """The account ``poor``, which has a balance of 1.00."""
+    return connect(sandbox, "poor")
+
+
+@pytest.fixture(scope="session")
+def _served() -> Iterator[tuple[Sandbox, str]]:
+    sandbox = Sandbox(REGISTRY)
+    with sandbox.serve() as server:
+        yield sandbox, server.url
+
+
+@pytest.fixture(scope="session")
+def _default() -> Iterator[tuple[Sandbox, str]]:
+    sandbox = Sandbox()
+    with sandbox.serve() as server:
+        yield sandbox, server.url
+
+
+@pytest.fixture
+def served(_served: tuple[Sandbox, str]) -> Sandbox:
+    """The sandbox behind ``wire``, as it began."""
+    sandbox, _ = _served
+    sandbox.reset()
+    return sandbox
+
+
+@pytest.fixture
+def url(_served: tuple[Sandbox, str], served: Sandbox) -> str:
+    """Where ``served`` listens."""
+    return _served[1]
+
+
+@pytest.fixture
+def wire(served: Sandbox, url: str) -> Iterator[Api]:
+    """The account ``main`` over a real socket."""
+    yield from _over_socket(served, url, "main")
+
+
+@pytest.fixture
+def other_wire(served: Sandbox, url: str) -> Iterator[Api]:
+    """The account ``other`` over a real socket."""
+    yield from _over_socket(served, url, "other")
+
+
+@pytest.fixture
+def default_wire(_default: tuple[Sandbox, str]) -> Iterator[Api]:
+    """The first account of the packaged default fixture, over a real socket."""
+    sandbox, url = _default
+    sandbox.reset()
+    yield from _over_socket(sandbox, url, "main")
+
+
+def _over_socket(sandbox: Sandbox, url: str, account: str) -> Iterator[Api]:
+    socket = Socket(url)
+    held = sandbox.account(account)
+    yield Api(documented(socket), url, held.key, held.secret)
+    socket.close()

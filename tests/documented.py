@@ -1,0 +1,77 @@
+"""Holds every answer against the OpenAPI document that the sandbox serves for it."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+from tests.clients import Answer, Headers, Transport
+
+_PREFIX = re.compile(r"^/_worlds/[^/]+")
+
+
+class Document:
+    """An OpenAPI document, ready to check answers."""
+
+    def __init__(self, content: dict[str, Any]) -> None:
+        self.content = content
+        self.paths = [
+            (re.compile("".join(_segment(part) for part in re.split(r"(\{\w+\})", path))), operations)
+            for path, operations in content["paths"].items()
+        ]
+        self.validators: dict[tuple[str, int], Draft202012Validator] = {}
+
+    def operation(self, method: str, path: str) -> dict[str, Any] | None:
+        """The operation that a request is for, or None."""
+        found = (operations.get(method.lower()) for rule, operations in self.paths if rule.fullmatch(path))
+        return next((operation for operation in found if operation is not None), None)
+
+    def check(self, method: str, target: str, answer: Answer) -> None:
+        """Assert that the document allows this answer to this request."""
+        operation = self.operation(method, _PREFIX.sub("", target).partition("?")[0])
+        if operation is None:
+            return
+        error = answer.error
+        if answer.status == 200 and error is not None:  # v3.errors.http_status is always_200
+            assert any(f"`{error}`" in said["description"] for said in operation["responses"].values())
+            return
+        said = operation["responses"].get(str(answer.status))
+        assert said is not None, f"{operation['operationId']} does not document {answer.status}: {answer.raw!r}"
+        if error is not None:
+            assert f"`{error}`" in said["description"], f"{operation['operationId']} does not document {error}"
+        self._validator(operation["operationId"], answer.status, said).validate(answer.json)
+
+    def _validator(self, name: str, status: int, said: dict[str, Any]) -> Draft202012Validator:
+        if (name, status) not in self.validators:
+            schema = said["content"]["application/json"]["schema"]
+            whole = {**schema, "components": self.content["components"]}
+            self.validators[name, status] = Draft202012Validator(whole)
+        return self.validators[name, status]
+
+
+def _segment(part: str) -> str:
+    return r"[^/]+" if part.startswith("{") else re.escape(part)
+
+
+@cache
+def v3_document() -> Document:
+    """The v3 document as a sandbox serves it."""
+    from sandbox import Sandbox
+    from tests.conftest import REGISTRY
+
+    return Document(Sandbox(REGISTRY).client().get("/_sandbox/openapi/v3.json").get_json())
+
+
+def documented(transport: Transport) -> Transport:
+    """``transport``, each of whose v3 answers must be one that the document allows."""
+
+    def checked(method: str, target: str, headers: Headers, raw: bytes) -> Answer:
+        answer = transport(method, target, headers, raw)
+        if method != "HEAD":
+            v3_document().check(method, target, answer)
+        return answer
+
+    return checked
