@@ -1,4 +1,4 @@
-"""The command line: ``reseller-sandbox serve``, ``sign``, ``check`` and ``assumptions``."""
+"""The command line: ``reseller-sandbox serve``, ``sign``, ``check``, ``assumptions``, ``lifecycle``."""
 
 from __future__ import annotations
 
@@ -170,6 +170,14 @@ def assumptions(chosen: str) -> None:
         value = entry["value"]
         shown = ",".join(value) if isinstance(value, tuple) else str(value).lower()
         click.echo(f"{entry['name']}={shown}\n    takes {entry['takes']}\n    {entry['about']}")
+
+
+@main.command()
+def lifecycle() -> None:
+    """Print the life of a name as a Mermaid state diagram."""
+    from sandbox.diagram import mermaid
+
+    click.echo(mermaid())
 
 
 def _settings(given: dict[str, Any]) -> Settings:

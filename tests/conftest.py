@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from sandbox import Sandbox
-from tests.clients import Api, InProcess, Socket
+from tests.clients import Api, Socket
 from tests.documented import documented
-
-REGISTRY = Path(__file__).parent / "data" / "registry.yaml"
+from tests.registry import REGISTRY, connect
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60, database=None)
 settings.load_profile("repeatable")
-
-
-def connect(sandbox: Sandbox, account: str = "main") -> Api:
-    """An account's client of a sandbox in this process; its answers are held against the documents."""
-    held = sandbox.account(account)
-    transport = documented(InProcess(sandbox.app))
-    return Api(transport, "http://sandbox.test", held.key, held.secret)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ class Document:
         self.content = content
         self.paths = [
             (re.compile("".join(_segment(part) for part in re.split(r"(\{\w+\})", path))), operations)
-            for path, operations in content["paths"].items()
+            for path, operations in sorted(content["paths"].items(), key=lambda item: item[0].count("{"))
         ]
         self.validators: dict[tuple[str, int], Draft202012Validator] = {}
 
@@ -60,7 +60,7 @@ def _segment(part: str) -> str:
 def v3_document() -> Document:
     """The v3 document as a sandbox serves it."""
     from sandbox import Sandbox
-    from tests.conftest import REGISTRY
+    from tests.registry import REGISTRY
 
     return Document(Sandbox(REGISTRY).client().get("/_sandbox/openapi/v3.json").get_json())
 

@@ -287,6 +287,65 @@ class Assumptions:
         "fixture",
         about="Which extra parameters a contact takes: those the fixture lists under contact_params.",
     )
+    contact_required: str = _one_of(
+        "v2.contact.required",
+        "postal",
+        "all",
+        about="Which fields a contact needs: all but company, fax and region, or all.",
+    )
+    customer_required: str = _one_of(
+        "v2.customer.required",
+        "mail_and_name",
+        "postal",
+        "all",
+        about="Which fields a new customer needs: mail and name, those of a contact, or all.",
+    )
+    phone_form: str = _one_of(
+        "v2.phone",
+        "any",
+        "dotted",
+        about="How telephone numbers are written: in any usual way, or as v3 does, +380.441234567.",
+    )
+    active_orders: str = _one_of(
+        "v2.active_orders",
+        "unremoved",
+        "status_2",
+        about="Which orders of a customer count as active: all but those in status 6, or those in 2.",
+    )
+    premium_names: str = _one_of(
+        "v2.premium_names",
+        "charged",
+        "refused",
+        about="Registering a premium name, where v2.0 has no price to agree to: charged at the premium "
+        "price, or refused.",
+    )
+    arriving_status: str = _one_of(
+        "v2.arriving_status",
+        "processing",
+        "requested",
+        about="The status of a name on its way here from another registrar: 1 or 0.",
+    )
+    repeated_nameservers: str = _one_of(
+        "v2.ns.repeated",
+        "refused",
+        "accepted",
+        about="Adding a name server that is there, or taking away one that is not: a refusal, or an "
+        "answer without a change.",
+    )
+    v2_name_form: str = _one_of(
+        "v2.names.form",
+        "as_asked",
+        "unicode",
+        "ascii",
+        about="How an internationalised name is written in answers: as the request wrote it "
+        "(lists: in Unicode), always in Unicode, or always in its xn-- form.",
+    )
+    no_promotion: str = _one_of(
+        "v2.zones.no_promotion",
+        "nulls",
+        "omitted",
+        about="What a zone without a promotion shows for it: nulls, or nothing.",
+    )
     license: str = _open("v2.license", "text", "license", about="The body key of a registration's licence.")
 
     def with_values(self, values: Mapping[str, object]) -> Assumptions:

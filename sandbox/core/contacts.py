@@ -6,37 +6,27 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sandbox.core.model import CARD_FIELDS, ROLES, Account, Card, Contact, Contacts
-from sandbox.core.refusals import CONTACT_NOT_FOUND, CONTACTS_REQUIRED, INVALID_CONTACT, Refused
+from sandbox.core import customers
+from sandbox.core.cards import problem_with, require_good, tidy
+from sandbox.core.model import ROLES, Account, Card, Contact, Contacts
+from sandbox.core.names import to_unicode
+from sandbox.core.refusals import (
+    CONTACT_LINKED,
+    CONTACT_NOT_FOUND,
+    CONTACTS_REQUIRED,
+    HANDLE_TAKEN,
+    INVALID_CONTACT,
+    INVALID_EXTRA,
+    INVALID_HANDLE,
+    UNKNOWN_EXTRA,
+    Refused,
+)
 from sandbox.core.state import Draft
 
-_COUNTRY = re.compile(r"[A-Za-z]{2}")
-_PHONE = re.compile(r"\+?[0-9]{1,4}\.[0-9][0-9 ()-]{2,19}")
-_MAIL = re.compile(r"[^@\s]+@[^@\s]+\.[^@\s.]+")
-_LONGEST = 255
-
-#: What is asked of a field that is not empty: a pattern, and the words for a refusal.
-_PATTERNS = {
-    "country": (_COUNTRY, "is not a two-letter country code"),
-    "phone": (_PHONE, "is not of the form <country code>.<number>"),
-    "fax": (_PHONE, "is not of the form <country code>.<number>"),
-    "mail": (_MAIL, "is not an e-mail address"),
-}
+_HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 #: A contact to be made, or the handle of one that is there.
 Wanted = Card | str
-
-
-def problem_with(card: Card) -> tuple[str, str, str] | None:
-    """The first bad field of ``card`` as (field, value, what is wrong), or None."""
-    for field in CARD_FIELDS:
-        value: str = getattr(card, field)
-        if len(value) > _LONGEST:
-            return field, value[:40] + "…", f"is longer than {_LONGEST} characters"
-        pattern, complaint = _PATTERNS.get(field, (None, ""))
-        if value and pattern is not None and not pattern.fullmatch(value):
-            return field, value, complaint
-    return None
 
 
 def check(wanted: Mapping[str, Wanted], wire_names: Mapping[str, str], prefix: str = "contacts.") -> None:
@@ -91,10 +81,89 @@ def create(draft: Draft, account: Account, card: Card) -> Contact:
     """A new contact of ``account`` under a handle that is not in use."""
     while (handle := f"C{draft.next('contact'):06d}") in draft.state.contacts:
         pass
-    contact = Contact(handle=handle, account=account.client_id, card=_tidy(card))
+    contact = Contact(handle=handle, account=account.client_id, card=tidy(card))
     draft.put(contact)
     return contact
 
 
-def _tidy(card: Card) -> Card:
-    return replace(card, country=card.country.upper())
+def parse_handle(text: str) -> str:
+    """``text`` when it can be a contact's handle; refuses with ``invalid_handle``."""
+    if not _HANDLE.fullmatch(text):
+        problem = "it has 1 to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
+        raise Refused(INVALID_HANDLE, handle=text[:80], problem=problem)
+    return text
+
+
+def is_free(draft: Draft, handle: str) -> bool:
+    """Whether a contact could be made under ``handle``. Handles are the registry's: no two accounts share one."""
+    return handle not in draft.state.contacts
+
+
+def add(
+    draft: Draft,
+    account: Account,
+    handle: str,
+    card: Card,
+    extra: Mapping[str, object],
+    customer_id: int | None = None,
+) -> Contact:
+    """A new contact under a handle of the caller's choice.
+
+    Refuses, in this order: ``unknown_extra``, ``invalid_extra``, ``invalid_contact``,
+    ``customer_not_found``, ``handle_taken``.
+    """
+    kept = _extra(draft, extra, strict=True)
+    require_good(draft, card)
+    if customer_id is not None:
+        customers.own(draft.state, account, customer_id)
+    if not is_free(draft, handle):
+        raise Refused(HANDLE_TAKEN, handle=handle)
+    contact = Contact(
+        handle=handle, account=account.client_id, card=tidy(card), customer_id=customer_id, extra=kept
+    )
+    draft.put(contact)
+    return contact
+
+
+def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapping[str, object]) -> Contact:
+    """Change the fields of a contact that are named, and pass over extra parameters that nobody knows.
+
+    Refuses with ``invalid_extra`` and ``invalid_contact``.
+    """
+    kept = {**dict(contact.extra), **dict(_extra(draft, extra, strict=False))}
+    card = replace(contact.card, **changes)
+    require_good(draft, card)
+    changed = replace(contact, card=tidy(card), extra=tuple(sorted(kept.items())))
+    draft.put(changed)
+    return changed
+
+
+def remove(draft: Draft, contact: Contact) -> None:
+    """Delete a contact; refuses with ``contact_linked`` while a name or the account relies on it."""
+    linked = draft.state.linked.beginning(("contact", contact.handle))
+    number = next((number for *_, number in linked), None)
+    if number is not None:
+        link = f"a contact of {to_unicode(draft.state.orders[number].name)}"
+        raise Refused(CONTACT_LINKED, handle=contact.handle, link=link)
+    if draft.state.accounts[contact.account].contact == contact.handle:
+        raise Refused(CONTACT_LINKED, handle=contact.handle, link="the account's own")
+    draft.remove(contact)
+
+
+def _extra(draft: Draft, given: Mapping[str, object], *, strict: bool) -> tuple[tuple[str, str], ...]:
+    """The extra parameters that the registry knows, as sorted pairs."""
+    if not given:
+        return ()
+    _ = draft.assumed.extra_contact_params
+    known = dict(draft.state.contact_params)
+    if strict:
+        for name in sorted(given):
+            if name not in known:
+                raise Refused(UNKNOWN_EXTRA, field=name[:60], known=", ".join(sorted(known)) or "none")
+    kept = []
+    for name in sorted(set(given) & set(known)):
+        value = given[name]
+        if not isinstance(value, str) or not re.fullmatch(known[name], value):
+            raise Refused(INVALID_EXTRA, field=name, pattern=known[name])
+        kept.append((name, str(value)))
+    return tuple(kept)

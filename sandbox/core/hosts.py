@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from sandbox.core import names
 from sandbox.core.lifecycle import Action, require
@@ -17,6 +18,7 @@ from sandbox.core.refusals import (
     INVALID_HOSTNAME,
     INVALID_IP,
     INVALID_NAMESERVER,
+    UNKNOWN_IP_TYPE,
     Refused,
 )
 from sandbox.core.state import Draft, State
@@ -35,12 +37,7 @@ def parse_nameservers(draft: Draft, servers: Sequence[str], domain: str) -> tupl
         )
     found: list[str] = []
     for server in servers:
-        try:
-            name = names.normalise(server)
-        except names.BadName as problem:
-            raise Refused(
-                INVALID_NAMESERVER, server=server[:80], problem=f"is no host name: {problem}"
-            ) from None
+        name = parse_nameserver(server)
         if name in found:
             raise Refused(INVALID_NAMESERVER, server=server, problem="is there twice")
         if (
@@ -51,6 +48,14 @@ def parse_nameservers(draft: Draft, servers: Sequence[str], domain: str) -> tupl
             raise Refused(INVALID_NAMESERVER, server=server, problem="needs a glue record first")
         found.append(name)
     return tuple(found)
+
+
+def parse_nameserver(text: str) -> str:
+    """The name of one server as the registry keeps it; refuses with ``invalid_nameserver``."""
+    try:
+        return names.normalise(text)
+    except names.BadName as problem:
+        raise Refused(INVALID_NAMESERVER, server=text[:80], problem=f"is no host name: {problem}") from None
 
 
 def parse_host(domain: str, text: str) -> str:
@@ -71,16 +76,14 @@ def parse_host(domain: str, text: str) -> str:
 def parse_addresses(texts: Sequence[str], field: str = "ips") -> tuple[str, ...]:
     """IPv4 and IPv6 addresses in their canonical spelling; refuses with ``invalid_ip``."""
     if not texts:
-        raise Refused(INVALID_IP, field=field, ip="", problem="is empty: at least one address is needed")
+        raise _bad_address("", "is empty: at least one address is needed", field)
     if len(texts) > MOST_ADDRESSES:
-        raise Refused(
-            INVALID_IP, field=field, ip=texts[MOST_ADDRESSES], problem=f"is one more than {MOST_ADDRESSES}"
-        )
+        raise _bad_address(texts[MOST_ADDRESSES], f"is one more than {MOST_ADDRESSES}", field)
     found: list[str] = []
     for text in texts:
         address = parse_address(text, field)
         if address in found:
-            raise Refused(INVALID_IP, field=field, ip=text, problem="is there twice")
+            raise _bad_address(text, "is there twice", field)
         found.append(address)
     return tuple(found)
 
@@ -92,12 +95,34 @@ def parse_address(text: str, field: str = "ips", version: int | None = None) -> 
     except ValueError:
         address = None
     if address is None or (address.version == 6 and "%" in text):
-        raise Refused(INVALID_IP, field=field, ip=text[:60], problem="is not an IP address", version=version)
+        raise _bad_address(text, "is not an IP address", field, version)
     if version is not None and address.version != version:
-        raise Refused(
-            INVALID_IP, field=field, ip=text, problem=f"is not an IPv{version} address", version=version
-        )
+        raise _bad_address(text, f"is not an IPv{version} address", field, version)
     return str(address)
+
+
+def _bad_address(text: str, problem: str, field: str, version: int | None = None) -> Refused:
+    """The refusal of an address; its fact ``version`` is the one it should have, or seems to have."""
+    meant = version or (6 if ":" in text else 4)
+    return Refused(INVALID_IP, field=field, ip=text[:60], problem=problem, version=meant)
+
+
+class TypedAddress(NamedTuple):
+    """An address as a caller writes it, with the type it is said to have: ``v4`` or ``v6``."""
+
+    type: str
+    ip: str
+
+
+_VERSIONS = {"v4": 4, "v6": 6}
+
+
+def parse_typed(given: Sequence[TypedAddress]) -> tuple[str, ...]:
+    """Addresses in their canonical spelling; refuses with ``unknown_ip_type``, then ``invalid_ip``."""
+    for address in given:
+        if address.type not in _VERSIONS:
+            raise Refused(UNKNOWN_IP_TYPE, type=address.type[:60], field="ip")
+    return tuple(parse_address(address.ip, "ip", _VERSIONS[address.type]) for address in given)
 
 
 def of_domain(state: State, domain: str) -> list[Host]:
@@ -110,6 +135,11 @@ def require_support(draft: Draft, order: Order, action: Action) -> None:
     zone = draft.state.zones[order.zone]
     if not zone.hosts:
         raise Refused(HOSTS_NOT_SUPPORTED, zone=names.to_unicode(zone.name))
+    require_action(draft, order, action)
+
+
+def require_action(draft: Draft, order: Order, action: Action) -> None:
+    """Refuse unless the order's stage and flags allow ``action`` on its hosts."""
     require(draft, order, action, locks=draft.assumed.update_lock_covers == "updates")
 
 
@@ -137,6 +167,32 @@ def update(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
     """Other addresses for a host that is there."""
     host = get(draft, order, text)
     changed = replace(host, ips=parse_addresses(ips))
+    draft.put(changed)
+    return changed
+
+
+def change(
+    draft: Draft, order: Order, text: str, add: Sequence[TypedAddress], remove: Sequence[TypedAddress]
+) -> Host:
+    """Take addresses from a host and give it others; one must be left.
+
+    Refuses with ``host_not_found``, ``unknown_ip_type`` and ``invalid_ip``.
+    """
+    host = get(draft, order, text)
+    ips = list(host.ips)
+    for ip in parse_typed(remove):
+        if ip not in ips:
+            raise _bad_address(ip, "is no address of the host", "ip")
+        ips.remove(ip)
+    for ip in parse_typed(add):
+        if ip in ips:
+            raise _bad_address(ip, "is an address of the host already", "ip")
+        ips.append(ip)
+    if not ips:
+        raise _bad_address(host.ips[-1], "is the last address: one must stay", "ip")
+    if len(ips) > MOST_ADDRESSES:
+        raise _bad_address(ips[-1], f"is one more than {MOST_ADDRESSES}", "ip")
+    changed = replace(host, ips=tuple(ips))
     draft.put(changed)
     return changed
 

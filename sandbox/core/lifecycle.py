@@ -88,6 +88,21 @@ MOVES: tuple[Move, ...] = (
     Move(Action.CANCEL_TRANSFER, (Stage.ARRIVING,), Stage.RELEASED),
 )
 
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """How an order comes to be: ``action`` makes one at ``stage``."""
+
+    action: str
+    stage: Stage
+
+
+BEGINNINGS: tuple[Beginning, ...] = (
+    Beginning("registration", Stage.ACTIVE),
+    Beginning("registration, with v2.order_processing", Stage.REQUESTED),
+    Beginning("transfer from another registrar", Stage.ARRIVING),
+)
+
 _BY_ACTION = {move.action: move for move in MOVES}
 
 

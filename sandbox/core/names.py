@@ -87,3 +87,15 @@ def suffixes(name: str) -> list[str]:
     """What could be the name's zone, the longest first: ``com.ua``, ``ua`` for ``example.com.ua``."""
     labels = name.split(".")
     return [".".join(labels[at:]) for at in range(1, len(labels))]
+
+
+def written(name: str, form: str, asked: str | None = None) -> str:
+    """A name as answers write it: in the ``form`` ``unicode`` or ``ascii``, or ``as_asked``.
+
+    ``asked`` is how the request wrote it; None stands for an answer that nobody asked for by name.
+    """
+    if "xn--" not in name:
+        return name
+    if form == "ascii" or (form == "as_asked" and asked is not None and asked.isascii()):
+        return name
+    return to_unicode(name)

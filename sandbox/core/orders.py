@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from sandbox.core import contacts, hosts, ledger, prices
+from sandbox.core import contacts, customers, hosts, ledger, prices
 from sandbox.core.clock import days, years_later
 from sandbox.core.contacts import Wanted
 from sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require, require_unlocked
@@ -16,6 +17,7 @@ from sandbox.core.model import ROLES, Account, Contacts, Flag, Order, Premium, P
 from sandbox.core.names import to_unicode
 from sandbox.core.refusals import (
     DOMAIN_NOT_FOUND,
+    EXPIRY_MISMATCH,
     INVALID_AUTH_CODE,
     INVALID_LICENSE,
     INVALID_NAMESERVER,
@@ -35,6 +37,10 @@ from sandbox.core.zones import require_in_service, zone_of
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
 CODE_LENGTH = 12
 CODE_LENGTHS = (4, 64)
+
+#: In place of a price that the caller has agreed to: whatever it costs.
+WHATEVER: Final = "whatever it costs"
+Agreed = Decimal | Literal["whatever it costs"] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +63,7 @@ class Registration:
     transfer_lock: bool = False
     requirements: Mapping[str, str] = field(default_factory=dict)
     requirements_path: str = ""
-    cost: Decimal | None = None
+    cost: Agreed = None
 
 
 class Placed(NamedTuple):
@@ -100,13 +106,15 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
 
     Refuses, in this order: as :func:`zone_of` does, ``zone_out_of_service``, ``period_too_short``,
     ``period_too_long``, ``contacts_required``, ``invalid_contact``, ``contact_not_found``,
-    ``invalid_nameserver``, ``license_required``, ``invalid_license``, ``name_taken``, ``name_reserved``,
+    ``customer_not_found``, ``invalid_nameserver``, ``license_required``, ``invalid_license``, ``name_taken``, ``name_reserved``,
     ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
     """
     zone = zone_of(draft.state, wanted.name)
     require_in_service(zone)
     _require_period(zone, wanted.name, wanted.years)
     handles = _contacts(draft, account, wanted)
+    if wanted.customer_id is not None:
+        customers.own(draft.state, account, wanted.customer_id)
     servers = account.nameservers
     if wanted.nameservers is not None:
         servers = hosts.parse_nameservers(draft, wanted.nameservers, wanted.name)
@@ -181,8 +189,10 @@ def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:
     return given
 
 
-def require_cost(draft: Draft, name: str, premium: bool, given: Decimal | None, price: Decimal) -> None:
+def require_cost(draft: Draft, name: str, premium: bool, given: Agreed, price: Decimal) -> None:
     """Refuse unless the price the caller agreed to is the price of all the years, where that counts."""
+    if isinstance(given, str):  # WHATEVER
+        return
     if premium and given is None:
         raise Refused(PREMIUM_COST_REQUIRED, name=to_unicode(name), price=ledger.money(price))
     if given is None or (not premium and draft.assumed.purchase_cost == "premium"):
@@ -229,16 +239,21 @@ def renewal_cost(draft: Draft, order: Order) -> Decimal:
     return prices.renewal(zone, label, 1, draft.now)
 
 
-def renew(draft: Draft, order: Order, years: int, cost: Decimal | None = None) -> Placed:
-    """Add ``years`` to a name's term.
+def renew(
+    draft: Draft, order: Order, years: int, cost: Agreed = None, expected: date | None = None
+) -> Placed:
+    """Add ``years`` to a name's term; ``expected`` is the day on which the caller takes it to end.
 
     Refuses as :func:`~sandbox.core.lifecycle.require` does, then with ``zone_out_of_service``,
-    ``period_too_short``, ``period_too_long``, ``premium_cost_required``, ``price_mismatch``,
+    ``expiry_mismatch``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``, ``price_mismatch``,
     ``insufficient_funds``.
     """
     move = require(draft, order, Action.RENEW)
     zone, label = label_and_zone(draft.state, order)
     require_in_service(zone)
+    if expected not in (None, order.expires.date()):
+        expires = order.expires.date()
+        raise Refused(EXPIRY_MISMATCH, name=to_unicode(order.name), expires=expires, given=expected)
     _require_renewal_period(draft, order, zone, years)
     price = prices.renewal(zone, label, years, draft.now)
     require_cost(draft, order.name, prices.is_premium(zone, label), cost, price)

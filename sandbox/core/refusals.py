@@ -39,6 +39,7 @@ UNSUPPORTED_MEDIA_TYPE = Rule("unsupported_media_type", "The content type {given
 UNKNOWN_PATH = Rule("unknown_path", "{method} {path} is no operation. The nearest are: {nearest}.")
 METHOD_NOT_ALLOWED = Rule("method_not_allowed", "{method} does not go with {path}; use {allowed}.")
 UNKNOWN_WORLD = Rule("unknown_world", "There is no world {world!r}.")
+VERSION_NOT_SERVED = Rule("version_not_served", "The version {version} is not served; {served} is.")
 INTERNAL_ERROR = Rule("internal_error", "The sandbox failed while answering; its log says where.")
 
 # Control.
@@ -56,6 +57,7 @@ TOKEN_MISSING = Rule("token_missing", "The request carries no X-Auth-Token heade
 UNKNOWN_TOKEN = Rule("unknown_token", "No account has this token.")
 
 # Shape of the request.
+MISSING_PARAMETER = Rule("missing_parameter", "{field} is missing.")
 INVALID_PARAMETER = Rule("invalid_parameter", "{problems}.")
 TOO_MANY_NAMES = Rule("too_many_names", "domainNames holds {count} names; at most {limit} are taken.")
 
@@ -100,6 +102,15 @@ HOST_IN_USE = Rule("host_in_use", "{host} is a name server of {users}.")
 CONTACTS_REQUIRED = Rule("contacts_required", "domain.contacts lacks {missing}.")
 INVALID_CONTACT = Rule("invalid_contact", "{field}: {value!r} {problem}.")
 CONTACT_NOT_FOUND = Rule("contact_not_found", "{field}: there is no contact {handle!r} in this account.")
+INVALID_HANDLE = Rule("invalid_handle", "{handle!r} cannot name a contact: {problem}.")
+HANDLE_TAKEN = Rule("handle_taken", "The handle {handle} is in use already.")
+CONTACT_LINKED = Rule("contact_linked", "The contact {handle} is linked: it is {link}.")
+UNKNOWN_EXTRA = Rule("unknown_extra", "A contact has no parameter {field!r}; there are {known}.")
+INVALID_EXTRA = Rule("invalid_extra", "{field}: the value does not match the pattern {pattern}.")
+CUSTOMER_NOT_FOUND = Rule("customer_not_found", "There is no customer {customer} in this account.")
+INVALID_CUSTOMER_ID = Rule("invalid_customer_id", "{given!r} is no customer id: it is a whole number.")
+MAIL_TAKEN = Rule("mail_taken", "The customer {customer} has the mail {mail} already.")
+CUSTOMER_HAS_ORDERS = Rule("customer_has_orders", "The customer {customer} has active orders: {names}.")
 LICENSE_REQUIRED = Rule("license_required", "{zone} asks for a licence number: send {field}.")
 INVALID_LICENSE = Rule("invalid_license", "{field}: {given!r} does not match the pattern {pattern}.")
 

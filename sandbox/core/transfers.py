@@ -5,9 +5,8 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from decimal import Decimal
 
-from sandbox.core import ledger, orders, prices
+from sandbox.core import customers, ledger, orders, prices
 from sandbox.core.clock import days, wire, years_later
 from sandbox.core.contacts import Wanted, assign, check
 from sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require
@@ -35,7 +34,7 @@ class Wish:
     name: str
     code: str
     years: int = 1
-    cost: Decimal | None = None
+    cost: orders.Agreed = None
     customer_id: int | None = None
     contacts: Mapping[str, Wanted] = field(default_factory=dict)
     wire_names: Mapping[str, str] = field(default_factory=dict)
@@ -46,7 +45,7 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     """Ask for a name that another registrar holds: a pending order, paid at once.
 
     Refuses, in this order: as :func:`zone_of` does, ``transfers_not_supported``, ``zone_out_of_service``,
-    ``invalid_contact``, ``not_registered``, ``already_yours``, ``wrong_state``, ``transfer_pending``,
+    ``invalid_contact``, ``customer_not_found``, ``not_registered``, ``already_yours``, ``wrong_state``, ``transfer_pending``,
     ``locked``, ``too_young``, ``wrong_auth_code``, ``period_too_short``, ``period_too_long``,
     ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
     """
@@ -55,6 +54,8 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
         raise Refused(TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
     require_in_service(zone)
     check(wish.contacts, wish.wire_names, "domain.contacts.")
+    if wish.customer_id is not None:
+        customers.own(draft.state, account, wish.customer_id)
     held = _require_transferable(draft, account, zone, wish.name)
     if not hmac.compare_digest(held.auth_code.encode(), wish.code.encode("utf-8", "surrogatepass")):
         raise Refused(WRONG_AUTH_CODE, name=to_unicode(wish.name))

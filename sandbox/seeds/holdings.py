@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sandbox.core import hosts, orders
+from sandbox.core import hosts, names, orders
 from sandbox.core.assumptions import Assumptions
 from sandbox.core.clock import EARLIEST, days, years_later
 from sandbox.core.lifecycle import due
@@ -68,14 +68,21 @@ def build(site: Site, ids: Numbers) -> None:
         given = site.section(section)
         for text in site.written(section):
             path = (section, text)
-            name = site.name(path, text)
-            if name is None:
-                continue
-            if name in site.orders:
+            name = site.name(path, text) if text in given else _spelled(text)
+            if name is not None and name in site.orders:
                 site.report(path, f"{shown(text)} is held already", key=True)
-            site.orders.setdefault(name, None)
-            if text in given:
-                _hold(site, path, name, given[text], ids)
+            elif name is not None:
+                site.orders[name] = None
+                if text in given:
+                    _hold(site, path, name, given[text], ids)
+
+
+def _spelled(text: str) -> str | None:
+    """The name of an entry that has mistakes enough already."""
+    try:
+        return names.normalise(text)
+    except names.BadName:
+        return None
 
 
 def _hold(site: Site, path: Path, name: str, entry: Mapping[str, Any], ids: Numbers) -> None:

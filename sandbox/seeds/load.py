@@ -16,7 +16,7 @@ from sandbox.core.state import State
 from sandbox.seeds import holdings, money, people, transfers, zones
 from sandbox.seeds.fields import mistakes
 from sandbox.seeds.include import Read, included
-from sandbox.seeds.problems import FixtureError, Problem, nearest, problem
+from sandbox.seeds.problems import FixtureError, Problem, first_told, nearest, problem
 from sandbox.seeds.reader import Rows, Tree, decode, read
 from sandbox.seeds.schema import BEGINNING, FixtureSchema
 from sandbox.seeds.site import Site
@@ -111,11 +111,10 @@ def _read(path: Path) -> tuple[Tree, list[Problem]]:
     return read(decode(content, str(path)), str(path))
 
 
-def _build(tree: Tree, problems: list[Problem], source: Read, now: datetime | None, seed: str | None) -> Seed:
+def _build(tree: Tree, reading: list[Problem], source: Read, now: datetime | None, seed: str | None) -> Seed:
     tree, found = included(tree, source)
-    problems += found
-    shape = _shape(tree, problems)
-    assume = _assumptions(shape.get("assume", {}), problems)
+    shape, formal = _shape(tree)
+    assume, assumed = _assumptions(tree, shape)
     now = now or (shape["now"].instant if "now" in shape else parse_instant(BEGINNING))
     site = Site(
         tree=tree,
@@ -126,35 +125,38 @@ def _build(tree: Tree, problems: list[Problem], source: Read, now: datetime | No
             contact_params=tuple(sorted(shape.get("contact_params", {}).items())),
         ),
         processing=timedelta(seconds=Assumptions().with_values(assume).order_processing),
-        problems=problems,
     )
     state = _state(site)
-    if site.problems:
-        raise FixtureError(site.problems)
+    problems = first_told(reading + found, formal, assumed + site.problems)
+    if problems:
+        raise FixtureError(problems)
     return Seed(state, site.now, shape.get("frozen"), assume)
 
 
-def _shape(tree: Tree, problems: list[Problem]) -> dict[str, Any]:
+def _shape(tree: Tree) -> tuple[dict[str, Any], list[Problem]]:
+    """What the file says, and what of it has not the shape of a fixture."""
     try:
-        shape: dict[str, Any] = _FORMAT.load(tree)
+        return _FORMAT.load(tree), []
     except ValidationError as error:
-        problems += mistakes(error.messages)
-        shape = error.valid_data  # type: ignore[assignment]
-    return shape
+        return error.valid_data, list(mistakes(error.messages))  # type: ignore[return-value]
 
 
-def _assumptions(given: dict[str, Any], problems: list[Problem]) -> dict[str, object]:
+def _assumptions(tree: Tree, shape: dict[str, Any]) -> tuple[dict[str, object], list[Problem]]:
     """The assumptions that are good; texts stay as they are written, so that a bare ``off`` is ``off``."""
     good: dict[str, object] = {}
-    for name, value in given.items():
+    problems = []
+    known = Assumptions().values()
+    for name, value in shape.get("assume", {}).items():
         plain = [str(item) for item in value] if isinstance(value, Rows) else str(value)
         try:
             Assumptions().with_values({name: plain})
         except BadAssumption as reason:
-            problems.append(problem(value.place, str(reason)))
+            node = tree["assume"]
+            place = node.place_of(name) if name not in known and isinstance(node, Tree) else value.place
+            problems.append(problem(place, str(reason)))
         else:
             good[name] = plain
-    return good
+    return good, problems
 
 
 def _state(site: Site) -> State:

@@ -47,6 +47,18 @@ def problem(place: Place, message: str) -> Problem:
     return Problem(*place, message)
 
 
+def first_told(*stages: Iterable[Problem]) -> list[Problem]:
+    """The problems of several stages, without those about a place where an earlier stage found one.
+
+    What cannot be read is not blamed for its shape, nor what has no shape for making no sense.
+    """
+    told: list[Problem] = []
+    for stage in stages:
+        places = {(known.file, known.line, known.column) for known in told}
+        told += [found for found in stage if (found.file, found.line, found.column) not in places]
+    return told
+
+
 def shown(value: object) -> str:
     """``value`` in quotes, as a message can hold it: on one line, and not all of a long one."""
     text = str(value)

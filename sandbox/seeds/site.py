@@ -9,12 +9,12 @@ from typing import Any
 
 from sandbox.core import hosts, names
 from sandbox.core.model import OUTSIDE, Account, Card, Contact, Customer, LedgerEntry, Order, Record
-from sandbox.core.refusals import Refused
+from sandbox.core.refusals import ZONE_NOT_SUPPORTED, Refused
 from sandbox.core.state import State, filled
 from sandbox.core.zones import zone_of
 from sandbox.seeds.fields import When
 from sandbox.seeds.problems import Place, Problem, nearest, problem, shown
-from sandbox.seeds.reader import Node, Rows, Tree
+from sandbox.seeds.reader import Node, Rows, Scalar, Tree
 
 Path = tuple[object, ...]
 
@@ -53,7 +53,8 @@ class Site:
     def written(self, section: str) -> list[str]:
         """The keys of a section as the file has them, those with mistakes too."""
         node = self.tree.get(section)
-        return [str(key) for key in node] if isinstance(node, Tree | Rows) else []
+        keys: Iterable[Node] = node if isinstance(node, Tree | Rows) else []
+        return list(dict.fromkeys(str(key) for key in keys if isinstance(key, Scalar)))
 
     def report(self, path: Path, message: str, *, key: bool = False) -> None:
         """Note a mistake about the value at ``path``, or about the last key of it."""
@@ -99,7 +100,8 @@ class Site:
             zone_of(self.state, name)
         except Refused as refused:
             if not self.unsound_zones.intersection(names.suffixes(name)):
-                close = nearest(names.suffixes(name)[0], sorted(self.state.zones))
+                unknown = refused.rule is ZONE_NOT_SUPPORTED
+                close = nearest(names.suffixes(name)[0], sorted(self.state.zones)) if unknown else ""
                 self.report(path, refused.message.rstrip(".") + close, key=True)
             return None
         return name

@@ -9,7 +9,7 @@ from marshmallow import fields, validate
 from sandbox.core import orders, prices
 from sandbox.core.contacts import Wanted
 from sandbox.core.model import ROLES, Card, Contacts, Flag, Order, Stage
-from sandbox.core.names import to_unicode
+from sandbox.core.names import written
 from sandbox.web.fields import (
     Instant,
     Listed,
@@ -167,12 +167,7 @@ def status(call: Call, order: Order) -> str:
 
 def shown(call: Call, name: str, asked: str | None = None) -> str:
     """A name as answers write it; ``asked`` is how the request wrote it."""
-    if "xn--" not in name:
-        return name
-    form = call.assumed.name_form
-    if form == "ascii" or (form == "as_asked" and asked is not None and asked.isascii()):
-        return name
-    return to_unicode(name)
+    return written(name, call.assumed.name_form, asked) if "xn--" in name else name
 
 
 def number(call: Call, value: int) -> str | int:

@@ -50,6 +50,7 @@ class Exchange:
     world: World | None = None
     cause: str = ""
     before: Moment | None = None
+    after: Moment | None = None
     changes: Sequence[Change] = ()
     refused: Refused | None = None
 
@@ -108,9 +109,13 @@ class Pipeline:
     def _perform(self, exchange: Exchange, endpoint: Endpoint) -> Answer:
         incoming, generation = exchange.incoming, exchange.generation
         world, account = generation.authenticate(incoming)
-        self._begin(exchange, world)
-        asked = generation.arguments(endpoint, incoming, world)
-        outcome = generation.carry_out(endpoint, world, account, asked, incoming, exchange.cause)
+        with world.lock:
+            self._begin(exchange, world)
+            try:
+                asked = generation.arguments(endpoint, incoming, world)
+                outcome = generation.carry_out(endpoint, world, account, asked, incoming, exchange.cause)
+            finally:
+                exchange.after = world.moment
         if outcome.refused is not None:
             raise outcome.refused
         exchange.changes = outcome.changes
@@ -123,6 +128,7 @@ class Pipeline:
             world.settle()
             exchange.before = world.moment
             exchange.cause = world.next_request()
+            exchange.after = world.moment
 
     def _refuse(self, exchange: Exchange, refused: Refused) -> Answer:
         exchange.refused = refused
@@ -200,6 +206,7 @@ def _incoming(arguments: dict[str, Any]) -> Incoming:
 def _record(exchange: Exchange, world: World, status: int, answer: bytes) -> None:
     incoming = exchange.incoming
     assert exchange.before is not None
+    assert exchange.after is not None
     world.journal.add(
         Entry(
             id=exchange.cause,
@@ -219,7 +226,7 @@ def _record(exchange: Exchange, world: World, status: int, answer: bytes) -> Non
             assumed=tuple(named(world.assumptions, incoming.assumed)),
             fault=None,
             before=exchange.before,
-            after=world.moment,
+            after=exchange.after,
         )
     )
 

@@ -1,0 +1,140 @@
+"""State and Draft: the one way to write, what it leaves alone, and the indexes that follow from records."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from rpds import HashTrieMap
+
+from sandbox import Sandbox
+from sandbox.core.assumptions import Assumptions
+from sandbox.core.model import Card, Contact, Host, Order, Stage
+from sandbox.core.state import Draft, State, filled
+from tests.registry import order_of
+from tests.soundness import rebuilt
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def draft(state: State | None = None) -> Draft:
+    """A draft on an empty state, or on the one given."""
+    return Draft(state or State(), NOON, Assumptions(), "a test")
+
+
+def host(name: str, ip: str = "192.0.2.1") -> Host:
+    """A host below example.com."""
+    return Host(name=name, domain="example.com", ips=(ip,))
+
+
+def test_a_draft_leaves_its_base_alone() -> None:
+    """What is written shows in the draft's own state only."""
+    base = filled(State(), [host("ns1.example.com")])
+    work = draft(base)
+    work.put(host("ns2.example.com"))
+    work.remove(host("ns1.example.com"))
+    work.next("order")
+    assert list(base.hosts) == ["ns1.example.com"]
+    assert base.counters == HashTrieMap()
+    assert list(work.state.hosts) == ["ns2.example.com"]
+    assert work.state.counters["order"] == 1
+
+
+def test_a_draft_tells_what_it_changed() -> None:
+    """Each record once, from its first self to its last, in the order of the first touch."""
+    base = filled(State(), [host("ns1.example.com"), host("ns2.example.com")])
+    work = draft(base)
+    work.put(host("ns2.example.com", "192.0.2.2"))
+    work.put(host("ns3.example.com"))
+    work.put(host("ns2.example.com", "192.0.2.3"))
+    work.remove(base.hosts["ns1.example.com"])
+    assert [(change.key, _ip(change.before), _ip(change.after)) for change in work.changes()] == [
+        ("ns2.example.com", "192.0.2.1", "192.0.2.3"),
+        ("ns3.example.com", None, "192.0.2.1"),
+        ("ns1.example.com", "192.0.2.1", None),
+    ]
+
+
+def test_what_comes_to_nothing_is_no_change() -> None:
+    """A record written and taken out again, or put back as it was."""
+    base = filled(State(), [host("ns1.example.com")])
+    work = draft(base)
+    work.put(host("ns2.example.com"))
+    work.remove(host("ns2.example.com"))
+    work.put(host("ns1.example.com", "192.0.2.9"))
+    work.put(host("ns1.example.com"))
+    assert work.changes() == []
+    assert work.state == base
+
+
+def _ip(record: Host | None) -> str | None:
+    return record.ips[0] if record is not None else None
+
+
+def test_counters_count_from_one() -> None:
+    """Each by itself."""
+    work = draft()
+    assert [work.next("order"), work.next("order"), work.next("ledger")] == [1, 2, 1]
+
+
+def test_codes_follow_from_seed_and_counter() -> None:
+    """The same again from the same beginning, others from another seed, no two alike."""
+
+    def codes(seed: str) -> list[str]:
+        work = draft(State(seed=seed))
+        return [work.next_code("auth_code", "ABCDEFGH", 10) for _ in range(50)]
+
+    assert codes("one") == codes("one")
+    assert not set(codes("one")) & set(codes("two"))
+    assert len(set(codes("one"))) == 50
+    assert all(len(code) == 10 and set(code) <= set("ABCDEFGH") for code in codes("one"))
+
+
+def test_indexes_are_those_of_the_records(sandbox: Sandbox) -> None:
+    """Of every table of the tests' registry."""
+    state = sandbox.world.state
+    assert state == rebuilt(state)
+    assert len(state.orders_of_account) == len(state.orders)
+
+
+def test_removing_every_record_empties_every_index(sandbox: Sandbox) -> None:
+    """Nothing is left over, whatever the order of removal."""
+    state = sandbox.world.state
+    for table in ("transfers", "hosts", "orders", "ledger", "contacts", "customers", "zones", "accounts"):
+        for record in list(getattr(state, table).values()):
+            state = state.remove(record)
+    assert state == State(seed=state.seed, contact_params=state.contact_params, counters=state.counters)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"stage": Stage.OVERDUE},
+        {"stage": Stage.ARRIVING},
+        {"due": None},
+        {"nameservers": ()},
+        {"nameservers": ("ns1.active.com", "ns9.else.net")},
+        {"customer_id": 7},
+        {"account": 1002},
+        {"expires": NOON, "due": NOON},
+    ],
+    ids=str,
+)
+def test_a_changed_record_is_found_where_it_belongs(sandbox: Sandbox, changes: dict[str, Any]) -> None:
+    """A change of whatever an index looks at moves the record in it."""
+    from dataclasses import replace
+
+    order: Order = order_of(sandbox, "active.com")
+    changed = sandbox.world.state.put(replace(order, **changes))
+    assert changed == rebuilt(changed)
+    assert changed.put(order) == sandbox.world.state
+
+
+def test_a_contact_of_a_customer_is_linked_to_it() -> None:
+    """And not when it is nobody's."""
+    free = Contact(handle="C1", account=1, card=Card(name="A"))
+    owned = Contact(handle="C1", account=1, card=Card(name="A"), customer_id=5)
+    assert list(filled(State(), [free]).linked) == []
+    assert list(filled(State(), [owned]).linked) == [("customer_contact", 5, "C1")]
+    assert list(filled(State(), [owned, free]).linked) == []

@@ -1,0 +1,94 @@
+"""The registry that the tests act in, and ways to arrange it as a test needs it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from sandbox import Sandbox
+from sandbox.core.model import Account, Order, Stage, Transfer, TransferStatus, Zone
+from tests.clients import Api, InProcess
+from tests.documented import documented
+
+REGISTRY = Path(__file__).parent / "data" / "registry.yaml"
+BASE = "http://sandbox.test"
+
+
+def connect(sandbox: Sandbox, account: str = "main") -> Api:
+    """An account's client of a sandbox in this process; its answers are held against the documents."""
+    held = sandbox.account(account)
+    return Api(documented(InProcess(sandbox.app)), BASE, held.key, held.secret)
+
+
+def order_of(sandbox: Sandbox, name: str, account: str = "main") -> Order:
+    """The account's order for a name, which is in its ASCII form."""
+    state = sandbox.world.state
+    return state.orders[state.own_order[sandbox.account(account).client_id, name]]
+
+
+def balance(sandbox: Sandbox, account: str = "main") -> Decimal:
+    """An account's balance."""
+    return sandbox.account(account).balance
+
+
+def write(sandbox: Sandbox, *records: Any) -> None:
+    """Put records into the world's state, past every rule."""
+    state = sandbox.world.state
+    for record in records:
+        state = state.put(record)
+    sandbox.world.moment = replace(sandbox.world.moment, state=state)
+
+
+def arrange(sandbox: Sandbox, name: str, account: str = "main", **changes: Any) -> Order:
+    """Change an order as no operation would, for a test of what follows; it stays so for a day at least."""
+    order = replace(order_of(sandbox, name, account), **changes)
+    if order.stage is not Stage.ARRIVING:
+        order = replace(order, due=max(order.expires, sandbox.clock.now + timedelta(days=1)))
+    write(sandbox, order)
+    return order
+
+
+def arrange_zone(sandbox: Sandbox, name: str, **changes: Any) -> Zone:
+    """Change a zone."""
+    zone = replace(sandbox.world.state.zones[name], **changes)
+    write(sandbox, zone)
+    return zone
+
+
+def arrange_balance(sandbox: Sandbox, amount: str, account: str = "main") -> Account:
+    """Give an account exactly this much money, and no past."""
+    money = Decimal(amount)
+    changed = replace(sandbox.account(account), balance=money, opening=money)
+    write(sandbox, changed)
+    return changed
+
+
+def ask_for(sandbox: Sandbox, name: str, gaining: str = "other", losing: str = "main") -> None:
+    """Let another registrar's transfer of a name be pending, whatever the rules say."""
+    held = order_of(sandbox, name, losing)
+    account = sandbox.account(gaining)
+    number = 900_000 + held.id
+    arriving = replace(
+        held,
+        id=number,
+        account=account.client_id,
+        stage=Stage.ARRIVING,
+        due=None,
+        customer_id=None,
+        registration=(),
+    )
+    now = sandbox.clock.now
+    transfer = Transfer(
+        name=name,
+        status=TransferStatus.PENDING,
+        gaining=account.client_id,
+        losing=held.account,
+        gaining_order=number,
+        losing_order=held.id,
+        requested=now,
+        completes=now + timedelta(days=5),
+    )
+    write(sandbox, arriving, transfer)

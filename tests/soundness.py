@@ -1,0 +1,50 @@
+"""What holds of every state of every world, whatever has been done to it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from decimal import Decimal
+
+from sandbox.core.model import OUTSIDE, Stage
+from sandbox.core.state import State, filled
+
+TABLES = ("accounts", "customers", "contacts", "zones", "orders", "hosts", "transfers", "ledger")
+
+
+def rebuilt(state: State) -> State:
+    """A state made anew from the records of ``state`` alone."""
+    empty = State(seed=state.seed, contact_params=state.contact_params, counters=state.counters)
+    records = [record for table in TABLES for record in getattr(state, table).values()]
+    return filled(empty, records)
+
+
+def assert_sound(state: State) -> None:
+    """Assert that the books balance, that no name has two holders, and that the indexes are right."""
+    assert state == rebuilt(state), "an index does not follow from the records"
+    sums: Counter[int] = Counter()
+    for entry in state.ledger.values():
+        sums[entry.account] += entry.amount  # type: ignore[assignment]
+    for account in state.accounts.values():
+        if account.client_id != OUTSIDE:
+            assert account.balance == account.opening + Decimal(sums[account.client_id]), account.name
+            assert account.balance >= min(account.opening, Decimal(0)), account.name
+    refunded = Counter(entry.refunds for entry in state.ledger.values() if entry.refunds is not None)
+    assert all(count == 1 for count in refunded.values()), "something was refunded twice"
+    _assert_holders(state)
+    for host in state.hosts.values():
+        assert host.domain in state.holding_order, f"{host.name} outlived its domain"
+
+
+def _assert_holders(state: State) -> None:
+    holders = Counter(order.name for order in state.orders.values() if order.stage is not Stage.ARRIVING)
+    assert all(count == 1 for count in holders.values()), "a name has two holders"
+    own = Counter((order.account, order.name) for order in state.orders.values())
+    assert all(count == 1 for count in own.values()), "an account has a name twice"
+    for order in state.orders.values():
+        transfer = state.transfers.get(order.name)
+        arriving = transfer is not None and transfer.pending and transfer.gaining_order == order.id
+        assert (order.stage is Stage.ARRIVING) == arriving, f"{order.name} arrives without a transfer"
+        if order.stage is not Stage.ARRIVING:
+            assert order.due is not None, f"{order.name} stays {order.stage} for ever"
+            assert order.stage is not Stage.RELEASED
+        assert all(handle in state.contacts for handle in order.contacts.handles())
