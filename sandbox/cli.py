@@ -162,14 +162,22 @@ def check(files: tuple[str, ...]) -> None:
 
 @main.command()
 @click.option("--profile", "chosen", type=click.Choice(["documented", "observed"]), default="documented")
-def assumptions(chosen: str) -> None:
+@click.option("--markdown", is_flag=True, help="Print the list as a Markdown table.")
+def assumptions(chosen: str, markdown: bool) -> None:
     """List what the contract leaves open: each assumption, its value, what it takes, what it decides."""
     from sandbox.core.assumptions import catalogue, profile
 
-    for entry in catalogue(profile(chosen)):
+    entries = catalogue(profile(chosen))
+    if markdown:
+        click.echo("| assumption | default | takes | what it decides |\n|---|---|---|---|")
+    for entry in entries:
         value = entry["value"]
         shown = ",".join(value) if isinstance(value, tuple) else str(value).lower()
-        click.echo(f"{entry['name']}={shown}\n    takes {entry['takes']}\n    {entry['about']}")
+        name, takes, about = entry["name"], entry["takes"], entry["about"]
+        if markdown:
+            click.echo(f"| `{name}` | `{shown}` | {takes} | {about} |")
+        else:
+            click.echo(f"{name}={shown}\n    takes {takes}\n    {about}")
 
 
 @main.command()
@@ -230,3 +238,7 @@ def _log_request(line: RequestLine) -> None:
 def _give_up(message: str) -> NoReturn:
     click.echo(f"reseller-sandbox: {message}", err=True)
     sys.exit(2)
+
+
+if __name__ == "__main__":
+    main()

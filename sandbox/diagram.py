@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from sandbox.core.lifecycle import BEGINNINGS, MOVES, TIMED
+from sandbox.core.lifecycle import BEGINNINGS, MOVES, TIMED, Action
 from sandbox.core.model import Stage
+
+
+_VERBS = {Action.APPROVE_TRANSFER: "approves", Action.REJECT_TRANSFER: "rejects"}
 
 
 def mermaid() -> str:
@@ -20,6 +23,10 @@ def mermaid() -> str:
                 for stage in move.stages
                 if stage is not move.target
             ]
+        if move.in_grace is not None:
+            lines += [f"    active --> {_name(move.in_grace)}: {move.action} within the add grace days"]
+        if move.counterpart is not None:
+            lines += [f"    arriving --> {_name(move.counterpart)}: the other side {_VERBS[move.action]}"]
     lines += [
         f"    {passage.stage} --> {_name(passage.target)}: ⏱ {passage.event} ({passage.length})"
         for passage in TIMED

@@ -13,6 +13,7 @@ from dateutil.relativedelta import relativedelta
 from flask import Flask
 from flask.testing import EnvironBuilder, FlaskClient
 
+from sandbox.advice import Finding, advise
 from sandbox.assembly import assemble, open_world
 from sandbox.core.clock import later, parse_duration, parse_instant
 from sandbox.core.events import Fired
@@ -79,6 +80,10 @@ class Sandbox:
     def reset(self) -> None:
         """Take the world back to how it began: names, money, counters and clock."""
         self.world.reset()
+
+    def advice(self) -> list[Finding]:
+        """What of the world's requests would have cost money, names or secrets in production."""
+        return advise(self.world)
 
     @contextmanager
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[Server]:

@@ -29,14 +29,18 @@ def main():
     money = lambda account="sandbox": call(account, "GET", "/v3/balance")[0]["balance"]  # noqa: E731
     domains = "/v3/domains"
 
-    made = call("sandbox", "POST", f"{domains}/createDomain", {"domain": {"domainName": "my-tour.com"}, "years": 2})
+    made = call(
+        "sandbox", "POST", f"{domains}/createDomain", {"domain": {"domainName": "my-tour.com"}, "years": 2}
+    )
     assert (made["status"], made["totalPaid"], money()) == ("active", "21.98", "9978.02")
     renewed = call("sandbox", "POST", f"{domains}/renewDomain", {"domain": {"domainName": "my-tour.com"}})
-    assert renewed["domain"]["expireDate"][:4] == "2029" and money() == "9965.03"
+    assert (renewed["domain"]["expireDate"][:4], money()) == ("2029", "9965.03")
     assert call("sandbox", "POST", f"{domains}/lock/my-tour.com")["status"] == "suspended"
     assert call("sandbox", "POST", f"{domains}/unlock/my-tour.com")["status"] == "active"
     glue = {"hostname": "ns1", "ips": ["192.0.2.1"]}
-    assert call("sandbox", "POST", f"{domains}/glueRecords/my-tour.com", glue)["hostname"] == "ns1.my-tour.com"
+    assert (
+        call("sandbox", "POST", f"{domains}/glueRecords/my-tour.com", glue)["hostname"] == "ns1.my-tour.com"
+    )
     servers = {"nameservers": ["ns1.my-tour.com", "ns2.example.net"]}
     delegated = call("sandbox", "POST", f"{domains}/setNameservers/my-tour.com", servers)
     assert delegated["domain"]["nameservers"] == servers["nameservers"]

@@ -13,7 +13,7 @@ from sandbox.core.clock import later, parse_duration, parse_instant, wire
 from sandbox.core.events import Fired
 from sandbox.core.names import to_unicode
 from sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, SET_BACK, Refused
-from sandbox.v3.errors import EMPTY_BODY
+from sandbox.web.errors import EMPTY_BODY
 from sandbox.web.fields import Amount, Instant, Listed, Shape, Text, TextOrNumber, Truth, Within
 from sandbox.web.generation import Endpoint
 from sandbox.worlds import SetBack, World

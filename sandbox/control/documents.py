@@ -9,7 +9,6 @@ from marshmallow import Schema
 
 from sandbox.control.call import ControlCall
 from sandbox.core.refusals import UNKNOWN_DOCUMENT, Refused
-from sandbox.v3 import errors
 from sandbox.web.generation import Endpoint, Generation
 
 
@@ -32,7 +31,7 @@ def endpoint(generations: Callable[[], Sequence[Generation]]) -> Endpoint:
         asked = call.arguments["document"]
         if asked not in by_name:
             raise Refused(UNKNOWN_DOCUMENT, document=asked[:80], known=", ".join(by_name))
-        return describe(by_name[asked], lambda rule: int(errors.STATUS[rule]))
+        return describe(by_name[asked])
 
     return Endpoint(
         id="control.openapi",

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from http import HTTPStatus
 from typing import Any
 
-from sandbox.control import clock, documents, general
+from sandbox.control import advice, clock, documents, general
 from sandbox.control.call import ControlCall
 from sandbox.core import refusals
 from sandbox.core.model import Account
 from sandbox.core.refusals import Refused, Rule
-from sandbox.v3 import errors
+from sandbox.web import errors
 from sandbox.web.bodies import load, read_object
 from sandbox.web.generation import Answer, Endpoint, Generation, Incoming
 from sandbox.worlds import Outcome, World, Worlds
+
+STATUS: dict[Rule, HTTPStatus] = {
+    **errors.STATUS,
+    refusals.SET_BACK: HTTPStatus.CONFLICT,
+    refusals.UNKNOWN_DOCUMENT: HTTPStatus.NOT_FOUND,
+}
 
 
 class Control:
@@ -22,12 +29,14 @@ class Control:
     name = "control"
     journalled = False
     common: tuple[Rule, ...] = (refusals.BODY_TOO_LARGE, refusals.UNKNOWN_WORLD)
+    error_shape = errors.BODY_SHAPE
 
     def __init__(self, worlds: Worlds, others: Sequence[Generation]) -> None:
         self._worlds = worlds
         self.endpoints: tuple[Endpoint, ...] = (
             *general.ENDPOINTS,
             *clock.ENDPOINTS,
+            *advice.ENDPOINTS,
             documents.endpoint(lambda: (*others, self)),
         )
 
@@ -68,4 +77,8 @@ class Control:
         endpoint: Endpoint | None,  # noqa: ARG002
     ) -> Answer:
         """``error`` and ``message``, always with the status that fits."""
-        return Answer(errors.STATUS[refused.rule], errors.body_of(refused))
+        return Answer(STATUS[refused.rule], errors.body_of(refused))
+
+    def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
+        """Each rule has one status."""
+        return [(STATUS[rule], errors.described(rule))]

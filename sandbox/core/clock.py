@@ -98,10 +98,10 @@ def parse_instant(text: str) -> datetime:
     Raises ValueError for anything else, and outside the years a world may stand in.
     """
     found = datetime.fromisoformat(text.strip())
-    found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+    found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
     if not EARLIEST <= found <= LATEST:
         raise ValueError(f"{text!r} is outside the years {EARLIEST.year} to {LATEST.year}")
-    return found.replace(microsecond=0)
+    return found.astimezone(UTC).replace(microsecond=0)
 
 
 def parse_duration(text: str) -> relativedelta:
@@ -117,12 +117,15 @@ def parse_duration(text: str) -> relativedelta:
     return relativedelta(**amounts)  # type: ignore[arg-type]
 
 
-def later(instant: datetime, length: relativedelta) -> datetime:
-    """``instant`` plus ``length``; raises ValueError past the last year a world may stand in."""
+def later(instant: datetime, length: relativedelta | timedelta) -> datetime:
+    """``instant`` plus ``length``, in whole seconds.
+
+    Raises ValueError past the last year a world may stand in.
+    """
     try:
         moved = instant + length
     except (OverflowError, ValueError):
         moved = None
     if moved is None or moved > LATEST:
         raise ValueError(f"the clock goes no further than {wire(LATEST)}")
-    return moved
+    return moved.replace(microsecond=0)

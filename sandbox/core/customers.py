@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from sandbox.core.cards import LONGEST, require_good, tidy
+from sandbox.core.cards import require_good, tidy
 from sandbox.core.model import CARD_FIELDS, Account, Card, Contact, Customer, Order, Stage
 from sandbox.core.names import to_unicode
 from sandbox.core.refusals import (
     CUSTOMER_HAS_ORDERS,
     CUSTOMER_NOT_FOUND,
-    INVALID_CONTACT,
     INVALID_CUSTOMER_ID,
     MAIL_TAKEN,
     Refused,
 )
 from sandbox.core.state import Draft, State
-
-_LANGUAGE = re.compile(r"[A-Za-z]{2}")
 
 #: What a customer has beside a card.
 OWN_FIELDS = ("lang", "password", "post_address")
@@ -77,22 +73,10 @@ def _changed(draft: Draft, account: Account, customer: Customer, given: Mapping[
     more: dict[str, Any] = {field: given[field] for field in OWN_FIELDS if field in given}
     card = tidy(replace(customer.card, **fields))
     require_good(draft, card)
-    _require_good_rest(more)
     holder = draft.state.customer_by_mail.get((account.client_id, card.mail.lower()))
     if holder not in (None, customer.customer_id):
         raise Refused(MAIL_TAKEN, customer=holder, mail=card.mail)
     return replace(customer, card=card, **more)
-
-
-def _require_good_rest(given: Mapping[str, str]) -> None:
-    for field, value in sorted(given.items()):
-        if len(value) > LONGEST:
-            problem = f"is longer than {LONGEST} characters"
-            raise Refused(INVALID_CONTACT, field=field, value="…", problem=problem)
-    language = given.get("lang")
-    if language and not _LANGUAGE.fullmatch(language):
-        problem = "is not a two-letter language code"
-        raise Refused(INVALID_CONTACT, field="lang", value=language, problem=problem)
 
 
 def active_orders(draft: Draft, customer: Customer) -> list[Order]:

@@ -87,6 +87,7 @@ def _enter(
         amount=amount,
         purpose=purpose,
         cause=draft.cause,
+        operation=draft.operation,
         order=order,
         name=name,
         years=years,

@@ -50,13 +50,16 @@ class Action(StrEnum):
 class Move:
     """One row: ``action`` is possible at ``stages`` and leads to ``target`` (None: the stage stays).
 
-    ``while_leaving`` says whether it is possible while a transfer to another registrar is pending;
+    ``in_grace`` is where it leads within the add grace period, ``counterpart`` where it leads the order
+    on the other side of a transfer. ``while_leaving`` says whether it is possible while a transfer to another registrar is pending;
     ``forbidden_by`` is the flag that rules it out.
     """
 
     action: Action
     stages: tuple[Stage, ...]
     target: Stage | None = None
+    in_grace: Stage | None = None
+    counterpart: Stage | None = None
     while_leaving: bool = True
     forbidden_by: Flag | None = None
 
@@ -67,7 +70,14 @@ _KEPT = (Stage.ACTIVE, Stage.OVERDUE)
 MOVES: tuple[Move, ...] = (
     Move(Action.RENEW, _KEPT, Stage.ACTIVE, while_leaving=False, forbidden_by=Flag.RENEW_PROHIBITED),
     Move(Action.RESTORE, (Stage.REDEMPTION,), Stage.ACTIVE),
-    Move(Action.DELETE, _KEPT, Stage.REDEMPTION, while_leaving=False, forbidden_by=Flag.DELETE_PROHIBITED),
+    Move(
+        Action.DELETE,
+        _KEPT,
+        Stage.REDEMPTION,
+        in_grace=Stage.RELEASED,
+        while_leaving=False,
+        forbidden_by=Flag.DELETE_PROHIBITED,
+    ),
     Move(Action.HOLD, _LIVE),
     Move(Action.RELEASE_HOLD, _LIVE),
     Move(Action.LOCK_TRANSFER, _LIVE, while_leaving=False),
@@ -83,8 +93,8 @@ MOVES: tuple[Move, ...] = (
     Move(Action.SET_AUTH_CODE, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
     Move(Action.READ_AUTH_CODE, _KEPT),
     Move(Action.TRANSFER_OUT, _KEPT, while_leaving=False, forbidden_by=Flag.TRANSFER_PROHIBITED),
-    Move(Action.APPROVE_TRANSFER, _KEPT, Stage.RELEASED),
-    Move(Action.REJECT_TRANSFER, _KEPT),
+    Move(Action.APPROVE_TRANSFER, _KEPT, Stage.RELEASED, counterpart=Stage.ACTIVE),
+    Move(Action.REJECT_TRANSFER, _KEPT, counterpart=Stage.RELEASED),
     Move(Action.CANCEL_TRANSFER, (Stage.ARRIVING,), Stage.RELEASED),
 )
 

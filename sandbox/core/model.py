@@ -10,6 +10,7 @@ from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
+from typing import Any
 
 #: The account that stands for every other registrar. It has no credentials and pays nothing.
 OUTSIDE = 0
@@ -31,13 +32,14 @@ class Stage(StrEnum):
 
 
 class Flag(StrEnum):
-    """What the holder has switched on for a name, under its EPP name."""
+    """What is switched on for a name, under its EPP name: by the holder, or, server_…, by the registry."""
 
     HOLD = "client_hold"
     TRANSFER_PROHIBITED = "client_transfer_prohibited"
     UPDATE_PROHIBITED = "client_update_prohibited"
     DELETE_PROHIBITED = "client_delete_prohibited"
     RENEW_PROHIBITED = "client_renew_prohibited"
+    SERVER_HOLD = "server_hold"
 
 
 class TransferStatus(StrEnum):
@@ -81,7 +83,10 @@ class Card:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """A reseller's account: its credentials, its money and what it falls back on."""
+    """A reseller's account: its credentials, its money and what it falls back on.
+
+    ``revoked`` names the credentials that do not work any more: ``key``, ``token``, sorted.
+    """
 
     client_id: int
     name: str
@@ -94,6 +99,7 @@ class Account:
     reseller: bool
     contact: str
     nameservers: tuple[str, ...]
+    revoked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -262,7 +268,8 @@ class Transfer:
 class LedgerEntry:
     """One movement of money. ``amount`` is negative for a charge and positive for a refund.
 
-    ``cause`` names the request or the timed event that made it; ``refunds`` the entry it gives back.
+    ``cause`` names the request or the timed event that made it, ``operation`` what that was;
+    ``refunds`` is the entry it gives back.
     """
 
     id: int
@@ -271,12 +278,43 @@ class LedgerEntry:
     amount: Decimal
     purpose: Purpose
     cause: str
+    operation: str = ""
     order: int | None = None
     name: str = ""
     years: int = 0
     refunds: int | None = None
 
 
-Record = Account | Customer | Contact | Zone | Order | Host | Transfer | LedgerEntry
+@dataclass(frozen=True, slots=True, kw_only=True)
+class After:
+    """Which request of a client a plan waits for.
+
+    ``operation`` is a pattern of operation ids (``v3.*``), ``name`` a name that the request must be about
+    (empty: any), ``answer`` how it must have been answered: ``accepted``, ``refused`` or ``any``.
+    """
+
+    operation: str
+    name: str = ""
+    answer: str = "accepted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Something that the rest of the world will do: ``at`` an instant, or ``after`` a client's request.
+
+    ``given`` is what the action is told, as sorted pairs. ``struck`` is when it was done, or when
+    it came to nothing: ``refused`` says why.
+    """
+
+    id: int
+    action: str
+    given: tuple[tuple[str, Any], ...] = ()
+    at: datetime | None = None
+    after: After | None = None
+    struck: datetime | None = None
+    refused: str = ""
+
+
+Record = Account | Customer | Contact | Zone | Order | Host | Transfer | LedgerEntry | Plan
 
 CARD_FIELDS = tuple(field.name for field in fields(Card))

@@ -26,6 +26,9 @@ class Refused(Exception):
         self.rule = rule
         self.facts = facts
 
+    def __str__(self) -> str:
+        return f"{self.rule.name}: {self.message}"
+
     @property
     def message(self) -> str:
         """The rule's sentence with the facts in place."""
@@ -46,6 +49,25 @@ INTERNAL_ERROR = Rule("internal_error", "The sandbox failed while answering; its
 SET_BACK = Rule(
     "set_back", "The clock shows {now} and does not go back to {to}; reset the world to begin again."
 )
+
+UNKNOWN_REQUEST = Rule("unknown_request", "The journal holds no request {request!r}; it holds {held}.")
+UNKNOWN_SNAPSHOT = Rule("unknown_snapshot", "There is no snapshot {name!r}; there is {known}.")
+UNKNOWN_BRANCH = Rule("unknown_branch", "There is no branch {name!r}; there is {known}.")
+UNKNOWN_POINT = Rule(
+    "unknown_point",
+    "{point!r} is no point of this world: use start, now, before:REQUEST, after:REQUEST, snapshot:NAME or "
+    "branch:NAME.",
+)
+TOO_MANY_WORLDS = Rule(
+    "too_many_worlds", "There are {count} worlds, and {limit} is the most: delete one, or raise {setting}."
+)
+TOO_MANY_SNAPSHOTS = Rule(
+    "too_many_snapshots",
+    "There are {count} snapshots, and {limit} is the most: delete one, or raise {setting}.",
+)
+WORLD_EXISTS = Rule("world_exists", "There is a world {world!r} already.")
+DEFAULT_WORLD = Rule("default_world", "The default world cannot be deleted; it can be reset.")
+INVALID_FIXTURE = Rule("invalid_fixture", "The fixture is not usable: {problems}.")
 
 UNKNOWN_DOCUMENT = Rule("unknown_document", "There is no document {document!r}; there are {known}.")
 

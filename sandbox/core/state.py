@@ -19,12 +19,14 @@ from sandbox.core.model import (
     Host,
     LedgerEntry,
     Order,
+    Plan,
     Record,
     Stage,
     Transfer,
     Zone,
 )
 from sandbox.core.ordered import Ordered
+from sandbox.core.refusals import Refused
 
 T = TypeVar("T")
 Keys = tuple[tuple[str, Any], ...]
@@ -47,10 +49,11 @@ class _Table(NamedTuple):
 def _account_lookups(account: Account) -> Values:
     if account.client_id == OUTSIDE:
         return ()
-    return (
-        ("account_by_key", account.key, account.client_id),
-        ("account_by_token", account.token, account.client_id),
+    working = (
+        ("key", ("account_by_key", account.key, account.client_id)),
+        ("token", ("account_by_token", account.token, account.client_id)),
     )
+    return tuple(lookup for credential, lookup in working if credential not in account.revoked)
 
 
 def _order_lookups(order: Order) -> Values:
@@ -89,6 +92,14 @@ def _transfer_keys(transfer: Transfer) -> Keys:
     return (("calendar", (transfer.completes, "transfer", transfer.name)),)
 
 
+def _plan_keys(plan: Plan) -> Keys:
+    if plan.struck is not None:
+        return ()
+    if plan.at is not None:
+        return (("calendar", (plan.at, "plan", plan.id)),)
+    return (("waiting", (plan.id,)),)
+
+
 _TABLES: dict[type, _Table] = {
     Account: _Table("accounts", lambda account: account.client_id, looked_up=_account_lookups),
     Customer: _Table(
@@ -119,6 +130,7 @@ _TABLES: dict[type, _Table] = {
         lambda entry: entry.id,
         listed=lambda entry: (("ledger_of_account", (entry.account, entry.id)),),
     ),
+    Plan: _Table("plans", lambda plan: plan.id, listed=_plan_keys),
 }
 
 
@@ -149,6 +161,7 @@ class State:
     hosts: HashTrieMap[str, Host] = _map()
     transfers: HashTrieMap[str, Transfer] = _map()
     ledger: HashTrieMap[int, LedgerEntry] = _map()
+    plans: HashTrieMap[int, Plan] = _map()
     counters: HashTrieMap[str, int] = _map()
 
     account_by_key: HashTrieMap[str, int] = _map()
@@ -162,6 +175,8 @@ class State:
     hosts_of_domain: Ordered[tuple[str, str]] = _set()
     linked: Ordered[tuple[Any, ...]] = _set()
     calendar: Ordered[tuple[datetime, str, Any]] = _set()
+    #: The plans that wait for a request, by id.
+    waiting: Ordered[tuple[int]] = _set()
 
     def find(self, kind: type[Any], key: Any) -> Any:
         """The record of type ``kind`` under ``key``, or None."""
@@ -217,17 +232,21 @@ class Draft:
     """A transaction: it collects changes on a state of its own, which its owner commits or drops.
 
     ``now`` is the instant at which everything in it happens, ``assumed`` what the contract's
-    silences are taken to mean, ``cause`` the request or event that the ledger will name.
+    silences are taken to mean. The ledger will name ``cause``, the request or event that it serves, and
+    ``operation``, what that does.
     """
 
-    __slots__ = ("_changes", "assumed", "base", "cause", "now", "state")
+    __slots__ = ("_changes", "assumed", "base", "cause", "now", "operation", "state")
 
-    def __init__(self, base: State, now: datetime, assumed: Assumptions, cause: str) -> None:
+    def __init__(
+        self, base: State, now: datetime, assumed: Assumptions, cause: str, operation: str = ""
+    ) -> None:
         self.base = base
         self.state = base
         self.now = now
         self.assumed = assumed
         self.cause = cause
+        self.operation = operation
         self._changes: dict[tuple[str, Any], Change] = {}
 
     def put(self, record: Record) -> None:
@@ -246,6 +265,15 @@ class Draft:
         earlier = self._changes.get(at)
         before = earlier.before if earlier else self.state.find(type(record), at[1])
         self._changes[at] = Change(*at, before, after)
+
+    def attempt(self, work: Callable[[Draft], T]) -> T:
+        """What ``work`` answers; where it refuses, what it wrote is taken back before the refusal goes on."""
+        state, changes = self.state, dict(self._changes)
+        try:
+            return work(self)
+        except Refused:
+            self.state, self._changes = state, changes
+            raise
 
     def next(self, counter: str) -> int:
         """The next number of ``counter``: 1, 2, 3, …"""

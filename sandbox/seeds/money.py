@@ -38,6 +38,7 @@ def _entry(site: Site, path: Path, number: int, entry: Mapping[str, Any]) -> Led
         amount=entry["amount"],
         purpose=entry["purpose"],
         cause=entry.get("cause", FIXTURE),
+        operation=entry.get("operation", ""),
         order=entry.get("order"),
         name=site.spelled((*path, "domain"), entry.get("domain", "")),
         years=entry.get("years", 0),

@@ -28,7 +28,8 @@ A fixture is a YAML mapping. Every key may be left out except those marked *.
                     ``locked: true`` for a transfer lock
 ``transfers``       name: to*, from, status, requested, completes, charges (ledger entries), order (the
                     arriving order, with the keys of a domain), gaining_order, losing_order
-``ledger``          id: at*, amount*, purpose*, account, cause, order, domain, years, refunds
+``ledger``          id: at*, amount*, purpose*, account, cause, operation, order, domain, years,
+                    refunds
 ``counters``        name: the last number given out, where that is not the highest in use
 
 Dates are absolute (2026-01-31, 2026-01-31T10:00:00Z; UTC where no offset is given) or relative to
@@ -274,6 +275,7 @@ class LedgerSchema(Strict):
     amount = Money(signed=True, required=True)
     purpose = Word(Purpose, Purpose, required=True)
     cause = Text()
+    operation = Text()
     order = Whole(1)
     domain = Text()
     years = Whole(most=10)

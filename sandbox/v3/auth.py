@@ -107,14 +107,14 @@ class Signatures:
 
     def _readings(self, incoming: Incoming, key: str) -> Iterator[Reading]:
         """Every string that the request's sender may have signed, the likeliest first."""
-        seen: set[bytes] = set()
+        seen: set[Reading] = set()
         for query, target in self._targets(incoming):
             for endpoint, text in self._endpoints(incoming, target):
                 for payload, data in _payloads(incoming.body):
-                    whole = key.encode() + text + data
-                    if whole not in seen:
-                        seen.add(whole)
-                        yield Reading(whole, endpoint, payload, query)
+                    reading = Reading(key.encode() + text + data, endpoint, payload, query)
+                    if reading not in seen:
+                        seen.add(reading)
+                        yield reading
 
     def _targets(self, incoming: Incoming) -> Iterator[tuple[str, str]]:
         """The request target, and the value of ``v3.signature.query`` that it goes with (if any)."""
@@ -148,8 +148,9 @@ class Signatures:
         bases = [f"{scheme}://{host}" for scheme in (incoming.scheme, other)]
         bases += [url.rstrip("/") for url in self.public_urls]
         bases += [f"{scheme}://{forwarded}" for scheme in ("https", "http") if forwarded]
-        bare = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() else ""
-        bases += [f"{scheme}://{bare}" for scheme in (incoming.scheme, other) if bare]
+        bare, _, port = host.rpartition(":")
+        sibling = bare if port.isdigit() else f"{host}:{incoming.port}"
+        bases += [f"{scheme}://{sibling}" for scheme in (incoming.scheme, other)]
         return list(dict.fromkeys(bases))
 
 
@@ -205,8 +206,9 @@ def _explain(
                 return f"It was made with the secret of the account {other.name}, not of {account.name}."
     if _reserialised(account, given, readings, body):
         return "It matches the body as another serialiser would write it: sign the very bytes that are sent."
-    tried = " | ".join(_shown(reading.text, body) for reading in allowed[:_SHOWN])
-    more = f" (and {len(allowed) - _SHOWN} more)" if len(allowed) > _SHOWN else ""
+    texts = list(dict.fromkeys(_shown(reading.text, body) for reading in allowed))
+    tried = " | ".join(texts[:_SHOWN])
+    more = f" (and {len(texts) - _SHOWN} more)" if len(texts) > _SHOWN else ""
     return (
         "Either the secret or the string is another one. Expected is the HMAC-SHA256, in lower-case "
         f"hexadecimal, under the secret of {account.name}, of one of: {tried}{more}."

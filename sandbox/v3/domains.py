@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
-from marshmallow import fields, pre_load, validate
+from marshmallow import fields, post_load, validate
 
 from sandbox.core import orders, refusals
 from sandbox.core.model import Order
@@ -222,23 +221,23 @@ def get_domain(call: Call) -> dict[str, Any]:
 # Renewal
 
 
-class RenewalWanted(Shape):
-    """A renewal. The term and the price may stand inside ``domain`` as well; the name may be in the path."""
+class Renewal(Shape):
+    """A name, and for how long and at what price to renew it."""
 
     domainName = Text()
     years = Whole()
     purchaseCost = Price()
 
-    @pre_load
-    def lifted(self, given: Any, **_: Any) -> Any:
+
+class RenewalWanted(Renewal):
+    """A renewal. The term and the price may stand inside ``domain`` as well; the name may be in the path."""
+
+    domain = Within(Renewal)
+
+    @post_load
+    def lifted(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
         """What stands inside ``domain``, beside what stands next to it."""
-        inner = given.get("domain") if isinstance(given, Mapping) else None
-        if inner is None:
-            return given
-        if not isinstance(inner, Mapping):
-            raise Refused(INVALID_PARAMETER, problems="domain must be an object")
-        known = {name: inner[name] for name in self.fields if inner.get(name) is not None}
-        return {**known, **{name: value for name, value in given.items() if value is not None}}
+        return {**found.pop("domain", {}), **found}
 
 
 class RenewalInQuery(Shape):

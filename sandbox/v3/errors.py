@@ -5,23 +5,18 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from sandbox.core import refusals
-from sandbox.core.refusals import Refused, Rule
+from sandbox.core.refusals import Rule
+from sandbox.web import errors as web
+from sandbox.web.errors import EMPTY_BODY
+
+__all__ = ["BODY", "COMMON", "EMPTY_BODY", "STATUS"]
 
 #: The HTTP status of each rule under ``v3.errors.http_status = semantic``.
 STATUS: dict[Rule, HTTPStatus] = {
-    refusals.MALFORMED_BODY: HTTPStatus.BAD_REQUEST,
-    refusals.BODY_TOO_LARGE: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    refusals.UNSUPPORTED_MEDIA_TYPE: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-    refusals.UNKNOWN_PATH: HTTPStatus.NOT_FOUND,
-    refusals.METHOD_NOT_ALLOWED: HTTPStatus.METHOD_NOT_ALLOWED,
-    refusals.UNKNOWN_WORLD: HTTPStatus.NOT_FOUND,
-    refusals.SET_BACK: HTTPStatus.CONFLICT,
-    refusals.UNKNOWN_DOCUMENT: HTTPStatus.NOT_FOUND,
-    refusals.INTERNAL_ERROR: HTTPStatus.INTERNAL_SERVER_ERROR,
+    **web.STATUS,
     refusals.CREDENTIALS_MISSING: HTTPStatus.UNAUTHORIZED,
     refusals.UNKNOWN_KEY: HTTPStatus.UNAUTHORIZED,
     refusals.SIGNATURE_MISMATCH: HTTPStatus.UNAUTHORIZED,
-    refusals.INVALID_PARAMETER: HTTPStatus.BAD_REQUEST,
     refusals.TOO_MANY_NAMES: HTTPStatus.BAD_REQUEST,
     refusals.INVALID_NAME: HTTPStatus.BAD_REQUEST,
     refusals.ZONE_NOT_SUPPORTED: HTTPStatus.BAD_REQUEST,
@@ -73,11 +68,3 @@ BODY: tuple[Rule, ...] = (
     refusals.MALFORMED_BODY,
     refusals.INVALID_PARAMETER,
 )
-
-#: What an operation that takes an empty body may refuse about a body that is none.
-EMPTY_BODY: tuple[Rule, ...] = (refusals.UNSUPPORTED_MEDIA_TYPE, refusals.MALFORMED_BODY)
-
-
-def body_of(refused: Refused) -> dict[str, str]:
-    """The body of an error answer: ``error`` and ``message``."""
-    return {"error": refused.rule.name, "message": refused.message}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from sandbox.core import refusals
@@ -10,6 +11,7 @@ from sandbox.core.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
 from sandbox.v3 import authcodes, balance, contacts, domains, errors, glue, locks, transfers
 from sandbox.v3.auth import Signatures
 from sandbox.web.bodies import load, read_object
+from sandbox.web.errors import BODY_SHAPE, body_of, described
 from sandbox.web.generation import Answer, Endpoint, Incoming, assumed_by, carry_out_on_draft
 from sandbox.worlds import Outcome, World, Worlds
 
@@ -20,6 +22,7 @@ class V3:
     name = "v3"
     journalled = True
     common: tuple[Rule, ...] = errors.COMMON
+    error_shape = BODY_SHAPE
     endpoints: tuple[Endpoint, ...] = (
         *balance.ENDPOINTS,
         *domains.ENDPOINTS,
@@ -43,14 +46,15 @@ class V3:
         return self._signatures.authenticate(incoming, self._worlds)
 
     def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
-        """The query and the body, read by the endpoint's schemas, and what stands in the path."""
-        found: dict[str, Any] = {}
-        if endpoint.query is not None:
-            asked = {name: incoming.query_value(name) for name in endpoint.query.fields}
-            found |= load(endpoint.query, asked | incoming.arguments)
-        if incoming.method in ("POST", "PUT"):
-            found |= self._body(endpoint, incoming, world)
-        return incoming.arguments | found
+        """The body and the query, read by the endpoint's schemas, and what stands in the path.
+
+        Where one thing is said twice, the path counts before the body, and the body before the query.
+        """
+        body = self._body(endpoint, incoming, world) if incoming.method in ("POST", "PUT") else {}
+        if endpoint.query is None:
+            return body | incoming.arguments
+        asked = {name: incoming.query_value(name) for name in endpoint.query.fields}
+        return load(endpoint.query, asked | incoming.arguments) | body | _unqueried(endpoint, incoming)
 
     def _body(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
         content_type = incoming.headers.get("Content-Type", "")
@@ -86,4 +90,14 @@ class V3:
             raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.name}")
         chosen = world or incoming.world or self._worlds.default
         always_200 = assumed_by(chosen, incoming).v3_http_status == "always_200"
-        return Answer(200 if always_200 else errors.STATUS[refused.rule], errors.body_of(refused))
+        return Answer(200 if always_200 else errors.STATUS[refused.rule], body_of(refused))
+
+    def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
+        """Each rule has one status."""
+        return [(errors.STATUS[rule], described(rule))]
+
+
+def _unqueried(endpoint: Endpoint, incoming: Incoming) -> dict[str, str]:
+    """What stands in the path and is not read by the query's schema as well."""
+    assert endpoint.query is not None
+    return {name: text for name, text in incoming.arguments.items() if name not in endpoint.query.fields}

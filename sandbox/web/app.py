@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
+from werkzeug.routing import BaseConverter
 
 from sandbox.web.generation import Endpoint, Generation
 from sandbox.web.pipeline import ENV_PREFIX, ENV_WORLD, Pipeline
@@ -17,10 +18,23 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 
+class _Digits(BaseConverter):
+    """A whole number without a sign, of any length."""
+
+    regex = "[0-9]+"
+
+
+class _Version(BaseConverter):
+    """A version such as ``V2.0``, whether it is served or not."""
+
+    regex = r"[Vv][0-9]+\.[0-9]+"
+
+
 def create_app(worlds: Worlds, generations: Sequence[Generation], max_body: int) -> Flask:
     """A WSGI application that serves ``generations`` over ``worlds``; ``max_body`` is in bytes."""
     app = Flask("sandbox", static_folder=None)
     app.url_map.merge_slashes = False
+    app.url_map.converters |= {"digits": _Digits, "version": _Version}
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     pipeline = Pipeline(worlds, generations, max_body)
     for generation in generations:

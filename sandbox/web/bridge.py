@@ -66,6 +66,8 @@ class Bridge:
         try:
             await self._read(environ, wire)
             answer = self._call(environ)
+            if ENV_TOO_LARGE in environ:
+                answer = answer.closing()
             await self._deliver(answer, environ.get(ENV_DELIVERY) or PLAIN, wire)
             if self.request_log is not None:
                 self.request_log(request_line(environ, answer, stopwatch() - began))
@@ -79,11 +81,12 @@ class Bridge:
         """Put the body into ``environ``, or the word that it is too large; raises :class:`Gone`."""
         body = b""
         if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
+            wire.unread = True
             try:
                 with self._holding(to_come=True):
                     body = await read_body(environ, wire.receive, self.max_body)
             except TooLarge:
-                environ[ENV_TOO_LARGE] = wire.unread = True
+                environ[ENV_TOO_LARGE] = True
             except asyncio.CancelledError:
                 await wire.drop()
                 raise Gone from None
@@ -99,8 +102,6 @@ class Bridge:
             return FAILED.answer()
 
     async def _deliver(self, answer: Answer, delivery: Delivery, wire: Wire) -> None:
-        if wire.unread and not any(name.lower() == b"connection" for name, _ in answer.headers):
-            answer.headers.append((b"connection", b"close"))
         if delivery is PLAIN and not wire.unread:
             await wire.carry(answer, delivery)
             return

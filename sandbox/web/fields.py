@@ -24,6 +24,8 @@ class Shape(Schema):
     class Meta:
         unknown = EXCLUDE
 
+    error_messages = {"type": "must be an object", "unknown": "is not known here"}  # noqa: RUF012
+
     @pre_load
     def without_nulls(self, given: Any, **_: Any) -> Any:
         """Drop the keys whose value is null."""

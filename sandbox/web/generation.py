@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -22,7 +22,7 @@ class Incoming:
     """One HTTP request, read whole.
 
     ``target`` is the request target as sent, ``prefix`` the part of it that chose the world,
-    ``arguments`` what the path's placeholders matched. ``world`` and ``account`` are set as soon as
+    ``port`` the one it came in on, ``arguments`` what the path's placeholders matched. ``world`` and ``account`` are set as soon as
     they are known, be the request let in or not. ``assumed`` collects the assumptions
     that the answer rests on, ``headers_out`` what the answer's headers say beside the usual.
     """
@@ -36,6 +36,7 @@ class Incoming:
     body: bytes
     arguments: dict[str, str] = field(default_factory=dict)
     prefix: str = ""
+    port: str = ""
     world: World | None = None
     account: Account | None = None
     credentials_in_query: bool = False
@@ -66,8 +67,8 @@ class Call:
 class Endpoint:
     """One row: an operation with its paths, what it takes, what it answers and what it may refuse.
 
-    ``refuses`` is in the order in which the checks are made. ``handle``'s docstring is the
-    operation's description.
+    ``path`` is the schema of placeholders that are more than text. ``refuses`` is in the order in which
+    the checks are made. ``handle``'s docstring is the operation's description.
     """
 
     id: str
@@ -77,24 +78,20 @@ class Endpoint:
     answer: Schema
     body: Schema | None = None
     query: Schema | None = None
+    path: Schema | None = None
     refuses: tuple[Rule, ...] = ()
     status: int = 200
 
     def rules(self) -> tuple[str, ...]:
-        """The paths as routing rules; a placeholder that the query also knows as a number takes digits."""
-        numbers = {
-            name
-            for name, kind in (self.query.fields.items() if self.query else ())
-            if isinstance(kind, Digits)
-        }
-        return tuple(
-            re.sub(
-                r"\{(\w+)\}",
-                lambda found: f"<int:{found[1]}>" if found[1] in numbers else f"<{found[1]}>",
-                path,
-            )
-            for path in self.paths
-        )
+        """The paths as routing rules: a placeholder that a schema knows as a number takes digits alone."""
+        known = [schema.fields.items() for schema in (self.query, self.path) if schema is not None]
+        forms = {name: "digits" for fields in known for name, kind in fields if isinstance(kind, Digits)}
+        forms["version"] = "version"
+
+        def rule(found: re.Match[str]) -> str:
+            return f"<{forms.get(found[1], 'string')}:{found[1]}>"
+
+        return tuple(re.sub(r"\{(\w+)\}", rule, path) for path in self.paths)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +120,13 @@ class Generation(Protocol):
     @property
     def common(self) -> tuple[Rule, ...]:
         """What any of its endpoints may refuse, beside its own."""
+
+    @property
+    def error_shape(self) -> Mapping[str, object]:
+        """The JSON Schema of its refusals' bodies."""
+
+    def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:
+        """How a rule looks in its documents when ``endpoint`` refuses by it: HTTP statuses and words."""
 
     def owns(self, path: str) -> bool:
         """Whether a path that no row has looks like one of this generation's."""
@@ -167,7 +171,7 @@ def carry_out_on_draft(
         current = draft.state.accounts[account.client_id]
         return endpoint.handle(Call(draft, current, arguments))
 
-    return world.transact(cause, work, incoming.assumed)
+    return world.transact(cause, work, incoming.assumed, endpoint.id)
 
 
 def assumed_by(world: World, incoming: Incoming) -> Assumptions:

@@ -5,26 +5,20 @@ from __future__ import annotations
 import re
 import warnings
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from marshmallow import Schema
 
-from sandbox.core.refusals import INTERNAL_ERROR, Rule
+from sandbox.core.refusals import INTERNAL_ERROR
 from sandbox.web.fields import Digits
 from sandbox.web.generation import Endpoint, Generation
 
-_ERROR = {
-    "type": "object",
-    "properties": {"error": {"type": "string"}, "message": {"type": "string"}},
-    "required": ["error", "message"],
-}
 
-
-def describe(generation: Generation, status_of: Callable[[Rule], int]) -> dict[str, Any]:
-    """The OpenAPI document of a generation; ``status_of`` gives the HTTP status of a rule."""
+def describe(generation: Generation) -> dict[str, Any]:
+    """The OpenAPI document of a generation."""
     plugin = MarshmallowPlugin(schema_name_resolver=_name)
     spec = APISpec(
         title=f"The reseller API, {generation.name}, as the sandbox serves it",
@@ -33,19 +27,17 @@ def describe(generation: Generation, status_of: Callable[[Rule], int]) -> dict[s
         plugins=[plugin],
     )
     plugin.converter.add_attribute_function(_declared_shape)  # type: ignore[union-attr]
-    spec.components.schema("Error", _ERROR)
+    spec.components.schema("Error", dict(generation.error_shape))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a schema used as one and as many is one schema
         for endpoint in generation.endpoints:
             for path in endpoint.paths:
-                operation = _operation(generation, endpoint, path, status_of)
+                operation = _operation(generation, endpoint, path)
                 spec.path(path, operations={endpoint.method.lower(): operation})
     return dict(spec.to_dict())
 
 
-def _operation(
-    generation: Generation, endpoint: Endpoint, path: str, status_of: Callable[[Rule], int]
-) -> dict[str, Any]:
+def _operation(generation: Generation, endpoint: Endpoint, path: str) -> dict[str, Any]:
     summary, _, rest = (endpoint.handle.__doc__ or "").strip().partition("\n")
     suffix = "" if path == endpoint.paths[0] else f".{endpoint.paths.index(path)}"
     operation: dict[str, Any] = {
@@ -58,13 +50,13 @@ def _operation(
         operation["description"] = rest.strip()
     if endpoint.body is not None:
         operation["requestBody"] = {"content": {"application/json": {"schema": endpoint.body}}}
-    by_status: defaultdict[int, list[Rule]] = defaultdict(list)
+    by_status: defaultdict[int, list[str]] = defaultdict(list)
     for rule in (*generation.common, *endpoint.refuses, INTERNAL_ERROR):
-        by_status[status_of(rule)].append(rule)
-    for status, rules in sorted(by_status.items()):
-        told = "\n".join(f"* `{rule.name}`: {rule.sentence}" for rule in rules)
+        for status, words in generation.described(endpoint, rule):
+            by_status[int(status)].append(f"* {words}")
+    for status, told in sorted(by_status.items()):
         operation["responses"][str(status)] = {
-            "description": told,
+            "description": "\n".join(dict.fromkeys(told)),
             "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
         }
     return operation
@@ -77,9 +69,9 @@ def _content(description: str, schema: Schema) -> dict[str, Any]:
 def _parameters(endpoint: Endpoint, path: str) -> list[dict[str, Any]]:
     in_path = re.findall(r"\{(\w+)\}", path)
     queried = dict(endpoint.query.fields) if endpoint.query is not None else {}
+    known = queried | (dict(endpoint.path.fields) if endpoint.path is not None else {})
     parameters = [
-        {"name": name, "in": "path", "required": True, "schema": _plain(queried.get(name))}
-        for name in in_path
+        {"name": name, "in": "path", "required": True, "schema": _plain(known.get(name))} for name in in_path
     ]
     return parameters + [
         {"name": name, "in": "query", "schema": _plain(field)}

@@ -200,6 +200,7 @@ def _incoming(arguments: dict[str, Any]) -> Incoming:
         body=b"",
         arguments={name: str(value) for name, value in arguments.items()},
         prefix=environ.get(ENV_PREFIX, ""),
+        port=environ.get("SERVER_PORT", ""),
     )
 
 

@@ -26,7 +26,7 @@ class Problem:
 
     def raw(self) -> bytes:
         """That answer as HTTP, with the word that the connection will be closed."""
-        answer = self.answer()
+        answer = self.answer().closing()
         lines = [b"HTTP/1.1 %d %s" % (self.status, HTTPStatus(self.status).phrase.encode())]
         lines += [b"%s: %s" % header for header in answer.headers]
-        return b"\r\n".join([*lines, b"connection: close", b"", answer.body])
+        return b"\r\n".join([*lines, b"", answer.body])

@@ -12,8 +12,12 @@ import struct
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+if sys.platform == "linux":
+    import fcntl
+    import termios
 
 from sandbox.web.transport import Close, Delivery, Garbage, Hang, Reset, Truncate, pieces
 
@@ -30,11 +34,16 @@ SPILL_SECONDS = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A whole answer. Its headers are complete but for the connection's own."""
+    """A whole answer."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes
+
+    def closing(self) -> Answer:
+        """The same answer, after which the connection ends."""
+        others = [header for header in self.headers if header[0].lower() != b"connection"]
+        return replace(self, headers=[*others, (b"connection", b"close")])
 
 
 class Wire:
@@ -43,12 +52,18 @@ class Wire:
     def __init__(
         self, receive: Receive, send: Send, transport: asyncio.Transport, tcp: asyncio.Transport
     ) -> None:
-        self.receive = receive
         self.send = send
+        self._receive = receive
         self._transport = transport
         self._tcp = tcp
-        #: Whether the client may still be sending a body that nobody will read.
+        #: Whether there may be more of the request's body to receive.
         self.unread = False
+
+    async def receive(self) -> Any:
+        """What ASGI has to say next of the request: more of its body, or that the client has left."""
+        message = await self._receive()
+        self.unread = message.get("more_body", False)
+        return message
 
     async def carry(self, answer: Answer, delivery: Delivery) -> None:
         """Bring ``answer`` to the client in the way ``delivery`` says; returns when that is over."""
@@ -89,24 +104,22 @@ class Wire:
     async def _answer(self, answer: Answer, delivery: Delivery, whole: bool = True) -> None:
         await self.send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
         parts = pieces(answer.body, delivery)
-        last = len(parts) if self.unread or not whole else len(parts) - 1
+        end = len(parts) if self.unread or not whole else len(parts) - 1
         for number, part in enumerate(parts):
             if number and delivery.drip and await self.left(within=delivery.drip.pause):
                 return
-            await self.send({"type": "http.response.body", "body": part, "more_body": number < last})
-        if self.unread and whole:
+            await self.send({"type": "http.response.body", "body": part, "more_body": number < end})
+        if whole and end == len(parts):
             await self._spill()
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _spill(self) -> None:
         """Read on to a point and throw it away: one who is cut off while sending may miss the answer."""
-        spilled, more = 0, True
+        spilled = 0
         with suppress(TimeoutError):
             async with asyncio.timeout(SPILL_SECONDS):
-                while more and spilled < SPILL_BYTES:
-                    message = await self.receive()
-                    more = message.get("more_body", False)
-                    spilled += len(message.get("body", b""))
+                while self.unread and spilled < SPILL_BYTES:
+                    spilled += len((await self.receive()).get("body", b""))
 
     async def _close(self) -> None:
         # uvicorn would answer 500 for an application that returns before it has seen the connection end.
@@ -114,10 +127,12 @@ class Wire:
         await self.left()
 
     async def _reset(self) -> None:
-        # What is still in asyncio's buffers would be lost; what the kernel has may be on its way.
-        while unsent(self._transport, self._tcp):
+        # A RST overtakes what was written before it, in our buffers and in the kernel's.
+        sock = self._tcp.get_extra_info("socket")
+        while not self._tcp.is_closing() and (unsent(self._transport, self._tcp) or unacknowledged(sock)):
             await asyncio.sleep(0.001)
-        self._tcp.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOT)
+        if not self._tcp.is_closing():
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, LINGER_NOT)
         await self.drop()
 
 
@@ -137,3 +152,11 @@ def unsent(transport: asyncio.Transport, tcp: asyncio.Transport) -> int:
     if inner or transport is tcp or tcp.is_closing():
         return inner
     return transport.get_write_buffer_size()
+
+
+def unacknowledged(sock: socket.socket) -> int:
+    """How many bytes the kernel keeps because the peer has yet to confirm them; 0 where it does not tell."""
+    if sys.platform != "linux":
+        return 0
+    kept = fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4))
+    return int.from_bytes(kept, sys.byteorder)

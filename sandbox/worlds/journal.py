@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
-from sandbox.core.refusals import Refused
+from sandbox.core.model import LedgerEntry
+from sandbox.core.refusals import UNKNOWN_REQUEST, Refused
 from sandbox.core.state import Change
+from sandbox.worlds import redact
+from sandbox.worlds.limits import Limits
 from sandbox.worlds.moment import Moment
 
 
@@ -17,7 +22,8 @@ class Entry:
     """One request and what came of it.
 
     ``id`` is the request's name (``r12``), ``at`` the world's time, ``duration`` in seconds of the
-    machine's. ``target`` has its signature masked; bodies are as they came and went.
+    machine's. ``target`` has its signature masked; bodies are as they came and went. ``body_size`` and
+    ``answer_size`` are None, or the sizes in bytes of bodies that were too long to be kept whole.
     ``before`` and ``after`` are the moments around it.
     """
 
@@ -28,61 +34,95 @@ class Entry:
     domains: tuple[str, ...]
     method: str
     target: str
-    body: bytes
+    body: bytes = field(repr=False)
     credentials_in_query: bool
     status: int
-    answer: bytes
+    answer: bytes = field(repr=False)
     duration: float
-    changes: tuple[Change, ...]
+    changes: tuple[Change, ...] = field(repr=False)
     refused: Refused | None
     assumed: tuple[tuple[str, object], ...]
     fault: str | None
-    before: Moment
-    after: Moment
+    before: Moment = field(repr=False)
+    after: Moment = field(repr=False)
+    body_size: int | None = None
+    answer_size: int | None = None
 
     @property
     def number(self) -> int:
         """The number in its id."""
         return int(self.id[1:])
 
+    @property
+    def charges(self) -> tuple[LedgerEntry, ...]:
+        """The movements of money that it caused."""
+        return tuple(change.after for change in self.changes if change.table == "ledger" and change.after)
+
 
 class Journal:
-    """The latest entries, up to ``limit`` of them; older ones are dropped."""
+    """The latest entries, up to ``limits.requests`` of them; older ones are dropped, and counted."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self._entries: deque[Entry] = deque(maxlen=limit)
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._entries: deque[Entry] = deque(maxlen=limits.requests)
+        self._lock = threading.Lock()
         self.dropped = 0
 
     def add(self, entry: Entry) -> None:
-        """Take an entry, and drop the oldest when there are too many."""
-        if len(self._entries) == self.limit:
-            self.dropped += 1
-        if self.limit:
+        """Take an entry, shorten what is too long of it, and drop the oldest when there are too many."""
+        entry = _shortened(entry, self._limits.body)
+        with self._lock:
+            if len(self._entries) == self._limits.requests:
+                self.dropped += 1
+            later = []
+            while self._entries and self._entries[-1].number > entry.number:
+                later.append(self._entries.pop())  # threads may finish in another order than they began
             self._entries.append(entry)
+            self._entries.extend(reversed(later))
 
-    def get(self, name: str) -> Entry | None:
-        """The entry of the request called ``name``."""
-        return next((entry for entry in reversed(self._entries) if entry.id == name), None)
+    def get(self, name: str) -> Entry:
+        """The entry of the request called ``name``; refuses with ``unknown_request``."""
+        for entry in reversed(self.entries):
+            if entry.id == name:
+                return entry
+        raise Refused(UNKNOWN_REQUEST, request=name[:40], held=self._held())
 
-    def cut_after(self, entry: Entry, *, inclusive: bool) -> tuple[Entry, ...]:
-        """Take out what came after ``entry``, and the entry too if ``inclusive``; answers it in order."""
-        kept = [one for one in self._entries if one.number < entry.number + (0 if inclusive else 1)]
-        cut = tuple(self._entries)[len(kept) :]
-        self._entries = deque(kept, maxlen=self.limit)
-        return cut
+    def _held(self) -> str:
+        entries = self.entries
+        if not entries:
+            return "none"
+        dropped = f" ({self.dropped} older ones were dropped)" if self.dropped else ""
+        return f"{entries[0].id} to {entries[-1].id}{dropped}"
 
-    def replace(self, entries: tuple[Entry, ...]) -> None:
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries in the order in which their requests came."""
+        with self._lock:
+            return tuple(self._entries)
+
+    def replace(self, entries: Iterable[Entry]) -> None:
         """Hold ``entries`` instead."""
-        self._entries = deque(entries, maxlen=self.limit)
+        with self._lock:
+            self._entries = deque(entries, maxlen=self._limits.requests)
 
     def clear(self) -> None:
         """Forget every entry."""
-        self._entries.clear()
-        self.dropped = 0
+        with self._lock:
+            self._entries.clear()
+            self.dropped = 0
 
     def __iter__(self) -> Iterator[Entry]:
-        return iter(tuple(self._entries))
+        return iter(self.entries)
 
     def __len__(self) -> int:
         return len(self._entries)
+
+
+def _shortened(entry: Entry, limit: int) -> Entry:
+    """``entry`` with bodies of at most ``limit`` bytes."""
+    changed: dict[str, Any] = {}
+    for body, size in (("body", "body_size"), ("answer", "answer_size")):
+        raw: bytes = getattr(entry, body)
+        if len(raw) > limit:
+            changed |= {body: redact.shortened(raw, limit), size: len(raw)}
+    return replace(entry, **changed) if changed else entry

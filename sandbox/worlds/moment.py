@@ -13,6 +13,9 @@ from sandbox.core.events import Fired
 from sandbox.core.model import Stage
 from sandbox.core.state import Draft, State
 
+#: The operation that the ledger names for what time does.
+BY_ITSELF = "time"
+
 #: How far :func:`until_stage` looks ahead: two of the longest terms.
 HORIZON = timedelta(days=366 * 20)
 
@@ -44,7 +47,7 @@ class Moment:
         state = self.state
         fired: list[Fired] = []
         while (due := events.next_due(state)) is not None and due[0] <= until:
-            draft = Draft(state, due[0], self.assumptions, f"event:{due[1]}:{due[2]}")
+            draft = Draft(state, due[0], self.assumptions, f"event:{due[1]}:{due[2]}", BY_ITSELF)
             fired.append(events.fire(draft, due))
             state = draft.state
         return (replace(self, state=state) if fired else self), fired

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
 from sandbox.core.assumptions import Assumptions, watched
 from sandbox.core.clock import Clock
 from sandbox.core.events import Fired
-from sandbox.core.refusals import Refused
+from sandbox.core.refusals import TOO_MANY_SNAPSHOTS, UNKNOWN_BRANCH, UNKNOWN_SNAPSHOT, Refused
 from sandbox.core.state import Change, Draft, State
 from sandbox.worlds.journal import Entry, Journal
+from sandbox.worlds.limits import Limits
 from sandbox.worlds.moment import Journey, Moment, to
 
 T = TypeVar("T")
 
-#: How many requests a world remembers unless it is told otherwise.
-JOURNAL = 1000
-
-#: How many futures left behind a world keeps; past that the oldest is dropped.
-BRANCHES = 32
+_REQUEST = re.compile(r"r([0-9]{1,18})")
 
 
 @dataclass(slots=True)
@@ -36,28 +34,71 @@ class Outcome(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
-    """A future that a rewind left behind: the moment it had come to, and the entries that led there."""
+class Line:
+    """A line of events that can be taken up again: the moment it came to, and the entries that led there.
+
+    A snapshot is one, and so is the future that a rewind leaves behind.
+    """
 
     name: str
     tip: Moment
-    entries: tuple[Entry, ...]
+    entries: tuple[Entry, ...] = field(repr=False)
 
 
 class World:
-    """A registry in time. Operations take effect one after another, each whole or not at all."""
+    """A registry in time. Operations take effect one after another, each whole or not at all.
+
+    ``number`` counts the worlds of a server. ``when_credentials_change`` is called with the world after
+    the credentials of its accounts have changed, by whatever means.
+    """
 
     def __init__(
-        self, name: str, state: State, clock: Clock, assumptions: Assumptions, journal: int = JOURNAL
+        self,
+        name: str,
+        state: State,
+        clock: Clock,
+        assumptions: Assumptions,
+        limits: Limits | None = None,
+        *,
+        number: int = 0,
     ) -> None:
+        self._begin(name, Moment(state, clock, assumptions, latest_request(state)), limits or Limits(), number)
+
+    @classmethod
+    def at(cls, name: str, moment: Moment, limits: Limits, number: int) -> Self:
+        """A world that begins at ``moment``."""
+        world = cls.__new__(cls)
+        world._begin(name, moment, limits, number)
+        return world
+
+    def _begin(self, name: str, moment: Moment, limits: Limits, number: int) -> None:
         self.name = name
-        self.origin = Moment(state, clock, assumptions)
-        self.moment = self.origin
-        self.journal = Journal(journal)
-        self.snapshots: dict[str, Moment] = {}
-        self.branches: dict[str, Branch] = {}
-        self._left = 0
+        self.number = number
+        self.limits = limits
+        self.origin = moment
+        self.journal = Journal(limits)
+        self.snapshots: dict[str, Line] = {}
+        self.branches: dict[str, Line] = {}
         self.lock = threading.RLock()
+        self.when_credentials_change: Callable[[World], None] | None = None
+        self._moment = moment
+        self._left = 0
+
+    @property
+    def moment(self) -> Moment:
+        """What the world is now."""
+        return self._moment
+
+    @moment.setter
+    def moment(self, moment: Moment) -> None:
+        earlier, later = self._moment.state, moment.state
+        self._moment = moment
+        changed = (
+            later.account_by_key is not earlier.account_by_key
+            or later.account_by_token is not earlier.account_by_token
+        )
+        if changed and self.when_credentials_change is not None:
+            self.when_credentials_change(self)
 
     @property
     def state(self) -> State:
@@ -84,19 +125,21 @@ class World:
             self.moment = replace(self.moment, requests=self.moment.requests + 1)
             return f"r{self.moment.requests}"
 
-    def transact(self, cause: str, work: Callable[[Draft], T], assumed: set[str] | None = None) -> Outcome[T]:
+    def transact(
+        self, cause: str, work: Callable[[Draft], T], assumed: set[str] | None = None, operation: str = ""
+    ) -> Outcome[T]:
         """Carry out ``work`` on a draft and commit it, or drop the draft when ``work`` refuses.
 
         What has come due by now happens first. The assumptions that ``work`` reads are added to
-        ``assumed``. Anything that ``work`` raises beside :class:`Refused` drops the draft too, and
-        is raised on.
+        ``assumed``; the ledger names ``operation``. Anything that ``work`` raises beside
+        :class:`Refused` drops the draft too, and is raised on.
         """
         with self.lock:
             self.settle()
             now = self.now()
             outcome: Outcome[T] = Outcome(at=now)
             read = assumed if assumed is not None else set()
-            draft = Draft(self.state, now, watched(self.assumptions, read), cause)
+            draft = Draft(self.state, now, watched(self.assumptions, read), cause, operation)
             try:
                 outcome.result = work(draft)
             except Refused as refused:
@@ -147,65 +190,125 @@ class World:
         with self.lock:
             self.moment = replace(self.moment, assumptions=assumptions)
 
-    def reset(self) -> None:
-        """Go back to the moment the world began at; the journal and the branches are forgotten."""
+    def present(self) -> Moment:
+        """The moment the world stands at, after all that a running clock has made due."""
         with self.lock:
-            self.moment = _again(self.origin, self.origin.clock.instant)
+            self.settle()
+            return self.moment.at(self.now())
+
+    def reset(self) -> None:
+        """Go back to the moment the world began at, with nothing to remember but that."""
+        with self.lock:
+            self.moment = _again(self.origin)
             self.journal.clear()
+            self.snapshots.clear()
             self.branches.clear()
             self._left = 0
 
-    def replace(self, state: State, now: datetime) -> None:
-        """Go on with another registry at another time, as a new beginning."""
+    def begin_again(self, origin: Moment) -> Line:
+        """Go on from another beginning; answers the branch that keeps what the world was."""
         with self.lock:
-            self.origin = _again(replace(self.origin, state=state), now)
-            self.reset()
-
-    def snapshot(self, name: str) -> Moment:
-        """Keep this moment under ``name``."""
-        with self.lock:
-            self.settle()
-            kept = self.snapshots[name] = self.moment.at(self.now())
-            return kept
-
-    def restore(self, name: str) -> Moment:
-        """Go back to the moment kept under ``name``, and forget the requests since. Raises KeyError."""
-        with self.lock:
-            kept = self.snapshots[name]
-            self.journal.replace(tuple(entry for entry in self.journal if entry.number <= kept.requests))
-            self.moment = _again(kept, kept.clock.instant)
-            return kept
-
-    def rewind(self, entry: Entry, *, before: bool) -> Branch:
-        """Go back to the moment before or after a request; the future left behind becomes a branch."""
-        with self.lock:
-            branch = self._leave(entry, inclusive=before)
-            self.moment = _again(entry.before if before else entry.after, entry.at)
-            return branch
-
-    def switch(self, name: str) -> Branch:
-        """Go to the tip of a branch; what is left behind becomes one in its turn. Raises KeyError."""
-        with self.lock:
-            wanted = self.branches.pop(name)
-            left = self._leave(None, inclusive=True)
-            self.journal.replace(wanted.entries)
-            self.moment = _again(wanted.tip, wanted.tip.clock.instant)
+            left = self._leave()
+            self.origin = origin
+            self.moment = _again(origin)
+            self.journal.clear()
             return left
 
-    def _leave(self, entry: Entry | None, *, inclusive: bool) -> Branch:
-        """Keep the present as a branch, and take what came after ``entry`` out of the journal."""
-        entries = tuple(self.journal)
-        if entry is not None:
-            self.journal.cut_after(entry, inclusive=inclusive)
+    def snapshot(self, name: str) -> Line:
+        """Keep this moment under ``name``, in place of what was kept there.
+
+        Refuses with ``too_many_snapshots``.
+        """
+        with self.lock:
+            if name not in self.snapshots and len(self.snapshots) >= self.limits.snapshots:
+                raise Refused(
+                    TOO_MANY_SNAPSHOTS,
+                    count=len(self.snapshots),
+                    limit=self.limits.snapshots,
+                    setting="--max-snapshots",
+                )
+            kept = self.snapshots[name] = Line(name, self.present(), self.journal.entries)
+            return kept
+
+    def restore(self, name: str) -> Line:
+        """Go back to the moment kept under ``name``; answers the branch that keeps what was left behind.
+
+        Refuses with ``unknown_snapshot``.
+        """
+        with self.lock:
+            kept = self.kept(name)
+            return self._go(kept.tip, kept.entries)
+
+    def kept(self, name: str) -> Line:
+        """The snapshot of that name; refuses with ``unknown_snapshot``."""
+        if name not in self.snapshots:
+            raise Refused(UNKNOWN_SNAPSHOT, name=name[:80], known=_listed(self.snapshots))
+        return self.snapshots[name]
+
+    def drop_snapshot(self, name: str) -> None:
+        """Forget a snapshot; refuses with ``unknown_snapshot``."""
+        with self.lock:
+            del self.snapshots[self.kept(name).name]
+
+    def rewind(self, request: str, *, before: bool) -> Line:
+        """Go back to the moment before or after a request; answers the branch that keeps its future.
+
+        Refuses with ``unknown_request``.
+        """
+        with self.lock:
+            entry = self.journal.get(request)
+            last = entry.number - 1 if before else entry.number
+            entries = [one for one in self.journal if one.number <= last]
+            return self._go((entry.before if before else entry.after).at(entry.at), entries)
+
+    def branch(self, name: str) -> Line:
+        """The branch of that name; refuses with ``unknown_branch``."""
+        if name not in self.branches:
+            raise Refused(UNKNOWN_BRANCH, name=name[:80], known=_listed(self.branches))
+        return self.branches[name]
+
+    def switch(self, name: str) -> Line:
+        """Take up a branch where it ended; answers the branch that what was left behind became.
+
+        Refuses with ``unknown_branch``.
+        """
+        with self.lock:
+            wanted = self.branch(name)
+            left = self._go(wanted.tip, wanted.entries)
+            self.branches.pop(name, None)
+            return left
+
+    def drop_branch(self, name: str) -> None:
+        """Forget a branch; refuses with ``unknown_branch``."""
+        with self.lock:
+            del self.branches[self.branch(name).name]
+
+    def _go(self, moment: Moment, entries: Iterable[Entry]) -> Line:
+        left = self._leave()
+        self.journal.replace(entries)
+        self.moment = _again(moment)
+        return left
+
+    def _leave(self) -> Line:
+        """Keep the present as a branch; past the limit the oldest branch is dropped."""
         self._left += 1
-        branch = Branch(f"b{self._left}", self.moment.at(self.now()), entries)
+        branch = Line(f"b{self._left}", self.moment.at(self.now()), self.journal.entries)
         self.branches[branch.name] = branch
-        while len(self.branches) > BRANCHES:
+        while len(self.branches) > self.limits.branches:
             del self.branches[next(iter(self.branches))]
         return branch
 
 
-def _again(moment: Moment, instant: datetime) -> Moment:
-    """``moment`` lived again from ``instant`` on, by a clock that runs if it ran."""
-    clock = Clock(instant) if moment.clock.frozen else Clock(instant).run()
-    return replace(moment, clock=clock)
+def latest_request(state: State) -> int:
+    """The number of the latest request that the ledger names, so that no later one takes its name."""
+    causes = (_REQUEST.fullmatch(entry.cause) for entry in state.ledger.values())
+    return max((int(found[1]) for found in causes if found), default=0)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def _again(moment: Moment) -> Moment:
+    """``moment`` lived again from its instant on, by a clock that runs if it ran."""
+    return moment.at(moment.clock.instant)

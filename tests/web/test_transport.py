@@ -99,7 +99,9 @@ def test_truncate_and_reset(deliver, size):
     assert client.read_head()[1]["content-length"] == str(size)
     seen = 0
     while seen < size // 2:
-        seen += len(client.socket.recv(65536))
+        piece = client.socket.recv(65536)
+        assert piece
+        seen += len(piece)
     assert seen == size // 2
     client = client.beneath_tls()
     with pytest.raises(ConnectionResetError):

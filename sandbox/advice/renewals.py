@@ -1,0 +1,123 @@
+"""Renewals that were paid for twice, by a client that did not know of the first or did not wait for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import timedelta
+from decimal import Decimal
+
+from sandbox.advice.faults import answer_lost
+from sandbox.advice.finding import Rule, Seen, Severity
+from sandbox.advice.guards import guarded
+from sandbox.advice.record import Record, charged_for, cost, currency
+from sandbox.advice.words import plural, span, times
+from sandbox.core.clock import wire
+from sandbox.core.ledger import money
+from sandbox.core.model import LedgerEntry, Purpose
+from sandbox.core.names import to_unicode
+from sandbox.worlds import Entry
+
+#: Two renewals of a name for the same years, no further apart than this, are taken for one that came twice.
+SOON = timedelta(hours=1)
+
+#: The same where the client never got the first one's answer: it may come back to it much later.
+AFTER_A_LOST_ANSWER = timedelta(days=1)
+
+#: How long after an automatic renewal one that is asked for is taken not to know of it.
+AFTER_AN_AUTOMATIC_ONE = timedelta(days=1)
+
+
+def _twice(record: Record) -> Iterator[Seen]:
+    running: dict[tuple[int, str], list[tuple[Entry, LedgerEntry]]] = {}
+    for entry in record.entries:
+        charge = charged_for(entry, Purpose.RENEWAL)
+        if charge is None:
+            continue
+        chain = running.setdefault((charge.account, charge.name), [])
+        if chain and not _same_again(*chain[-1], entry, charge):
+            yield from _paid_twice(chain)
+            chain.clear()
+        chain.append((entry, charge))
+    for chain in running.values():
+        yield from _paid_twice(chain)
+
+
+def _same_again(first: Entry, paid: LedgerEntry, second: Entry, paid_again: LedgerEntry) -> bool:
+    limit = AFTER_A_LOST_ANSWER if answer_lost(first) else SOON
+    return paid.years == paid_again.years and second.at - first.at <= limit and not guarded(second)
+
+
+def _paid_twice(chain: list[tuple[Entry, LedgerEntry]]) -> Iterable[Seen]:
+    if len(chain) < 2:
+        return
+    entries = [entry for entry, _ in chain]
+    _, charge = chain[0]
+    wasted = sum((cost(entry) for entry in entries[1:]), Decimal(0))
+    name, unit = to_unicode(charge.name), currency(entries[0])
+    lost = "; the first answer never arrived whole" if answer_lost(entries[0]) else ""
+    yield Seen(
+        account=entries[0].account,
+        domains=(name,),
+        amount=wasted,
+        currency=unit,
+        entries=tuple(entry.id for entry in entries),
+        summary=f"{name} was renewed {times(len(entries))} for {plural(charge.years, 'year')} each "
+        f"{span(entries[-1].at - entries[0].at)}{lost}: "
+        f"{money(wasted)} {unit} more than one renewal costs.",
+    )
+
+
+RENEWED_TWICE = Rule(
+    name="renewed_twice",
+    severity=Severity.MONEY,
+    about="The same renewal, of the same name for the same years, carried out twice within an hour; "
+    "within a day, if the first answer was lost.",
+    instead="Before a renewal is sent again, read the name's expiry date and compare it with the one from "
+    "before. In v2.0 send current_expiry_date, and the second one is refused; v3 has no such guard.",
+    look=_twice,
+)
+
+
+def _after_automatic(record: Record) -> Iterator[Seen]:
+    state = record.present.state
+    for entry in record.entries:
+        charge = charged_for(entry, Purpose.RENEWAL)
+        earlier = _automatic(record, charge) if charge is not None and not guarded(entry) else None
+        if charge is None or earlier is None:
+            continue
+        name, unit = to_unicode(charge.name), state.accounts[charge.account].currency
+        yield Seen(
+            account=entry.account,
+            domains=(name,),
+            amount=cost(entry),
+            currency=unit,
+            entries=(entry.id,),
+            summary=f"{name} renewed itself on {wire(earlier.at)} for {money(-earlier.amount)} {unit} and was "
+            f"renewed by request {span(charge.at - earlier.at)}, for another {money(cost(entry))} {unit}.",
+        )
+
+
+def _automatic(record: Record, charge: LedgerEntry) -> LedgerEntry | None:
+    """The automatic renewal shortly before the one that ``charge`` paid."""
+    ledger = record.present.state.ledger
+    for number in range(charge.id - 1, 0, -1):
+        earlier = ledger.get(number)
+        if earlier is None or charge.at - earlier.at > AFTER_AN_AUTOMATIC_ONE:
+            return None
+        if earlier.order == charge.order and renewed_itself(earlier):
+            return earlier
+    return None
+
+
+def renewed_itself(entry: LedgerEntry) -> bool:
+    """Whether time, not a request, made this payment of a renewal."""
+    return entry.purpose is Purpose.RENEWAL and entry.refunds is None and entry.cause.startswith("event:")
+
+
+RENEWED_AFTER_ITSELF = Rule(
+    name="renewed_after_auto_renewal",
+    severity=Severity.MONEY,
+    about="A renewal by request within a day after the name had renewed itself.",
+    instead="Let either auto-renewal or your own job renew a name, or read its expiry date before you do.",
+    look=_after_automatic,
+)

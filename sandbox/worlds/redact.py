@@ -1,0 +1,108 @@
+"""Keeping secrets out of what is shown: passwords, tokens, signatures, authorization codes.
+
+A value is secret by the name it goes under, whatever the spelling. Inside a text that is no JSON, or
+that quotes some, what follows such a name is masked as well.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+from urllib.parse import parse_qsl
+
+MASK = "***"
+
+_WORDS = r"(?:secret|token|pass(?:word|wd)?|(?:auth|transfer)[\s_-]?(?:code|key)|signature|authorization)"
+_SECRET_NAME = re.compile(rf"{_WORDS}$", re.IGNORECASE)
+#: What may follow such a name in a text: a JSON string, one within a JSON string, or anything else.
+_VALUES = (r'"(?:\\.|[^"\\])*(?:"|\\?$)', r'\\+"(?:(?!\\+").)*', r"'[^']*", r"[^&}\]|\n]+")
+_SECRET_IN_TEXT = re.compile(
+    rf"({_WORDS}[\\\"']*\s*[:=]\s*)(?:{'|'.join(_VALUES)})", re.IGNORECASE | re.DOTALL
+)
+_FORM = re.compile(r"[^\s={}\"]+=")
+
+#: A secret this short is not looked for in other texts: it would be found everywhere.
+_SHORTEST = 4
+
+
+def is_secret(name: str) -> bool:
+    """Whether what goes under ``name`` is a secret."""
+    return _SECRET_NAME.search(name) is not None
+
+
+def masked(value: Any, secrets: Iterable[str] = ()) -> Any:
+    """A JSON value with every secret in it masked, and every text of ``secrets`` wherever it stands."""
+    known = sorted({one for one in secrets if len(one) >= _SHORTEST}, key=lambda one: (-len(one), one))
+    return _masked(value, known)
+
+
+def _masked(value: Any, secrets: list[str]) -> Any:
+    if isinstance(value, Mapping):
+        return {
+            key: MASK if is_secret(str(key)) and value[key] not in (None, "") else _masked(value[key], secrets)
+            for key in value
+        }
+    if isinstance(value, list | tuple):
+        return [_masked(item, secrets) for item in value]
+    return text_masked(value, secrets) if isinstance(value, str) else value
+
+
+def text_masked(text: str, secrets: Iterable[str] = ()) -> str:
+    """``text`` without the values that stand beside the name of a secret, and without ``secrets``."""
+    for secret in secrets:
+        if secret in text:
+            text = text.replace(secret, MASK)
+    return _SECRET_IN_TEXT.sub(rf"\g<1>{MASK}", text)
+
+
+def secrets_in(value: Any) -> Iterator[str]:
+    """The secrets that a JSON value holds."""
+    if isinstance(value, Mapping):
+        for key in value:
+            if is_secret(str(key)):
+                yield from _texts(value[key])
+            else:
+                yield from secrets_in(value[key])
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from secrets_in(item)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+    elif value is not None and not isinstance(value, bool):
+        yield str(value)
+
+
+def read(raw: bytes) -> Any:
+    """A body as a value: what its JSON says, the pairs of a form, else text. None for an empty one.
+
+    Text whose characters are escaped in a way that could hide a name is not shown, only counted.
+    """
+    if not raw.strip():
+        return None
+    try:
+        return json.loads(raw, parse_constant=str)
+    except (ValueError, RecursionError):
+        text = raw.decode("utf-8", "replace")
+    if _FORM.match(text):
+        pairs: dict[str, list[str]] = {}
+        for name, value in parse_qsl(text, keep_blank_values=True):
+            pairs.setdefault(name, []).append(value)
+        return {name: values[0] if len(values) == 1 else values for name, values in pairs.items()}
+    if any(escape in text for escape in ("\\u", "%", "\0")):
+        return f"<{len(raw)} bytes that are not JSON>"
+    return text
+
+
+def shortened(raw: bytes, limit: int) -> bytes:
+    """The first ``limit`` bytes of what ``raw`` shows, its secrets masked before it is cut."""
+    value = masked(read(raw))
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return text.encode("utf-8", "backslashreplace")[:limit]

@@ -1,0 +1,117 @@
+"""The README's examples, pasted as they stand, in order, against a server started as it says there."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+PORT = "8053"  # the README's; each test puts its own in its place
+MARK = "--- the next example ---"
+
+
+class Example(NamedTuple):
+    """A command of a ``console`` block, and what is printed below it; … stands for anything."""
+
+    command: str
+    output: str
+
+    def fits(self, printed: str) -> bool:
+        """Whether ``printed`` is what the README shows."""
+        pattern = ".*".join(map(re.escape, self.output.split("…")))
+        return re.fullmatch(pattern, printed.strip(), re.DOTALL) is not None
+
+
+def blocks(language: str) -> list[str]:
+    """The README's fenced blocks in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+
+
+def examples() -> list[Example]:
+    """The commands of every console block, in order."""
+    found = []
+    for block in blocks("console"):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            lines = part.splitlines()
+            taken = 1
+            while taken < len(lines) and lines[taken].startswith("> "):
+                taken += 1
+            command = "\n".join([lines[0], *(line[2:] for line in lines[1:taken])])
+            found.append(Example(command, "\n".join(lines[taken:]).strip()))
+    return found
+
+
+@pytest.fixture(scope="module")
+def address():
+    """A server started as the README starts it, on a port that is free."""
+    command = [sys.executable, "-m", "sandbox.cli", "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        first = server.stdout.readline()
+        yield first.split()[-1]
+        server.terminate()
+        server.stdout.read()
+        assert server.wait(10) == 0
+
+
+def test_every_command_prints_what_the_readme_shows(address):
+    """All console blocks run as one shell session; what each prints is what stands below it."""
+    told = examples()
+    assert len(told) > 20
+    script = f"\necho; echo '{MARK}'\n".join(["", *(one.command for one in told), ""])
+    port = address.rpartition(":")[2]
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    finished = subprocess.run(
+        ["bash", "-c", script.replace(PORT, port)],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    printed = finished.stdout.replace(port, PORT).split(MARK)[1:]
+    wrong = [
+        f"$ {one.command}\n  shows   {one.output}\n  printed {got.strip()}"
+        for one, got in zip(told, printed, strict=False)
+        if not one.fits(got)
+    ]
+    assert not wrong, "\n".join(wrong) + finished.stderr
+
+
+@pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.splitlines()[0][:40])
+def test_every_python_example_runs(block, address, tmp_path):
+    """A block with tests passes under pytest; any other runs as a script."""
+    file = tmp_path / "test_example.py"
+    file.write_text(block.replace(PORT, address.rpartition(":")[2]))
+    how = ["-m", "pytest", "-q", "-p", "no:cacheprovider"] if "def test_" in block else []
+    finished = subprocess.run(
+        [sys.executable, *how, file], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+
+
+def test_the_tour_in_the_readme_is_the_one_in_the_tests():
+    """The script is shown as it is."""
+    assert (ROOT / "tests" / "tour.py").read_text() in blocks("python")
+
+
+def test_the_picture_of_the_lifecycle_is_drawn_from_its_table():
+    """The diagram in the README is the one that the tables give now."""
+    from sandbox.diagram import mermaid
+
+    assert [mermaid() + "\n"] == blocks("mermaid")
+
+
+def test_every_assumption_is_in_the_readme():
+    """The table of assumptions names each with its default."""
+    from sandbox.core.assumptions import Assumptions
+
+    for name in Assumptions().values():
+        assert f"`{name}`" in README, name

@@ -1,0 +1,396 @@
+"""Each silence of the contract about v3: every value of it changes what it says it changes.
+
+And the answer that rests on one names it. The signature's three are in ``test_signatures.py``.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from sandbox.core.assumptions import Assumptions, BadAssumption, catalogue
+from sandbox.core.model import Flag, Stage
+from tests.clients import Answer, Api
+from tests.registry import arrange, balance, connect, order_of
+from tests.shapes import CONTACTS, envelope, fits
+
+Make = Callable[..., Sandbox]
+Check = Callable[[Sandbox, Api, Any], Answer]
+
+GET = "/v3/domains/getDomain/"
+CREATE = "/v3/domains/createDomain"
+CHECKS: dict[str, Check] = {}
+
+
+def silence(name: str) -> Callable[[Check], Check]:
+    """Register the check of an assumption: what answers look like under a value of it."""
+
+    def register(check: Check) -> Check:
+        CHECKS[name] = check
+        return check
+
+    return register
+
+
+def create(api: Api, name: str = "new.com", years: int = 1, cost: Any = None, **domain: Any) -> Answer:
+    """A registration."""
+    body = {"domain": {"domainName": name, **domain}, "years": years, "purchaseCost": cost}
+    return api.post(CREATE, body)
+
+
+@silence("v3.request.content_type")
+def content_type(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """A body that is not declared as JSON is read as such, or refused."""
+    raw = b'{"domainNames":[]}'
+    target = "/v3/domains/checkAvailability"
+    for declared in ("text/plain", "application/x-www-form-urlencoded", ""):
+        answer = api.call("POST", target, raw, [("Content-Type", declared)])
+        assert answer.error == (None if value == "any" else "unsupported_media_type")
+    for declared in ("application/json", "application/json; charset=utf-8", "application/vnd.x+json"):
+        assert api.call("POST", target, raw, [("Content-Type", declared)]).status == 200
+    return answer
+
+
+@silence("v3.errors.http_status")
+def http_status(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """Errors, those before any operation too, have a status that fits or 200."""
+    always = value == "always_200"
+    assert api.send("GET", "/v3/balance", []).status == (200 if always else 401)
+    assert api.get("/v3/nothing").status == (200 if always else 404)
+    assert api.post("/v3/balance").status == (200 if always else 405)
+    answer = api.get(GET + "nobodys.com")
+    assert (answer.status, answer.error) == (200 if always else 404, "domain_not_found")
+    return answer
+
+
+@silence("v3.availability.taken")
+def taken(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """The word for a name that is taken."""
+    answer = api.post("/v3/domains/checkAvailability", {"domainNames": ["active.com"]})
+    assert answer.json["results"][0]["status"] == value
+    return answer
+
+
+@silence("v3.contacts.required")
+def contacts_required(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """Which contacts a registration must have."""
+    roles = ("reg-contact", "admin-contact", "tech-contact", "billing-contact")
+    card = {"name": "Ann"}
+    none, one, most, every = (
+        create(api, f"new{count}.com", contacts=dict.fromkeys(roles[:count], card)) for count in (0, 1, 3, 4)
+    )
+    assert [answer.error for answer in (none, one, most, every)] == {
+        "none": [None, None, None, None],
+        "registrant": ["contacts_required", None, None, None],
+        "all": ["contacts_required", "contacts_required", "contacts_required", None],
+    }[value]
+    return every
+
+
+@silence("v3.purchase_cost")
+def purchase_cost(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """A wrong price for an ordinary name passes, or does not."""
+    wrong = create(api, "new1.com", 2, 10)
+    renewal = api.post("/v3/domains/renewDomain/active.com", {"purchaseCost": 1})
+    expected = None if value == "premium" else "price_mismatch"
+    assert (wrong.error, renewal.error) == (expected, expected)
+    assert create(api, "new2.com", 2, 20).json["totalPaid"] == "20.00"
+    return wrong
+
+
+@silence("v3.unlock_transfer.locked")
+def unlock_transfer(sandbox: Sandbox, api: Api, value: bool) -> Answer:
+    """What unlockTransfer says; the lock is off either way."""
+    arrange(sandbox, "active.com", flags=frozenset({Flag.TRANSFER_PROHIBITED}))
+    answer = api.post("/v3/domains/unlockTransfer/active.com")
+    assert answer.json["domain"]["lockedEnabled"] is value
+    assert api.get(GET + "active.com").json["domain"]["lockedEnabled"] is False
+    return answer
+
+
+@silence("v3.list.last_page")
+def last_page(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """lastPage on the last page."""
+    first = api.get("/v3/domains?perPage=10&page=1").json
+    assert (first["nextPage"], first["lastPage"]) == (2, 2)
+    answer = api.get("/v3/domains?perPage=10&page=2")
+    assert "nextPage" not in answer.json
+    assert answer.json.get("lastPage") == (2 if value == "always" else None)
+    return answer
+
+
+@silence("v3.list.parameters")
+def list_parameters(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """Whether the list wants both of its parameters."""
+    answers = [api.get(f"/v3/domains{query}") for query in ("", "?perPage=100", "?page=1")]
+    expected = None if value == "optional" else "invalid_parameter"
+    assert [answer.error for answer in answers] == [expected] * 3
+    if value == "required":
+        assert "perPage is missing" in answers[2].message
+        assert "page is missing" in answers[1].message
+    assert api.get("/v3/domains?perPage=100&page=1").status == 200
+    return answers[0]
+
+
+@silence("v3.set_contacts.answer")
+def set_contacts_answer(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """What setContacts answers."""
+    answer = api.post("/v3/domains/setContacts/active.com", {"contacts": {"tech-contact": {"name": "T"}}})
+    shape = {
+        "envelope": envelope(),
+        "contacts": {"contacts": CONTACTS},
+        "message": {"domainName": "active.com", "message": re.compile(".*active.com.*")},
+    }[value]
+    fits(answer.json, shape)
+    return answer
+
+
+@silence("v3.expired_status")
+def expired_status(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """The status of names past their term."""
+    for name in ("overdue.com", "redemption.com", "pending.com"):
+        answer = api.get(GET + name)
+        assert answer.json["status"] == value
+    return answer
+
+
+@silence("v3.transfer.outcome")
+def transfer_outcome(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """A decision takes effect at once."""
+    answer = api.post("/v3/domains/approveTransfer/leaving.com")
+    assert api.get(GET + "leaving.com").error == "domain_not_found"
+    return answer
+
+
+@silence("v3.update_lock.covers")
+def update_lock_covers(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """Which changes the update lock forbids, and which it never does."""
+    api.post("/v3/domains/lockUpdate/active.com")
+    domains = "/v3/domains"
+    registrant = {"contacts": {"reg-contact": {"name": "New Owner"}}}
+    assert api.post(f"{domains}/setContacts/active.com", registrant).error == "locked"
+    changes = [
+        api.post(f"{domains}/setNameservers/active.com", {"nameservers": ["ns1.example.net"]}),
+        api.post(f"{domains}/setContacts/active.com", {"contacts": {"tech-contact": {"name": "T"}}}),
+        api.post(f"{domains}/glueRecords/active.com", {"hostname": "ns5", "ips": ["192.0.2.5"]}),
+        api.put(f"{domains}/glueRecords/active.com/ns1", {"ips": ["192.0.2.5"]}),
+        api.delete(f"{domains}/glueRecords/active.com/ns1"),
+        api.post(f"{domains}/setAuthcode/active.com", {"authCode": "new-code"}),
+    ]
+    assert [answer.error for answer in changes] == ["locked" if value == "updates" else None] * 6
+    for switch in ("lock", "unlock", "lockTransfer", "unlockTransfer", "disableAutorenew", "renewDomain"):
+        assert api.post(f"{domains}/{switch}/active.com").error is None
+    return changes[0]
+
+
+@silence("v3.get_domain.order_id")
+def get_domain_order_id(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """Whether getDomain takes a number for the name."""
+    mine = order_of(sandbox, "active.com").id
+    theirs = order_of(sandbox, "theirs.com", "other").id
+    answer = api.get(f"{GET}{mine}")
+    if value == "on":
+        assert answer.json["domain"]["domainName"] == "active.com"
+        for absent in (theirs, 1, "9" * 30):
+            refused = api.get(f"{GET}{absent}")
+            assert refused.error == "domain_not_found"
+            assert str(absent)[:20] in refused.message
+    else:
+        assert answer.error == "invalid_name"
+    return answer
+
+
+@silence("v3.ids")
+def ids(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """Whether ids are strings, everywhere."""
+    kind = str if value == "string" else int
+    assert type(api.get("/v3/balance").json[0]["client-id"]) is kind
+    made = create(api).json
+    assert (type(made["order-id"]), type(made["client-id"])) == (kind, kind)
+    answer = api.post("/v3/domains/requestTransfer", TRANSFER)
+    assert type(answer.json["order-id"]) is kind
+    return answer
+
+
+TRANSFER = {"domain": {"domainName": "elsewhere.com"}, "authCode": "let-me-in"}
+
+
+@silence("v3.names.form")
+def names_form(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """How internationalised names are written."""
+    unicode, ascii_form = "españa.com", "xn--espaa-rta.com"
+    asked = [("espa%C3%B1a.com", unicode), (ascii_form, ascii_form)]
+    for path, as_asked in asked:
+        answer = api.get(GET + path)
+        expected = {"as_asked": as_asked, "unicode": unicode, "ascii": ascii_form}[value]
+        assert answer.json["domain"]["domainName"] == expected
+    listed = [one["domainName"] for one in api.get("/v3/domains").json["domains"]]
+    assert (ascii_form if value == "ascii" else unicode) in listed
+    return answer
+
+
+@silence("v3.switches.repeated")
+def repeated(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """What switching on what is on already comes to, for each of the eight switches."""
+    pairs = ("lock", "unlock"), ("lockTransfer", "unlockTransfer"), ("lockUpdate", "unlockUpdate")
+    for on, off in (*pairs, ("enableAutorenew", "disableAutorenew")):
+        for switch in (on, off):
+            first = api.post(f"/v3/domains/{switch}/second.com")
+            before = sandbox.world.state
+            answer = api.post(f"/v3/domains/{switch}/second.com")
+            assert sandbox.world.state is before
+            assert answer.error == (None if value == "accepted" else "switched_already")
+            if value == "accepted":
+                assert answer.json["domain"]["domainName"] == "second.com"
+        assert first.error is None
+    return answer
+
+
+def _created(api: Api, field: str, value: str) -> Answer:
+    shown = [
+        create(api, f"new{number}.com", **{field: sent}).json["domain"][field]
+        for number, sent in enumerate((True, False))
+    ]
+    answer = create(api, "new9.com")
+    shown.append(answer.json["domain"][field])
+    assert shown == {"as_sent": [True, False, False], "always": [True] * 3, "never": [False] * 3}[value]
+    return answer
+
+
+@silence("v3.create.autorenew")
+def create_autorenew(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """autorenewEnabled of a new name."""
+    return _created(api, "autorenewEnabled", value)
+
+
+@silence("v3.create.locked")
+def create_locked(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """lockedEnabled of a new name."""
+    return _created(api, "lockedEnabled", value)
+
+
+@silence("v3.privacy.charged")
+def privacy_charged(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """Whois protection of three years at 3.00."""
+    answer = create(api, years=3, privacyEnabled=True)
+    assert answer.json["totalPaid"] == {"per_year": "39.00", "once": "33.00"}[value]
+    assert balance(sandbox) == 10_000 - (39 if value == "per_year" else 33)
+    return answer
+
+
+@silence("v3.privacy.renewal")
+def privacy_renewal(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """Whois protection of a renewal of two years at 12.00."""
+    answer = api.post("/v3/domains/renewDomain/active.com", {"years": 2})
+    assert answer.json["totalPaid"] == {"free": "24.00", "charged": "30.00"}[value]
+    plain = api.post("/v3/domains/renewDomain/second.com", {"years": 2})
+    assert plain.json["totalPaid"] == "24.00"
+    return answer
+
+
+@silence("v3.nameservers.own_glue")
+def own_glue(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """Name servers below the name itself."""
+    target = "/v3/domains/setNameservers/active.com"
+    answer = api.post(target, {"nameservers": ["ns8.active.com"]})
+    assert answer.error == (None if value == "ignored" else "invalid_nameserver")
+    assert api.post(target, {"nameservers": ["ns1.active.com"]}).error is None
+    return answer
+
+
+@silence("v3.transfer.years")
+def transfer_years(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """A transfer of three years."""
+    answer = api.post("/v3/domains/requestTransfer", TRANSFER | {"years": 3})
+    assert answer.json["totalPaid"] == {"one": "9.00", "as_sent": "27.00"}[value]
+    sandbox.clock.advance("P5D")
+    expires = api.get(GET + "elsewhere.com").json["domain"]["expireDate"]
+    assert expires[:4] == {"one": "2027", "as_sent": "2029"}[value]
+    return answer
+
+
+V3_SILENCES = {
+    str(row["name"]): row for row in catalogue(Assumptions()) if str(row["name"]).startswith("v3.")
+}
+VALUES = [
+    (name, value)
+    for name, row in V3_SILENCES.items()
+    if name in CHECKS
+    for value in (
+        ["registered", "taken", "not-available"]
+        if name == "v3.availability.taken"
+        else str(row["takes"]).removeprefix("one of ").split(", ")
+    )
+]
+
+
+@pytest.mark.parametrize(("name", "value"), VALUES, ids=lambda part: str(part))
+def test_a_value_does_what_it_says(make: Make, name: str, value: str) -> None:
+    """And the answer names the assumption with that value."""
+    sandbox = make(assume={name: value})
+    answer = CHECKS[name](sandbox, connect(sandbox), {"true": True, "false": False}.get(value, value))
+    assert answer.assumptions[name] == value
+
+
+def test_every_silence_about_v3_is_checked() -> None:
+    """Here, or with the signatures."""
+    signatures = {"v3.signature.endpoint", "v3.signature.payload", "v3.signature.query"}
+    assert set(V3_SILENCES) == set(CHECKS) | signatures
+
+
+def test_an_answer_names_only_what_it_rests_on(api: Api) -> None:
+    """The balance rests on how it was signed and on how ids are written."""
+    assert set(api.get("/v3/balance").assumptions) == {
+        "v3.signature.endpoint",
+        "v3.signature.payload",
+        "v3.ids",
+    }
+
+
+def test_the_observed_profile_is_what_callers_rely_on(make: Make) -> None:
+    """The values that callers of this wire format were seen to need; the rest as documented."""
+    world = make(profile="observed").world
+    departures = {name: value for name, value in world.assumptions.departures().items() if name[:2] == "v3"}
+    assert departures == {
+        "v3.signature.endpoint": "url",
+        "v3.signature.payload": "raw",
+        "v3.list.last_page": "always",
+    }
+
+
+def test_a_setting_wins_over_the_profile(make: Make) -> None:
+    """What is set by name counts."""
+    world = make(profile="observed", assume={"v3.list.last_page": "with_next"}).world
+    assert world.assumptions.list_last_page == "with_next"
+
+
+@pytest.mark.parametrize(
+    ("assume", "told"),
+    [
+        ({"v3.idz": "string"}, "'v3.idz' is no assumption; the nearest is v3.ids"),
+        ({"v3.ids": "text"}, "v3.ids takes one of string, integer, not 'text'"),
+        ({"v3.unlock_transfer.locked": "maybe"}, "v3.unlock_transfer.locked takes one of false, true"),
+        ({"v3.availability.taken": ""}, "v3.availability.taken takes a word"),
+    ],
+)
+def test_a_bad_assumption_is_refused_with_a_word(make: Make, assume: dict[str, Any], told: str) -> None:
+    """Unknown names with the nearest, bad values with those that are taken."""
+    with pytest.raises(BadAssumption, match=re.escape(told)):
+        make(assume=assume)
+
+
+def test_a_name_that_arrives_is_pending(api: Api) -> None:
+    """As is an order that is not yet processed."""
+    for name in ("arriving.com", "requested.com", "processing.com"):
+        assert api.get(GET + name).json["status"] == "pending"
+
+
+def test_a_suspended_name_that_expires_has_one_status(make: Make) -> None:
+    """Whatever an expired name is called, its hold does not show through."""
+    sandbox = make(assume={"v3.expired_status": "active"})
+    arrange(sandbox, "active.com", stage=Stage.OVERDUE, flags=frozenset({Flag.HOLD}))
+    assert connect(sandbox).get(GET + "active.com").json["status"] == "active"
