@@ -91,8 +91,8 @@ def _seen(
         account=account.name,
         domains=(name,),
         entries=(_shown_by(record, account, expired).id,),
-        summary=f"{name} was to renew itself on {wire(expired)} for {money(price)} {unit}, and the balance was "
-        f"{money(balance)} {unit}. It expired without a word and is {fate.replace('_', ' ')} now.",
+        summary=f"{name} was to renew itself on {wire(expired)} for {money(price)} {unit}, and the balance "
+        f"was {money(balance)} {unit}. It expired without a word and is {fate.replace('_', ' ')} now.",
     )
 
 

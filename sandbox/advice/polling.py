@@ -56,7 +56,8 @@ def _without_pause(run: list[Entry]) -> Iterable[Seen]:
 POLLED_WITHOUT_PAUSE = Rule(
     name="polled_without_pause",
     severity=Severity.RISK,
-    about=f"The same read {READS} times in a row within {int(WITHIN.total_seconds())} seconds of the world's time.",
+    about=f"The same read {READS} times in a row "
+    f"within {int(WITHIN.total_seconds())} seconds of the world's time.",
     instead="Wait between two looks, longer each time: a real service limits how often it is asked, and what "
     "is waited for takes hours or days. In a test, advance the world's clock in place of waiting.",
     look=_polled,

@@ -10,7 +10,6 @@ from sandbox.advice.words import times
 from sandbox.core.refusals import PREMIUM_COST_REQUIRED
 from sandbox.worlds import Entry
 
-
 #: Once is how one finds out; so many times, and never otherwise, is a client that cannot do it.
 TRIES = 2
 
@@ -41,6 +40,7 @@ PREMIUM_WITHOUT_PRICE = Rule(
     name="premium_without_price",
     severity=Severity.DATA,
     about="A premium name ordered without purchaseCost more than once, and never with it.",
-    instead="Where checkAvailability says premium, send purchaseCost: the yearly price it gives, times the years.",
+    instead="Where checkAvailability says premium, send purchaseCost: the yearly price it gives, times "
+    "the years.",
     look=_without_price,
 )

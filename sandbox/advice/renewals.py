@@ -92,8 +92,8 @@ def _after_automatic(record: Record) -> Iterator[Seen]:
             amount=cost(entry),
             currency=unit,
             entries=(entry.id,),
-            summary=f"{name} renewed itself on {wire(earlier.at)} for {money(-earlier.amount)} {unit} and was "
-            f"renewed by request {span(charge.at - earlier.at)}, for another {money(cost(entry))} {unit}.",
+            summary=f"{name} renewed itself on {wire(earlier.at)} for {money(-earlier.amount)} {unit} and "
+            f"was renewed by request {span(charge.at - earlier.at)}, for another {money(cost(entry))} {unit}.",
         )
 
 

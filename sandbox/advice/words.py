@@ -15,7 +15,7 @@ def span(length: timedelta) -> str:
         return "within the same second"
     for unit, size in (("day", 86400), ("hour", 3600), ("minute", 60), ("second", 1)):
         count, rest = divmod(seconds, size)
-        if count and not rest or count > 1:
+        if (count and not rest) or count > 1:
             return f"within {plural(count + bool(rest), unit)}"
     raise AssertionError(length)
 

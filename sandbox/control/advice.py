@@ -36,7 +36,7 @@ class RuleShown(Shape):
 
 
 class AdviceShown(Shape):
-    """What was found, what was looked for, and in how many requests; ``dropped`` ones are not known any more."""
+    """What was found, what was looked for, in how many requests, and how many had been dropped by then."""
 
     findings = Listed(Within(FindingShown))
     looked_for = Listed(Within(RuleShown))

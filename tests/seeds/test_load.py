@@ -177,7 +177,9 @@ def test_a_past_transfer_names_the_other_party_only() -> None:
     state = loads(
         WORLD
         + "domains: {a.com: , b.com: }\n"
-        + "transfers: {a.com: {from: outside, status: serverApproved}, b.com: {to: outside, status: clientRejected}}\n"
+        + "transfers:\n"
+        + "  a.com: {from: outside, status: serverApproved}\n"
+        + "  b.com: {to: outside, status: clientRejected}\n"
     ).state
     approved, rejected = state.transfers["a.com"], state.transfers["b.com"]
     assert (approved.gaining_order, approved.losing) == (order(state, "a.com").id, OUTSIDE)
@@ -297,7 +299,7 @@ def test_a_file_that_is_too_large_is_not_read_through(
 
 def test_a_file_that_is_not_there_is_told_so(tmp_path: Path) -> None:
     """As a mistake about the file as a whole."""
-    with pytest.raises(FixtureError, match="f.yaml: it cannot be read: No such file"):
+    with pytest.raises(FixtureError, match=r"f\.yaml: it cannot be read: No such file"):
         load(tmp_path / "f.yaml")
 
 
@@ -403,8 +405,8 @@ def test_every_key_of_the_format_is_described() -> None:
 def test_a_fixture_is_the_same_under_any_hash_seed() -> None:
     """Reading and writing depend on the file alone."""
     code = (
-        "from sandbox.seeds import dumps, find, load; import hashlib;"
-        "seed = load(find('default')); print(hashlib.sha256(dumps(seed.state, seed.now).encode()).hexdigest())"
+        "from sandbox.seeds import dumps, find, load; from zlib import crc32;"
+        "seed = load(find('default')); print(crc32(dumps(seed.state, seed.now).encode()))"
     )
     root = Path(__file__).parents[2]
     printed = {
