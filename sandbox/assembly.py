@@ -9,10 +9,12 @@ from sandbox.control.interface import Control
 from sandbox.core.assumptions import profile
 from sandbox.core.clock import Clock
 from sandbox.settings import Settings
+from sandbox.v2.interface import V2
 from sandbox.v3.auth import Signatures
 from sandbox.v3.interface import V3
 from sandbox.web.app import create_app
-from sandbox.worlds import DEFAULT, World, Worlds
+from sandbox.web.gate import Gate
+from sandbox.worlds import DEFAULT, Fixtures, World, Worlds
 
 
 def open_world(settings: Settings, *, frozen: bool) -> World:
@@ -25,11 +27,27 @@ def open_world(settings: Settings, *, frozen: bool) -> World:
     assumed = profile(settings.profile).with_values(seed.assume).with_values(settings.assume)
     wanted = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
     clock = Clock(seed.now)
-    return World(DEFAULT, seed.state, clock if wanted else clock.run(), assumed)
+    return World(DEFAULT, seed.state, clock if wanted else clock.run(), assumed, settings.limits)
+
+
+def open_worlds(settings: Settings, *, frozen: bool) -> Worlds:
+    """The default world, and the means to fork it; raises as :func:`open_world` does."""
+    base = profile(settings.profile).with_values(settings.assume)
+    still = frozen if settings.frozen is None else settings.frozen
+    return Worlds(open_world(settings, frozen=frozen), Fixtures(base, still, str(settings.fixture)))
+
+
+def operations() -> tuple[str, ...]:
+    """The ids of the operations that clients call, v3's first."""
+    return tuple(endpoint.id for endpoint in (*V3.endpoints, *V2.endpoints))
 
 
 def assemble(worlds: Worlds, settings: Settings) -> Flask:
-    """The application that serves every interface over ``worlds``."""
+    """The application that serves every interface over ``worlds``.
+
+    Raises :class:`~sandbox.web.gate.Unguarded` for a control token that is none.
+    """
     signatures = Signatures(settings.header_prefix, settings.public_urls)
-    v3 = V3(worlds, signatures)
-    return create_app(worlds, (v3, Control(worlds, (v3,))), settings.max_body)
+    gate = Gate(token=settings.control_token, open=settings.control_open, public_urls=settings.public_urls)
+    interfaces = (V3(worlds, signatures), V2(worlds))
+    return create_app(worlds, (*interfaces, Control(worlds, interfaces, gate)), settings.max_body)

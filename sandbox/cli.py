@@ -86,26 +86,75 @@ def main() -> None:
     "--header-prefix", default="X-SVC-", show_default=True, help="What the v3 headers' names begin with."
 )
 @setting("--max-body", type=click.IntRange(min=1), default=1 << 20, show_default=True, help="In bytes.")
+@setting("--max-connections", type=click.IntRange(min=1), help="Past so many, clients are answered 503.")
+@setting("--control-token", help="What requests to /_sandbox must carry, as X-Sandbox-Token.")
+@setting("--control-open", is_flag=True, help="Requests to /_sandbox need no token, whoever may reach it.")
+@setting("--certfile", type=click.Path(), help="A certificate (PEM): the server speaks TLS.")
+@setting("--keyfile", type=click.Path(), help="Its key, where that is in a file of its own.")
+@setting("--max-worlds", type=click.IntRange(min=1), default=1000, show_default=True, help="At most so many.")
+@setting(
+    "--world-idle",
+    type=click.FloatRange(min=0),
+    default=3600.0,
+    show_default=True,
+    help="Worlds unused for so many seconds are dropped; 0 keeps them.",
+)
+@setting(
+    "--journal",
+    type=click.IntRange(min=0),
+    default=1000,
+    show_default=True,
+    help="How many requests a world keeps, to be read and rewound to.",
+)
+@setting(
+    "--journal-body",
+    type=click.IntRange(min=0),
+    default=1 << 16,
+    show_default=True,
+    help="How many bytes it keeps of each body.",
+)
+@setting(
+    "--max-branches",
+    type=click.IntRange(min=1),
+    default=32,
+    show_default=True,
+    help="How many left-behind futures a world keeps.",
+)
+@setting(
+    "--max-snapshots", type=click.IntRange(min=0), default=100, show_default=True, help="At most so many a world."
+)
 @setting("--quiet", is_flag=True, help="No line for each request.")
-def serve(host: str, port: int, quiet: bool, **given: Any) -> None:
+def serve(host: str, port: int, quiet: bool, certfile: str | None, keyfile: str | None, **given: Any) -> None:
     """Serve the reseller API until SIGTERM or Ctrl-C."""
-    from sandbox.assembly import assemble, open_world
+    from sandbox.assembly import assemble, open_worlds
     from sandbox.banner import banner
     from sandbox.core.assumptions import BadAssumption
     from sandbox.seeds import FixtureError
+    from sandbox.web.certificates import BadCertificate, require_certificate
+    from sandbox.web.gate import Unguarded, require_guard
     from sandbox.web.server import CannotListen, Server
-    from sandbox.worlds import Worlds
 
     logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
     settings = _settings(given)
     try:
-        world = open_world(settings, frozen=False)
-        app = assemble(Worlds(world), settings)
+        worlds = open_worlds(settings, frozen=False)
+        app = assemble(worlds, settings)
         log = None if quiet else _log_request
-        server = Server(app, host, port, max_body=settings.max_body, log=log)
-    except (FixtureError, BadAssumption, CannotListen) as problem:
+        require_guard(host, settings.control_token, settings.control_open)
+        require_certificate(certfile, keyfile)
+        server = Server(
+            app,
+            host,
+            port,
+            max_body=settings.max_body,
+            log=log,
+            certfile=certfile,
+            keyfile=keyfile,
+            limit_connections=settings.max_connections,
+        )
+    except (FixtureError, BadAssumption, CannotListen, Unguarded, BadCertificate) as problem:
         _give_up(str(problem))
-    click.echo(banner(world, server.url, str(settings.fixture), settings.header_prefix))
+    click.echo(banner(worlds.default, server.url, str(settings.fixture), settings.header_prefix))
     sys.stdout.flush()
     server.run()
 
@@ -201,6 +250,9 @@ def _settings(given: dict[str, Any]) -> Settings:
         public_urls=given["public_url"],
         header_prefix=given["header_prefix"],
         max_body=given["max_body"],
+        control_token=given["control_token"],
+        control_open=given["control_open"],
+        max_connections=given["max_connections"],
     )
 
 

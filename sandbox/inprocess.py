@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dateutil.relativedelta import relativedelta
 from flask import Flask
 from flask.testing import EnvironBuilder, FlaskClient
 
 from sandbox.advice import Finding, advise
-from sandbox.assembly import assemble, open_world
-from sandbox.core.clock import later, parse_duration, parse_instant
-from sandbox.core.events import Fired
+from sandbox.assembly import assemble, open_world, operations
+from sandbox.core.clock import instant_given
 from sandbox.core.model import Account
 from sandbox.settings import Settings
 from sandbox.v3.auth import signed_headers
+from sandbox.web.gate import require_guard
 from sandbox.worlds import World, Worlds
+from sandbox.worlds.clock import ClockControl
+from sandbox.worlds.outside import OutsideControl
 
 if TYPE_CHECKING:
     from sandbox.web.server import Server
@@ -33,9 +34,9 @@ class Sandbox:
     >>> sandbox.client().get("/v3/balance").json[0]["balance"]
     '10000.00'
 
-    Takes the fields of :class:`~sandbox.settings.Settings`; the clock stands still unless ``frozen`` is
-    False or the fixture says so. Raises :class:`~sandbox.seeds.FixtureError` and
-    :class:`~sandbox.core.assumptions.BadAssumption`.
+    Takes the fields of :class:`~sandbox.settings.Settings`; ``now`` may also be ``"real"``, what the
+    machine's clock says. The clock stands still unless ``frozen`` is False or the fixture says so. Raises :class:`~sandbox.seeds.FixtureError`,
+    :class:`~sandbox.core.assumptions.BadAssumption` and :class:`~sandbox.web.gate.Unguarded`.
     """
 
     def __init__(
@@ -49,21 +50,28 @@ class Sandbox:
         assume: Mapping[str, object] | None = None,
         public_urls: tuple[str, ...] = (),
         header_prefix: str = "X-SVC-",
+        control_token: str | None = None,
+        control_open: bool = False,
+        max_connections: int | None = None,
     ) -> None:
         self.settings = Settings(
             fixture=fixture,
-            now=parse_instant(now) if isinstance(now, str) else now,
+            now=instant_given(now) if isinstance(now, str) else now,
             frozen=frozen,
             seed=seed,
             profile=profile,
             assume=dict(assume or {}),
             public_urls=public_urls,
             header_prefix=header_prefix,
+            control_token=control_token,
+            control_open=control_open,
+            max_connections=max_connections,
         )
         self.world: World = open_world(self.settings, frozen=True)
         self.worlds = Worlds(self.world)
         self.app: Flask = assemble(self.worlds, self.settings)
         self.clock = ClockControl(self.world)
+        self.outside = OutsideControl(self.world, operations())
 
     def account(self, name: str = "main") -> Account:
         """The account of that name as it is now; raises KeyError when the fixture has none."""
@@ -89,50 +97,17 @@ class Sandbox:
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[Server]:
         """This sandbox on a real port while the context lasts; answers the server, which has a ``url``.
 
-        Raises :class:`~sandbox.web.server.PortInUse`.
+        Raises :class:`~sandbox.web.server.PortInUse`, and :class:`~sandbox.web.gate.Unguarded` for an address
+        that others can reach while the control interface has neither a token nor the word that it needs none.
         """
         from sandbox.web.server import Server  # uvicorn is loaded for those who serve
 
-        with Server(self.app, host, port, max_body=self.settings.max_body) as server:
+        settings = self.settings
+        require_guard(host, settings.control_token, settings.control_open)
+        with Server(
+            self.app, host, port, max_body=settings.max_body, limit_connections=settings.max_connections
+        ) as server:
             yield server
-
-
-class ClockControl:
-    """The world's clock, for a test to hold."""
-
-    def __init__(self, world: World) -> None:
-        self._world = world
-
-    @property
-    def now(self) -> datetime:
-        """The instant the world stands at."""
-        return self._world.now()
-
-    @property
-    def frozen(self) -> bool:
-        """Whether it moves only when told."""
-        return self._world.clock.frozen
-
-    def freeze(self) -> None:
-        """Let it stand still."""
-        self._world.freeze()
-
-    def run(self) -> None:
-        """Let it move with the machine's clock."""
-        self._world.run()
-
-    def set(self, to: datetime | str) -> list[Fired]:
-        """Move to an instant that is not past; answers what came due on the way, in order.
-
-        Raises :class:`~sandbox.worlds.SetBack`.
-        """
-        instant = parse_instant(to if isinstance(to, str) else to.isoformat())
-        return self._world.move_clock(lambda _: instant)
-
-    def advance(self, by: timedelta | relativedelta | str | int) -> list[Fired]:
-        """Move on by a length of time (``"P30D"``, ``"90m"``, seconds); answers what came due, in order."""
-        length: Any = parse_duration(str(by)) if isinstance(by, str | int) else by
-        return self._world.move_clock(lambda now: later(now, length))
 
 
 class SignedClient(FlaskClient):

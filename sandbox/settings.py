@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
+from sandbox.worlds.limits import Limits
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -16,6 +18,12 @@ class Settings:
     ``frozen`` whether its clock stands still; None leaves each to the fixture. ``assume`` names
     assumptions that differ from the ``profile`` and from what the fixture says. ``public_urls`` are
     where clients believe the service to be, ``max_body`` is in bytes.
+
+    ``control_token`` is what requests to the control interface must carry, ``control_open`` the word that
+    they need not, whoever may reach it; on loopback neither is needed. ``max_connections`` is how many
+    clients are served at once, None for as many as come.
+
+    ``limits`` are what its worlds may hold.
     """
 
     fixture: str | Path = "default"
@@ -27,3 +35,7 @@ class Settings:
     public_urls: tuple[str, ...] = ()
     header_prefix: str = "X-SVC-"
     max_body: int = 1 << 20
+    control_token: str | None = field(default=None, repr=False)
+    control_open: bool = False
+    max_connections: int | None = None
+    limits: Limits = field(default_factory=Limits)

@@ -81,8 +81,7 @@ def _seen(
     state = record.present.state
     zone = state.zones[order.zone]
     price = prices.renewal(zone, prices.label_of(order.name, zone), 1, expired)
-    by_then = [entry for entry in ledger if entry.at < expired or _at_once(entry, expired)]
-    balance = account.opening + sum((entry.amount for entry in by_then), Decimal(0))
+    balance = account.balance - sum((one.amount for one in ledger if _later(one, expired)), Decimal(0))
     if balance >= price:
         return
     name, unit = to_unicode(order.name), account.currency
@@ -104,9 +103,9 @@ def _shown_by(record: Record, account: Account, expired: datetime) -> Entry:
     return (paid or before or own[:1])[-1]
 
 
-def _at_once(entry: LedgerEntry, instant: datetime) -> bool:
-    """Whether time made the entry at ``instant``, which is before any request of that instant."""
-    return entry.at == instant and entry.cause.startswith("event:")
+def _later(entry: LedgerEntry, instant: datetime) -> bool:
+    """Whether the entry was made after ``instant``, or by a request then: time comes first."""
+    return entry.at > instant or (entry.at == instant and not entry.cause.startswith("event:"))
 
 
 AUTO_RENEWAL_UNPAID = Rule(

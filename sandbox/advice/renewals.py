@@ -93,7 +93,7 @@ def _after_automatic(record: Record) -> Iterator[Seen]:
             currency=unit,
             entries=(entry.id,),
             summary=f"{name} renewed itself on {wire(earlier.at)} for {money(-earlier.amount)} {unit} and "
-            f"was renewed by request {span(charge.at - earlier.at)}, for another {money(cost(entry))} {unit}.",
+            f"was renewed by request {span(charge.at - earlier.at)}, for {money(cost(entry))} {unit} more.",
         )
 
 

@@ -1,22 +1,49 @@
-"""The world's clock: read, freeze, run, set, advance."""
+"""The world's clock: read, freeze, run, set, advance, and see what is coming."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar, TypeVar
 
-from marshmallow import ValidationError, fields, validates_schema
+from marshmallow import ValidationError, fields, validate, validates_schema
 
 from sandbox.control.call import ControlCall, Strict
-from sandbox.core.clock import later, parse_duration, parse_instant, wire
+from sandbox.core.clock import wire
 from sandbox.core.events import Fired
+from sandbox.core.model import Stage
 from sandbox.core.names import to_unicode
-from sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, SET_BACK, Refused
+from sandbox.core.refusals import (
+    INVALID_NAME,
+    INVALID_PARAMETER,
+    MALFORMED_BODY,
+    NOT_HELD,
+    NOTHING_DUE,
+    SET_BACK,
+    UNKNOWN_ACCOUNT,
+    Refused,
+    Rule,
+)
 from sandbox.web.errors import EMPTY_BODY
-from sandbox.web.fields import Amount, Instant, Listed, Shape, Text, TextOrNumber, Truth, Within
+from sandbox.web.fields import (
+    Amount,
+    Digits,
+    Instant,
+    Listed,
+    Shape,
+    Shaped,
+    Text,
+    TextOrNumber,
+    Truth,
+    Whole,
+    Within,
+)
 from sandbox.web.generation import Endpoint
-from sandbox.worlds import SetBack, World
+from sandbox.worlds import NothingDue, SetBack, World
+from sandbox.worlds.clock import ClockControl
+
+T = TypeVar("T")
+
+MOST_DUE = 1000
 
 
 class ClockShown(Shape):
@@ -27,7 +54,11 @@ class ClockShown(Shape):
 
 
 class FiredShown(Shape):
-    """Something that time did: when, what, to which name or zone, and what it charged to whom."""
+    """Something that happened: when, what, to which name, zone or account, and whom it concerned.
+
+    ``charged`` is what the account paid for it (below zero: what it got back), ``balance`` what it has
+    left, ``note`` why something that was to happen did not.
+    """
 
     at = Instant()
     event = Text()
@@ -35,12 +66,26 @@ class FiredShown(Shape):
     account = Text(allow_none=True)
     order = fields.Integer(allow_none=True)
     charged = Amount()
+    balance = Amount(allow_none=True)
+    note = Text()
 
 
 class ClockMoved(ClockShown):
-    """What the clock shows after a move, and all that came due on the way, in order."""
+    """What the clock shows after a move, and all that came due on the way, in order.
 
+    After a dry run: what it would show, and what would come due.
+    """
+
+    dry_run = Truth()
     fired = Listed(Within(FiredShown))
+
+
+class DueShown(Shape):
+    """What is coming, the soonest first; ``total`` counts the whole calendar."""
+
+    now = Instant()
+    total = Whole()
+    due = Listed(Within(FiredShown))
 
 
 class InstantWanted(Strict):
@@ -49,17 +94,57 @@ class InstantWanted(Strict):
     to = Text(required=True)
 
 
+class Goal(fields.Field[Any]):
+    """``next``, or an order and the stage it is to reach."""
+
+    shape: ClassVar[Shaped] = {
+        "oneOf": [
+            {"type": "string", "enum": ["next"]},
+            {
+                "type": "object",
+                "properties": {
+                    "domain": {"type": "string"},
+                    "stage": {"type": "string", "enum": [stage.value for stage in Stage]},
+                    "account": {"type": "string"},
+                },
+                "required": ["domain", "stage"],
+                "additionalProperties": False,
+            },
+        ]
+    }
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Any:  # noqa: ARG002
+        if isinstance(value, dict) and all(isinstance(part, str) for part in value.values()):
+            return value
+        if value == "next":
+            return value
+        raise ValidationError("must be next, or an object of a domain, a stage and perhaps an account")
+
+
 class MoveWanted(Strict):
-    """How far to advance: ``by`` a length of time (``P30D``, ``90m``, seconds) or ``to`` an instant."""
+    """How far to advance: ``by`` a length of time, ``to`` an instant, or ``until`` something happens.
+
+    A length is ISO 8601 (``P30D``), short (``90m``) or in seconds. ``until`` is ``next``, for the next due
+    event, or an order and the stage it is to reach. A dry run changes nothing.
+    """
 
     by = TextOrNumber()
     to = Text()
+    until = Goal()
+    dry_run = Truth()
 
     @validates_schema
-    def one_of_both(self, given: dict[str, Any], **_: Any) -> None:
-        """Exactly one of ``by`` and ``to``."""
-        if len(given) != 1:
-            raise ValidationError("takes either by or to")
+    def one_of_three(self, given: dict[str, Any], **_: Any) -> None:
+        """Exactly one of ``by``, ``to`` and ``until``."""
+        if len(given.keys() - {"dry_run"}) != 1:
+            raise ValidationError("takes exactly one of by, to and until")
+
+
+class DueWanted(Strict):
+    """How many events to list, and perhaps of which name alone."""
+
+    limit = Digits(validate=validate.Range(1, MOST_DUE, error=f"must lie between 1 and {MOST_DUE}"))
+    domain = Text()
 
 
 def show(call: ControlCall) -> dict[str, Any]:
@@ -81,28 +166,45 @@ def run(call: ControlCall) -> dict[str, Any]:
 
 def set_to(call: ControlCall) -> dict[str, Any]:
     """Set the clock to an instant that is not past; everything due by then happens, each at its instant."""
-    return _move(call, lambda _: _parsed(parse_instant, call.arguments["to"]))
+    fired = _moved(lambda: ClockControl(call.world).set(call.arguments["to"]))
+    return {**show(call), "dry_run": False, "fired": [shown(call.world, event) for event in fired]}
 
 
 def advance(call: ControlCall) -> dict[str, Any]:
     """Move the clock on; everything that comes due happens, each at its own instant."""
-    if "to" in call.arguments:
-        return set_to(call)
-    length = _parsed(parse_duration, call.arguments["by"])
-    return _move(call, lambda now: _parsed(lambda by: later(now, by), length))
+    clock = ClockControl(call.world)
+    how = {name: call.arguments[name] for name in ("by", "to", "until") if name in call.arguments}
+    dry = call.arguments.get("dry_run", False)
+    with call.world.lock:
+        if dry:
+            now, fired = _moved(lambda: clock.preview(**how))
+        else:
+            fired = _moved(lambda: clock.advance(**how))
+            now = clock.now
+        events = [shown(call.world, event) for event in fired]
+    return {"now": now, "frozen": clock.frozen, "dry_run": dry, "fired": events}
 
 
-def _move(call: ControlCall, target: Callable[[datetime], datetime]) -> dict[str, Any]:
+def due(call: ControlCall) -> dict[str, Any]:
+    """What is coming, the soonest first: each event as it would be if nothing else happened before."""
+    limit, domain = call.arguments.get("limit", 100), call.arguments.get("domain")
+    with call.world.lock:
+        coming = ClockControl(call.world).due(limit, domain)
+        return {
+            "now": call.world.now(),
+            "total": len(call.world.state.calendar),
+            "due": [shown(call.world, event) for event in coming],
+        }
+
+
+def _moved(move: Callable[[], T]) -> T:
+    """What ``move`` answers; where it cannot be made, the refusal that says so."""
     try:
-        fired = call.world.move_clock(target)
+        return move()
     except SetBack as back:
         raise Refused(SET_BACK, now=wire(back.now), to=wire(back.to)) from None
-    return {**show(call), "fired": [shown(call.world, event) for event in fired]}
-
-
-def _parsed(parse: Callable[[Any], Any], given: Any) -> Any:
-    try:
-        return parse(given)
+    except NothingDue as reason:
+        raise Refused(NOTHING_DUE, reason=str(reason)) from None
     except ValueError as problem:
         raise Refused(INVALID_PARAMETER, problems=str(problem)) from None
 
@@ -117,13 +219,15 @@ def shown(world: World, fired: Fired) -> dict[str, Any]:
         "account": account.name if account is not None else None,
         "order": fired.order,
         "charged": fired.charged,
+        "balance": fired.balance,
+        "note": fired.note,
     }
 
 
 def _row(
-    path: str, handle: Callable[[ControlCall], Any], answer: Shape, body: Shape | None = None
+    path: str, handle: Callable[[ControlCall], Any], answer: Shape, body: Shape | None = None, *more: Rule
 ) -> Endpoint:
-    refuses: Sequence[Any] = (*EMPTY_BODY, INVALID_PARAMETER, SET_BACK) if body else (MALFORMED_BODY,)
+    refuses = (*EMPTY_BODY, INVALID_PARAMETER, SET_BACK, *more) if body else (MALFORMED_BODY,)
     return Endpoint(
         id=f"control.clock.{path}",
         method="POST",
@@ -131,14 +235,25 @@ def _row(
         handle=handle,
         body=body,
         answer=answer,
-        refuses=tuple(refuses),
+        refuses=refuses,
     )
 
 
 ENDPOINTS = (
     Endpoint(id="control.clock", method="GET", paths=("/_sandbox/clock",), handle=show, answer=ClockShown()),
+    Endpoint(
+        id="control.clock.due",
+        method="GET",
+        paths=("/_sandbox/clock/due",),
+        handle=due,
+        query=DueWanted(),
+        answer=DueShown(),
+        refuses=(INVALID_PARAMETER, INVALID_NAME),
+    ),
     _row("freeze", freeze, ClockShown()),
     _row("run", run, ClockShown()),
     _row("set", set_to, ClockMoved(), InstantWanted()),
-    _row("advance", advance, ClockMoved(), MoveWanted()),
+    _row(
+        "advance", advance, ClockMoved(), MoveWanted(), NOTHING_DUE, INVALID_NAME, NOT_HELD, UNKNOWN_ACCOUNT
+    ),
 )

@@ -1,4 +1,4 @@
-"""The control interface as a generation: it needs no credentials and acts on worlds, not in them."""
+"""The control interface as a generation: it takes no account's credentials and acts on worlds."""
 
 from __future__ import annotations
 
@@ -6,19 +6,26 @@ from collections.abc import Iterable, Sequence
 from http import HTTPStatus
 from typing import Any
 
-from sandbox.control import advice, clock, documents, general
+from sandbox.control import advice, clock, documents, general, outside
 from sandbox.control.call import ControlCall
 from sandbox.core import refusals
 from sandbox.core.model import Account
 from sandbox.core.refusals import Refused, Rule
 from sandbox.web import errors
 from sandbox.web.bodies import load, read_object
+from sandbox.web.gate import Gate
 from sandbox.web.generation import Answer, Endpoint, Generation, Incoming
 from sandbox.worlds import Outcome, World, Worlds
 
 STATUS: dict[Rule, HTTPStatus] = {
     **errors.STATUS,
+    **outside.STATUS,
+    refusals.CROSS_SITE: HTTPStatus.FORBIDDEN,
+    refusals.FOREIGN_HOST: HTTPStatus.FORBIDDEN,
+    refusals.CONTROL_TOKEN_MISSING: HTTPStatus.UNAUTHORIZED,
+    refusals.CONTROL_TOKEN_WRONG: HTTPStatus.FORBIDDEN,
     refusals.SET_BACK: HTTPStatus.CONFLICT,
+    refusals.NOTHING_DUE: HTTPStatus.CONFLICT,
     refusals.UNKNOWN_DOCUMENT: HTTPStatus.NOT_FOUND,
 }
 
@@ -28,14 +35,16 @@ class Control:
 
     name = "control"
     journalled = False
-    common: tuple[Rule, ...] = (refusals.BODY_TOO_LARGE, refusals.UNKNOWN_WORLD)
+    common: tuple[Rule, ...] = (refusals.BODY_TOO_LARGE, refusals.UNKNOWN_WORLD, *Gate.RULES)
     error_shape = errors.BODY_SHAPE
 
-    def __init__(self, worlds: Worlds, others: Sequence[Generation]) -> None:
+    def __init__(self, worlds: Worlds, others: Sequence[Generation], gate: Gate | None = None) -> None:
         self._worlds = worlds
+        self._gate = gate or Gate()
         self.endpoints: tuple[Endpoint, ...] = (
             *general.ENDPOINTS,
             *clock.ENDPOINTS,
+            *outside.endpoints([row.id for other in others for row in other.endpoints]),
             *advice.ENDPOINTS,
             documents.endpoint(lambda: (*others, self)),
         )
@@ -45,13 +54,16 @@ class Control:
         return path == "/_sandbox" or path.startswith("/_sandbox/")
 
     def authenticate(self, incoming: Incoming) -> tuple[World, Account | None]:
-        """Anybody who reaches it, for the world in the path's prefix or the default one."""
+        """Whom the gate lets in, for the world in the path's prefix or the default one."""
+        self._gate.admit(incoming)
         return incoming.world or self._worlds.default, None
 
     def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:  # noqa: ARG002
-        """The body, read by the endpoint's schema, and what stands in the path."""
+        """The query and the body, read by the endpoint's schemas, and what stands in the path."""
+        found = load(endpoint.query, dict(incoming.query)) if endpoint.query is not None else {}
         body = read_object(incoming.body) if incoming.method != "GET" else {}
-        return incoming.arguments | (load(endpoint.body, body) if endpoint.body is not None else {})
+        found |= load(endpoint.body, body) if endpoint.body is not None else {}
+        return incoming.arguments | found
 
     def carry_out(
         self,

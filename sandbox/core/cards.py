@@ -46,7 +46,7 @@ def problem_with(card: Card, *, any_phone: bool = False) -> tuple[str, str, str]
 
 
 def require_good(draft: Draft, card: Card) -> None:
-    """Refuse with ``invalid_contact`` on the first bad field, its telephone numbers as ``v2.phone`` wants them."""
+    """Refuse with ``invalid_contact`` on the first bad field; ``v2.phone`` says what a number looks like."""
     phones = bool(card.phone or card.fax)
     problem = problem_with(card, any_phone=phones and draft.assumed.phone_form == "any")
     if problem is not None:

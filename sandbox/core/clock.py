@@ -67,6 +67,15 @@ class Clock:
         """The same instant, moving with the machine's clock."""
         return Clock(self.now(), real_now())
 
+    def caught_up(self) -> Clock:
+        """The same clock as it is now. It goes on from here even if the machine's clock is put back."""
+        if self.anchor is None:
+            return self
+        if real_now() < self.anchor:
+            return self.run()
+        shown = self.now()
+        return self if shown == self.instant else Clock(shown, self.anchor + (shown - self.instant))
+
     def at(self, instant: datetime) -> Clock:
         """Another instant, standing still or running as before."""
         return Clock(instant, None if self.frozen else real_now())
@@ -102,6 +111,11 @@ def parse_instant(text: str) -> datetime:
     if not EARLIEST <= found <= LATEST:
         raise ValueError(f"{text!r} is outside the years {EARLIEST.year} to {LATEST.year}")
     return found.astimezone(UTC).replace(microsecond=0)
+
+
+def instant_given(text: str) -> datetime:
+    """As :func:`parse_instant`, and ``real`` for what the machine's clock says."""
+    return real_now().replace(microsecond=0) if text == "real" else parse_instant(text)
 
 
 def parse_duration(text: str) -> relativedelta:

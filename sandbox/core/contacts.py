@@ -95,7 +95,7 @@ def parse_handle(text: str) -> str:
 
 
 def is_free(draft: Draft, handle: str) -> bool:
-    """Whether a contact could be made under ``handle``. Handles are the registry's: no two accounts share one."""
+    """Whether a contact could be made under ``handle``; no two accounts of a registry share one."""
     return handle not in draft.state.contacts
 
 

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from sandbox.core import ledger, orders, prices, transfers
+from sandbox.core import ledger, orders, plans, prices, transfers
 from sandbox.core.clock import years_later
+from sandbox.core.fired import Fired
 from sandbox.core.lifecycle import TIMED, enter, leaving
-from sandbox.core.model import OUTSIDE, Flag, Order, Purpose, Stage, TransferStatus, Zone
+from sandbox.core.model import OUTSIDE, Flag, Order, Purpose, Stage, Transfer, TransferStatus, Zone
+from sandbox.core.names import to_unicode
 from sandbox.core.state import Draft, State
 
+__all__ = ["Due", "Fired", "about", "fire", "next_due"]
+
 Due = tuple[datetime, str, Any]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fired:
-    """One event that has happened: when, what, to which name or zone, and what it charged to whom."""
-
-    at: datetime
-    event: str
-    subject: str
-    account: int | None = None
-    order: int | None = None
-    charged: Decimal = Decimal(0)
 
 
 def next_due(state: State) -> Due | None:
@@ -34,57 +26,97 @@ def next_due(state: State) -> Due | None:
     return state.calendar.first()
 
 
-def fire(draft: Draft, due: Due) -> Fired:
-    """Carry out ``due`` in ``draft``, which stands at its instant."""
+def about(state: State, name: str) -> list[Due]:
+    """The events that are due for a name, in order."""
+    numbers = [state.own_order.get((account, name)) for account in state.accounts]
+    keys: list[tuple[str, Any]] = [("order", number) for number in numbers if number is not None]
+    keys += [("transfer", name)]
+    keys += [("plan", number) for number, plan in state.plans.items() if plans.subject(plan) == name]
+    found = ((_instant(state, kind, key), kind, key) for kind, key in keys)
+    return sorted((at, kind, key) for at, kind, key in found if at is not None)
+
+
+def _instant(state: State, kind: str, key: Any) -> datetime | None:
+    if kind == "order":
+        return state.orders[key].due
+    if kind == "plan":
+        plan = state.plans[key]
+        return plan.at if plan.struck is None else None
+    transfer = state.transfers.get(key)
+    return transfer.completes if transfer is not None and transfer.pending else None
+
+
+def fire(draft: Draft, due: Due) -> list[Fired]:
+    """Carry out ``due`` in ``draft``, which stands at its instant; answers what that was, in order."""
     _, kind, key = due
-    return _KINDS[kind](draft, key)
+    return [fired.settled_in(draft.state) for fired in _KINDS[kind](draft, key)]
 
 
-def _order(draft: Draft, number: int) -> Fired:
+def _order(draft: Draft, number: int) -> Iterator[Fired]:
     order = draft.state.orders[number]
-    event, charged = _PASSAGES[order.stage](draft, order)
+    yield from _PASSAGES[order.stage](draft, order)
+
+
+def _of(draft: Draft, order: Order, event: str, charged: Decimal = prices.FREE, note: str = "") -> Fired:
     return Fired(
-        at=draft.now, event=event, subject=order.name, account=order.account, order=order.id, charged=charged
+        at=draft.now,
+        event=event,
+        subject=order.name,
+        account=order.account,
+        order=order.id,
+        charged=charged,
+        note=note,
     )
 
 
-def _move_on(draft: Draft, order: Order) -> tuple[str, Decimal]:
+def _move_on(draft: Draft, order: Order) -> Iterator[Fired]:
     passage = next(passage for passage in TIMED if passage.stage is order.stage)
     enter(draft, order, passage.target)
-    return passage.event, prices.FREE
+    yield _of(draft, order, passage.event)
 
 
-def _expire(draft: Draft, order: Order) -> tuple[str, Decimal]:
+def _expire(draft: Draft, order: Order) -> Iterator[Fired]:
     price = orders.renewal_cost(draft, order)
-    if _renews_itself(draft, order, price):
-        ledger.charge(draft, order, price, Purpose.RENEWAL, 1)
-        enter(draft, replace(order, expires=years_later(order.expires, 1)), Stage.ACTIVE)
-        return "automatic renewal", price if order.account != OUTSIDE else prices.FREE
-    enter(draft, order, Stage.OVERDUE)
-    return "expiry", prices.FREE
+    hindrance = _hindrance(draft, order, price) if order.autorenew else ""
+    if not order.autorenew or hindrance:
+        enter(draft, order, Stage.OVERDUE)
+        yield _of(draft, order, "expiry", note=hindrance and f"no automatic renewal: {hindrance}")
+        return
+    ledger.charge(draft, order, price, Purpose.RENEWAL, 1)
+    enter(draft, replace(order, expires=years_later(order.expires, 1)), Stage.ACTIVE)
+    yield _of(draft, order, "automatic renewal", price if order.account != OUTSIDE else prices.FREE)
 
 
-def _renews_itself(draft: Draft, order: Order, price: Decimal) -> bool:
-    return (
-        order.autorenew
-        and Flag.RENEW_PROHIBITED not in order.flags
-        and not leaving(draft.state, order)
-        and draft.state.zones[order.zone].in_service
-        and ledger.can_pay(draft.state.accounts[order.account], price)
-    )
+def _hindrance(draft: Draft, order: Order, price: Decimal) -> str:
+    """Why a name that is to renew itself does not, or nothing."""
+    account = draft.state.accounts[order.account]
+    if Flag.RENEW_PROHIBITED in order.flags:
+        return f"{Flag.RENEW_PROHIBITED} is set"
+    if leaving(draft.state, order):
+        return "it is being transferred"
+    if not draft.state.zones[order.zone].in_service:
+        return f"the zone {to_unicode(order.zone)} is out of service"
+    if not ledger.can_pay(account, price):
+        have, currency = ledger.money(account.balance), account.currency
+        return f"{ledger.money(price)} {currency} are needed and the balance is {have} {currency}"
+    return ""
 
 
-def _redeem(draft: Draft, order: Order) -> tuple[str, Decimal]:
-    transfers.fail_pending(draft, order.name)
-    return _move_on(draft, order)
+def _redeem(draft: Draft, order: Order) -> Iterator[Fired]:
+    transfer = draft.state.transfers.get(order.name)
+    wanting = draft.state.orders.get(transfer.gaining_order) if transfer is not None else None
+    failed = transfers.fail_pending(draft, order.name)
+    if failed is not None and wanting is not None:
+        yield _of(draft, wanting, "transfer cancelled", -ledger.total(draft, failed.charges))
+    yield from _move_on(draft, order)
 
 
-def _release(draft: Draft, order: Order) -> tuple[str, Decimal]:
+def _release(draft: Draft, order: Order) -> Iterator[Fired]:
     orders.release(draft, order)
-    return "release", prices.FREE
+    yield _of(draft, order, "release")
 
 
-_PASSAGES: dict[Stage, Callable[[Draft, Order], tuple[str, Decimal]]] = {
+_PASSAGES: dict[Stage, Callable[[Draft, Order], Iterator[Fired]]] = {
     Stage.REQUESTED: _move_on,
     Stage.PROCESSING: _move_on,
     Stage.ACTIVE: _expire,
@@ -94,34 +126,40 @@ _PASSAGES: dict[Stage, Callable[[Draft, Order], tuple[str, Decimal]]] = {
 }
 
 
-def _transfer(draft: Draft, name: str) -> Fired:
+def _transfer(draft: Draft, name: str) -> Iterator[Fired]:
     transfer = draft.state.transfers[name]
+    here = _party_here(draft.state, transfer)
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED)
-    return Fired(
-        at=draft.now,
-        event="transfer completion",
-        subject=name,
-        account=transfer.gaining,
-        order=transfer.gaining_order,
-    )
+    yield _of(draft, here, "transfer completion")
 
 
-def _registration_promotion(draft: Draft, name: str) -> Fired:
+def _party_here(state: State, transfer: Transfer) -> Order:
+    """The order that a transfer leads to, or, when that is another registrar's, the one it takes away."""
+    gained = transfer.gaining != OUTSIDE
+    return state.orders[transfer.gaining_order if gained else transfer.losing_order]
+
+
+def _registration_promotion(draft: Draft, name: str) -> Iterator[Fired]:
     draft.put(replace(_zone(draft, name), registration_promotion=None))
-    return Fired(at=draft.now, event="registration promotion ends", subject=name)
+    yield Fired(at=draft.now, event="registration promotion ends", subject=name)
 
 
-def _renewal_promotion(draft: Draft, name: str) -> Fired:
+def _renewal_promotion(draft: Draft, name: str) -> Iterator[Fired]:
     draft.put(replace(_zone(draft, name), renewal_promotion=None))
-    return Fired(at=draft.now, event="renewal promotion ends", subject=name)
+    yield Fired(at=draft.now, event="renewal promotion ends", subject=name)
 
 
 def _zone(draft: Draft, name: str) -> Zone:
     return draft.state.zones[name]
 
 
-_KINDS: dict[str, Callable[[Draft, Any], Fired]] = {
+def _plan(draft: Draft, number: int) -> Iterator[Fired]:
+    yield plans.strike(draft, draft.state.plans[number])
+
+
+_KINDS: dict[str, Callable[[Draft, Any], Iterator[Fired]]] = {
     "order": _order,
+    "plan": _plan,
     "transfer": _transfer,
     "registration_promotion": _registration_promotion,
     "renewal_promotion": _renewal_promotion,

@@ -42,6 +42,10 @@ class Flag(StrEnum):
     SERVER_HOLD = "server_hold"
 
 
+#: The flags that take a name out of the DNS.
+HOLDS = frozenset({Flag.HOLD, Flag.SERVER_HOLD})
+
+
 class TransferStatus(StrEnum):
     """How a transfer stands, under its EPP name."""
 

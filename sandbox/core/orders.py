@@ -106,12 +106,12 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
 
     Refuses, in this order: as :func:`zone_of` does, ``zone_out_of_service``, ``period_too_short``,
     ``period_too_long``, ``contacts_required``, ``invalid_contact``, ``contact_not_found``,
-    ``customer_not_found``, ``invalid_nameserver``, ``license_required``, ``invalid_license``, ``name_taken``, ``name_reserved``,
-    ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
+    ``customer_not_found``, ``invalid_nameserver``, ``license_required``, ``invalid_license``,
+    ``name_taken``, ``name_reserved``, ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
     """
     zone = zone_of(draft.state, wanted.name)
     require_in_service(zone)
-    _require_period(zone, wanted.name, wanted.years)
+    require_period(zone, wanted.name, wanted.years)
     handles = _contacts(draft, account, wanted)
     if wanted.customer_id is not None:
         customers.own(draft.state, account, wanted.customer_id)
@@ -125,15 +125,21 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     if found.reserved:
         raise Refused(NAME_RESERVED, name=to_unicode(wanted.name))
     price = prices.registration(zone, prices.label_of(wanted.name, zone), wanted.years, draft.now)
-    require_cost(draft, wanted.name, found.premium is not None, wanted.cost, price)
+    require_cost(draft, wanted.name, found.premium is not None, _agreed(draft, wanted, found), price)
     protection = privacy_price(draft, zone, wanted.years) if wanted.privacy else prices.FREE
     ledger.require_funds(account, price + protection)
-    order = _new_order(draft, account, zone, wanted)
+    order = new_order(draft, account, zone, wanted)
     order = replace(order, contacts=handles, nameservers=servers, license=license_number)
     paid = ledger.charge(draft, order, price, Purpose.REGISTRATION, wanted.years)
     paid += ledger.charge(draft, order, protection, Purpose.PRIVACY, wanted.years)
     order = enter(draft, replace(order, registration=paid), order.stage)
     return Placed(order, price + protection)
+
+
+def _agreed(draft: Draft, wanted: Registration, found: Availability) -> Agreed:
+    """The price the caller has agreed to; for a premium name, agreeing to any may not count."""
+    any_price = wanted.cost == WHATEVER and found.premium is not None
+    return None if any_price and draft.assumed.premium_names == "refused" else wanted.cost
 
 
 def _contacts(draft: Draft, account: Account, wanted: Registration) -> Contacts:
@@ -143,7 +149,8 @@ def _contacts(draft: Draft, account: Account, wanted: Registration) -> Contacts:
     return contacts.assign(draft, account, wanted.contacts)
 
 
-def _new_order(draft: Draft, account: Account, zone: Zone, wanted: Registration) -> Order:
+def new_order(draft: Draft, account: Account, zone: Zone, wanted: Registration) -> Order:
+    """An order for ``wanted`` as it begins, not written yet; its contacts are the account's own."""
     return Order(
         id=draft.next("order"),
         account=account.client_id,
@@ -168,7 +175,8 @@ def new_code(draft: Draft) -> str:
     return draft.next_code("auth_code", _CODE_LETTERS, CODE_LENGTH)
 
 
-def _require_period(zone: Zone, name: str, years: int) -> None:
+def require_period(zone: Zone, name: str, years: int) -> None:
+    """Refuse with ``period_too_short`` or ``period_too_long`` a term that the zone does not sell."""
     limit = min(zone.max_years, LONGEST_TERM)
     if years < zone.min_years:
         raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(name), limit=zone.min_years)
@@ -245,8 +253,8 @@ def renew(
     """Add ``years`` to a name's term; ``expected`` is the day on which the caller takes it to end.
 
     Refuses as :func:`~sandbox.core.lifecycle.require` does, then with ``zone_out_of_service``,
-    ``expiry_mismatch``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``, ``price_mismatch``,
-    ``insufficient_funds``.
+    ``expiry_mismatch``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
+    ``price_mismatch``, ``insufficient_funds``.
     """
     move = require(draft, order, Action.RENEW)
     zone, label = label_and_zone(draft.state, order)

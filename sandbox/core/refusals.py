@@ -45,10 +45,31 @@ UNKNOWN_WORLD = Rule("unknown_world", "There is no world {world!r}.")
 VERSION_NOT_SERVED = Rule("version_not_served", "The version {version} is not served; {served} is.")
 INTERNAL_ERROR = Rule("internal_error", "The sandbox failed while answering; its log says where.")
 
-# Control.
-SET_BACK = Rule(
-    "set_back", "The clock shows {now} and does not go back to {to}; reset the world to begin again."
+# Faults: what a service that is out of order says, which a contract need not document.
+RATE_LIMITED = Rule(
+    "rate_limited", "More than {limit} requests in {window} seconds; come back in {left} seconds."
 )
+UNAVAILABLE = Rule("service_unavailable", "The service is not available; try again later.")
+MAINTENANCE = Rule("maintenance", "The service is down for maintenance; try again later.")
+
+# Control.
+CROSS_SITE = Rule(
+    "cross_site",
+    "A page of {origin} sent this, and control answers no pages but its own and those of a --public-url.",
+)
+FOREIGN_HOST = Rule(
+    "foreign_host",
+    "The request was sent to {host!r}, a name that could be anybody's; use the server's address, or "
+    "localhost, or start it with --public-url or --control-token.",
+)
+CONTROL_TOKEN_MISSING = Rule("control_token_missing", "Control wants its token here: send it as {header}.")
+CONTROL_TOKEN_WRONG = Rule("control_token_wrong", "{header} is not the control token.")
+SET_BACK = Rule(
+    "set_back",
+    "The clock shows {now} and does not go back to {to}: rewind to an earlier request instead "
+    "(POST /_sandbox/rewind), or reset the world to begin again.",
+)
+NOTHING_DUE = Rule("nothing_due", "The clock stays where it is: {reason}.")
 
 UNKNOWN_REQUEST = Rule("unknown_request", "The journal holds no request {request!r}; it holds {held}.")
 UNKNOWN_SNAPSHOT = Rule("unknown_snapshot", "There is no snapshot {name!r}; there is {known}.")
@@ -69,7 +90,21 @@ WORLD_EXISTS = Rule("world_exists", "There is a world {world!r} already.")
 DEFAULT_WORLD = Rule("default_world", "The default world cannot be deleted; it can be reset.")
 INVALID_FIXTURE = Rule("invalid_fixture", "The fixture is not usable: {problems}.")
 
+UNKNOWN_FAULT = Rule("unknown_fault", "There is no fault {fault!r}; there are {known}.")
+FAULT_EXISTS = Rule("fault_exists", "There is a fault {fault!r} already; remove it first, or choose another name.")
+TOO_MANY_FAULTS = Rule("too_many_faults", "That would be {count} faults; at most {limit} are kept.")
+
 UNKNOWN_DOCUMENT = Rule("unknown_document", "There is no document {document!r}; there are {known}.")
+
+# The other side.
+UNKNOWN_ACCOUNT = Rule("unknown_account", "There is no account {account!r}; there are {known}.")
+UNKNOWN_ZONE = Rule("unknown_zone", "There is no zone {zone!r}; there are {known}.")
+UNKNOWN_OPERATION = Rule("unknown_operation", "No operation matches {operation!r}; the nearest are {nearest}.")
+UNKNOWN_PLAN = Rule("unknown_plan", "There is no plan {plan}.")
+NOT_HELD = Rule("not_held", "Nobody holds {name}.")
+HELD_OUTSIDE = Rule("held_outside", "{name} is with another registrar already.")
+NO_TRANSFER_IN = Rule("no_transfer_in", "{name} has no pending transfer to an account here.")
+NO_TRANSFER_OUT = Rule("no_transfer_out", "{name} has no pending transfer to another registrar.")
 
 # Authentication.
 CREDENTIALS_MISSING = Rule("credentials_missing", "The request carries no {missing}.")

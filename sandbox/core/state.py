@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import reduce
 from typing import Any, NamedTuple, TypeVar
 
 from rpds import HashTrieMap
@@ -132,6 +134,9 @@ _TABLES: dict[type, _Table] = {
     ),
     Plan: _Table("plans", lambda plan: plan.id, listed=_plan_keys),
 }
+
+#: The names of the tables, in the order of the kinds of records.
+TABLES = tuple(table.name for table in _TABLES.values())
 
 
 def _map() -> Any:
@@ -297,7 +302,20 @@ class Draft:
 
 
 def filled(state: State, records: Iterable[Record]) -> State:
-    """``state`` with ``records`` put into it, one after another."""
-    for record in records:
-        state = state.put(record)
-    return state
+    """``state`` with ``records`` put into it: what :meth:`State.put` makes of them one by one, in one go."""
+    every = list(records)
+    maps: dict[str, dict[Any, Any]] = defaultdict(dict)
+    sets: dict[str, list[Any]] = defaultdict(list)
+    for record in every:
+        table = _TABLES[type(record)]
+        maps[table.name][table.key(record)] = record
+        for index, key in table.listed(record):
+            sets[index].append(key)
+        for index, key, value in table.looked_up(record):
+            maps[index][key] = value
+    new = [(table.name, key) for table in _TABLES.values() for key in maps.get(table.name, ())]
+    if len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
+        return reduce(State.put, every, state)  # one takes the place of another, and of its index entries
+    changed: dict[str, Any] = {index: getattr(state, index).update(found) for index, found in maps.items()}
+    changed |= {index: Ordered([*getattr(state, index), *found]) for index, found in sets.items()}
+    return replace(state, **changed)

@@ -10,7 +10,7 @@ from sandbox.core import customers, ledger, orders, prices
 from sandbox.core.clock import days, wire, years_later
 from sandbox.core.contacts import Wanted, assign, check
 from sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require
-from sandbox.core.model import Account, Order, Purpose, Stage, Transfer, TransferStatus, Zone
+from sandbox.core.model import Account, Flag, Order, Purpose, Stage, Transfer, TransferStatus, Zone
 from sandbox.core.names import to_unicode
 from sandbox.core.refusals import (
     ALREADY_YOURS,
@@ -29,7 +29,10 @@ from sandbox.core.zones import require_in_service, zone_of
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What a registrar asks for in wanting ``name``; ``wire_names`` are its words for roles and fields."""
+    """What a registrar asks for in wanting ``name``; ``wire_names`` are its words for roles and fields.
+
+    ``forced`` passes over the transfer lock and the name's age.
+    """
 
     name: str
     code: str
@@ -39,15 +42,16 @@ class Wish:
     contacts: Mapping[str, Wanted] = field(default_factory=dict)
     wire_names: Mapping[str, str] = field(default_factory=dict)
     autorenew: bool = False
+    forced: bool = False
 
 
 def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     """Ask for a name that another registrar holds: a pending order, paid at once.
 
     Refuses, in this order: as :func:`zone_of` does, ``transfers_not_supported``, ``zone_out_of_service``,
-    ``invalid_contact``, ``customer_not_found``, ``not_registered``, ``already_yours``, ``wrong_state``, ``transfer_pending``,
-    ``locked``, ``too_young``, ``wrong_auth_code``, ``period_too_short``, ``period_too_long``,
-    ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
+    ``invalid_contact``, ``customer_not_found``, ``not_registered``, ``already_yours``, ``wrong_state``,
+    ``transfer_pending``, ``locked``, ``too_young``, ``wrong_auth_code``, ``period_too_short``,
+    ``period_too_long``, ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
     """
     zone = zone_of(draft.state, wish.name)
     if not zone.transfers:
@@ -56,7 +60,7 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     check(wish.contacts, wish.wire_names, "domain.contacts.")
     if wish.customer_id is not None:
         customers.own(draft.state, account, wish.customer_id)
-    held = _require_transferable(draft, account, zone, wish.name)
+    held = _require_transferable(draft, account, zone, wish)
     if not hmac.compare_digest(held.auth_code.encode(), wish.code.encode("utf-8", "surrogatepass")):
         raise Refused(WRONG_AUTH_CODE, name=to_unicode(wish.name))
     years = _require_years(wish.name, wish.years if draft.assumed.transfer_years == "as_sent" else 1)
@@ -82,16 +86,17 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     return orders.Placed(order, price)
 
 
-def _require_transferable(draft: Draft, account: Account, zone: Zone, name: str) -> Order:
+def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish) -> Order:
+    name = wish.name
     number = draft.state.holding_order.get(name)
     if number is None:
         raise Refused(NOT_REGISTERED, name=to_unicode(name))
     held = draft.state.orders[number]
     if held.account == account.client_id:
         raise Refused(ALREADY_YOURS, name=to_unicode(name))
-    require(draft, held, Action.TRANSFER_OUT)
+    require(draft, held, Action.TRANSFER_OUT, locks=not wish.forced)
     ready = held.created + days(zone.policy.transfer_lock)
-    if draft.now < ready:
+    if draft.now < ready and not wish.forced:
         raise Refused(TOO_YOUNG, name=to_unicode(name), created=wire(held.created), ready=wire(ready))
     return held
 
@@ -167,7 +172,8 @@ def _leaving(draft: Draft, account: Account, name: str, action: Action) -> Trans
 def complete(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
     """Move the name to the registrar that asked for it, with the years it paid for and a new code.
 
-    Hosts and delegation go with the name; its former holder's flags, privacy and customer do not.
+    Hosts, delegation and a hold of the registry's go with the name; its former holder's flags, privacy
+    and customer do not.
     """
     losing = draft.state.orders[transfer.losing_order]
     gaining = draft.state.orders[transfer.gaining_order]
@@ -180,6 +186,7 @@ def complete(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transf
         expires=expires,
         nameservers=losing.nameservers,
         auth_code=orders.new_code(draft),
+        flags=gaining.flags | (losing.flags & {Flag.SERVER_HOLD}),
     )
     enter(draft, moved, Stage.ACTIVE)
     return _ended(draft, transfer, status)
@@ -192,11 +199,12 @@ def fail(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
     return _ended(draft, transfer, status)
 
 
-def fail_pending(draft: Draft, name: str) -> None:
-    """End a pending transfer of a name that is leaving its holder's hands by other means."""
+def fail_pending(draft: Draft, name: str) -> Transfer | None:
+    """End a pending transfer of a name that is leaving its holder's hands by other means; answers it."""
     transfer = draft.state.transfers.get(name)
-    if transfer is not None and transfer.pending:
-        fail(draft, transfer, TransferStatus.SERVER_CANCELLED)
+    if transfer is None or not transfer.pending:
+        return None
+    return fail(draft, transfer, TransferStatus.SERVER_CANCELLED)
 
 
 def _ended(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:

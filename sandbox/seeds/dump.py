@@ -28,6 +28,7 @@ from sandbox.core.model import (
     Host,
     LedgerEntry,
     Order,
+    Plan,
     Stage,
     Transfer,
     TransferStatus,
@@ -155,6 +156,7 @@ class _Writer:
                 _spelled(name): self._transfer(item) for name, item in sorted(state.transfers.items())
             },
             "ledger": {number: self._entry(item) for number, item in sorted(state.ledger.items())},
+            "plans": {number: self._plan(item) for number, item in sorted(state.plans.items())},
             "counters": self._counters(),
         }
 
@@ -216,7 +218,7 @@ class _Writer:
 
     def _taken(self, order: Order) -> dict[str, Any]:
         written = {**self._domain(order), "autorenew": order.autorenew}
-        del written["account"]
+        written.pop("account", None)  # the section says it
         if order.autorenew:
             del written["autorenew"]
         if order.flags == {Flag.TRANSFER_PROHIBITED}:
@@ -289,12 +291,27 @@ class _Writer:
             del written["cause"]
         return _Inline(written)
 
+    def _plan(self, plan: Plan) -> dict[str, Any]:
+        written = _departures(plan, without=("id", "given", "after"))
+        if plan.given:
+            written["given"] = {name: _told(name, value) for name, value in plan.given}
+        if plan.after is not None:
+            written["after"] = {"operation": plan.after.operation, "answer": plan.after.answer}
+            if plan.after.name:
+                written["after"]["domain"] = _spelled(plan.after.name)
+        return written
+
     def _counters(self) -> dict[str, int]:
         counters = dict(sorted(self.state.counters.items()))
         numbers = set(self.state.orders)
         for transfer in self.state.transfers.values():
             numbers.update((transfer.gaining_order, transfer.losing_order))
         return {} if counters == counters_in_use(self.state, numbers) else counters
+
+
+def _told(name: str, value: Any) -> Any:
+    """A parameter's value; names in Unicode."""
+    return _spelled(value) if name in ("domain", "zone") else value
 
 
 def _label(label: str) -> str:

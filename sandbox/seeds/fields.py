@@ -258,6 +258,13 @@ class Money(_Single):
         return Decimal(str(value))
 
 
+def number_in(value: Scalar) -> int | Decimal | str:
+    """The number that ``value`` is in decimal digits, exactly; its text where it is none."""
+    if _WHOLE.fullmatch(value):
+        return int(value)
+    return Decimal(str(value)) if _MONEY.fullmatch(value) else str(value)
+
+
 @dataclass(frozen=True, slots=True)
 class When:
     """A date as a fixture gives it: an instant, or so long before or after the fixture's ``now``."""

@@ -13,7 +13,7 @@ from rpds import HashTrieMap
 from sandbox.core.assumptions import Assumptions, BadAssumption
 from sandbox.core.clock import parse_instant
 from sandbox.core.state import State
-from sandbox.seeds import holdings, money, people, transfers, zones
+from sandbox.seeds import holdings, money, people, plans, transfers, zones
 from sandbox.seeds.fields import mistakes
 from sandbox.seeds.include import Read, included
 from sandbox.seeds.problems import FixtureError, Problem, first_told, nearest, problem
@@ -169,6 +169,7 @@ def _state(site: Site) -> State:
     site.put(money.opened(site))
     site.put(entry for entry in site.ledger.values() if entry is not None)
     site.put(site.records)
+    plans.build(site)
     return _counted(site, ids)
 
 
@@ -187,7 +188,8 @@ def counters_in_use(state: State, orders: set[int]) -> dict[str, int]:
     """The highest numbers in use, for each counter whose numbers something in ``state`` carries."""
     named = {entry.order for entry in state.ledger.values() if entry.order is not None}
     counters = {"order": max({holdings.FIRST_ORDER - 1} | orders | named)}
-    for counter, numbers in (("ledger", state.ledger), ("customer", state.customers)):
-        if numbers:
+    tables = {"ledger": state.ledger, "customer": state.customers, "plan": state.plans}
+    for counter, numbers in tables.items():
+        if len(numbers):
             counters[counter] = max(numbers)
     return counters

@@ -122,6 +122,7 @@ def _account(site: Site, word: str, given: dict[str, Any], free: Iterator[int]) 
         reseller=given.get("reseller", USUAL["reseller"]),
         contact=contact,
         nameservers=site.nameservers((*path, "nameservers"), given.get("nameservers", ())),
+        revoked=tuple(sorted(set(given.get("revoked", ())))),
     )
 
 

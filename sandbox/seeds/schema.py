@@ -15,8 +15,8 @@ A fixture is a YAML mapping. Every key may be left out except those marked *.
                     transfer_lock} in days, transfers, hosts, idn, in_service, license (a pattern),
                     premium {label: {registration*, renewal*, transfer*}}, reserved [label, …]
 ``accounts``        name: contact* (a card, or the handle of a contact), client_id, key, secret, token,
-                    currency, balance, reseller, nameservers. Left out, the id is the next free one
-                    from 1001, and the credentials are NAME-key, NAME-secret and NAME-token
+                    currency, balance, reseller, nameservers, revoked [key, token]. Left out, the id is the
+                    next free one from 1001, and the credentials NAME-key, NAME-secret and NAME-token
 ``contacts``        handle: account, customer, extra {parameter: value}, and a card: name, company,
                     address, city, region, zip, country, phone, fax, mail
 ``customers``       id: account, lang, password, post_address, and a card
@@ -30,6 +30,8 @@ A fixture is a YAML mapping. Every key may be left out except those marked *.
                     arriving order, with the keys of a domain), gaining_order, losing_order
 ``ledger``          id: at*, amount*, purpose*, account, cause, operation, order, domain, years,
                     refunds
+``plans``           id: action*, given {parameter: value}, and either at, an instant, or after
+                    {operation*, domain, answer}, a client's request; struck and refused, once done
 ``counters``        name: the last number given out, where that is not the highest in use
 
 Dates are absolute (2026-01-31, 2026-01-31T10:00:00Z; UTC where no offset is given) or relative to
@@ -48,6 +50,7 @@ from typing import Any
 
 from marshmallow import fields
 
+from sandbox.core import outside
 from sandbox.core.model import Flag, Policy, Premium, Prices, Purpose, Stage, TransferStatus
 from sandbox.seeds.fields import (
     Date,
@@ -203,6 +206,7 @@ class AccountSchema(Strict):
     reseller = Switch()
     contact = CardOrHandle(required=True)
     nameservers = Listing(Text())
+    revoked = Listing(Word(("key", "token")))
 
 
 class RolesSchema(Strict):
@@ -282,6 +286,25 @@ class LedgerSchema(Strict):
     refunds = Whole(1)
 
 
+class AfterSchema(Strict):
+    """Which request a plan waits for."""
+
+    operation = Text(required=True)
+    domain = Text()
+    answer = Word(("accepted", "refused", "any"))
+
+
+class PlanSchema(Strict):
+    """Something that the rest of the world will do."""
+
+    action = Word(outside.ACTIONS, required=True)
+    given = Table(keys=Text(), values=fields.Raw())
+    at = Date()
+    after = fields.Nested(AfterSchema)
+    struck = Date()
+    refused = Text()
+
+
 class SectionsSchema(Strict):
     """The sections of a fixture."""
 
@@ -298,6 +321,7 @@ class SectionsSchema(Strict):
     taken = Names(keys=Text(), values=fields.Nested(TakenSchema))
     transfers = Table(keys=Text(), values=fields.Nested(TransferSchema))
     ledger = Table(keys=Whole(1), values=fields.Nested(LedgerSchema))
+    plans = Table(keys=Whole(1), values=fields.Nested(PlanSchema))
     counters = Table(keys=Text(), values=Whole())
 
 

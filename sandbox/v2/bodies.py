@@ -72,7 +72,7 @@ def load(schema: Asked, given: Mapping[str, Any], assumed: Assumptions) -> dict[
     try:
         return dict(schema.load(given))
     except ValidationError as error:
-        found = error.normalized_messages()
+        found: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
         keys = [field.data_key or name for name, field in schema.fields.items()]
         field = next(key for key in keys if key in found)
         listed = "; ".join(f"{path} {problem}" for path, problem in problems(found))

@@ -169,9 +169,7 @@ ENDPOINTS = (
         answer=Done(),
         refuses=(*errors.BODY, *_FOUND, refusals.INVALID_CONTACT, refusals.MAIL_TAKEN),
     ),
-    Endpoint(
-        id="v2.customer.info", method="GET", paths=(_ONE,), handle=info, answer=Found(), refuses=_FOUND
-    ),
+    Endpoint(id="v2.customer.info", method="GET", paths=(_ONE,), handle=info, answer=Found(), refuses=_FOUND),
     Endpoint(
         id="v2.customer.delete",
         method="DELETE",

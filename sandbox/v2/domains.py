@@ -103,7 +103,6 @@ class NameWanted(Asked):
 
 def register(call: Call) -> dict[str, Any]:
     """Register a name; the price is taken from the balance."""
-    may_cost = orders.WHATEVER if call.assumed.premium_names == "charged" else None
     orders.register(
         call.draft,
         call.account,
@@ -114,7 +113,7 @@ def register(call: Call) -> dict[str, Any]:
             nameservers=call.arguments["ns"],
             customer_id=reseller_customer(call),
             requirements=call.arguments["requirements"],
-            cost=may_cost,
+            cost=orders.WHATEVER,
         ),
     )
     return done()
@@ -133,7 +132,7 @@ class Domain(Shape):
     date_created = SpacedInstant()
     date_end = SpacedInstant()
     ns = Listed(Text())
-    status = Text()
+    status: fields.Field[Any] = Text()
 
 
 class WordOrTruth(fields.Raw):
@@ -196,7 +195,7 @@ class ServerChanges(fields.Field[dict[str, list[str]]]):
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> dict[str, list[str]]:  # noqa: ARG002
         if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
             raise ValidationError("must be an object with arrays under add and del")
-        return {key: _servers(listed) for key, listed in value.items() if listed is not None}
+        return {key: _servers(listed) for key, listed in value.items() if listed not in (None, [])}
 
 
 class Changes(Asked):
@@ -216,7 +215,7 @@ class Changes(Asked):
     @post_load
     def something(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Refuse a body that changes nothing."""
-        if not any(value != {} and value != {"add": []} for value in found.values()):
+        if all(value == {} for value in found.values()):
             raise Refused(MISSING_PARAMETER, field="one of " + ", ".join(self.fields))
         return found
 
@@ -396,11 +395,6 @@ ENDPOINTS = (
         paths=(f"{_ONE}/restore",),
         handle=restore,
         answer=Done(),
-        refuses=(
-            *FOUND,
-            refusals.WRONG_STATE,
-            refusals.ZONE_OUT_OF_SERVICE,
-            refusals.INSUFFICIENT_FUNDS,
-        ),
+        refuses=(*FOUND, refusals.WRONG_STATE, refusals.ZONE_OUT_OF_SERVICE, refusals.INSUFFICIENT_FUNDS),
     ),
 )

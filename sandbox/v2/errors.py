@@ -26,7 +26,7 @@ class Documented:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A documented error as a rule says it: the placeholder takes the refusal's ``fact``, or a fixed ``word``."""
+    """A documented error as a rule says it; the placeholder takes a fact of the refusal, or a word."""
 
     error: Documented
     fact: str = ""
@@ -170,7 +170,10 @@ EXCEPTIONS: Mapping[str, Sayings] = {
     # Another customer's mail is no mail for this one; "Mail already registered" belongs to create.
     "v2.customer.edit": {**_CUSTOMER, r.MAIL_TAKEN: Said(INVALID, word="mail")},
     "v2.customer.info": _CUSTOMER,
-    "v2.customer.delete": {r.INVALID_CUSTOMER_ID: Said(ID_NOT_FOUND), r.CUSTOMER_NOT_FOUND: Said(ID_NOT_FOUND)},
+    "v2.customer.delete": {
+        r.INVALID_CUSTOMER_ID: Said(ID_NOT_FOUND),
+        r.CUSTOMER_NOT_FOUND: Said(ID_NOT_FOUND),
+    },
     "v2.contact.check": {r.INVALID_HANDLE: Said(INVALID, word="contact_id")},
     # The one documented error of create that speaks of a value which is there and does not do.
     "v2.contact.create": {

@@ -54,5 +54,5 @@ def shown(call: Call, name: str, asked: str | None = None) -> str:
 
 
 def reseller_customer(call: Call) -> int | None:
-    """The customer that the request names, where the account is in reseller mode; elsewhere it says nothing."""
+    """The customer that the request names; outside of reseller mode the name says nothing."""
     return call.arguments.get("customer_id") if call.account.reseller else None

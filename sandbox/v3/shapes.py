@@ -8,7 +8,7 @@ from marshmallow import fields, validate
 
 from sandbox.core import orders, prices
 from sandbox.core.contacts import Wanted
-from sandbox.core.model import ROLES, Card, Contacts, Flag, Order, Stage
+from sandbox.core.model import HOLDS, ROLES, Card, Contacts, Flag, Order, Stage
 from sandbox.core.names import written
 from sandbox.web.fields import (
     Instant,
@@ -162,7 +162,7 @@ def status(call: Call, order: Order) -> str:
         return "pending"
     if order.stage is not Stage.ACTIVE:
         return call.assumed.expired_status
-    return "suspended" if Flag.HOLD in order.flags else "active"
+    return "active" if order.flags.isdisjoint(HOLDS) else "suspended"
 
 
 def shown(call: Call, name: str, asked: str | None = None) -> str:

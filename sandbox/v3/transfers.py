@@ -13,17 +13,17 @@ from sandbox.core.refusals import Rule
 from sandbox.core.state import Draft
 from sandbox.core.zones import parse_name
 from sandbox.v3 import errors
+from sandbox.v3.authcodes import CodeWanted
 from sandbox.v3.domains import FOUND, PERIOD, PRICED
 from sandbox.v3.shapes import STATUSES, WIRE_NAMES, DomainWanted, cards, identifier, number, shown, status
-from sandbox.web.fields import Amount, Price, Shape, Text, TextOrNumber, Whole, Within
+from sandbox.web.fields import Amount, Price, Shape, Text, Whole, Within
 from sandbox.web.generation import Call, Endpoint
 
 
-class TransferWanted(Shape):
+class TransferWanted(CodeWanted):
     """A name that another registrar holds, and its code."""
 
     domain = Within(DomainWanted, required=True)
-    authCode = TextOrNumber(required=True)
     purchaseCost = Price()
     years = Whole()
 

@@ -127,6 +127,12 @@ class LongAmount(Amount):
         return None if value is None else f"{value:.6f}"
 
 
+class Number(fields.Field[Decimal]):
+    """Money on the way out: a JSON number."""
+
+    shape: ClassVar[Shaped] = {"type": ["number", "null"]}
+
+
 class Instant(fields.Field[datetime]):
     """An instant on the way out: ``YYYY-MM-DDTHH:MM:SSZ``."""
 

@@ -31,6 +31,7 @@ from sandbox.web.strict_json import write
 from sandbox.web.subjects import subjects
 from sandbox.web.transport import ENV_NOTE, ENV_TOO_LARGE
 from sandbox.worlds import Entry, Moment, World, Worlds
+from sandbox.worlds.moment import after_request
 
 #: Keys of the WSGI environment under which the path prefix of a world is handed on.
 ENV_WORLD = "sandbox.world"
@@ -114,6 +115,9 @@ class Pipeline:
             try:
                 asked = generation.arguments(endpoint, incoming, world)
                 outcome = generation.carry_out(endpoint, world, account, asked, incoming, exchange.cause)
+                if exchange.cause and world.state.waiting:  # plans of the rest of the world
+                    accepted = outcome.refused is None
+                    world.travel(after_request(endpoint.id, subjects(incoming), accepted=accepted))
             finally:
                 exchange.after = world.moment
         if outcome.refused is not None:

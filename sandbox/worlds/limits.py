@@ -11,7 +11,8 @@ class Limits:
 
     ``worlds`` counts the default one. A world that nobody has used for ``idle`` seconds of the machine's
     time is dropped; 0 keeps them all. Each world keeps its latest ``requests``, with up to ``body`` bytes
-    of each body, its latest ``branches``, and as many ``snapshots`` as it is asked to up to that number.
+    of each body, its latest ``branches``, and as many ``snapshots`` and ``faults`` as it is asked to up to
+    that number.
     """
 
     worlds: int = 1000
@@ -20,3 +21,4 @@ class Limits:
     body: int = 1 << 16
     branches: int = 32
     snapshots: int = 100
+    faults: int = 1000

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from sandbox.core import events
+from sandbox.core import events, plans
 from sandbox.core.assumptions import Assumptions
 from sandbox.core.clock import Clock, wire
 from sandbox.core.events import Fired
 from sandbox.core.model import Stage
 from sandbox.core.state import Draft, State
+from sandbox.faults import FaultBook
 
 #: The operation that the ledger names for what time does.
 BY_ITSELF = "time"
@@ -41,6 +42,7 @@ class Moment:
     clock: Clock
     assumptions: Assumptions
     requests: int = 0
+    faults: FaultBook = FaultBook()
 
     def settled(self, until: datetime) -> tuple[Moment, list[Fired]]:
         """The moment after all that is due by ``until`` has happened at its own instant, and what has."""
@@ -48,9 +50,14 @@ class Moment:
         fired: list[Fired] = []
         while (due := events.next_due(state)) is not None and due[0] <= until:
             draft = Draft(state, due[0], self.assumptions, f"event:{due[1]}:{due[2]}", BY_ITSELF)
-            fired.append(events.fire(draft, due))
+            fired += events.fire(draft, due)
             state = draft.state
         return (replace(self, state=state) if fired else self), fired
+
+    def followed(self) -> Moment:
+        """This moment with its clock caught up with the machine's, if it runs."""
+        clock = self.clock.caught_up()
+        return self if clock is self.clock else replace(self, clock=clock)
 
     def at(self, instant: datetime) -> Moment:
         """This moment with its clock at ``instant``."""
@@ -99,6 +106,21 @@ def until_stage(order: int, stage: Stage) -> Journey:
             reached, more = reached.settled(instant)
             fired += more
         return reached.at(instant), fired
+
+    return go
+
+
+def after_request(operation: str, names: Collection[str], *, accepted: bool) -> Journey:
+    """The way to the moment after what was planned for after such a request; the clock stays."""
+
+    def go(moment: Moment) -> tuple[Moment, list[Fired]]:
+        state, now = moment.state, moment.clock.now()
+        fired = []
+        for plan in list(plans.waiting_for(state, operation, names, accepted=accepted)):
+            draft = Draft(state, now, moment.assumptions, f"event:plan:{plan.id}", BY_ITSELF)
+            fired.append(plans.strike(draft, plan))
+            state = draft.state
+        return (replace(moment, state=state) if fired else moment), fired
 
     return go
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Generic, Self, TypeVar
 
 from sandbox.core.assumptions import Assumptions, watched
-from sandbox.core.clock import Clock
+from sandbox.core.clock import Clock, stopwatch
 from sandbox.core.events import Fired
 from sandbox.core.refusals import TOO_MANY_SNAPSHOTS, UNKNOWN_BRANCH, UNKNOWN_SNAPSHOT, Refused
 from sandbox.core.state import Change, Draft, State
@@ -48,8 +48,9 @@ class Line:
 class World:
     """A registry in time. Operations take effect one after another, each whole or not at all.
 
-    ``number`` counts the worlds of a server. ``when_credentials_change`` is called with the world after
-    the credentials of its accounts have changed, by whatever means.
+    ``number`` counts the worlds of a server, ``used`` is when it was last asked for something, by the
+    machine's stopwatch. ``when_credentials_change`` is called with the world after the credentials of its
+    accounts have changed, by whatever means.
     """
 
     def __init__(
@@ -75,6 +76,7 @@ class World:
         self.name = name
         self.number = number
         self.limits = limits
+        self.used = stopwatch()
         self.origin = moment
         self.journal = Journal(limits)
         self.snapshots: dict[str, Line] = {}
@@ -153,7 +155,8 @@ class World:
     def settle(self) -> list[Fired]:
         """Let everything happen that a running clock has made due; answers what did."""
         with self.lock:
-            self.moment, fired = self.moment.settled(self.now())
+            followed = self.moment.followed()
+            self.moment, fired = followed.settled(followed.clock.instant)
             return fired
 
     def travel(self, journey: Journey, *, dry: bool = False) -> tuple[Moment, list[Fired]]:
@@ -191,10 +194,10 @@ class World:
             self.moment = replace(self.moment, assumptions=assumptions)
 
     def present(self) -> Moment:
-        """The moment the world stands at, after all that a running clock has made due."""
-        with self.lock:
-            self.settle()
-            return self.moment.at(self.now())
+        """The moment the world stands at, with all that a running clock has made due; it changes nothing."""
+        moment = self.moment
+        now = moment.clock.now()
+        return moment.settled(now)[0].at(now)
 
     def reset(self) -> None:
         """Go back to the moment the world began at, with nothing to remember but that."""

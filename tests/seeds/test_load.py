@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from marshmallow import fields
 
-from sandbox.core.model import OUTSIDE, Flag, Order, Purpose, Stage, TransferStatus
+from sandbox.core.model import OUTSIDE, After, Flag, Order, Purpose, Stage, TransferStatus
 from sandbox.core.state import State
 from sandbox.seeds import FixtureError, find, load, loads, reader, schema
 
@@ -185,6 +185,24 @@ def test_a_past_transfer_names_the_other_party_only() -> None:
     assert (approved.gaining_order, approved.losing) == (order(state, "a.com").id, OUTSIDE)
     assert (rejected.losing_order, rejected.gaining) == (order(state, "b.com").id, OUTSIDE)
     assert state.counters["order"] == max(approved.losing_order, rejected.gaining_order)
+
+
+def test_what_others_will_do_is_planned() -> None:
+    """A plan is made of an action and what it is told, and waits for an instant or for a request."""
+    state = loads(
+        WORLD
+        + "plans:\n"
+        + "  1: {action: register, given: {domain: A.com, autorenew: false}, at: +3d}\n"
+        + "  2:\n"
+        + "    action: set_prices\n"
+        + "    given: {zone: com, renewal: 14.99}\n"
+        + "    after: {operation: v3.*, domain: B.com}\n"
+    ).state
+    first, second = state.plans[1], state.plans[2]
+    assert (first.action, first.given) == ("register", (("autorenew", False), ("domain", "a.com")))
+    assert (first.at, first.after) == (NOW + timedelta(days=3), None)
+    assert (second.given, second.at) == ((("renewal", Decimal("14.99")), ("zone", "com")), None)
+    assert second.after == After(operation="v3.*", name="b.com", answer="accepted")
 
 
 def test_order_ids_are_given_in_the_order_of_the_file() -> None:

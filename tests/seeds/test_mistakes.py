@@ -258,6 +258,30 @@ TRAPS = {
         "ledger: {1: {at: -1d, amount: -5.00, purpose: renewal, refunds: 9}}",
         "w.yaml:3:65: there is no ledger entry 9",
     ),
+    "a plan of nothing known": (
+        "plans: {1: {action: registr, at: +1d}}",
+        "w.yaml:3:21: unknown word 'registr'; the nearest is 'register'",
+    ),
+    "a plan with a parameter that is not known": (
+        "plans: {1: {action: hold, given: {domain: a.com, domian: b.com}, at: +1d}}",
+        "w.yaml:3:50: unknown key 'domian'; the nearest is 'domain'",
+    ),
+    "a plan with a parameter missing": (
+        "plans: {1: {action: hold, at: +1d}}",
+        "w.yaml:3:12: 'domain' is missing here",
+    ),
+    "a plan with a bad parameter": (
+        "plans: {1: {action: set_service, given: {zone: com, in_service: yes}, at: +1d}}",
+        "w.yaml:3:65: in_service must be true or false",
+    ),
+    "a plan in no zone": (
+        "plans: {1: {action: register, given: {domain: a.moc}, at: +1d}}",
+        "w.yaml:3:38: No zone of this service holds a.moc",
+    ),
+    "a plan for no time": (
+        "plans: {1: {action: hold, given: {domain: a.com}}}",
+        "w.yaml:3:9: a plan has either 'at' or 'after'",
+    ),
     "a mapping for text": (
         "contacts: {C1: {name: {first: Mary}}}",
         "w.yaml:3:23: a text is wanted here, not a mapping",

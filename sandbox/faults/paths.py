@@ -1,0 +1,123 @@
+"""Paths into a JSON value: ``domain.expireDate``, ``results[0].status``, ``results[*].status``, ``[0]``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+_STEP = re.compile(r"\[(\d{1,6}|\*)\]|(?:^|\.)([^.\[\]]+)")
+_ALL = "*"
+
+#: What an edit answers to have its value taken out.
+DROPPED: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """A way into a JSON value: keys, places in arrays, and ``[*]`` for every place."""
+
+    text: str
+    steps: tuple[str | int, ...]
+
+    @classmethod
+    def parse(cls, text: str) -> Path:
+        """The path that ``text`` writes; raises ValueError."""
+        steps: list[str | int] = []
+        at = 0
+        while at < len(text):
+            found = _STEP.match(text, at)
+            if found is None:
+                raise ValueError("must be a path such as domain.expireDate or results[0].status")
+            place, key = found.groups()
+            steps.append(key if key is not None else place if place == _ALL else int(place))
+            at = found.end()
+        return cls(text, tuple(steps))
+
+    def find(self, value: Any) -> Iterator[Any]:
+        """What stands there in ``value``: nothing, one thing, or several."""
+        return _find(value, self.steps)
+
+    def change(self, value: Any, edit: Callable[[Any], Any]) -> tuple[Any, bool]:
+        """A copy of ``value`` with what stands there edited, and whether anything stood there."""
+        return _change(value, self.steps, edit)
+
+
+@dataclass(frozen=True, slots=True)
+class TakesPath:
+    """A path into a JSON value, as a rule's part."""
+
+    says: str = "a path such as domain.expireDate, results[0].status or results[*].status"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """A string."""
+        return {"type": "string"}
+
+    def read(self, given: Any) -> Path:
+        """The path."""
+        if not isinstance(given, str) or not given:
+            raise ValueError("must be a path such as domain.expireDate or results[0].status")
+        return Path.parse(given)
+
+    def write(self, value: Any) -> str:
+        """Its text."""
+        return str(value.text)
+
+
+@dataclass(frozen=True, slots=True)
+class TakesParts:
+    """Paths into a JSON value, each with what is to be found there, as a rule's part."""
+
+    says: str = "an object of paths, each with a glob or another JSON value"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """An object."""
+        return {"type": "object"}
+
+    def read(self, given: Any) -> tuple[tuple[Path, Any], ...]:
+        """The paths with their values."""
+        if not isinstance(given, Mapping) or not given:
+            raise ValueError(f"must be {self.says}")
+        return tuple((TakesPath().read(text), value) for text, value in given.items())
+
+    def write(self, value: Any) -> dict[str, Any]:
+        """Their texts with their values."""
+        return {path.text: wanted for path, wanted in value}
+
+
+def _at(value: Any, step: str | int) -> list[Any]:
+    """The keys or places of ``value`` that a step leads to."""
+    if isinstance(value, dict):
+        return [step] if step in value else []
+    if isinstance(value, list):
+        if step == _ALL:
+            return list(range(len(value)))
+        return [step] if isinstance(step, int) and step < len(value) else []
+    return []
+
+
+def _find(value: Any, steps: tuple[str | int, ...]) -> Iterator[Any]:
+    if not steps:
+        yield value
+        return
+    for at in _at(value, steps[0]):
+        yield from _find(value[at], steps[1:])
+
+
+def _change(value: Any, steps: tuple[str | int, ...], edit: Callable[[Any], Any]) -> tuple[Any, bool]:
+    if not steps:
+        return edit(value), True
+    copy, changed = value, False
+    for at in reversed(_at(value, steps[0])):  # From behind, so that what is dropped moves nothing.
+        new, found = _change(value[at], steps[1:], edit)
+        if found:
+            copy = copy if changed else value.copy()
+            changed = True
+            if new is DROPPED:
+                del copy[at]
+            else:
+                copy[at] = new
+    return copy, changed

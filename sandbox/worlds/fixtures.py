@@ -1,0 +1,88 @@
+"""Worlds as fixtures: first moments read from YAML, and any moment written back as YAML."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from sandbox import seeds
+from sandbox.core.assumptions import Assumptions
+from sandbox.core.clock import Clock
+from sandbox.core.refusals import INVALID_FIXTURE, Refused
+from sandbox.seeds import FixtureError, Seed
+from sandbox.worlds.moment import Moment
+from sandbox.worlds.world import latest_request
+
+#: How many fixtures are remembered once they have been read.
+REMEMBERED = 16
+
+_LONGEST = 4000
+
+
+@dataclass(slots=True)
+class Fixtures:
+    """Reads fixtures into first moments; one that has been read before takes no time that depends on its size.
+
+    ``base`` is what the contract's silences mean where a fixture leaves it open, ``frozen`` whether the
+    clock stands still there. ``own`` is the fixture that the server was started with, a name or a path.
+    """
+
+    base: Assumptions = field(default_factory=Assumptions)
+    frozen: bool = False
+    own: str = ""
+    _read: dict[tuple[str, datetime | None], tuple[Seed, int]] = field(default_factory=dict, repr=False)
+
+    def named(self, name: str, now: datetime | None = None) -> Moment:
+        """The first moment of a packaged fixture, or of the server's own; refuses with ``invalid_fixture``.
+
+        ``now`` takes the place of the fixture's own instant.
+        """
+        if name != self.own and not name.isidentifier():
+            problem = f"{name[:80]!r} is no packaged fixture's name; send its YAML as state instead"
+            raise Refused(INVALID_FIXTURE, problems=problem)
+        return self._moment(f"name {name}", now, lambda: seeds.load(seeds.find(name), now=now))
+
+    def file(self, path: Path, now: datetime | None = None) -> Moment:
+        """The first moment of the fixture in a file; refuses with ``invalid_fixture``."""
+        try:
+            version = path.stat().st_mtime_ns
+        except OSError:
+            version = 0
+        return self._moment(f"file {path} {version}", now, lambda: seeds.load(path, now=now))
+
+    def text(self, text: str, now: datetime | None = None) -> Moment:
+        """The first moment of the fixture that ``text`` is; refuses with ``invalid_fixture``."""
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        return self._moment(f"text {digest}", now, lambda: seeds.loads(text, name="state", now=now))
+
+    def _moment(self, source: str, now: datetime | None, load: Callable[[], Seed]) -> Moment:
+        if (source, now) not in self._read:
+            try:
+                seed = load()
+            except FixtureError as error:
+                raise Refused(INVALID_FIXTURE, problems=_told(error)) from None
+            while len(self._read) >= REMEMBERED:
+                del self._read[next(iter(self._read))]
+            self._read[source, now] = (seed, latest_request(seed.state))
+        seed, requests = self._read[source, now]
+        frozen = self.frozen if seed.frozen is None else seed.frozen
+        clock = Clock(seed.now) if frozen else Clock(seed.now).run()
+        return Moment(seed.state, clock, self.base.with_values(seed.assume), requests)
+
+    def written(self, moment: Moment) -> str:
+        """The fixture of ``moment``: read again, here or by a server with other defaults, it is the same."""
+        values = moment.assumptions.values()
+        said = {**moment.assumptions.departures(), **self.base.departures()}
+        return seeds.dumps(
+            moment.state,
+            moment.clock.now(),
+            frozen=moment.clock.frozen,
+            assume={name: values[name] for name in values if name in said},
+        )
+
+
+def _told(error: FixtureError) -> str:
+    return "; ".join(str(error).splitlines()).rstrip(".")[:_LONGEST]
