@@ -115,7 +115,7 @@ def main() -> None:
 )
 @setting(
     "--max-branches",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=0),
     default=32,
     show_default=True,
     help="How many left-behind futures a world keeps.",
@@ -239,6 +239,7 @@ def lifecycle() -> None:
 
 def _settings(given: dict[str, Any]) -> Settings:
     from sandbox.settings import Settings
+    from sandbox.worlds import Limits
 
     return Settings(
         fixture=given["fixture"],
@@ -253,6 +254,14 @@ def _settings(given: dict[str, Any]) -> Settings:
         control_token=given["control_token"],
         control_open=given["control_open"],
         max_connections=given["max_connections"],
+        limits=Limits(
+            worlds=given["max_worlds"],
+            idle=given["world_idle"],
+            requests=given["journal"],
+            body=given["journal_body"],
+            branches=given["max_branches"],
+            snapshots=given["max_snapshots"],
+        ),
     )
 
 

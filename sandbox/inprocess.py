@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from datetime import datetime
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from flask import Flask
 from flask.testing import EnvironBuilder, FlaskClient
 
 from sandbox.advice import Finding, advise
-from sandbox.assembly import assemble, open_world, operations
+from sandbox.assembly import assemble, open_worlds, operations
 from sandbox.core.clock import instant_given
 from sandbox.core.model import Account
+from sandbox.inworld import InWorld
 from sandbox.settings import Settings
 from sandbox.v3.auth import signed_headers
 from sandbox.web.gate import require_guard
-from sandbox.worlds import World, Worlds
+from sandbox.worlds import Fork, Limits, World
 from sandbox.worlds.clock import ClockControl
 from sandbox.worlds.outside import OutsideControl
 
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from sandbox.web.server import Server
 
 
-class Sandbox:
+class Sandbox(InWorld):
     """The reseller API in this process, with a world of its own.
 
     >>> sandbox = Sandbox()
@@ -35,8 +37,9 @@ class Sandbox:
     '10000.00'
 
     Takes the fields of :class:`~sandbox.settings.Settings`; ``now`` may also be ``"real"``, what the
-    machine's clock says. The clock stands still unless ``frozen`` is False or the fixture says so. Raises :class:`~sandbox.seeds.FixtureError`,
-    :class:`~sandbox.core.assumptions.BadAssumption` and :class:`~sandbox.web.gate.Unguarded`.
+    machine's clock says. The clock stands still unless ``frozen`` is False or the fixture says so.
+    Raises :class:`~sandbox.seeds.FixtureError`, :class:`~sandbox.core.assumptions.BadAssumption` and
+    :class:`~sandbox.web.gate.Unguarded`.
     """
 
     def __init__(
@@ -53,6 +56,7 @@ class Sandbox:
         control_token: str | None = None,
         control_open: bool = False,
         max_connections: int | None = None,
+        limits: Limits | None = None,
     ) -> None:
         self.settings = Settings(
             fixture=fixture,
@@ -66,12 +70,61 @@ class Sandbox:
             control_token=control_token,
             control_open=control_open,
             max_connections=max_connections,
+            limits=limits or Limits(),
         )
-        self.world: World = open_world(self.settings, frozen=True)
-        self.worlds = Worlds(self.world)
+        self.worlds = open_worlds(self.settings, frozen=True)
         self.app: Flask = assemble(self.worlds, self.settings)
-        self.clock = ClockControl(self.world)
-        self.outside = OutsideControl(self.world, operations())
+        self._hold(self.worlds.default)
+
+    def _hold(self, world: World) -> None:
+        """Act on ``world`` from now on: all that belongs to one world is made here, for a fork as well."""
+        self.world: World = world
+        self.clock = ClockControl(world)
+        self.outside = OutsideControl(world, operations())
+
+    def fork(
+        self,
+        *,
+        point: str = "now",
+        fixture: str | Path | None = None,
+        state: str | None = None,
+        name: str | None = None,
+        now: datetime | str | None = None,
+        frozen: bool | None = None,
+        assume: Mapping[str, object] | None = None,
+        seed: str | None = None,
+    ) -> Self:
+        """A new world beside this one, in the same application, with credentials of its own.
+
+        It is this world at ``point``, unless a ``fixture`` or the YAML of one (``state``) is given; the rest
+        is as in :class:`~sandbox.worlds.Fork`. It is deleted by :meth:`close`, or at the end of a ``with``.
+        Refuses as :meth:`~sandbox.worlds.Worlds.fork` does.
+        """
+        wanted = Fork(
+            world=self.world,
+            point=point,
+            fixture=fixture,
+            state=state,
+            name=name,
+            now=instant_given(now) if isinstance(now, str) else now,
+            frozen=frozen,
+            assume=assume,
+            seed=seed,
+        )
+        forked = copy(self)
+        forked._hold(self.worlds.fork(wanted))
+        return forked
+
+    def close(self) -> None:
+        """Delete this world, if it is a fork that is still there."""
+        if self.world is not self.worlds.default and self.worlds.get(self.world.name) is self.world:
+            self.worlds.drop(self.world.name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def account(self, name: str = "main") -> Account:
         """The account of that name as it is now; raises KeyError when the fixture has none."""

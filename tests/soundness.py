@@ -8,7 +8,7 @@ from decimal import Decimal
 from sandbox.core.model import OUTSIDE, Stage
 from sandbox.core.state import State, filled
 
-TABLES = ("accounts", "customers", "contacts", "zones", "orders", "hosts", "transfers", "ledger")
+TABLES = ("accounts", "customers", "contacts", "zones", "orders", "hosts", "transfers", "ledger", "plans")
 
 
 def rebuilt(state: State) -> State:

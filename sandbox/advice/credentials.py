@@ -20,8 +20,8 @@ def _in_query(record: Record) -> Iterator[Seen]:
         yield Seen(
             account=account,
             entries=tuple(entry.id for entry in entries),
-            summary=f"{plural(len(entries), 'request')} ({listed(operations)}) carried the API key or the "
-            "signature in the query string: proxies, servers and browsers keep URLs in their logs.",
+            summary=f"{plural(len(entries), 'request')} ({listed(operations)}) carried credentials in the "
+            "query string: proxies, servers and browsers keep URLs in their logs.",
         )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sandbox.advice.finding import Rule, Seen, Severity
-from sandbox.advice.record import Record, asked, charged_for, names
+from sandbox.advice.record import Record, asked, names, renewals
 from sandbox.advice.words import listed, times
-from sandbox.core.model import Purpose
 from sandbox.worlds import Entry
 
 #: The operation that has a guard, and the parameter that is it.
@@ -23,8 +22,7 @@ def guarded(entry: Entry) -> bool:
 def _unguarded(record: Record) -> Iterator[Seen]:
     by_account: dict[str | None, list[Entry]] = {}
     for entry in record.entries:
-        carried_out = charged_for(entry, Purpose.RENEWAL) is not None
-        if entry.operation == GUARDED_OPERATION and carried_out and not guarded(entry):
+        if entry.operation == GUARDED_OPERATION and renewals(entry) and not guarded(entry):
             by_account.setdefault(entry.account, []).append(entry)
     for account, entries in by_account.items():
         domains = tuple(dict.fromkeys(name for entry in entries for name in names(entry)))

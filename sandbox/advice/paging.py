@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sandbox.advice.finding import Rule, Seen, Severity
-from sandbox.advice.record import Record, answered, path, query
+from sandbox.advice.record import Record, path, query
+from sandbox.core.model import OUTSIDE
 from sandbox.worlds import Entry
 
 LIST = "v3.listDomains"
@@ -22,17 +23,24 @@ def _unfollowed(record: Record) -> Iterator[Seen]:
             continue
         per_page, page = where
         waiting.pop((entry.account, per_page, page), None)
-        following = answered(entry).get("nextPage")
-        if isinstance(following, int) and entry.fault is None:
-            waiting.setdefault((entry.account, per_page, following), []).append(entry)
+        if page < _last(entry, per_page):
+            waiting.setdefault((entry.account, per_page, page + 1), []).append(entry)
     for (account, per_page, following), entries in waiting.items():
-        last = answered(entries[-1]).get("lastPage", following)
+        last = _last(entries[-1], per_page)
         yield Seen(
             account=account,
             entries=tuple(entry.id for entry in entries),
             summary=f"The list of names was read up to page {following - 1} of {last} ({per_page} names a "
             f"page); the answer named page {following} as the next, and nobody asked for it.",
         )
+
+
+def _last(entry: Entry, per_page: int) -> int:
+    """The list's last page as the request found it; the answer may have been too long for the journal."""
+    state = entry.before.state
+    accounts = (state.accounts[number] for number in sorted(state.accounts))
+    mine = next((account.client_id for account in accounts if account.name == entry.account), OUTSIDE)
+    return -(-state.orders_of_account.count((mine,)) // per_page) if per_page else 0
 
 
 def _asked(entry: Entry) -> tuple[int, int] | None:

@@ -30,14 +30,15 @@ def charges(entry: Entry) -> Iterator[LedgerEntry]:
             yield change.after
 
 
-def charged_for(entry: Entry, purpose: Purpose) -> LedgerEntry | None:
-    """What the request took for ``purpose``."""
-    return next((charge for charge in charges(entry) if charge.purpose is purpose), None)
+def renewals(entry: Entry) -> list[LedgerEntry]:
+    """The renewals that the request paid for: one, or none; two where a fault had it carried out twice."""
+    return [charge for charge in charges(entry) if charge.purpose is Purpose.RENEWAL]
 
 
-def cost(entry: Entry) -> Decimal:
-    """What the request took in all."""
-    return -sum((charge.amount for charge in charges(entry)), Decimal(0))
+def cost(entry: Entry, cause: str | None = None) -> Decimal:
+    """What the request took in all, or of that what was taken for ``cause``."""
+    taken = (charge.amount for charge in charges(entry) if cause in (None, charge.cause))
+    return -sum(taken, Decimal(0))
 
 
 def currency(entry: Entry) -> str | None:
@@ -68,12 +69,6 @@ def asked(entry: Entry) -> dict[str, Any]:
     if isinstance(found, dict):
         return found
     return dict(parse_qsl(entry.body.decode("utf-8", "replace"))) if found is None else {}
-
-
-def answered(entry: Entry) -> dict[str, Any]:
-    """The answer's body, where that is a JSON object."""
-    found = _json(entry.answer)
-    return found if isinstance(found, dict) else {}
 
 
 def query(entry: Entry) -> dict[str, str]:

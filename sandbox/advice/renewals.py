@@ -9,7 +9,7 @@ from decimal import Decimal
 from sandbox.advice.faults import answer_lost
 from sandbox.advice.finding import Rule, Seen, Severity
 from sandbox.advice.guards import guarded
-from sandbox.advice.record import Record, charged_for, cost, currency
+from sandbox.advice.record import Record, cost, currency, renewals
 from sandbox.advice.words import plural, span, times
 from sandbox.core.clock import wire
 from sandbox.core.ledger import money
@@ -30,14 +30,12 @@ AFTER_AN_AUTOMATIC_ONE = timedelta(days=1)
 def _twice(record: Record) -> Iterator[Seen]:
     running: dict[tuple[int, str], list[tuple[Entry, LedgerEntry]]] = {}
     for entry in record.entries:
-        charge = charged_for(entry, Purpose.RENEWAL)
-        if charge is None:
-            continue
-        chain = running.setdefault((charge.account, charge.name), [])
-        if chain and not _same_again(*chain[-1], entry, charge):
-            yield from _paid_twice(chain)
-            chain.clear()
-        chain.append((entry, charge))
+        for charge in renewals(entry):
+            chain = running.setdefault((charge.account, charge.name), [])
+            if chain and not _same_again(*chain[-1], entry, charge):
+                yield from _paid_twice(chain)
+                chain.clear()
+            chain.append((entry, charge))
     for chain in running.values():
         yield from _paid_twice(chain)
 
@@ -50,20 +48,18 @@ def _same_again(first: Entry, paid: LedgerEntry, second: Entry, paid_again: Ledg
 def _paid_twice(chain: list[tuple[Entry, LedgerEntry]]) -> Iterable[Seen]:
     if len(chain) < 2:
         return
-    entries = [entry for entry, _ in chain]
-    _, charge = chain[0]
-    wasted = sum((cost(entry) for entry in entries[1:]), Decimal(0))
-    name, unit = to_unicode(charge.name), currency(entries[0])
-    lost = "; the first answer never arrived whole" if answer_lost(entries[0]) else ""
+    (first, charge), *again = chain
+    wasted = sum((cost(entry, charge.cause) for entry, charge in again), Decimal(0))
+    name, unit = to_unicode(charge.name), currency(first)
+    lost = "; the answer to the first was lost" if answer_lost(first) else ""
     yield Seen(
-        account=entries[0].account,
+        account=first.account,
         domains=(name,),
         amount=wasted,
         currency=unit,
-        entries=tuple(entry.id for entry in entries),
-        summary=f"{name} was renewed {times(len(entries))} for {plural(charge.years, 'year')} each "
-        f"{span(entries[-1].at - entries[0].at)}{lost}: "
-        f"{money(wasted)} {unit} more than one renewal costs.",
+        entries=tuple(dict.fromkeys(entry.id for entry, _ in chain)),
+        summary=f"{name} was renewed {times(len(chain))} for {plural(charge.years, 'year')} each "
+        f"{span(chain[-1][1].at - charge.at)}{lost}: {money(wasted)} {unit} more than one renewal costs.",
     )
 
 
@@ -81,7 +77,7 @@ RENEWED_TWICE = Rule(
 def _after_automatic(record: Record) -> Iterator[Seen]:
     state = record.present.state
     for entry in record.entries:
-        charge = charged_for(entry, Purpose.RENEWAL)
+        charge = next(iter(renewals(entry)), None)
         earlier = _automatic(record, charge) if charge is not None and not guarded(entry) else None
         if charge is None or earlier is None:
             continue

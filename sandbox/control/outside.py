@@ -115,12 +115,10 @@ def _action(name: str, operations: Sequence[str]) -> Endpoint:
         at, after = call.arguments.get("at"), call.arguments.get("after")
         with call.world.lock:
             done = OutsideControl(call.world, operations).act(name, given, at=at, after=after)
-            planned = isinstance(done, Plan)
-            return {
-                "now": call.world.now(),
-                "fired": [] if planned else [shown(call.world, done)],
-                "plan": _plan(done) if planned else None,
-            }
+            now = call.world.now()
+            if isinstance(done, Plan):
+                return {"now": now, "fired": [], "plan": _plan(done)}
+            return {"now": now, "fired": [shown(call.world, done)], "plan": None}
 
     act.__doc__ = ACTIONS[name].__doc__
     return Endpoint(

@@ -74,7 +74,7 @@ def strike(draft: Draft, plan: Plan) -> Fired:
 def subject(plan: Plan) -> str:
     """The name, zone or account that a plan is about."""
     given = dict(plan.given)
-    return next(given[name] for name in _SUBJECTS if name in given)
+    return str(next(given[name] for name in _SUBJECTS if name in given))
 
 
 def waiting_for(state: State, operation: str, names: Collection[str], *, accepted: bool) -> Iterator[Plan]:

@@ -99,7 +99,9 @@ UNKNOWN_DOCUMENT = Rule("unknown_document", "There is no document {document!r}; 
 # The other side.
 UNKNOWN_ACCOUNT = Rule("unknown_account", "There is no account {account!r}; there are {known}.")
 UNKNOWN_ZONE = Rule("unknown_zone", "There is no zone {zone!r}; there are {known}.")
-UNKNOWN_OPERATION = Rule("unknown_operation", "No operation matches {operation!r}; the nearest are {nearest}.")
+UNKNOWN_OPERATION = Rule(
+    "unknown_operation", "No operation matches {operation!r}; the nearest are {nearest}."
+)
 UNKNOWN_PLAN = Rule("unknown_plan", "There is no plan {plan}.")
 NOT_HELD = Rule("not_held", "Nobody holds {name}.")
 HELD_OUTSIDE = Rule("held_outside", "{name} is with another registrar already.")

@@ -57,7 +57,7 @@ class Error(Kind):
             target.refuse(self.error, self.facts or {}, self.status, self.retry_after)
         else:
             assert self.status is not None
-            target.answer(self.status, self.body, self.content_type, self.retry_after)
+            target.say(self.status, self.body, self.content_type, self.retry_after)
         return True
 
 

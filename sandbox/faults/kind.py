@@ -76,7 +76,7 @@ class Target(Protocol):
     ) -> None:
         """Answer a documented error, with another HTTP status if one is given."""
 
-    def answer(self, status: int, body: Any, content_type: str | None, retry_after: int | None) -> None:
+    def say(self, status: int, body: Any, content_type: str | None, retry_after: int | None) -> None:
         """Answer something of one's own: text as it is, anything else as JSON."""
 
     def edit(self, change: Callable[[Any], tuple[Any, bool]]) -> bool:

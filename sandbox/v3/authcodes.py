@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import pre_load
+from marshmallow import post_load
 
 from sandbox.core import orders, refusals
 from sandbox.core.model import Order
 from sandbox.v3 import errors
 from sandbox.v3.domains import FOUND, own_order
-from sandbox.v3.shapes import shown
+from sandbox.v3.shapes import either, shown
 from sandbox.web.fields import Shape, Text, TextOrNumber
 from sandbox.web.generation import Call, Endpoint
 
@@ -19,14 +18,13 @@ from sandbox.web.generation import Call, Endpoint
 class CodeWanted(Shape):
     """A code; the key may be spelt ``authcode`` as well."""
 
-    authCode = TextOrNumber(required=True)
+    authCode = TextOrNumber()
+    authcode = TextOrNumber()
 
-    @pre_load
-    def renamed(self, given: Any, **_: Any) -> Any:
-        """``authcode`` under the name of ``authCode``."""
-        if isinstance(given, Mapping) and "authCode" not in given and "authcode" in given:
-            return {**given, "authCode": given["authcode"]}
-        return given
+    @post_load
+    def under_one_name(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """The code as ``authCode``, however it was spelt."""
+        return either(found, "authCode", "authcode")
 
 
 class Code(Shape):

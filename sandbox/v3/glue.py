@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import pre_load
+from marshmallow import post_load
 
 from sandbox.core import hosts, refusals
 from sandbox.core.lifecycle import Action
 from sandbox.core.model import Host, Order
 from sandbox.v3 import errors
 from sandbox.v3.domains import FOUND, own_order
-from sandbox.v3.shapes import shown
+from sandbox.v3.shapes import either, shown
 from sandbox.web.fields import Listed, Shape, Text, Within
 from sandbox.web.generation import Call, Endpoint
 
@@ -20,14 +19,13 @@ from sandbox.web.generation import Call, Endpoint
 class AddressesWanted(Shape):
     """The addresses of a host; the list may be called ``ip`` as well."""
 
-    ips = Listed(Text(), required=True)
+    ips = Listed(Text())
+    ip = Listed(Text())
 
-    @pre_load
-    def renamed(self, given: Any, **_: Any) -> Any:
-        """``ip`` under the name of ``ips``."""
-        if isinstance(given, Mapping) and "ips" not in given and "ip" in given:
-            return {**given, "ips": given["ip"]}
-        return given
+    @post_load
+    def under_one_name(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """The list as ``ips``, whatever it was called."""
+        return either(found, "ips", "ip")
 
 
 class GlueWanted(AddressesWanted):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from marshmallow import fields, validate
+from marshmallow import ValidationError, fields, validate
 
 from sandbox.core import orders, prices
 from sandbox.core.contacts import Wanted
@@ -149,6 +149,14 @@ class DomainWanted(Shape):
     privacyEnabled = Truth()
     lockedEnabled = Truth()
     autorenewEnabled = Truth()
+
+
+def either(found: dict[str, Any], name: str, alias: str) -> dict[str, Any]:
+    """A loaded request in which what may be called ``alias`` has its ``name``; it must be there."""
+    value = found.pop(alias, None)
+    if name not in found and value is None:
+        raise ValidationError("is missing", name)
+    return {name: value, **found}
 
 
 def cards(contacts: dict[str, dict[str, str]] | None) -> dict[str, Wanted]:

@@ -81,7 +81,7 @@ class Text(fields.String):
 class TextOrNumber(Text):
     """A string, or a number that stands for its digits."""
 
-    shape: ClassVar[Shaped] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
+    shape: ClassVar[Shaped] = {"type": ["string", "number"]}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
         if isinstance(value, int | Decimal) and not isinstance(value, bool):

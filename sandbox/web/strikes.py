@@ -1,41 +1,27 @@
-"""Faults at work on a request: before its operation takes effect, and after."""
+"""The way of a request through the faults of its world."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from flask import request
 
-from sandbox.core.clock import Clock
-from sandbox.core.refusals import INTERNAL_ERROR, Refused
-from sandbox.faults import FaultRule, Phase
-from sandbox.web.bodies import read_object
+from sandbox.core.refusals import Refused
+from sandbox.core.state import Change
+from sandbox.faults import FaultBook
 from sandbox.web.generation import Answer, Endpoint
-from sandbox.web.strict_json import write
-from sandbox.web.subjects import subjects
-from sandbox.web.transport import (
-    ENV_DELIVERY,
-    Again,
-    Close,
-    Cut,
-    Delivery,
-    Drip,
-    Garbage,
-    Hang,
-    Reset,
-    Truncate,
-)
+from sandbox.web.struck import Seen, Struck
+from sandbox.web.transport import ENV_DELIVERY, Again, Close, Delivery
 from sandbox.worlds import World
 
 if TYPE_CHECKING:
     from sandbox.core.model import Account
     from sandbox.web.pipeline import Exchange, Pipeline
 
-#: What stands for an answer in the journal where none was given.
-NOTHING = Answer(0, b"")
+#: What stands in the journal where there was no answer.
+NO_ANSWER = Answer(0, b"")
 
 
 class Postponed(Exception):
@@ -46,26 +32,17 @@ class Postponed(Exception):
         self.again = again
 
 
-class Held:
-    """A request that waits for its delay to pass, with what has struck it already."""
-
-    def __init__(self, strikes: Strikes) -> None:
-        self.strikes = strikes
-
-
 def perform(
     pipeline: Pipeline, exchange: Exchange, endpoint: Endpoint, world: World, account: Account | None
 ) -> Answer:
-    """Answer a request as the faults of ``world`` will have it, under its lock.
+    """Answer a request as the faults of ``world`` will have it; under its lock.
 
     Raises :class:`Postponed` when the operation is to take effect only after a delay.
     """
-    early = _arrive(exchange, world)
-    if early is None:
+    seen = Seen(endpoint, exchange.incoming)
+    before = exchange.held or _arrive(seen, world)
+    if exchange.held is not None and not _released(before, world):
+        # The world has gone back to before the request came: it never did, and nobody is to hear of it.
         request.environ[ENV_DELIVERY] = Delivery(cut=Close())
-        return NOTHING
-    faults = world.moment.faults
-    pipeline.begin(exchange, world)
-    world.moment = replace(world.moment, faults=faults)
-    exchange.after = world.moment
-    return _end(early, exchange)
+        return NO_ANSWER
+    ...

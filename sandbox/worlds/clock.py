@@ -23,7 +23,7 @@ from sandbox.worlds.world import World
 
 Length = timedelta | relativedelta | str | int
 
-#: ``next``, or an order (``domain``, and ``account`` where several have one) and the ``stage`` it is to reach.
+#: ``next``, or an order (``domain``, and ``account`` where several have one) and a ``stage`` to reach.
 Until = str | Mapping[str, str]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar
 
 from sandbox.core import outside, plans
 from sandbox.core.fired import Fired
@@ -16,6 +16,8 @@ from sandbox.core.parameters import Answered, Name, Text, When, declared, kind_o
 from sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_OPERATION, Refused
 from sandbox.core.state import Draft
 from sandbox.worlds.world import World
+
+T = TypeVar("T")
 
 #: A request to wait for: an operation's id or a pattern of them, alone or with a domain and an answer.
 Wait = str | Mapping[str, str]
@@ -101,11 +103,12 @@ class OutsideControl:
 
         return self._transact("cancel", work)
 
-    def _transact(self, action: str, work: Callable[[Draft], Any]) -> Any:
+    def _transact(self, action: str, work: Callable[[Draft], T]) -> T:
         name = f"outside.{action}"
         outcome = self._world.transact(name, work, operation=name)
         if outcome.refused is not None:
             raise outcome.refused
+        assert outcome.result is not None
         return outcome.result
 
     def _wait(self, after: Wait) -> After:

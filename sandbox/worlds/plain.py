@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -38,6 +38,12 @@ def plain(value: Any) -> Any:
 
 def _field(name: str, value: Any) -> Any:
     return MASK if value and is_secret(name) else plain(value)
+
+
+def secrets_of(record: Any) -> Iterator[str]:
+    """The secrets that a record holds."""
+    if is_dataclass(record):
+        yield from (getattr(record, one.name) for one in fields(record) if is_secret(one.name))
 
 
 def shown(change: Change) -> dict[str, Any]:

@@ -296,7 +296,7 @@ def test_whatever_was_done_the_state_comes_back(steps: list[Step], processing: s
     "text",
     [
         "zones: {com: {ZONE}}\ntaken: [a.com, b.com]\n",
-        "accounts: {one: {contact: {}, name: a, key: k, token: t, revoked: [token, key]}, a: {contact: {}}}\n",
+        "accounts: {b: {contact: {}, name: a, key: k, token: t, revoked: [token, key]}, a: {contact: {}}}\n",
         "accounts: {one: {contact: C1}}\ncustomers: {5: {}}\ncontacts: {C1: {customer: 5}}\n",
         "accounts: {one: {contact: {handle: C1}}}\n",
         "zones: {no: {ZONE, premium: {ñ: {registration: 1, renewal: 1, transfer: 1}}, reserved: [ñandú]}}\n",

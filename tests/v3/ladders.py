@@ -571,7 +571,7 @@ def set_authcode(climb: Climb) -> None:
     _unready(climb, "active.com")
     climb.unreadable()
     climb.body = {"authcode": []}
-    climb.refused("invalid_parameter", "authCode must be a string")
+    climb.refused("invalid_parameter", "authcode must be a string")
     climb.body = {"authcode": "abc"}
     climb.found("active.com")
     _made_ready(climb, "active.com", "setting the code")

@@ -1,0 +1,78 @@
+"""The OpenAPI document of v3: valid, complete, and true of the requests and answers of the contract."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+
+from tests.clients import Api
+from tests.contract.test_v3 import CASES, OPERATIONS, Case
+from tests.documented import Document, v3_document
+
+BODIES = [case for case in CASES if case.body is not None]
+
+
+@pytest.fixture(scope="module")
+def document() -> Document:
+    """The document as it is served."""
+    return v3_document()
+
+
+@pytest.mark.parametrize("name", ["v3", "control"])
+def test_a_document_is_valid(wire: Api, name: str) -> None:
+    """By the OpenAPI specification's own schema."""
+    content = wire.get(f"/_sandbox/openapi/{name}.json").json
+    validate(content)
+    ids = [row["operationId"] for path in content["paths"].values() for row in path.values()]
+    assert len(set(ids)) == len(ids) > 5
+
+
+def test_an_unknown_document_is_told_of_the_others(wire: Api) -> None:
+    """By their names."""
+    answer = wire.get("/_sandbox/openapi/v9.json")
+    assert (answer.status, answer.error) == (404, "unknown_document")
+    assert "v3.json" in answer.message
+
+
+def test_every_operation_is_described(document: Document) -> None:
+    """Under every path, with a summary of its own."""
+    summaries = set()
+    for row in OPERATIONS:
+        for path in (row["path"], *row.get("also", ())):
+            summary = document.content["paths"][path][row["method"].lower()]["summary"]
+            assert summary.endswith(".")
+        summaries.add(summary)
+    assert len(summaries) == len(OPERATIONS)
+
+
+@pytest.mark.parametrize("case", BODIES, ids=lambda case: case.target)
+def test_a_request_of_the_contract_is_one_of_the_document(document: Document, case: Case) -> None:
+    """The bodies that the contract shows fit the schemas of the requests."""
+    row = next(row for row in OPERATIONS if row["id"] == case.operation)
+    operation = document.operation(row["method"], case.target.partition("?")[0])
+    assert operation is not None
+    schema = operation["requestBody"]["content"]["application/json"]["schema"]
+    Draft202012Validator({**schema, "components": document.content["components"]}).validate(case.body)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.operation}:{case.target}")
+def test_every_key_of_an_answer_is_described(document: Document, case: Case) -> None:
+    """What an operation answers has no keys beside those of the document."""
+    row = next(row for row in OPERATIONS if row["id"] == case.operation)
+    operation = document.operation(row["method"], case.target.partition("?")[0])
+    assert operation is not None
+    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+    _described(document, case.shape, schema)
+
+
+def _described(document: Document, shape: Any, schema: dict[str, Any]) -> None:
+    if "$ref" in schema:
+        schema = document.content["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    if isinstance(shape, list):
+        _described(document, shape[0], schema["items"])
+    elif isinstance(shape, dict):
+        for key, inner in shape.items():
+            _described(document, inner, schema["properties"][key])

@@ -1,0 +1,108 @@
+"""On an address that others can reach, control wants a token or the explicit word that it needs none."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+
+from sandbox import Sandbox
+from sandbox.cli import main
+from sandbox.web.gate import Unguarded, is_loopback
+from tests.clients import Socket
+from tests.registry import REGISTRY
+from tests.security.conftest import TOKEN
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost", "LocalHost", "localhost."])
+def test_loopback(host: str):
+    """Only this machine can reach these."""
+    assert is_loopback(host)
+
+
+@pytest.mark.parametrize(
+    "host", ["", "0.0.0.0", "::", "192.0.2.1", "128.0.0.1", "sandbox", "localhost.example.com", "127.0.0.1.x"]
+)
+def test_not_loopback(host: str):
+    """Others may reach these, or nobody knows."""
+    assert not is_loopback(host)
+
+
+class TestInPython:
+    """``Sandbox.serve``."""
+
+    @pytest.mark.parametrize("host", ["0.0.0.0", ""])
+    def test_it_is_refused(self, host: str):
+        """With the two ways out."""
+        sandbox = Sandbox(REGISTRY)
+        with pytest.raises(Unguarded, match=r"--control-token.*--control-open"), sandbox.serve(host):
+            pass
+
+    def test_with_a_token(self, guarded):
+        """Control wants it."""
+        at = guarded("0.0.0.0", control_token=TOKEN)
+        assert at.send("GET", "/_sandbox/clock").status == 401
+        assert at.send("GET", "/_sandbox/clock", X_Sandbox_Token=TOKEN).status == 200
+
+    def test_with_the_word(self, guarded):
+        """Whoever reaches it comes in, by any name; pages of other sites do not."""
+        at = guarded("0.0.0.0", control_open=True)
+        assert at.send("GET", "/_sandbox/clock").status == 200
+        assert at.send("GET", "/_sandbox/clock", Host="build-7.our-company.net").status == 200
+        assert at.send("GET", "/_sandbox/clock", Origin="http://evil.example").status == 403
+
+
+class TestOnTheCommandLine:
+    """``reseller-sandbox serve``."""
+
+    def test_it_does_not_start(self):
+        """One line, both ways out, exit status 2."""
+        result = CliRunner().invoke(main, ["serve", "--host", "0.0.0.0", "--port", "0"])
+        assert result.exit_code == 2
+        (line,) = result.stderr.splitlines()
+        assert "--control-token" in line
+        assert "--control-open" in line
+        assert result.stdout == ""
+
+    @pytest.mark.parametrize(
+        ("options", "word"),
+        [
+            (["--control-token", ""], "printable ASCII"),
+            (["--control-token", "two words"], "printable ASCII"),
+            (["--control-token", TOKEN, "--control-open"], "not both"),
+        ],
+    )
+    def test_a_token_that_makes_no_sense(self, options: list[str], word: str):
+        """Is refused in the same way, on any address."""
+        result = CliRunner().invoke(main, ["serve", "--port", "0", *options])
+        assert result.exit_code == 2
+        (line,) = result.stderr.splitlines()
+        assert word in line
+
+    @pytest.mark.parametrize(
+        ("options", "environment"),
+        [
+            (["--control-token", TOKEN], {}),
+            ([], {"RESELLER_SANDBOX_CONTROL_TOKEN": TOKEN}),
+            (["--control-open"], {}),
+            ([], {"RESELLER_SANDBOX_CONTROL_OPEN": "1"}),
+        ],
+    )
+    def test_it_starts_with_either(self, options: list[str], environment: dict[str, str]):
+        """By option or by environment; nothing it prints holds the token."""
+        command = [sys.executable, "-m", "sandbox.cli", "serve", "--host", "0.0.0.0", "--port", "0", *options]
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
+        ) as server:
+            assert server.stdout is not None
+            first = server.stdout.readline()
+            socket = Socket(first.split()[-1])
+            locked = socket("GET", "/_sandbox/clock", [], b"").status
+            socket.close()
+            server.terminate()
+            rest, log = server.communicate(timeout=10)
+        assert locked == (200 if "OPEN" in str(environment) or "--control-open" in options else 401)
+        assert server.returncode == 0
+        assert TOKEN not in first + rest + log

@@ -1,0 +1,102 @@
+"""The v2.0 interface as one account sees it; each answer is held against the document that is served for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from sandbox import Sandbox
+from tests.clients import JSON, Answer, InProcess, Socket, Transport, encoded
+from tests.documented import Document
+
+REGISTRY = Path(__file__).parent / "registry.yaml"
+
+FORM = ("Content-Type", "application/x-www-form-urlencoded")
+
+
+@dataclass
+class Client:
+    """Sends requests with an account's token; paths are without their version."""
+
+    transport: Transport
+    token: str
+    version: str = "V2.0"
+    prefix: str = ""
+    own: list[tuple[str, str]] = field(default_factory=lambda: [JSON])
+
+    def call(
+        self, method: str, path: str, body: Any = None, headers: Iterable[tuple[str, str]] | None = None
+    ) -> Answer:
+        """Send a request; ``headers`` stand in place of the token and the content type."""
+        sent = [("X-Auth-Token", self.token), *self.own] if headers is None else list(headers)
+        target = f"{self.prefix}/{self.version}{path}"
+        answer = self.transport(method, target, sent, encoded(body))
+        check(method, target, answer)
+        return answer
+
+    def get(self, path: str) -> Answer:
+        """A GET."""
+        return self.call("GET", path)
+
+    def post(self, path: str, body: Any = None) -> Answer:
+        """A POST."""
+        return self.call("POST", path, body)
+
+    def put(self, path: str, body: Any = None) -> Answer:
+        """A PUT."""
+        return self.call("PUT", path, body)
+
+    def delete(self, path: str) -> Answer:
+        """A DELETE."""
+        return self.call("DELETE", path)
+
+
+def connect(sandbox: Sandbox, account: str = "main") -> Client:
+    """An account's client of a sandbox in this process."""
+    return Client(InProcess(sandbox.app), sandbox.account(account).token)
+
+
+def connect_over(sandbox: Sandbox, url: str, account: str = "main") -> Client:
+    """An account's client of a sandbox behind a socket."""
+    return Client(Socket(url), sandbox.account(account).token)
+
+
+@cache
+def document() -> Document:
+    """The v2.0 document as a sandbox serves it."""
+    return Document(Sandbox(REGISTRY).client().get("/_sandbox/openapi/v2.json").get_json())
+
+
+def check(method: str, target: str, answer: Answer) -> None:
+    """Assert that the document knows this status of this operation, and the answer's shape under it."""
+    path = "/{version}/" + target.split("?")[0].partition("0/")[2]
+    operation = document().operation(method, path)
+    if operation is None or method == "HEAD":
+        return
+    code = answer.json.get("code", 200) if isinstance(answer.json, dict) else 200
+    said = operation["responses"].get(str(code))
+    assert said is not None, f"{operation['operationId']} does not document {code}: {answer.raw!r}"
+    schema = {**said["content"]["application/json"]["schema"], "components": document().content["components"]}
+    from jsonschema import Draft202012Validator
+
+    Draft202012Validator(schema).validate(answer.json)
+
+
+def refusal(answer: Answer) -> tuple[int, str, str]:
+    """A refusal's code and message, and the name of the rule behind it."""
+    body = answer.json
+    assert set(body) == {"code", "msg", "status"}, body
+    assert answer.status == body["code"]
+    rule = answer.headers["x-sandbox-refusal"].partition(":")[0]
+    assert body["status"] is (rule == "customer_has_orders")
+    return body["code"], body["msg"], rule
+
+
+def done(answer: Answer) -> Any:
+    """The answer's body, which must be a success."""
+    assert answer.status == 200, answer.raw
+    assert answer.json.get("status") is not False, answer.raw
+    return answer.json

@@ -1,0 +1,40 @@
+"""The registry of the v2.0 tests and its accounts, in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from sandbox import Sandbox
+from tests.v2.client import REGISTRY, Client, connect
+
+
+@pytest.fixture
+def sandbox() -> Sandbox:
+    """A sandbox of the v2.0 tests' registry, its clock standing still."""
+    return Sandbox(REGISTRY)
+
+
+@pytest.fixture
+def make() -> Callable[..., Sandbox]:
+    """Makes sandboxes of that registry with settings of their own."""
+    return lambda **settings: Sandbox(REGISTRY, **settings)
+
+
+@pytest.fixture
+def main(sandbox: Sandbox) -> Client:
+    """The account ``main``, in reseller mode."""
+    return connect(sandbox)
+
+
+@pytest.fixture
+def other(sandbox: Sandbox) -> Client:
+    """The account ``other``, another reseller."""
+    return connect(sandbox, "other")
+
+
+@pytest.fixture
+def poor(sandbox: Sandbox) -> Client:
+    """The account ``poor``: a balance of 1.00, and no reseller mode."""
+    return connect(sandbox, "poor")
