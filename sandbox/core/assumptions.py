@@ -374,6 +374,9 @@ class Assumptions:
         }
 
 
+_SILENCES = fields(Assumptions)
+
+
 def profile(name: str) -> Assumptions:
     """The assumptions of a profile: ``documented`` is all defaults, ``observed`` what callers rely on."""
     if name not in PROFILES:
@@ -423,5 +426,5 @@ def watched(values: Assumptions, read: set[str]) -> Assumptions:
 def named(values: Assumptions, read: Iterable[str]) -> list[tuple[str, object]]:
     """The fields in ``read`` as (outer name, value) pairs, in the order of the catalogue."""
     wanted = set(read)
-    used = (item for item in fields(values) if item.name in wanted)
+    used = (item for item in _SILENCES if item.name in wanted)
     return [(item.metadata["name"], getattr(values, item.name)) for item in used]

@@ -216,7 +216,7 @@ class Changes(Asked):
     def something(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Refuse a body that changes nothing."""
         if all(value == {} for value in found.values()):
-            raise Refused(MISSING_PARAMETER, field="one of " + ", ".join(self.fields))
+            raise Refused(MISSING_PARAMETER, field="client_*, contact_* or ns")
         return found
 
 

@@ -78,6 +78,9 @@ TRANSPORT: Mapping[Rule, int] = {
     r.MALFORMED_BODY: 400,
     r.UNKNOWN_PATH: 404,
     r.METHOD_NOT_ALLOWED: 405,
+    r.RATE_LIMITED: 429,
+    r.UNAVAILABLE: 503,
+    r.MAINTENANCE: 503,
 }
 
 _NO_IMPLEMENTATION = "no implementation for this version"

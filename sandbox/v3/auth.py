@@ -96,11 +96,11 @@ class Signatures:
     def _verify(self, incoming: Incoming, world: World, account: Account, signature: str) -> None:
         assumed = assumed_by(world, incoming)
         given = signature.encode("utf-8", "surrogatepass")
-        readings = list(self._readings(incoming, account.key))
-        for reading in readings:
+        for reading in self._readings(incoming, account.key):
             if reading.allowed(assumed) and hmac.compare_digest(sign(account.secret, reading.text), given):
                 incoming.headers_out["X-Sandbox-Signature"] = reading.settings
                 return
+        readings = list(self._readings(incoming, account.key))
         allowed = [reading for reading in readings if reading.allowed(assumed)]
         explanation = _explain(world.state, account, given, readings, allowed, incoming.body)
         raise Refused(SIGNATURE_MISMATCH, explanation=explanation)

@@ -14,6 +14,7 @@ from sandbox.web.fields import (
     Instant,
     Listed,
     LongAmount,
+    Remembered,
     Shape,
     Shaped,
     SpacedInstant,
@@ -64,10 +65,10 @@ class V3Contact(Shape):
 class V3Contacts(Shape):
     """A name's four contacts."""
 
-    registrant = Within(V3Contact, **_text("registrant"))
-    admin = Within(V3Contact, **_text("admin"))
-    tech = Within(V3Contact, **_text("tech"))
-    billing = Within(V3Contact, **_text("billing"))
+    registrant = Remembered(V3Contact, **_text("registrant"))
+    admin = Remembered(V3Contact, **_text("admin"))
+    tech = Remembered(V3Contact, **_text("tech"))
+    billing = Remembered(V3Contact, **_text("billing"))
 
 
 class Domain(Shape):

@@ -20,7 +20,16 @@ from urllib.parse import unquote_to_bytes
 from sandbox.core.clock import stopwatch
 from sandbox.web.problem import Problem
 from sandbox.web.requestlog import RequestLine, masked
-from sandbox.web.transport import ENV_DELIVERY, ENV_NOTE, ENV_SERVED, ENV_TOO_LARGE, Delivery, Truncate
+from sandbox.web.transport import (
+    ENV_AGAIN,
+    ENV_DELIVERY,
+    ENV_NOTE,
+    ENV_SERVED,
+    ENV_TOO_LARGE,
+    Again,
+    Delivery,
+    Truncate,
+)
 from sandbox.web.wire import Answer, Receive, Send, Wire
 
 if TYPE_CHECKING:
@@ -65,7 +74,7 @@ class Bridge:
         environ = environment(scope)
         try:
             await self._read(environ, wire)
-            answer = self._call(environ)
+            answer = await self._answer(environ, wire)
             if ENV_TOO_LARGE in environ:
                 answer = answer.closing()
             await self._deliver(answer, environ.get(ENV_DELIVERY) or PLAIN, wire)
@@ -92,6 +101,25 @@ class Bridge:
                 raise Gone from None
             environ["CONTENT_LENGTH"] = str(len(body))
         environ["wsgi.input"] = BytesIO(body)
+
+    async def _answer(self, environ: WSGIEnvironment, wire: Wire) -> Answer:
+        """What the application answers, be it when it is called again; raises :class:`Gone`."""
+        asked = environ.copy()
+        answer = self._call(environ)
+        again: Again | None = environ.get(ENV_AGAIN)
+        if again is None:
+            return answer
+        try:
+            # The client may leave, which does not undo its request.
+            with self._holding(to_come=True):
+                await asyncio.sleep(again.after)
+        except asyncio.CancelledError:
+            await wire.drop()
+            raise Gone from None
+        environ.clear()
+        environ.update(asked, **{ENV_AGAIN: again})
+        environ["wsgi.input"].seek(0)
+        return self._call(environ)
 
     def _call(self, environ: WSGIEnvironment) -> Answer:
         try:

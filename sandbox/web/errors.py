@@ -18,6 +18,9 @@ STATUS: Mapping[Rule, HTTPStatus] = {
     refusals.UNKNOWN_WORLD: HTTPStatus.NOT_FOUND,
     refusals.INVALID_PARAMETER: HTTPStatus.BAD_REQUEST,
     refusals.INTERNAL_ERROR: HTTPStatus.INTERNAL_SERVER_ERROR,
+    refusals.RATE_LIMITED: HTTPStatus.TOO_MANY_REQUESTS,
+    refusals.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
+    refusals.MAINTENANCE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
 
 #: What an operation that takes an empty body may refuse about a body that is none.

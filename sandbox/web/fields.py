@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 from typing import Any, ClassVar
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
@@ -13,6 +14,7 @@ from sandbox.core.clock import wire, wire_spaced
 from sandbox.core.ledger import money
 
 _INT32 = 2**31
+_REMEMBERED = 4096
 
 #: A field's JSON Schema, as its class variable ``shape``: what the OpenAPI documents show for it.
 Shaped = dict[str, object]
@@ -161,6 +163,17 @@ class Within(fields.Nested):
     """A JSON object inside another."""
 
     default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
+
+
+class Remembered(Within):
+    """A JSON object made of an immutable record: what it looks like is worked out once and kept."""
+
+    def __init__(self, nested: type[Schema], **kwargs: Any) -> None:
+        super().__init__(nested, **kwargs)
+        self._shown = lru_cache(maxsize=_REMEMBERED)(nested().dump)
+
+    def _serialize(self, nested_obj: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        return None if nested_obj is None else self._shown(nested_obj)
 
 
 def problems(errors: Any, path: str = "") -> Iterator[tuple[str, str]]:

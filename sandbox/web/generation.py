@@ -14,6 +14,7 @@ from sandbox.core.model import Account
 from sandbox.core.refusals import Refused, Rule
 from sandbox.core.state import Draft
 from sandbox.web.fields import Digits
+from sandbox.web.strict_json import write
 from sandbox.worlds import Outcome, World
 
 
@@ -68,7 +69,8 @@ class Endpoint:
     """One row: an operation with its paths, what it takes, what it answers and what it may refuse.
 
     ``path`` is the schema of placeholders that are more than text. ``refuses`` is in the order in which
-    the checks are made. ``handle``'s docstring is the operation's description.
+    the checks are made. ``handle``'s docstring is the operation's description. ``only_reads`` is the mark
+    of one that changes nothing though it is no GET.
     """
 
     id: str
@@ -81,6 +83,12 @@ class Endpoint:
     path: Schema | None = None
     refuses: tuple[Rule, ...] = ()
     status: int = 200
+    only_reads: bool = False
+
+    @property
+    def reads(self) -> bool:
+        """Whether it changes nothing, whatever it is asked."""
+        return self.method == "GET" or self.only_reads
 
     def rules(self) -> tuple[str, ...]:
         """The paths as routing rules: a placeholder that a schema knows as a number takes digits alone."""
@@ -96,10 +104,16 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A status and a JSON value, ready to be written."""
+    """A status and a JSON value, ready to be written; bytes are written as they are."""
 
     status: int
     body: Any
+    content_type: str = "application/json"
+
+
+def content(answer: Answer) -> bytes:
+    """The bytes of an answer's body."""
+    return answer.body if isinstance(answer.body, bytes) else write(answer.body)
 
 
 class Generation(Protocol):
@@ -155,6 +169,38 @@ class Generation(Protocol):
         self, refused: Refused, incoming: Incoming, world: World | None, endpoint: Endpoint | None
     ) -> Answer:
         """The answer to what was not."""
+
+    def feign(
+        self,
+        error: str,
+        facts: Mapping[str, object],
+        incoming: Incoming,
+        world: World,
+        endpoint: Endpoint,
+    ) -> Answer:
+        """The answer to what is said to have failed with ``error``, a name in its :attr:`errors`.
+
+        What is not among ``facts`` its message leaves open. An error of another interface is an internal
+        error here.
+        """
+
+    @property
+    def errors(self) -> frozenset[str]:
+        """The names of the errors that it can feign."""
+
+
+class Feigned(Refused):
+    """A refusal that no operation made: what its sentence tells of, and nobody knows, is left open."""
+
+    @property
+    def message(self) -> str:
+        """The rule's sentence with the facts there are."""
+        return self.rule.sentence.format_map(_Blanks(self.facts))
+
+
+class _Blanks(dict[str, object]):
+    def __missing__(self, key: str) -> str:
+        return "…"
 
 
 def carry_out_on_draft(

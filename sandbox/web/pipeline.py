@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import time
 import traceback
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, cast
 from wsgiref.handlers import format_date_time
@@ -15,6 +16,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTo
 
 from sandbox.core.assumptions import named
 from sandbox.core.clock import stopwatch
+from sandbox.core.model import Account
 from sandbox.core.refusals import (
     BODY_TOO_LARGE,
     INTERNAL_ERROR,
@@ -25,17 +27,23 @@ from sandbox.core.refusals import (
     Refused,
 )
 from sandbox.core.state import Change
-from sandbox.web.generation import Answer, Endpoint, Generation, Incoming
+from sandbox.faults import FaultRule
+from sandbox.web import strikes
+from sandbox.web.generation import Answer, Endpoint, Generation, Incoming, content
 from sandbox.web.requestlog import masked
-from sandbox.web.strict_json import write
+from sandbox.web.strikes import Postponed
+from sandbox.web.struck import Struck
 from sandbox.web.subjects import subjects
-from sandbox.web.transport import ENV_NOTE, ENV_TOO_LARGE
+from sandbox.web.transport import ENV_AGAIN, ENV_NOTE, ENV_SERVED, ENV_TOO_LARGE, Again
 from sandbox.worlds import Entry, Moment, World, Worlds
 from sandbox.worlds.moment import after_request
 
 #: Keys of the WSGI environment under which the path prefix of a world is handed on.
 ENV_WORLD = "sandbox.world"
 ENV_PREFIX = "sandbox.prefix"
+
+#: The status that stands for none, where WSGI wants one and the connection will not carry it.
+UNANSWERED = 503
 
 log = logging.getLogger("sandbox")
 
@@ -54,6 +62,9 @@ class Exchange:
     after: Moment | None = None
     changes: Sequence[Change] = ()
     refused: Refused | None = None
+    faults: list[FaultRule] = field(default_factory=list)
+    lost: bool = False
+    held: Struck | None = None
 
     @property
     def operation(self) -> str:
@@ -72,11 +83,21 @@ class Pipeline:
     def run(self, generation: Generation, endpoint: Endpoint, arguments: dict[str, Any]) -> Response:
         """Answer a request that has matched ``endpoint``."""
         exchange = Exchange(generation, endpoint, _incoming(arguments), stopwatch())
+        again: Again | None = request.environ.pop(ENV_AGAIN, None)
+        exchange.held = again.held if again is not None else None
         try:
             self._read(exchange.incoming)
-            answer = self._perform(exchange, endpoint)
+            try:
+                answer = self._perform(exchange, endpoint)
+            except Postponed as postponed:
+                if request.environ.get(ENV_SERVED):
+                    request.environ[ENV_AGAIN] = postponed.again
+                    return Response(status=204)
+                time.sleep(postponed.again.after)
+                exchange.held = postponed.again.held
+                answer = self._perform(exchange, endpoint)
         except Refused as refused:
-            answer = self._refuse(exchange, refused)
+            answer = self.refuse(exchange, refused)
         except Exception as error:
             answer = self._fail(exchange, error)
         return self._finish(exchange, answer)
@@ -89,7 +110,7 @@ class Pipeline:
             refused = self._why_stray(exchange.incoming, error)
         except Refused as earlier:
             refused = earlier
-        return self._finish(exchange, self._refuse(exchange, refused))
+        return self._finish(exchange, self.refuse(exchange, refused))
 
     def crashed(self, error: Exception) -> Response:
         """Answer for a failure outside any endpoint."""
@@ -111,21 +132,30 @@ class Pipeline:
         incoming, generation = exchange.incoming, exchange.generation
         world, account = generation.authenticate(incoming)
         with world.lock:
-            self._begin(exchange, world)
-            try:
-                asked = generation.arguments(endpoint, incoming, world)
-                outcome = generation.carry_out(endpoint, world, account, asked, incoming, exchange.cause)
-                if exchange.cause and world.state.waiting:  # plans of the rest of the world
-                    accepted = outcome.refused is None
-                    world.travel(after_request(endpoint.id, subjects(incoming), accepted=accepted))
-            finally:
-                exchange.after = world.moment
+            if generation.journalled and (world.moment.faults.rules or exchange.held is not None):
+                return strikes.perform(self, exchange, endpoint, world, account)
+            self.begin(exchange, world)
+            return self.act(exchange, endpoint, world, account, exchange.cause)
+
+    def act(
+        self, exchange: Exchange, endpoint: Endpoint, world: World, account: Account | None, cause: str
+    ) -> Answer:
+        """Carry out the operation in ``world``; raises :class:`~sandbox.core.refusals.Refused`."""
+        incoming, generation = exchange.incoming, exchange.generation
+        try:
+            asked = generation.arguments(endpoint, incoming, world)
+            outcome = generation.carry_out(endpoint, world, account, asked, incoming, cause)
+            if cause and world.state.waiting:  # plans of the rest of the world
+                accepted = outcome.refused is None
+                world.travel(after_request(endpoint.id, subjects(incoming), accepted=accepted))
+        finally:
+            exchange.after = world.moment
         if outcome.refused is not None:
             raise outcome.refused
         exchange.changes = outcome.changes
         return generation.accept(endpoint, outcome.result, incoming, world)
 
-    def _begin(self, exchange: Exchange, world: World) -> None:
+    def begin(self, exchange: Exchange, world: World) -> None:
         """Give the request its name in its world, and remember the moment it came at."""
         exchange.world = world
         if exchange.generation.journalled:
@@ -134,23 +164,24 @@ class Pipeline:
             exchange.cause = world.next_request()
             exchange.after = world.moment
 
-    def _refuse(self, exchange: Exchange, refused: Refused) -> Answer:
+    def refuse(self, exchange: Exchange, refused: Refused) -> Answer:
+        """The answer to a request that was refused."""
         exchange.refused = refused
         incoming = exchange.incoming
         if exchange.world is None and incoming.world is not None:
-            self._begin(exchange, incoming.world)
+            self.begin(exchange, incoming.world)
         return exchange.generation.refuse(refused, incoming, incoming.world, exchange.endpoint)
 
     def _fail(self, exchange: Exchange, error: Exception) -> Answer:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         log.error("%s: %s (%s, line %s)", type(error).__name__, error, frame.filename, frame.lineno)
-        return self._refuse(exchange, Refused(INTERNAL_ERROR))
+        return self.refuse(exchange, Refused(INTERNAL_ERROR))
 
     def _finish(self, exchange: Exchange, answer: Answer) -> Response:
         """The answer as HTTP, once it stands in the journal."""
-        body = write(answer.body)
+        body = content(answer)
         world, incoming = exchange.world, exchange.incoming
-        response = Response(body, answer.status, content_type="application/json")
+        response = Response(body, answer.status or UNANSWERED, content_type=answer.content_type)
         response.headers["Date"] = format_date_time((world or self.worlds.default).now().timestamp())
         if world is not None:
             response.headers["X-Sandbox-World"] = world.name
@@ -163,7 +194,12 @@ class Pipeline:
         refused = exchange.refused
         if refused is not None and refused.rule is BODY_TOO_LARGE:
             response.headers["Connection"] = "close"
-        request.environ[ENV_NOTE] = f"{exchange.operation} {refused.rule.name if refused else 'ok'}"
+        note = f"{exchange.operation} {refused.rule.name if refused else 'ok'}"
+        if exchange.faults:
+            struck = ", ".join(rule.name for rule in exchange.faults)
+            response.headers["X-Sandbox-Fault"] = struck
+            note += f" (fault {struck})"
+        request.environ[ENV_NOTE] = note
         return response
 
     def _why_stray(self, incoming: Incoming, error: HTTPException) -> Refused:
@@ -229,7 +265,9 @@ def _record(exchange: Exchange, world: World, status: int, answer: bytes) -> Non
             changes=tuple(exchange.changes),
             refused=exchange.refused,
             assumed=tuple(named(world.assumptions, incoming.assumed)),
-            fault=None,
+            fault=", ".join(rule.name for rule in exchange.faults) or None,
+            fault_kind=", ".join(rule.kind.name for rule in exchange.faults) or None,
+            lost=exchange.lost,
             before=exchange.before,
             after=exchange.after,
         )

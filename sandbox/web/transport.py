@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from http.client import BadStatusLine
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -24,6 +24,8 @@ ENV_SERVED = "sandbox.served"
 ENV_TOO_LARGE = "sandbox.body_too_large"
 #: Set by the application: the :class:`Delivery` of its answer.
 ENV_DELIVERY = "sandbox.delivery"
+#: Set by the application: an :class:`Again`, with which it wants to be called again.
+ENV_AGAIN = "sandbox.again"
 #: Set by the application: a few words on the request for the request log.
 ENV_NOTE = "sandbox.note"
 
@@ -90,6 +92,18 @@ class Delivery:
     def __post_init__(self) -> None:
         if self.delay < 0:
             raise ValueError(f"{self} has a delay below zero")
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The application is to be called with the same request again ``after`` so many seconds.
+
+    It finds this in the environment then; ``held`` is its own. What it answers now is of no account. It is
+    only asked of our own server; elsewhere the application waits by itself.
+    """
+
+    after: float
+    held: Any
 
 
 def delivering(app: WSGIApplication) -> WSGIApplication:

@@ -24,7 +24,9 @@ class Entry:
     ``id`` is the request's name (``r12``), ``at`` the world's time, ``duration`` in seconds of the
     machine's. ``target`` has its signature masked; bodies are as they came and went. ``body_size`` and
     ``answer_size`` are None, or the sizes in bytes of bodies that were too long to be kept whole.
-    ``before`` and ``after`` are the moments around it.
+    ``before`` and ``after`` are the moments around it. ``fault`` names the rules that struck it and
+    ``fault_kind`` their kinds; ``lost`` is whether the operation's own answer did not arrive because of
+    them. Where none at all was sent the status is that of the answer that was lost, or 0.
     """
 
     id: str
@@ -47,6 +49,8 @@ class Entry:
     after: Moment = field(repr=False)
     body_size: int | None = None
     answer_size: int | None = None
+    fault_kind: str | None = None
+    lost: bool = False
 
     @property
     def number(self) -> int:

@@ -49,11 +49,10 @@ def served() -> Iterator[tuple[Sandbox, str]]:
 def count(request: pytest.FixtureRequest) -> Iterator[None]:
     """Say at the end how much of the table was seen."""
     yield
-    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-    if reporter is not None:
-        reporter.write_line("")
-        reporter.write_line(
-            f"v2.0: {len(IDS)} operations x {len(ERRORS)} errors, {len(DOCUMENTED)} documented pairs, "
+    capture = request.config.pluginmanager.getplugin("capturemanager")
+    with capture.global_and_fixture_disabled():
+        print(
+            f"\nv2.0: {len(IDS)} operations x {len(ERRORS)} errors, {len(DOCUMENTED)} documented pairs, "
             f"{len(SEEN)} of them raised by a request of their own"
         )
 

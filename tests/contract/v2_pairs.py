@@ -93,8 +93,7 @@ for short, missing in {
 pair(
     "domain.edit",
     NOT_ENOUGH,
-    "Not enough parameter: one of client_delete_prohibited, client_hold, client_renew_prohibited, "
-    "client_transfer_prohibited, client_update",
+    "Not enough parameter: client_*, contact_* or ns",
     works("domain.edit").having({}),
 )
 
