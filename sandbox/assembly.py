@@ -8,6 +8,7 @@ from sandbox import seeds
 from sandbox.control.interface import Control
 from sandbox.core.assumptions import profile
 from sandbox.core.clock import Clock
+from sandbox.faults import Vocabulary
 from sandbox.settings import Settings
 from sandbox.v2.interface import V2
 from sandbox.v3.auth import Signatures
@@ -42,6 +43,11 @@ def operations() -> tuple[str, ...]:
     return tuple(endpoint.id for endpoint in (*V3.endpoints, *V2.endpoints))
 
 
+def vocabulary() -> Vocabulary:
+    """The words that faults may use: what clients can call, and what those calls can be answered with."""
+    return Vocabulary(frozenset(operations()), V3.known_errors | V2.known_errors)
+
+
 def assemble(worlds: Worlds, settings: Settings) -> Flask:
     """The application that serves every interface over ``worlds``.
 
@@ -50,4 +56,4 @@ def assemble(worlds: Worlds, settings: Settings) -> Flask:
     signatures = Signatures(settings.header_prefix, settings.public_urls)
     gate = Gate(token=settings.control_token, open=settings.control_open, public_urls=settings.public_urls)
     interfaces = (V3(worlds, signatures), V2(worlds))
-    return create_app(worlds, (*interfaces, Control(worlds, interfaces, gate)), settings.max_body)
+    return create_app(worlds, (*interfaces, Control(worlds, interfaces, vocabulary(), gate)), settings.max_body)

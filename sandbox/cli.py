@@ -91,7 +91,7 @@ def main() -> None:
 @setting("--control-open", is_flag=True, help="Requests to /_sandbox need no token, whoever may reach it.")
 @setting("--certfile", type=click.Path(), help="A certificate (PEM): the server speaks TLS.")
 @setting("--keyfile", type=click.Path(), help="Its key, where that is in a file of its own.")
-@setting("--max-worlds", type=click.IntRange(min=1), default=1000, show_default=True, help="At most so many.")
+@setting("--max-worlds", type=click.IntRange(min=1), default=1000, show_default=True, help="The most.")
 @setting(
     "--world-idle",
     type=click.FloatRange(min=0),
@@ -121,7 +121,18 @@ def main() -> None:
     help="How many left-behind futures a world keeps.",
 )
 @setting(
-    "--max-snapshots", type=click.IntRange(min=0), default=100, show_default=True, help="At most so many a world."
+    "--max-snapshots",
+    type=click.IntRange(min=0),
+    default=100,
+    show_default=True,
+    help="How many snapshots a world takes.",
+)
+@setting(
+    "--max-faults",
+    type=click.IntRange(min=0),
+    default=1000,
+    show_default=True,
+    help="How many rules of faults a world takes.",
 )
 @setting("--quiet", is_flag=True, help="No line for each request.")
 def serve(host: str, port: int, quiet: bool, certfile: str | None, keyfile: str | None, **given: Any) -> None:
@@ -261,6 +272,7 @@ def _settings(given: dict[str, Any]) -> Settings:
             body=given["journal_body"],
             branches=given["max_branches"],
             snapshots=given["max_snapshots"],
+            faults=given["max_faults"],
         ),
     )
 

@@ -14,7 +14,7 @@ from flask import Flask
 from flask.testing import EnvironBuilder, FlaskClient
 
 from sandbox.advice import Finding, advise
-from sandbox.assembly import assemble, open_worlds, operations
+from sandbox.assembly import assemble, open_worlds, operations, vocabulary
 from sandbox.core.clock import instant_given
 from sandbox.core.model import Account
 from sandbox.inworld import InWorld
@@ -23,6 +23,7 @@ from sandbox.v3.auth import signed_headers
 from sandbox.web.gate import require_guard
 from sandbox.worlds import Fork, Limits, World
 from sandbox.worlds.clock import ClockControl
+from sandbox.worlds.faults import Faults
 from sandbox.worlds.outside import OutsideControl
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class Sandbox(InWorld):
         header_prefix: str = "X-SVC-",
         control_token: str | None = None,
         control_open: bool = False,
+        max_body: int = 1 << 20,
         max_connections: int | None = None,
         limits: Limits | None = None,
     ) -> None:
@@ -69,6 +71,7 @@ class Sandbox(InWorld):
             header_prefix=header_prefix,
             control_token=control_token,
             control_open=control_open,
+            max_body=max_body,
             max_connections=max_connections,
             limits=limits or Limits(),
         )
@@ -81,6 +84,7 @@ class Sandbox(InWorld):
         self.world: World = world
         self.clock = ClockControl(world)
         self.outside = OutsideControl(world, operations())
+        self.faults = Faults(world, vocabulary())
 
     def fork(
         self,

@@ -72,7 +72,7 @@ class InWorld:
         return self.worlds.fixtures.written(self.world.present())
 
     def load(self, fixture: str) -> Line:
-        """Begin again as the fixture that a YAML text is; answers the branch that keeps what the world was."""
+        """Begin again as a fixture in YAML says; answers the branch that keeps what the world was."""
         return self.worlds.load(self.world, fixture)
 
     def verify(

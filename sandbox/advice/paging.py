@@ -23,7 +23,7 @@ def _unfollowed(record: Record) -> Iterator[Seen]:
             continue
         per_page, page = where
         waiting.pop((entry.account, per_page, page), None)
-        if page < _last(entry, per_page):
+        if page < _last(entry, per_page) and not entry.lost:
             waiting.setdefault((entry.account, per_page, page + 1), []).append(entry)
     for (account, per_page, following), entries in waiting.items():
         last = _last(entries[-1], per_page)

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from decimal import Decimal
 
-from sandbox.advice.faults import answer_lost
 from sandbox.advice.finding import Rule, Seen, Severity
 from sandbox.advice.guards import guarded
+from sandbox.advice.lost import answer_lost
 from sandbox.advice.record import Record, cost, currency, renewals
 from sandbox.advice.words import plural, span, times
 from sandbox.core.clock import wire
@@ -51,7 +51,7 @@ def _paid_twice(chain: list[tuple[Entry, LedgerEntry]]) -> Iterable[Seen]:
     (first, charge), *again = chain
     wasted = sum((cost(entry, charge.cause) for entry, charge in again), Decimal(0))
     name, unit = to_unicode(charge.name), currency(first)
-    lost = "; the answer to the first was lost" if answer_lost(first) else ""
+    lost = "; the answer to the first was lost or late" if answer_lost(first) else ""
     yield Seen(
         account=first.account,
         domains=(name,),

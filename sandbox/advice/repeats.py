@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from sandbox.advice.faults import answer_lost
 from sandbox.advice.finding import Rule, Seen, Severity
+from sandbox.advice.lost import answer_lost
 from sandbox.advice.paging import LIST
 from sandbox.advice.record import Record, cost, currency, ordered, reads
 from sandbox.core import refusals
@@ -62,7 +62,7 @@ def _settle(unsettled: dict[tuple[str | None, str], _Lost], read: Entry) -> None
     """A look at a name, or at the whole list, tells what became of it: what follows is done knowingly."""
     for account, name in list(unsettled):
         told = name in read.domains or read.operation == LIST
-        if account == read.account and told and read.fault is None:
+        if account == read.account and told and not read.lost:
             del unsettled[account, name]
 
 
@@ -77,9 +77,9 @@ def _seen(lost: _Lost, word: str) -> Seen:
         amount=cost(first) if unit else None,
         currency=unit,
         entries=(first.id, *(entry.id for entry in lost.again)),
-        summary=f"{first.id} placed the {word} of {name}{paid}, and its answer was lost; {repeats} asked for "
-        "the same again without a look at the name, and was refused. Whoever takes that for a failure has "
-        "paid for a name without knowing it.",
+        summary=f"{first.id} placed the {word} of {name}{paid}, and its answer was lost or late; {repeats} "
+        "asked for the same again without a look at the name, and was refused. Whoever takes that for a "
+        "failure has paid for a name without knowing it.",
     )
 
 

@@ -1,1 +1,1 @@
-"""The control interface under ``/_sandbox``: health, assumptions, reset and the clock."""
+"""The control interface under ``/_sandbox``: health, the clock, the rest of the world and more."""

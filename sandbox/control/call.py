@@ -25,3 +25,7 @@ class Strict(Shape):
 
     class Meta:
         unknown = RAISE
+
+
+class Nothing(Strict):
+    """An empty object, which need not be sent."""

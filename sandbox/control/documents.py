@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from marshmallow import Schema
+from marshmallow import INCLUDE, Schema
 
 from sandbox.control.call import ControlCall
 from sandbox.core.refusals import UNKNOWN_DOCUMENT, Refused
@@ -14,6 +14,9 @@ from sandbox.web.generation import Endpoint, Generation
 
 class Document(Schema):
     """An OpenAPI document."""
+
+    class Meta:
+        unknown = INCLUDE
 
     def dump(self, obj: Any, *, many: bool | None = None) -> Any:  # noqa: ARG002
         """The document, which is ready as it is."""

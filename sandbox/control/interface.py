@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
-from sandbox.control import advice, clock, documents, general, outside
-from sandbox.control.call import ControlCall
+from sandbox.control import advice, clock, documents, faults, general, history, journal, ledger, outside, worlds
+from sandbox.control.call import ControlCall, Nothing
 from sandbox.core import refusals
 from sandbox.core.model import Account
 from sandbox.core.refusals import Refused, Rule
+from sandbox.faults import Vocabulary
 from sandbox.web import errors
 from sandbox.web.bodies import load, read_object
 from sandbox.web.gate import Gate
-from sandbox.web.generation import Answer, Endpoint, Generation, Incoming
+from sandbox.web.generation import Answer, Endpoint, Feigned, Generation, Incoming
 from sandbox.worlds import Outcome, World, Worlds
 
 STATUS: dict[Rule, HTTPStatus] = {
     **errors.STATUS,
     **outside.STATUS,
+    **faults.STATUS,
+    **worlds.STATUS,
+    **history.STATUS,
     refusals.CROSS_SITE: HTTPStatus.FORBIDDEN,
     refusals.FOREIGN_HOST: HTTPStatus.FORBIDDEN,
     refusals.CONTROL_TOKEN_MISSING: HTTPStatus.UNAUTHORIZED,
@@ -29,6 +34,9 @@ STATUS: dict[Rule, HTTPStatus] = {
     refusals.UNKNOWN_DOCUMENT: HTTPStatus.NOT_FOUND,
 }
 
+#: The rows of what worlds are and remember.
+MEMORY: tuple[Endpoint, ...] = (*worlds.ENDPOINTS, *history.ENDPOINTS, *journal.ENDPOINTS, *ledger.ENDPOINTS)
+
 
 class Control:
     """Health, assumptions, reset, clock and documents, over the worlds of one server."""
@@ -37,17 +45,27 @@ class Control:
     journalled = False
     common: tuple[Rule, ...] = (refusals.BODY_TOO_LARGE, refusals.UNKNOWN_WORLD, *Gate.RULES)
     error_shape = errors.BODY_SHAPE
+    known_errors: frozenset[str] = frozenset()
 
-    def __init__(self, worlds: Worlds, others: Sequence[Generation], gate: Gate | None = None) -> None:
+    def __init__(
+        self,
+        worlds: Worlds,
+        others: Sequence[Generation],
+        vocabulary: Vocabulary,
+        gate: Gate | None = None,
+    ) -> None:
         self._worlds = worlds
         self._gate = gate or Gate()
-        self.endpoints: tuple[Endpoint, ...] = (
+        rows = (
             *general.ENDPOINTS,
             *clock.ENDPOINTS,
+            *MEMORY,
             *outside.endpoints([row.id for other in others for row in other.endpoints]),
+            *faults.endpoints(vocabulary),
             *advice.ENDPOINTS,
             documents.endpoint(lambda: (*others, self)),
         )
+        self.endpoints: tuple[Endpoint, ...] = tuple(map(_strict, rows))
 
     def owns(self, path: str) -> bool:
         """Everything under ``/_sandbox``."""
@@ -91,6 +109,25 @@ class Control:
         """``error`` and ``message``, always with the status that fits."""
         return Answer(STATUS[refused.rule], errors.body_of(refused))
 
+    def feign(
+        self,
+        error: str,  # noqa: ARG002
+        facts: Mapping[str, object],
+        incoming: Incoming,
+        world: World,
+        endpoint: Endpoint,
+    ) -> Answer:
+        """Nothing strikes control."""
+        return self.refuse(Feigned(refusals.INTERNAL_ERROR, facts), incoming, world, endpoint)
+
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
         """Each rule has one status."""
         return [(STATUS[rule], errors.described(rule))]
+
+
+def _strict(row: Endpoint) -> Endpoint:
+    """``row``, which takes an empty object where it does anything and takes nothing else."""
+    if row.method == "GET" or row.body is not None:
+        return row
+    refuses = dict.fromkeys((refusals.MALFORMED_BODY, refusals.INVALID_PARAMETER, *row.refuses))
+    return replace(row, body=Nothing(), refuses=tuple(refuses))

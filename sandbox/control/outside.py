@@ -22,6 +22,7 @@ from sandbox.web.errors import EMPTY_BODY
 from sandbox.web.fields import Digits, Instant, Listed, Shape, Shaped, Text, Within
 from sandbox.web.generation import Endpoint
 from sandbox.worlds.outside import WAIT, OutsideControl
+from sandbox.worlds.redact import MASK, is_secret
 
 
 class Told(fields.Raw):
@@ -156,7 +157,7 @@ def _plan(plan: Plan) -> dict[str, Any]:
         "domain": to_unicode(after.name) or None,
         "answer": after.answer,
     }
-    given = {name: _plain(value) for name, value in plan.given}
+    given = {name: _plain(name, value) for name, value in plan.given}
     return {
         "id": plan.id,
         "action": plan.action,
@@ -168,10 +169,12 @@ def _plan(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(name: str, value: Any) -> Any:
+    if is_secret(name):
+        return MASK
     if isinstance(value, Decimal):
         return money(value)
-    return to_unicode(value) if isinstance(value, str) else value
+    return to_unicode(value) if name in ("domain", "zone") else value
 
 
 _NAME = (refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED)

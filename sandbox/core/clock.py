@@ -111,10 +111,13 @@ def parse_instant(text: str) -> datetime:
 
     Raises ValueError for anything else, and outside the years a world may stand in.
     """
-    found = datetime.fromisoformat(text.strip())
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(f"{text[:80]!r} is not an instant such as 2026-01-31T12:00:00Z") from None
     found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
     if not EARLIEST <= found <= LATEST:
-        raise ValueError(f"{text!r} is outside the years {EARLIEST.year} to {LATEST.year}")
+        raise ValueError(f"{text[:80]!r} is outside the years {EARLIEST.year} to {LATEST.year}")
     return _plain(found).replace(microsecond=0)
 
 
@@ -132,7 +135,7 @@ def parse_duration(text: str) -> relativedelta:
     found = _DURATION.fullmatch(plain)
     amounts = {unit: int(count) for unit, count in found.groupdict().items() if count} if found else {}
     if not amounts or any(count > 10**11 for count in amounts.values()):
-        raise ValueError(f"{text!r} is not a length of time such as P30D, 90m or 3600")
+        raise ValueError(f"{text[:80]!r} is not a length of time such as P30D, 90m or 3600")
     return relativedelta(**amounts)  # type: ignore[arg-type]
 
 

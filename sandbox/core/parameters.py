@@ -21,6 +21,7 @@ from sandbox.core.refusals import INVALID_PARAMETER, Refused
 _LONGEST = 255
 _MOST_MONEY = 10**9
 _FINEST = -6
+_LONGEST_WAIT = 10**11
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,7 +102,7 @@ def _when(given: Any) -> str:
         given = given.isoformat()
     elif isinstance(given, timedelta) or (isinstance(given, int | Decimal) and not isinstance(given, bool)):
         seconds = given.total_seconds() if isinstance(given, timedelta) else given
-        given = str(int(seconds)) if seconds == int(seconds) else ""
+        given = str(int(seconds)) if 0 <= seconds < _LONGEST_WAIT and seconds == int(seconds) else ""
     try:
         text = _text(given)
         return wire(parse_instant(text)) if _is_instant(text) else _length(text)

@@ -65,7 +65,7 @@ def strike(draft: Draft, plan: Plan) -> Fired:
     try:
         fired = draft.attempt(lambda inner: outside.carry_out(inner, plan.action, dict(plan.given)))
     except Refused as problem:
-        refused = f"{problem.rule.name}: {problem.message}"
+        refused = str(problem)
         fired = Fired(at=draft.now, event=f"{plan.action} refused", subject=subject(plan), note=refused)
     draft.put(replace(plan, struck=draft.now, refused=refused))
     return fired

@@ -48,7 +48,9 @@ class Error(Kind):
         for key in ("body", "content_type") if self.error is not None else ("facts",):
             if getattr(self, key) is not None:
                 yield key, f"does not go with {'an error' if self.error is not None else 'a raw status'}"
-        if self.content_type is not None and not (self.content_type.isascii() and self.content_type.isprintable()):
+        if self.content_type is not None and not (
+            self.content_type.isascii() and self.content_type.isprintable()
+        ):
             yield "content_type", "must be a media type"
 
     def strike(self, target: Target, turn: Turn) -> bool:  # noqa: ARG002

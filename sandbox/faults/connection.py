@@ -64,7 +64,9 @@ class Truncate(Kind):
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     keep: int | None = parameter(
-        Number(0, 1 << 30, whole=True), "How many bytes of the body come; half of it, unless given.", default=None
+        Number(0, 1 << 30, whole=True),
+        "How many bytes of the body come; half of it, unless given.",
+        default=None,
     )
     reset: bool = parameter(Switch(), "Whether the connection ends with a reset.", default=False)
 

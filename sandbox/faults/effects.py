@@ -20,9 +20,7 @@ class Duplicate(Kind):
     name: ClassVar[str] = "duplicate"
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
-    answer: str = parameter(
-        Choice(("first", "second")), "Which of the two answers comes.", default="first"
-    )
+    answer: str = parameter(Choice(("first", "second")), "Which of the two answers comes.", default="first")
 
     def strike(self, target: Target, turn: Turn) -> bool:  # noqa: ARG002
         """Have it done again."""

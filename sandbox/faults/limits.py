@@ -39,7 +39,9 @@ class RateLimit(Kind):
         Choice(("world", "real")), "Whose time: the world's clock or the machine's.", default="world"
     )
     per: str = parameter(
-        Choice(("account", "rule")), "Whether each account has a limit of its own, or all share it.", default="account"
+        Choice(("account", "rule")),
+        "Whether each account has a limit of its own, or all share it.",
+        default="account",
     )
 
     def strike(self, target: Target, turn: Turn) -> bool:

@@ -83,7 +83,9 @@ class Number(_AsItIs):
 
     def read(self, given: Any) -> float:
         """An int, or a float."""
-        if isinstance(given, bool) or not isinstance(given, int | (Decimal | float if not self.whole else int)):
+        if isinstance(given, bool) or not isinstance(
+            given, int | (Decimal | float if not self.whole else int)
+        ):
             raise ValueError(f"must be a {'whole ' if self.whole else ''}number")
         if not self.low <= given <= self.high:
             raise ValueError(f"must lie between {_plain(self.low)} and {_plain(self.high)}")

@@ -9,6 +9,7 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
+from sandbox.core.refusals import INVALID_PARAMETER, Refused
 from sandbox.faults import answers, connection, effects, limits, timing
 from sandbox.faults.book import Count
 from sandbox.faults.kind import Kind
@@ -35,15 +36,20 @@ KINDS: Mapping[str, type[Kind]] = {
     )
 }
 
+#: How many mistakes a message tells.
+MOST_TOLD = 50
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _OWN = ("name", "match", "when", "kind")
 
 
-class BadFaults(ValueError):
+class BadFaults(Refused):
     """What was given are no rules; ``problems`` names every mistake with its place."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        super().__init__("; ".join(problems))
+        more = len(problems) - MOST_TOLD
+        told = [*problems[:MOST_TOLD], *([f"and {more} more"] if more > 0 else [])]
+        super().__init__(INVALID_PARAMETER, problems="; ".join(told))
         self.problems = tuple(problems)
 
 

@@ -27,7 +27,9 @@ class Match:
         Several(Text(_GLOB + "v3.* or v2.domain.renew")), "The operation's id.", default=None
     )
     domain: tuple[str, ...] | None = parameter(
-        Several(Text(_GLOB + "*.com")), "A name that the request is about, in either of its forms.", default=None
+        Several(Text(_GLOB + "*.com")),
+        "A name that the request is about, in either of its forms.",
+        default=None,
     )
     account: tuple[str, ...] | None = parameter(
         Several(Text(_GLOB + "main")), "The name of the account that asks.", default=None
@@ -60,9 +62,7 @@ class Match:
         return any(_any(globs, form) for name in names for form in (name, to_unicode(name)))
 
     def _body(self, body: Any) -> bool:
-        return all(
-            any(_same(wanted, found) for found in path.find(body)) for path, wanted in self.body or ()
-        )
+        return all(any(_same(wanted, found) for found in path.find(body)) for path, wanted in self.body or ())
 
 
 def _any(globs: Iterable[str], text: str) -> bool:
@@ -97,9 +97,7 @@ class When:
     since: datetime | None = parameter(
         Instant(), "The instant from which the rule is in force.", default=None, key="from"
     )
-    until: datetime | None = parameter(
-        Instant(), "The instant from which the rule is spent.", default=None
-    )
+    until: datetime | None = parameter(Instant(), "The instant from which the rule is spent.", default=None)
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """What is wrong with the parts together."""

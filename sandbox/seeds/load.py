@@ -62,7 +62,7 @@ def _packaged(name: str) -> Path | None:
     if not name.isidentifier():
         return None
     candidates = (folder / f"{name}.yaml" for folder in _PACKAGED)
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if _is_file(path)), None)
 
 
 def _is_file(path: Path) -> bool:

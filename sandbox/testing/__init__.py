@@ -1,1 +1,16 @@
-"""Help for the tests of those who build on the reseller API: pytest fixtures and HTTP adapters."""
+"""Help for the tests of those who build on the reseller API: pytest fixtures, HTTP adapters, clocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["freeze_time"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for only then: pytest loads this package for every test run."""
+    if name == "freeze_time":
+        from sandbox.testing.clocks import freeze_time
+
+        return freeze_time
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sandbox.core.assumptions import Assumptions
 from sandbox.core.model import Account
-from sandbox.core.refusals import CUSTOMER_HAS_ORDERS, INTERNAL_ERROR, VERSION_NOT_SERVED, Refused, Rule
-from sandbox.v2 import auth, bodies, contacts, customers, domains, errors, hosts, transfers, zones
+from sandbox.core.refusals import INTERNAL_ERROR, VERSION_NOT_SERVED, Refused, Rule
+from sandbox.v2 import auth, bodies, contacts, customers, domains, errors, feigned, hosts, transfers, zones
 from sandbox.web.bodies import load
 from sandbox.web.generation import Answer, Endpoint, Incoming, assumed_by, carry_out_on_draft
 from sandbox.worlds import Outcome, World, Worlds
@@ -23,6 +24,7 @@ class V2:
 
     name = "v2"
     journalled = True
+    known_errors = feigned.KNOWN
     common: tuple[Rule, ...] = errors.COMMON
     error_shape: Mapping[str, object] = {
         "type": "object",
@@ -103,13 +105,28 @@ class V2:
         assumed = assumed_by(world or incoming.world or self._worlds.default, incoming)
         incoming.headers_out["X-Sandbox-Refusal"] = _explanation(refused)
         code, message = errors.answer(endpoint.id if endpoint is not None else "", refused)
-        quirk = refused.rule is CUSTOMER_HAS_ORDERS and assumed.customer_delete_refusal_status
-        body = {"code": code, "msg": message, "status": quirk}
-        return Answer(200 if assumed.v2_http_status == "always_200" else code, body)
+        return _error(assumed, code, message)
+
+    def feign(
+        self,
+        error: str,
+        facts: Mapping[str, object],
+        incoming: Incoming,
+        world: World,
+        endpoint: Endpoint,
+    ) -> Answer:
+        """As :meth:`refuse` would, whether the operation declares the error or not."""
+        return _error(assumed_by(world, incoming), *feigned.words(endpoint.id, error, facts))
 
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:
         """The code and the documented words of each error that a rule becomes."""
         return errors.described(endpoint.id, rule)
+
+
+def _error(assumed: Assumptions, code: int, message: str) -> Answer:
+    quirk = message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
+    body = {"code": code, "msg": message, "status": quirk}
+    return Answer(200 if assumed.v2_http_status == "always_200" else code, body)
 
 
 def _explanation(refused: Refused) -> str:

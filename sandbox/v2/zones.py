@@ -28,12 +28,18 @@ class ZonesAsked(Shape):
     start = Count()
 
 
+class ActionEnd(SpacedInstant):
+    """The end of a promotion, if there is one."""
+
+    shape: ClassVar[Shaped] = {**SpacedInstant.shape, "type": ["string", "null"]}
+
+
 class ZoneShown(Shape):
     """A zone."""
 
     zone = Text()
-    date_end_reg_action = SpacedInstant()
-    date_end_renew_action = SpacedInstant()
+    date_end_reg_action = ActionEnd()
+    date_end_renew_action = ActionEnd()
     idn_avail = Truth()
     max_length = fields.Integer()
     min_length = fields.Integer()
@@ -49,7 +55,7 @@ class ZoneShown(Shape):
 class OneOrMany(Listed):
     """An array, or one of its elements by itself."""
 
-    shape: ClassVar[Shaped] = {}
+    shape: ClassVar[Shaped] = {"type": ["array", "object"]}
 
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
         if isinstance(value, list):

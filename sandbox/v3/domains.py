@@ -291,6 +291,7 @@ ENDPOINTS = (
         body=NamesAsked(),
         answer=Availabilities(),
         refuses=(*errors.BODY, refusals.TOO_MANY_NAMES),
+        only_reads=True,
     ),
     Endpoint(
         id="v3.createDomain",

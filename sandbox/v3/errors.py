@@ -9,7 +9,7 @@ from sandbox.core.refusals import Rule
 from sandbox.web import errors as web
 from sandbox.web.errors import EMPTY_BODY
 
-__all__ = ["BODY", "COMMON", "EMPTY_BODY", "STATUS"]
+__all__ = ["BODY", "COMMON", "EMPTY_BODY", "NAMED", "STATUS"]
 
 #: The HTTP status of each rule under ``v3.errors.http_status = semantic``.
 STATUS: dict[Rule, HTTPStatus] = {
@@ -52,6 +52,9 @@ STATUS: dict[Rule, HTTPStatus] = {
     refusals.WRONG_AUTH_CODE: HTTPStatus.FORBIDDEN,
     refusals.INVALID_AUTH_CODE: HTTPStatus.BAD_REQUEST,
 }
+
+#: The rules by name.
+NAMED: dict[str, Rule] = {rule.name: rule for rule in STATUS}
 
 #: What any v3 operation may refuse, in the order of the checks, before its own checks begin.
 COMMON: tuple[Rule, ...] = (

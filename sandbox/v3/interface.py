@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from sandbox.core import refusals
@@ -12,7 +12,7 @@ from sandbox.v3 import authcodes, balance, contacts, domains, errors, glue, lock
 from sandbox.v3.auth import Signatures
 from sandbox.web.bodies import load, read_object
 from sandbox.web.errors import BODY_SHAPE, body_of, described
-from sandbox.web.generation import Answer, Endpoint, Incoming, assumed_by, carry_out_on_draft
+from sandbox.web.generation import Answer, Endpoint, Feigned, Incoming, assumed_by, carry_out_on_draft
 from sandbox.worlds import Outcome, World, Worlds
 
 
@@ -23,6 +23,7 @@ class V3:
     journalled = True
     common: tuple[Rule, ...] = errors.COMMON
     error_shape = BODY_SHAPE
+    known_errors = frozenset(errors.NAMED)
     endpoints: tuple[Endpoint, ...] = (
         *balance.ENDPOINTS,
         *domains.ENDPOINTS,
@@ -91,6 +92,18 @@ class V3:
         chosen = world or incoming.world or self._worlds.default
         always_200 = assumed_by(chosen, incoming).v3_http_status == "always_200"
         return Answer(200 if always_200 else errors.STATUS[refused.rule], body_of(refused))
+
+    def feign(
+        self,
+        error: str,
+        facts: Mapping[str, object],
+        incoming: Incoming,
+        world: World,
+        endpoint: Endpoint,  # noqa: ARG002
+    ) -> Answer:
+        """As :meth:`refuse` would, whether the operation declares the error or not."""
+        rule = errors.NAMED.get(error, refusals.INTERNAL_ERROR)
+        return self.refuse(Feigned(rule, facts), incoming, world, None)
 
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
         """Each rule has one status."""

@@ -45,7 +45,7 @@ def create_app(worlds: Worlds, generations: Sequence[Generation], max_body: int)
                 app.add_url_rule(rule, f"{endpoint.id}#{number}", view, methods=[endpoint.method])
     app.register_error_handler(HTTPException, pipeline.stray)
     app.register_error_handler(Exception, pipeline.crashed)
-    app.wsgi_app = delivering(partial(_through_world, app.wsgi_app))  # type: ignore[method-assign]
+    app.wsgi_app = delivering(partial(_through_world, app.wsgi_app))  # type: ignore[assignment, method-assign]
     return app
 
 

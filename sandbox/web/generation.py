@@ -178,19 +178,23 @@ class Generation(Protocol):
         world: World,
         endpoint: Endpoint,
     ) -> Answer:
-        """The answer to what is said to have failed with ``error``, a name in its :attr:`errors`.
+        """The answer to what is said to have failed with ``error``, one of its :attr:`known_errors`.
 
         What is not among ``facts`` its message leaves open. An error of another interface is an internal
         error here.
         """
 
     @property
-    def errors(self) -> frozenset[str]:
+    def known_errors(self) -> frozenset[str]:
         """The names of the errors that it can feign."""
 
 
 class Feigned(Refused):
     """A refusal that no operation made: what its sentence tells of, and nobody knows, is left open."""
+
+    def __init__(self, rule: Rule, facts: Mapping[str, object]) -> None:
+        super().__init__(rule)
+        self.facts = dict(facts)
 
     @property
     def message(self) -> str:

@@ -85,7 +85,10 @@ def _plain(field: object) -> dict[str, Any]:
 
 
 def _declared_shape(_: Any, field: Any, **__: Any) -> Mapping[str, Any]:
-    return getattr(field, "shape", {})
+    shape: Mapping[str, Any] = getattr(field, "shape", {})
+    if field.allow_none and isinstance(shape.get("type"), str):
+        return {**shape, "type": [shape["type"], "null"]}
+    return shape
 
 
 def _name(schema: Any) -> str:

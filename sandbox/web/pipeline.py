@@ -174,7 +174,8 @@ class Pipeline:
 
     def _fail(self, exchange: Exchange, error: Exception) -> Answer:
         frame = traceback.extract_tb(error.__traceback__)[-1]
-        log.error("%s: %s (%s, line %s)", type(error).__name__, error, frame.filename, frame.lineno)
+        where = f"{frame.filename}, line {frame.lineno}"
+        log.error("%s failed: %s: %r (%s)", exchange.operation, type(error).__name__, str(error), where)
         return self.refuse(exchange, Refused(INTERNAL_ERROR))
 
     def _finish(self, exchange: Exchange, answer: Answer) -> Response:
@@ -251,7 +252,7 @@ def _record(exchange: Exchange, world: World, status: int, answer: bytes) -> Non
     world.journal.add(
         Entry(
             id=exchange.cause,
-            at=exchange.before.clock.now(),
+            at=exchange.before.clock.instant,
             operation=exchange.operation,
             account=incoming.account.name if incoming.account is not None else None,
             domains=subjects(incoming),

@@ -120,7 +120,9 @@ class Struck:
         """Answer as the generation would for this error."""
 
         def make(generation: Generation, incoming: Incoming, world: World, endpoint: Endpoint) -> Answer:
-            answer = generation.feign(error, facts, incoming, world, endpoint)
+            names = subjects(incoming)
+            told = {"name": names[0], **facts} if names else facts
+            answer = generation.feign(error, told, incoming, world, endpoint)
             return replace(_advised(incoming, retry_after, answer), status=status or answer.status)
 
         self.instead = make
@@ -131,7 +133,11 @@ class Struck:
             answer = Answer(status, (body or "").encode(), content_type or "text/html; charset=utf-8")
         else:
             answer = Answer(status, body, content_type or "application/json")
-        self.instead = lambda _generation, incoming, _world, _endpoint: _advised(incoming, retry_after, answer)
+
+        def make(_generation: Generation, incoming: Incoming, _world: World, _endpoint: Endpoint) -> Answer:
+            return _advised(incoming, retry_after, answer)
+
+        self.instead = make
 
     def edit(self, change: Callable[[Any], tuple[Any, bool]]) -> bool:
         """Change the answer's JSON."""

@@ -29,10 +29,7 @@ def between(earlier: Moment, later: Moment) -> Difference:
     A table that neither has touched costs nothing, any other one look at each of its records.
     """
     return Difference(
-        earlier,
-        later,
-        tuple(_changes(earlier.state, later.state)),
-        tuple(_settings(earlier, later)),
+        earlier, later, tuple(_changes(earlier.state, later.state)), tuple(_settings(earlier, later))
     )
 
 

@@ -85,9 +85,34 @@ def _name_met(moment: Moment, account: Account | None, name: str) -> NameMet:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One refusal: its facts, and what it met, at which moment."""
+
+    facts: Mapping[str, object]
+    met: Met
+    moment: Moment
+
+    @property
+    def about(self) -> NameMet | None:
+        """The name that the refusal speaks of."""
+        named = (name for name in self.met.names if to_unicode(name.name) == self.facts.get("name"))
+        return next(iter((*named, *self.met.names)), None)
+
+    @property
+    def order(self) -> Order | None:
+        """The order that was met under that name."""
+        return self.about.order if self.about is not None else None
+
+    @property
+    def transfer(self) -> Transfer | None:
+        """The pending transfer that was met under that name."""
+        return self.about.transfer if self.about is not None else None
+
+
 def _allowed(refused: Refused, met: Met, moment: Moment) -> Allowed:
     explained = _BY_STATE.get(refused.rule)
-    found = explained(refused.facts, met, moment) if explained is not None else None
+    found = explained(_Case(refused.facts, met, moment)) if explained is not None else None
     if found is not None:
         return found
     words = _BY_FACTS.get(refused.rule)
@@ -101,30 +126,20 @@ class _Facts(dict[str, object]):
         return f"the {name}"
 
 
-Found = Callable[[Mapping[str, object], Met, Moment], Allowed | None]
-
-
-def _about(facts: Mapping[str, object], met: Met) -> NameMet | None:
-    """The name that a refusal speaks of."""
-    named = [name for name in met.names if to_unicode(name.name) == facts.get("name")]
-    return (named or list(met.names) or [None])[0]
-
-
-def _wrong_state(facts: Mapping[str, object], met: Met, moment: Moment) -> Allowed | None:
-    about = _about(facts, met)
-    if about is None or about.order is None:
+def _wrong_state(case: _Case) -> Allowed | None:
+    order, action = case.order, case.facts.get("action")
+    if order is None:
         return None
-    if facts.get("action") == Action.RESTORE and about.order.stage in (Stage.ACTIVE, Stage.OVERDUE):
+    if action == Action.RESTORE and order.stage in (Stage.ACTIVE, Stage.OVERDUE):
         return Allowed("it has not been removed, so there is nothing to restore; it can be renewed")
-    stages = next((move.stages for move in MOVES if move.action.value == facts.get("action")), ())
-    first = _first_step(about.order.stage, stages)
+    stages = next((move.stages for move in MOVES if move.action.value == action), ())
+    first = _first_step(order.stage, stages)
     if first is None:
         return None
     words, by_itself = first
-    due = about.transfer.completes if about.order.stage is Stage.ARRIVING and about.transfer else about.order.due
-    if by_itself and due is not None:
-        return Allowed(f"wait for the {words} at {wire(due)}", due)
-    return Allowed(words)
+    arriving = order.stage is Stage.ARRIVING and case.transfer is not None
+    due = case.transfer.completes if arriving and case.transfer else order.due
+    return Allowed(f"wait for the {words} at {wire(due)}", due) if by_itself and due else Allowed(words)
 
 
 def _first_step(stage: Stage, wanted: tuple[Stage, ...]) -> tuple[str, bool] | None:
@@ -149,65 +164,55 @@ def _first_step(stage: Stage, wanted: tuple[Stage, ...]) -> tuple[str, bool] | N
     return next((reached[one] for one in reached if one in wanted), reached.get(Stage.RELEASED))
 
 
-def _transfer_pending(facts: Mapping[str, object], met: Met, moment: Moment) -> Allowed | None:
-    about = _about(facts, met)
-    if about is None or about.transfer is None:
+def _transfer_pending(case: _Case) -> Allowed | None:
+    if case.transfer is None:
         return None
-    at = about.transfer.completes
+    at = case.transfer.completes
     return Allowed(f"its holder may approve or reject the transfer; it completes at {wire(at)}", at)
 
 
-def _no_transfer(facts: Mapping[str, object], met: Met, moment: Moment) -> Allowed | None:
-    about = _about(facts, met)
-    if about is not None and about.transfer is not None:
-        gaining, losing = (
-            moment.state.accounts[number].name for number in (about.transfer.gaining, about.transfer.losing)
-        )
-        return Allowed(f"{losing} may approve or reject it, {gaining} may cancel it")
-    return Allowed("another registrar has to ask for the name first")
+def _no_transfer(case: _Case) -> Allowed | None:
+    if case.transfer is None:
+        return Allowed("another registrar has to ask for the name first")
+    parties = (case.transfer.gaining, case.transfer.losing)
+    gaining, losing = (case.moment.state.accounts[number].name for number in parties)
+    return Allowed(f"{losing} may approve or reject the transfer, {gaining} may cancel it")
 
 
-def _too_young(facts: Mapping[str, object], met: Met, moment: Moment) -> Allowed | None:
-    about = _about(facts, met)
-    if about is None or about.order is None:
+def _too_young(case: _Case) -> Allowed | None:
+    if case.order is None:
         return None
-    at = about.order.created + days(moment.state.zones[about.order.zone].policy.transfer_lock)
+    at = case.order.created + days(case.moment.state.zones[case.order.zone].policy.transfer_lock)
     return Allowed(f"ask again at {wire(at)} or later", at)
 
 
-def _funds(facts: Mapping[str, object], met: Met, moment: Moment) -> Allowed | None:
-    missing = Decimal(str(facts["amount"])) - Decimal(str(facts["balance"]))
-    return Allowed(f"top up the balance by {money(missing)} {facts['currency']} or more")
+def _funds(case: _Case) -> Allowed | None:
+    missing = Decimal(str(case.facts["amount"])) - Decimal(str(case.facts["balance"]))
+    return Allowed(f"top up the balance by {money(missing)} {case.facts['currency']} or more")
 
 
-def _taken(facts: Mapping[str, object], met: Met, moment: Moment) -> Allowed | None:
-    about = _about(facts, met)
-    if about is None or about.order is None:
+def _taken(case: _Case) -> Allowed | None:
+    order = case.order
+    if order is None or case.about is None:
         return None
-    order = about.order
-    if met.account is not None and order.account == met.account.client_id:
-        return Allowed("it is this account's already: renew it, or transfer nothing")
+    if case.met.account is not None and order.account == case.met.account.client_id:
+        return Allowed("it is this account's already: it can be renewed")
     if order.stage in (Stage.REDEMPTION, Stage.PENDING_DELETE):
-        policy = moment.state.zones[order.zone].policy
+        policy = case.moment.state.zones[order.zone].policy
         left = policy.pending_delete + (policy.redemption if order.stage is Stage.REDEMPTION else 0)
         at = order.since + days(left)
         return Allowed(f"it is released at {wire(at)} unless it is restored before", at)
-    return Allowed(f"{about.holder} holds it: ask for a transfer, or register another name")
+    return Allowed(f"{case.about.holder} holds it: ask for a transfer, or register another name")
 
 
-def _not_found(facts: Mapping[str, object], met: Met, moment: Moment) -> Allowed | None:
-    about = _about(facts, met)
-    if about is not None and about.order is not None:
-        return Allowed(f"{about.holder} holds it: use that account's credentials, or ask for a transfer")
+def _not_found(case: _Case) -> Allowed | None:
+    if case.about is not None and case.about.holder is not None:
+        return Allowed(f"{case.about.holder} holds it: use that account's credentials, or ask for a transfer")
     return Allowed("nobody holds it: register it first")
 
 
-def _not_registered(facts: Mapping[str, object], met: Met, moment: Moment) -> Allowed | None:
-    return Allowed("nobody holds it: register it instead")
-
-
 #: What is allowed instead, where that depends on the state that was met.
-_BY_STATE: Mapping[Rule, Found] = {
+_BY_STATE: Mapping[Rule, Callable[[_Case], Allowed | None]] = {
     r.WRONG_STATE: _wrong_state,
     r.TRANSFER_PENDING: _transfer_pending,
     r.NO_TRANSFER: _no_transfer,
@@ -215,7 +220,6 @@ _BY_STATE: Mapping[Rule, Found] = {
     r.INSUFFICIENT_FUNDS: _funds,
     r.NAME_TAKEN: _taken,
     r.DOMAIN_NOT_FOUND: _not_found,
-    r.NOT_REGISTERED: _not_registered,
 }
 
 #: What is allowed instead, where the facts of the refusal say it.
@@ -269,6 +273,7 @@ _BY_FACTS: Mapping[Rule, str] = {
     r.LICENSE_REQUIRED: "send {field}",
     r.INVALID_LICENSE: "send a value for {field} that matches {pattern}",
     r.TRANSFERS_NOT_SUPPORTED: "register a name in {zone}; it cannot be transferred",
+    r.NOT_REGISTERED: "nobody holds it: register it instead",
     r.ALREADY_YOURS: "nothing needs to be transferred",
     r.WRONG_AUTH_CODE: "get the code from the name's present holder",
     r.INVALID_AUTH_CODE: "send {shortest} to {longest} printable ASCII characters",

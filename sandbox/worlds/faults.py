@@ -1,4 +1,4 @@
-"""The faults of a world, to be set and looked at: what the control interface and a test hold in their hands."""
+"""The faults of a world, to be set and looked at, by the control interface and by tests."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from sandbox.worlds.world import World
 class Faults:
     """The rules of ``world``, which may use the words of ``vocabulary``.
 
-    A rule is a mapping as JSON shows it. What is wrong with one is raised as
-    :class:`~sandbox.faults.BadFaults`, and then nothing has changed.
+    A rule is a mapping as JSON shows it. What is wrong with one is refused with ``invalid_parameter``
+    (:class:`~sandbox.faults.BadFaults`), every mistake with its place, and then nothing has changed.
     """
 
     def __init__(self, world: World, vocabulary: Vocabulary) -> None:
@@ -24,7 +24,7 @@ class Faults:
         self._vocabulary = vocabulary
 
     def list(self) -> list[dict[str, Any]]:
-        """Every rule in its order, with how often it has ``matched`` and ``struck`` and whether it is ``spent``."""
+        """Every rule in its order, with how often it has ``matched`` and ``struck`` and if it is ``spent``."""
         moment = self._world.moment
         now = self._world.now()
         return [reading.written(rule, moment.faults.count(rule.name), now) for rule in moment.faults.rules]
@@ -51,7 +51,7 @@ class Faults:
         Answers the rule that was put in place, which is a context manager: it goes when that ends.
         Refuses with ``fault_exists`` and ``too_many_faults``.
         """
-        return self._add({**rule, "kind": kind} if kind is not None else rule)
+        return self.place({**rule, "kind": kind} if kind is not None else rule)
 
     def preset(self, preset: str, **changes: Any) -> Placed:
         """Add the rules of a preset: ``flaky``, ``outage``, ``lost-responses``, ``slow``, ``rate-limited``
@@ -60,9 +60,10 @@ class Faults:
         ``name`` names them, ``match`` and ``when`` are added to each rule's own, and a parameter goes to
         the rules whose kind has it. Answers and refuses as :meth:`add` does.
         """
-        return self._add({**changes, "preset": preset})
+        return self.place({**changes, "preset": preset})
 
-    def _add(self, given: Mapping[str, Any]) -> Placed:
+    def place(self, given: Mapping[str, Any]) -> Placed:
+        """Add what one JSON object describes: a rule, or the rules of a preset. As :meth:`add` otherwise."""
         with self._world.lock:
             there = self._world.moment.faults.rules
             name = given.get("name")

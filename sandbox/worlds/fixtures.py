@@ -24,7 +24,7 @@ _LONGEST = 4000
 
 @dataclass(slots=True)
 class Fixtures:
-    """Reads fixtures into first moments; one that has been read before takes no time that depends on its size.
+    """Reads fixtures into first moments; one that has been read before takes no time, whatever its size.
 
     ``base`` is what the contract's silences mean where a fixture leaves it open, ``frozen`` whether the
     clock stands still there. ``own`` is the fixture that the server was started with, a name or a path.

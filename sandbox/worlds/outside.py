@@ -113,6 +113,8 @@ class OutsideControl:
 
     def _wait(self, after: Wait) -> After:
         given = {"operation": after} if isinstance(after, str) else after
+        if not isinstance(given, Mapping):
+            raise Refused(INVALID_PARAMETER, problems="after must be an operation, or an object that has one")
         wait = _after(**read_by(WAIT, given, "after."))
         if not any(fnmatchcase(one, wait.operation) for one in self._operations):
             near = get_close_matches(wait.operation, self._operations, 3, 0.0)

@@ -37,6 +37,8 @@ def plain(value: Any) -> Any:
 
 
 def _field(name: str, value: Any) -> Any:
+    if name == "given" and value is not None:  # what a plan's action is told, as pairs
+        return {key: _field(key, inner) for key, inner in value}
     return MASK if value and is_secret(name) else plain(value)
 
 

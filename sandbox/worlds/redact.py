@@ -40,13 +40,14 @@ def masked(value: Any, secrets: Iterable[str] = ()) -> Any:
 
 def _masked(value: Any, secrets: list[str]) -> Any:
     if isinstance(value, Mapping):
-        return {
-            key: MASK if is_secret(str(key)) and value[key] not in (None, "") else _masked(value[key], secrets)
-            for key in value
-        }
+        return {key: _masked_under(str(key), value[key], secrets) for key in value}
     if isinstance(value, list | tuple):
         return [_masked(item, secrets) for item in value]
     return text_masked(value, secrets) if isinstance(value, str) else value
+
+
+def _masked_under(name: str, value: Any, secrets: list[str]) -> Any:
+    return MASK if is_secret(name) and value not in (None, "") else _masked(value, secrets)
 
 
 def text_masked(text: str, secrets: Iterable[str] = ()) -> str:

@@ -125,7 +125,7 @@ class Worlds:
             return world
 
     def load(self, world: World, text: str) -> Line:
-        """Let ``world`` begin again as the fixture that ``text`` is; answers the branch that keeps what it was.
+        """Let ``world`` begin again as the fixture in ``text``; answers the branch that keeps what it was.
 
         Credentials that belong to another world already are replaced by new ones. Refuses with
         ``invalid_fixture``, and then nothing has changed.

@@ -30,6 +30,7 @@ def entry(shown: Entry) -> dict[str, Any]:
             "status": shown.status,
             "body": redact.masked(answer, secrets),
             "cut": shown.answer_size,
+            "lost": shown.lost,
         },
         "changes": [plain.shown(change) for change in shown.changes],
         "refusal": redact.masked(_refusal(explained), secrets) if explained is not None else None,
@@ -49,6 +50,7 @@ def summary(shown: Entry) -> dict[str, Any]:
         "status": shown.status,
         "outcome": outcome_of(shown),
         "fault": shown.fault,
+        "fault_kind": shown.fault_kind,
         "duration_ms": round(shown.duration * 1000, 3),
     }
 

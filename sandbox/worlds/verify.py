@@ -56,7 +56,12 @@ def find(world: World, match: Match) -> tuple[Entry, ...]:
 
 
 def count(
-    world: World, match: Match, *, exactly: int | None = None, least: int | None = None, most: int | None = None
+    world: World,
+    match: Match,
+    *,
+    exactly: int | None = None,
+    least: int | None = None,
+    most: int | None = None,
 ) -> Verdict:
     """Whether as many requests came as expected; one or more where nothing is said.
 
@@ -70,7 +75,7 @@ def count(
         raise Refused(INVALID_PARAMETER, problems=f"no number lies between {low} and {high}")
     found = find(world, match)
     verified = low <= len(found) and (high is None or len(found) <= high)
-    message = f"{_times(low, high)} expected, {len(found)} came{_forgotten(world, verified)}"
+    message = f"{_times(low, high)} expected, {len(found)} came{_forgotten(world, verified=verified)}"
     near = nearest(match, world.journal) if len(found) < low else ()
     return Verdict(verified, message, found, near)
 
@@ -84,7 +89,8 @@ def in_order(world: World, matches: Sequence[Match]) -> Verdict:
         here = next((place for place in range(at, len(entries)) if match.takes(entries[place])), None)
         if here is None:
             after = f" after {found[-1].id}" if found else ""
-            message = f"the expected request number {number + 1} did not come{after}{_forgotten(world, False)}"
+            message = f"the expected request number {number + 1} did not come{after}"
+            message += _forgotten(world, verified=False)
             return Verdict(False, message, tuple(found), nearest(match, entries[at:]))
         found.append(entries[here])
         at = here + 1
@@ -92,10 +98,14 @@ def in_order(world: World, matches: Sequence[Match]) -> Verdict:
 
 
 def nearest(match: Match, entries: Iterable[Entry]) -> tuple[NearMiss, ...]:
-    """The requests that miss the fewest things but some, the latest first among equals."""
+    """The requests that miss the fewest things but some: of the same operation first, and the latest."""
     misses = [NearMiss(entry, tuple(match.misses(entry))) for entry in entries]
     wrong = [miss for miss in reversed(misses) if miss.misses]
-    return tuple(islice(sorted(wrong, key=lambda miss: len(miss.misses)), NEAR))
+    return tuple(islice(sorted(wrong, key=_distance), NEAR))
+
+
+def _distance(miss: NearMiss) -> tuple[bool, int]:
+    return any(one.what == "operation" for one in miss.misses), len(miss.misses)
 
 
 def _times(low: int, high: int | None) -> str:
@@ -106,6 +116,6 @@ def _times(low: int, high: int | None) -> str:
     return f"at most {high}" if low == 0 else f"between {low} and {high}"
 
 
-def _forgotten(world: World, verified: bool) -> str:
+def _forgotten(world: World, *, verified: bool) -> str:
     dropped = world.journal.dropped
     return f" (the journal has dropped {dropped} older requests)" if dropped and not verified else ""

@@ -63,7 +63,8 @@ class World:
         *,
         number: int = 0,
     ) -> None:
-        self._begin(name, Moment(state, clock, assumptions, latest_request(state)), limits or Limits(), number)
+        first = Moment(state, clock, assumptions, latest_request(state))
+        self._begin(name, first, limits or Limits(), number)
 
     @classmethod
     def at(cls, name: str, moment: Moment, limits: Limits, number: int) -> Self:

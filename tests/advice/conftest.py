@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
 from tests.clients import Api
 
 Advice = Callable[..., list[dict[str, Any]]]
@@ -27,11 +26,17 @@ def advice(wire: Api) -> Advice:
 
 
 @pytest.fixture
-def lose(served: Sandbox) -> Callable[[str], None]:
-    """Makes it so that the answer to a request in the journal was lost on its way."""
+def lose(wire: Api) -> Callable[..., None]:
+    """Makes it so that the next request of an operation takes effect and is answered in another way."""
 
-    def mark(request: str) -> None:
-        journal = served.world.journal
-        journal.replace(tuple(replace(one, fault="reset") if one.id == request else one for one in journal))
+    def next_answer(operation: str, **fault: Any) -> None:
+        rule = {
+            "name": "lost",
+            "match": {"operation": operation},
+            "when": {"phase": "after", "times": 1},
+            **(fault or {"kind": "error", "error": "internal_error"}),
+        }
+        answer = wire.send("POST", "/_sandbox/faults", [], json.dumps(rule).encode())
+        assert answer.status == 200, answer.raw
 
-    return mark
+    return next_answer

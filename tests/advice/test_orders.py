@@ -28,21 +28,34 @@ class TestAnOrderWhoseAnswerWasLost:
 
     def test_and_that_was_placed_again(self, wire: Api, advice, lose, rule, operation, body, name, cost):
         """The money was taken for a name that the client takes for refused."""
-        first = order(wire, operation, body)
-        again = [order(wire, operation, body) for _ in range(2)]
-        lose(first)
+        lose(f"v3.{operation}")
+        entries = [order(wire, operation, body) for _ in range(3)]
         (found,) = advice()
-        assert found["rule"] == rule
+        assert (found["rule"], found["severity"]) == (rule, "money")
         assert (found["domains"], found["amount"]) == ([name], cost)
-        assert found["entries"] == [first, *again]
-        assert first in found["summary"]
+        assert found["entries"] == entries
+        assert entries[0] in found["summary"]
+
+    def test_by_a_library_that_repeats_by_itself(
+        self, wire: Api, advice, lose, rule, operation, body, name, cost
+    ):
+        """The connection was reset; so it opened another and sent the same again."""
+        lose(f"v3.{operation}", kind="reset")
+        assert wire.post(f"{DOMAINS}/{operation}", body).status >= 400
+        assert [one["rule"] for one in advice()] == [rule]
+
+    def test_because_it_came_late(self, wire: Api, advice, lose, rule, operation, body, name, cost):
+        """Whoever waited less long than it took has lost it."""
+        lose(f"v3.{operation}", kind="latency", seconds=0.01)
+        entries = [order(wire, operation, body) for _ in range(2)]
+        assert [(one["rule"], one["entries"]) for one in advice()] == [(rule, entries)]
 
     def test_and_was_looked_for_first(self, wire: Api, advice, lose, rule, operation, body, name, cost):
         """Whoever reads the name before the repetition knows what has become of it."""
-        first = order(wire, operation, body)
+        lose(f"v3.{operation}")
+        order(wire, operation, body)
         wire.get(f"{DOMAINS}/getDomain/{name}")
         order(wire, operation, body)
-        lose(first)
         assert advice() == []
 
     def test_but_was_not(self, wire: Api, advice, rule, operation, body, name, cost):
@@ -51,13 +64,20 @@ class TestAnOrderWhoseAnswerWasLost:
         order(wire, operation, body)
         assert advice() == []
 
+    def test_before_it_took_effect(self, wire: Api, advice, lose, rule, operation, body, name, cost):
+        """Then it is right to place it again."""
+        lose(f"v3.{operation}", kind="error", error="internal_error", when={"phase": "before", "times": 1})
+        order(wire, operation, body)
+        order(wire, operation, body)
+        assert advice() == []
+
     def test_and_another_account_that_wants_the_name(
         self, wire: Api, other_wire: Api, advice, lose, rule, operation, body, name, cost
     ):
         """Its refusal has nothing to do with the lost answer."""
-        first = order(wire, operation, body)
+        lose(f"v3.{operation}")
+        order(wire, operation, body)
         order(other_wire, operation, body)
-        lose(first)
         assert advice() == []
 
 

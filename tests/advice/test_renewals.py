@@ -53,14 +53,40 @@ def test_a_second_renewal_that_was_refused_cost_nothing(wire: Api, advice):
 
 
 def test_after_a_lost_answer_the_repetition_may_come_much_later(served: Sandbox, wire: Api, advice, lose):
-    """A nightly job repeats what it believes has failed; with its answer there, it means another one."""
-    first = renew(wire, "second.com")
+    """A nightly job repeats what it believes has failed."""
+    lose("v3.renewDomain")
+    first = wire.post(f"{RENEW}/second.com")
+    assert first.status == 500
     served.clock.advance("PT20H")
     second = renew(wire, "second.com")
-    assert advice("renewed_twice") == []
-    lose(first)
-    (found,) = advice("renewed_twice")
-    assert found["entries"] == [first, second]
+    (found,) = advice()
+    assert (found["rule"], found["amount"]) == ("renewed_twice", "12.00")
+    assert found["entries"] == [first.headers["x-sandbox-request"], second]
+    assert "lost" in found["summary"]
+
+
+def test_with_its_answer_there_the_later_one_is_another_renewal(served: Sandbox, wire: Api, advice):
+    """The client knows of both."""
+    renew(wire, "second.com")
+    served.clock.advance("PT20H")
+    renew(wire, "second.com")
+    assert advice() == []
+
+
+def test_a_renewal_that_failed_before_it_took_effect_is_rightly_repeated(wire: Api, advice, lose):
+    """It was carried out once."""
+    lose("v3.renewDomain", kind="error", error="internal_error", when={"phase": "before", "times": 1})
+    assert wire.post(f"{RENEW}/second.com").status == 500
+    renew(wire, "second.com")
+    assert advice() == []
+
+
+def test_a_request_that_something_on_its_way_sent_twice(wire: Api, advice, lose):
+    """One request shows it, which was carried out twice."""
+    lose("v3.renewDomain", kind="duplicate", when={})
+    request = renew(wire, "second.com")
+    (found,) = advice()
+    assert (found["rule"], found["amount"], found["entries"]) == ("renewed_twice", "12.00", [request])
 
 
 def test_a_renewal_just_after_an_automatic_one(served: Sandbox, wire: Api, advice):

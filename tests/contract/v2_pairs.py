@@ -189,9 +189,7 @@ for word in ("check", "create", "edit"):
 for word in ("delete", "edit", "info"):
     ask = works(f"customer.{word}").at("/customer/9")
     pair(f"customer.{word}", "ID not found", "ID not found", ask)
-    pair(
-        f"contact.{word}", "ID not found", "ID not found", works(f"contact.{word}").at("/contact/THEIRS")
-    )
+    pair(f"contact.{word}", "ID not found", "ID not found", works(f"contact.{word}").at("/contact/THEIRS"))
 
 LOST = "Object not found {{ info }}"
 for short in ("domain.info", *(f"transfer.{word}" for word in DECISIONS)):

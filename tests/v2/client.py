@@ -1,4 +1,4 @@
-"""The v2.0 interface as one account sees it; each answer is held against the document that is served for it."""
+"""The v2.0 interface as one account sees it; each answer is held against the served document."""
 
 from __future__ import annotations
 

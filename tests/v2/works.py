@@ -98,9 +98,7 @@ WORKS = {
     "v2.host.check": Ask("GET", f"{HOST}/new/check"),
     "v2.host.create": Ask("POST", f"{HOST}/new", {"ip": [{"ip": "192.0.2.7", "type": "v4"}]}),
     "v2.host.edit": Ask(
-        "PUT",
-        f"{HOST}/ns1",
-        {"ip": {"add": ["type=>v4,ip=>192.0.2.8"], "del": ["type=>v6,ip=>2001:db8::1"]}},
+        "PUT", f"{HOST}/ns1", {"ip": {"add": ["type=>v4,ip=>192.0.2.8"], "del": ["type=>v6,ip=>2001:db8::1"]}}
     ),
     "v2.host.info": Ask("GET", f"{HOST}/ns1"),
     "v2.host.delete": Ask("DELETE", f"{HOST}/ns1"),

@@ -1,0 +1,40 @@
+"""Errors that v2.0 reports for no reason but that it was told to: by documented message, or by rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sandbox.core.refusals import INTERNAL_ERROR, Rule
+from sandbox.v2 import errors
+from sandbox.v2.errors import Documented
+from sandbox.web.generation import Feigned
+
+#: The documented errors, under their messages as the contract writes them.
+DOCUMENTED: Mapping[str, Documented] = {
+    found.message.replace("{", "{{ ").replace("}", " }}"): found
+    for found in vars(errors).values()
+    if isinstance(found, Documented)
+}
+
+_SAYINGS = (errors.USUALLY, *errors.EXCEPTIONS.values())
+_SAID = (key[0] if isinstance(key, tuple) else key for sayings in _SAYINGS for key in sayings)
+
+#: The rules that v2.0 has words for, in one operation or another.
+RULES: Mapping[str, Rule] = {rule.name: rule for rule in (*errors.TRANSPORT, *_SAID)}
+
+KNOWN = frozenset((*DOCUMENTED, *RULES))
+
+
+def words(operation: str, error: str, facts: Mapping[str, object]) -> tuple[int, str]:
+    """The code and the message of ``error`` in an operation; what is not known there is a system error.
+
+    The facts ``info`` and ``param_name`` fill the placeholders of a message.
+    """
+    documented = DOCUMENTED.get(error)
+    if documented is not None:
+        filling = {"info": "", "param_name": ""} | {key: str(value) for key, value in facts.items()}
+        return documented.code, documented.message.format_map(filling).rstrip()
+    rule = RULES.get(error, INTERNAL_ERROR)
+    if rule not in errors.TRANSPORT and not any(errors.all_of(operation, rule)):
+        rule = INTERNAL_ERROR
+    return errors.answer(operation, Feigned(rule, facts))

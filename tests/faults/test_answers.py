@@ -1,0 +1,157 @@
+"""Answers that are not the operation's, or not quite."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.faults.conftest import balance, charges
+
+CREATE = "/v3/domains/createDomain"
+BALANCE = "/v3/balance"
+ACTIVE = "/v3/domains/getDomain/active.com"
+
+
+@pytest.mark.parametrize(("phase", "left"), [("before", "10000.00"), ("after", "9990.00")])
+def test_an_error_in_place_of_the_answer(dial, served, register, phase, left):
+    served.faults.add(kind="error", error="insufficient_funds", when={"phase": phase})
+    answer = dial.post(CREATE, register("new.com"))
+    assert (answer.status, answer.error) == (402, "insufficient_funds")
+    assert answer.headers["x-sandbox-fault"] == "error"
+    assert balance(served) == left
+
+
+@pytest.mark.parametrize(
+    ("error", "facts", "status", "message"),
+    [
+        ("name_taken", {}, 409, "new.com is registered already."),
+        ("name_taken", {"name": "else.com"}, 409, "else.com is registered already."),
+        ("insufficient_funds", {"amount": "1.00", "currency": "USD"}, 402, "1.00 USD are needed and"),
+        ("internal_error", {}, 500, ""),
+        ("zone_out_of_service", {"zone": "com"}, 503, "The zone com is out of service."),
+        ("maintenance", {}, 503, "The service is down for maintenance"),
+        ("System Error", {}, 500, ""),  # v2.0's own is no error of v3
+    ],
+)
+def test_v3_renders_any_error_in_its_way(dial, served, register, error, facts, status, message):
+    served.faults.add(kind="error", error=error, **({"facts": facts} if facts else {}))
+    answer = dial.post(CREATE, register("new.com"))
+    assert answer.status == status
+    assert set(answer.json) == {"error", "message"}
+    assert answer.message.startswith(message)
+
+
+def test_v3_renders_an_error_as_the_assumptions_have_it(make):
+    sandbox = make(assume={"v3.errors.http_status": "always_200"})
+    sandbox.faults.add(kind="error", error="insufficient_funds")
+    answer = sandbox.client().get(BALANCE)
+    assert (answer.status_code, answer.json["error"]) == (200, "insufficient_funds")
+
+
+@pytest.mark.parametrize(
+    ("error", "facts", "code", "message"),
+    [
+        ("Not enough funds on the balance sheet", {}, 403, "Not enough funds on the balance sheet"),
+        ("Not enough parameter: {{ info }}", {"info": "period"}, 400, "Not enough parameter: period"),
+        ("Invalid {{ param_name }}", {"param_name": "mail"}, 400, "Invalid mail"),
+        ("insufficient_funds", {}, 403, "Not enough funds on the balance sheet"),
+        ("internal_error", {}, 500, "System Error"),
+        ("service_unavailable", {}, 503, "The service is not available; try again later."),
+        ("mail_taken", {}, 500, "System Error"),  # which this operation has no words for
+        ("signature_mismatch", {}, 500, "System Error"),  # which no operation has
+    ],
+)
+def test_v2_renders_any_error_in_its_way(dial, served, error, facts, code, message):
+    served.faults.add(kind="error", error=error, **({"facts": facts} if facts else {}))
+    if error == "mail_taken":
+        code, message = 403, "Mail already registered"
+    answer = dial.get("/V2.0/domain/active.com")
+    assert answer.status == code
+    assert answer.json == {"code": code, "msg": message, "status": False}
+
+
+def test_another_status_and_retry_after(dial, served):
+    served.faults.add(kind="error", error="internal_error", status=502, retry_after=30)
+    answer = dial.get(BALANCE)
+    assert (answer.status, answer.error, answer.headers["retry-after"]) == (502, "internal_error", "30")
+
+
+@pytest.mark.parametrize(
+    ("rule", "content_type", "raw"),
+    [
+        ({"status": 502, "body": "<h1>Bad gateway</h1>"}, "text/html; charset=utf-8", b"<h1>Bad gateway</h1>"),
+        ({"status": 500}, "text/html; charset=utf-8", b""),
+        ({"status": 400, "body": {"oops": [1, None]}}, "application/json", b'{"oops":[1,null]}'),
+        ({"status": 200, "body": "{", "content_type": "application/json"}, "application/json", b"{"),
+    ],
+)
+def test_a_raw_status_and_body(dial, served, rule, content_type, raw):
+    served.faults.add(kind="error", **rule)
+    answer = dial.get(BALANCE)
+    assert (answer.status, answer.headers["content-type"], answer.raw) == (rule["status"], content_type, raw)
+
+
+@pytest.mark.parametrize(
+    ("target", "rule", "expected"),
+    [
+        (BALANCE, {"path": "[0].balance", "value": "0.00"}, lambda body: body[0].update(balance="0.00")),
+        (BALANCE, {"path": "[0].balance", "type": "number"}, lambda body: body[0].update(balance=10000)),
+        (BALANCE, {"path": "[0].currency", "type": "number"}, lambda body: body[0].update(currency=0)),
+        (BALANCE, {"path": "[0].currency", "type": "null"}, lambda body: body[0].update(currency=None)),
+        (BALANCE, {"path": "[0].currency", "type": "array"}, lambda body: body[0].update(currency=["USD"])),
+        (BALANCE, {"path": "[0].client-id", "drop": True}, lambda body: body[0].pop("client-id")),
+        (BALANCE, {"path": "[0]", "drop": True}, lambda body: body.clear()),
+        (ACTIVE, {"path": "domain.premium", "type": "string"}, lambda body: body["domain"].update(premium="false")),
+        (ACTIVE, {"path": "domain.premium", "value": 7.5}, lambda body: body["domain"].update(premium=7.5)),
+        (ACTIVE, {"path": "domain.nameservers[*]", "drop": True}, lambda body: body["domain"]["nameservers"].clear()),
+        (
+            ACTIVE,
+            {"path": "domain.contacts.reg-contact.name", "type": "object"},
+            lambda body: body["domain"]["contacts"]["reg-contact"].update(name={"value": "Main Holder"}),
+        ),
+    ],
+)
+def test_mutate(dial, served, target, rule, expected):
+    body = dial.get(target).json
+    placed = served.faults.add(kind="mutate", **rule)
+    expected(body)
+    answer = dial.get(target)
+    assert json.loads(answer.raw) == body
+    assert (placed.matched, placed.struck) == (1, 1)
+    assert dial.control("DELETE", "/faults") == {"faults": []}
+    assert dial.get(target).json != body, "the world itself is as it was"
+
+
+def test_mutate_does_not_strike_where_there_is_nothing_to_change(dial, served):
+    placed = served.faults.add(kind="mutate", path="[7].balance", drop=True)
+    answer = dial.get(BALANCE)
+    assert answer.status == 200
+    assert "x-sandbox-fault" not in answer.headers
+    assert (placed.matched, placed.struck) == (1, 0)
+
+
+def test_several_changes_then_a_cut(dial, served):
+    served.faults.replace(
+        [
+            {"kind": "mutate", "path": "[0].balance", "drop": True},
+            {"kind": "mutate", "path": "[0].serverTime", "drop": True, "name": "again"},
+            {"kind": "truncate", "keep": 40},
+        ]
+    )
+    connection = dial.send("GET", BALANCE)
+    assert connection.head()[1]["x-sandbox-fault"] == "mutate, again, truncate"
+    assert connection.rest() == b'[{"client-id":"1001","currency":"USD"}]'[:-1]
+
+
+def test_an_error_after_the_effect_and_the_retry_can_be_told_apart(dial, served, register):
+    served.faults.add(kind="error", status=500, when={"phase": "after", "times": 1})
+    first = dial.post(CREATE, register("new.com"))
+    second = dial.post(CREATE, register("new.com"))
+    assert (first.status, second.status, second.error) == (500, 409, "name_taken")
+    assert charges(served, "new.com") == [(first.headers["x-sandbox-request"], "-10.00")]
+    one, other = served.world.journal
+    assert (one.fault, one.fault_kind, one.lost, one.refused) == ("error", "error", True, None)
+    assert one.changes
+    assert other.refused is not None
+    assert (other.fault, other.lost, other.changes) == (None, False, ())

@@ -1,0 +1,186 @@
+"""What the client's socket meets, in either phase, and whether the operation took effect."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox.core.clock import stopwatch
+from tests.faults.conftest import Dialler, charges
+
+CREATE = "/v3/domains/createDomain"
+BALANCE = "/v3/balance"
+
+
+@pytest.fixture(params=["before", "after"])
+def phase(request):
+    return request.param
+
+
+@pytest.fixture
+def strike(dial, served, phase, register):
+    """Puts a rule in place and sends a registration into it, which takes effect in phase ``after`` alone."""
+
+    def put(**rule):
+        served.faults.add(**rule, when={"phase": phase}, match={"operation": "v3.createDomain"})
+        return dial.send("POST", CREATE, register("new.com"))
+
+    yield put
+    expected = [("r1", "-10.00")] if phase == "after" else []
+    assert charges(served, "new.com") == expected
+    assert dial.get(BALANCE).status == 200, "the server is as good as ever"
+
+
+def test_reset(strike):
+    with pytest.raises(ConnectionResetError):
+        strike(kind="reset").rest()
+
+
+def test_close(strike):
+    assert strike(kind="close").rest() == b""
+
+
+def test_hang(strike):
+    connection = strike(kind="hang")
+    assert connection.silent(0.2)
+
+
+def test_hang_for_a_time(strike):
+    began = stopwatch()
+    assert strike(kind="hang", seconds=0.1).rest() == b""
+    assert stopwatch() - began >= 0.1
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sent"),
+    [
+        ({"text": "SSH-2.0-elsewhere\r\n"}, b"SSH-2.0-elsewhere\r\n"),
+        ({"hex": "00ff00"}, b"\x00\xff\x00"),
+        ({}, b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"),
+    ],
+)
+def test_garbage(strike, parameters, sent):
+    assert strike(kind="garbage", **parameters).rest() == sent
+
+
+def test_latency(dial, served, register, phase):
+    served.faults.add(kind="latency", seconds=0.3, when={"phase": phase})
+    began = stopwatch()
+    connection = dial.send("POST", CREATE, register("new.com"))
+    assert connection.silent(0.1)
+    assert ("new.com" in served.world.state.holding_order) is (phase == "after")
+    answer = connection.answer()
+    assert stopwatch() - began >= 0.3
+    assert answer.status == 200
+    assert answer.headers["x-sandbox-fault"] == "latency"
+    assert answer.json["totalPaid"] == "10.00"
+    assert charges(served, "new.com") == [("r1", "-10.00")]
+
+
+def test_an_operation_that_waits_takes_effect_though_the_client_has_left(dial, served, register):
+    served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
+    dial.send("POST", CREATE, register("new.com")).socket.close()
+    assert charges(served, "new.com") == []
+    deadline = stopwatch() + 5
+    while not charges(served, "new.com") and stopwatch() < deadline:
+        dial.get(BALANCE)
+    assert [amount for _, amount in charges(served, "new.com")] == ["-10.00"]
+
+
+@pytest.mark.parametrize("undo", ["reset", "restore"])
+def test_what_waits_never_happens_once_the_world_is_back_before_it(dial, served, register, undo):
+    served.world.snapshot("clean")
+    served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
+    connection = dial.send("POST", CREATE, register("new.com"))
+    assert connection.silent(0.05)
+    served.reset() if undo == "reset" else served.world.restore("clean")
+    assert connection.rest() == b""
+    assert charges(served, "new.com") == []
+    assert list(served.world.journal) == []
+
+
+def test_what_waits_happens_though_its_rule_is_taken_away(dial, served, register):
+    served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
+    connection = dial.send("POST", CREATE, register("new.com"))
+    assert connection.silent(0.05)
+    served.faults.clear()
+    answer = connection.answer()
+    assert (answer.status, answer.headers["x-sandbox-fault"]) == (200, "latency")
+
+
+def test_a_request_that_waits_is_numbered_when_it_takes_effect(dial, served, register):
+    served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
+    connection = dial.send("POST", CREATE, register("new.com"))
+    assert connection.silent(0.05)
+    assert dial.get(BALANCE).headers["x-sandbox-request"] == "r1"
+    assert connection.answer().headers["x-sandbox-request"] == "r2"
+    assert [entry.id for entry in served.world.journal] == ["r1", "r2"]
+    assert charges(served, "new.com") == [("r2", "-10.00")]
+
+
+def test_latency_adds_up_and_what_comes_after_the_wait_may_be_an_error(dial, served):
+    served.faults.replace(
+        [
+            {"kind": "latency", "seconds": 0.1},
+            {"kind": "latency", "seconds": 0.1, "name": "more"},
+            {"kind": "error", "error": "service_unavailable", "retry_after": 7},
+            {"kind": "latency", "seconds": 0.1, "name": "late", "when": {"phase": "after"}},
+        ]
+    )
+    began = stopwatch()
+    answer = dial.get(BALANCE)
+    assert 0.2 <= stopwatch() - began < 5
+    assert (answer.status, answer.headers["retry-after"]) == (503, "7")
+    assert answer.headers["x-sandbox-fault"] == "latency, more, error"
+    assert [rule["struck"] for rule in served.faults.list()] == [1, 1, 1, 0]
+
+
+def test_drip(dial, served):
+    served.faults.add(kind="drip", size=30, pause=0.05)
+    began = stopwatch()
+    connection = dial.send("GET", BALANCE)
+    status, headers = connection.head()
+    length = int(headers["content-length"])
+    seen = []
+    while sum(map(len, seen)) < length:
+        seen.append(connection.piece())
+    assert status == 200
+    assert [len(piece) for piece in seen[:-1]] == [30] * (len(seen) - 1)
+    assert stopwatch() - began >= 0.05 * (len(seen) - 1)
+
+
+@pytest.mark.parametrize(("parameters", "kept"), [({}, None), ({"keep": 5}, 5), ({"keep": 0}, 0), ({"keep": 10**6}, -1)])
+def test_truncate(dial, served, parameters, kept):
+    whole = dial.get(BALANCE).raw
+    served.faults.add(kind="truncate", **parameters)
+    connection = dial.send("GET", BALANCE)
+    status, headers = connection.head()
+    assert (status, int(headers["content-length"])) == (200, len(whole))
+    assert connection.rest() == whole[: len(whole) // 2 if kept is None else kept]
+
+
+def test_truncate_with_a_reset(dial, served):
+    served.faults.add(kind="truncate", keep=5, reset=True)
+    connection = dial.send("GET", BALANCE)
+    connection.head()
+    assert connection.piece() == b'[{"cl'
+    with pytest.raises(ConnectionResetError):
+        connection.rest()
+
+
+def test_a_stop_waits_for_nothing_that_is_held_up(make):
+    sandbox = make()
+    sandbox.faults.replace(
+        [
+            {"kind": "hang", "match": {"method": "POST"}},
+            {"kind": "latency", "seconds": 60, "when": {"phase": "before", "every": 2}},
+            {"kind": "latency", "name": "late", "seconds": 60, "when": {"phase": "after"}},
+        ]
+    )
+    with sandbox.serve() as server:
+        dialler = Dialler(sandbox, server.url)
+        connections = [dialler.send(method, BALANCE) for method in ("GET", "GET")]
+        connections.append(dialler.send("POST", "/v3/domains/lock/active.com"))
+        assert all(connection.silent(0.1) for connection in connections)
+        began = stopwatch()
+    assert stopwatch() - began < 1
+    dialler.close()

@@ -1,0 +1,21 @@
+"""What the tests of journals share."""
+
+from __future__ import annotations
+
+import pytest
+
+from sandbox import Sandbox
+from tests.clients import Api
+from tests.worlds.control import Control, control, inside
+
+
+@pytest.fixture
+def steer(sandbox: Sandbox) -> Control:
+    """The control interface of ``sandbox``, for its default world."""
+    return control(sandbox)
+
+
+@pytest.fixture
+def main(sandbox: Sandbox) -> Api:
+    """The account ``main`` of ``sandbox``."""
+    return inside(sandbox)

@@ -1,0 +1,199 @@
+"""The journal: every request with what came of it, to be filtered and bounded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from sandbox.worlds import Limits
+from tests.clients import Api, InProcess
+from tests.registry import REGISTRY
+from tests.shapes import ISO, fits
+from tests.worlds.control import Control, control, inside, money_of, over_socket, register, renew
+
+
+def test_an_entry_says_all_there_is_to_say(sandbox: Sandbox) -> None:
+    """Who asked for what and when, the answer, how long it took, what changed, and what it cost."""
+    with over_socket(sandbox) as (url, socket):
+        held = sandbox.account()
+        register(Api(socket, url, held.key, held.secret), "told.com", 2)
+        entry = Control(socket).get("journal/r1")
+    fits(
+        entry,
+        {
+            "id": "r1",
+            "at": ISO,
+            "operation": "v3.createDomain",
+            "account": "main",
+            "domains": ["told.com"],
+            "status": 200,
+            "outcome": "ok",
+            "fault": None,
+            "fault_kind": None,
+            "duration_ms": float,
+            "request": {
+                "method": "POST",
+                "target": "/v3/domains/createDomain",
+                "body": {"domain": {"domainName": "told.com"}, "years": 2},
+                "cut": None,
+            },
+            "answer": dict,
+            "changes": [dict],
+            "refusal": None,
+            "assumptions": dict,
+            "ledger": [
+                {
+                    "id": int,
+                    "at": ISO,
+                    "account": "main",
+                    "amount": "-20.00",
+                    "kind": "charge",
+                    "purpose": "registration",
+                    "operation": "v3.createDomain",
+                    "cause": "r1",
+                    "request": "r1",
+                    "order": int,
+                    "domain": "told.com",
+                    "years": 2,
+                    "refunds": None,
+                }
+            ],
+        },
+    )
+    assert len(entry["ledger"]) == 1
+    assert entry["answer"]["body"]["totalPaid"] == "20.00"
+    assert entry["assumptions"]["v3.ids"] == "string"
+    created = {one["table"] for one in entry["changes"] if one["change"] == "created"}
+    assert created == {"orders", "ledger"}
+
+
+@pytest.fixture
+def lived(sandbox: Sandbox) -> Control:
+    """A world with seven requests of two accounts, a day apart after the third."""
+    main, other = inside(sandbox), inside(sandbox, "other")
+    money_of(main)
+    register(main, "a.com")
+    register(main, "a.com")
+    sandbox.clock.advance("1d")
+    money_of(other)
+    other.get("/v3/domains/getDomain/active.com")
+    renew(main, "españa.com")
+    main.get("/v3/nowhere")
+    main.post("/v3/domains/createDomain", b"{")
+    return control(sandbox)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({}, "r1 r2 r3 r4 r5 r6 r7"),
+        ({"operation": "v3.createDomain"}, "r2 r3 r7"),
+        ({"operation": "v3.*Domain"}, "r2 r3 r5 r6 r7"),
+        ({"operation": "v2.*"}, ""),
+        ({"account": "other"}, "r4 r5"),
+        ({"domain": "a.com"}, "r2 r3"),
+        ({"domain": "A.COM"}, "r2 r3"),
+        ({"domain": "españa.com"}, "r6"),
+        ({"domain": "*.com"}, "r2 r3 r5 r6"),
+        ({"outcome": "ok"}, "r1 r2 r4 r6"),
+        ({"outcome": "refused"}, "r3 r5 r7"),
+        ({"outcome": "name_taken"}, "r3"),
+        ({"outcome": "404"}, "r5"),
+        ({"outcome": "4xx"}, "r3 r5 r7"),
+        ({"outcome": "fault"}, ""),
+        ({"since": "r4"}, "r5 r6 r7"),
+        ({"since": "2026-03-02T12:00:00Z"}, "r4 r5 r6 r7"),
+        ({"since": "2026-03-02T12:00:01Z"}, ""),
+        ({"method": "get"}, "r1 r4 r5"),
+        ({"path": "/v3/domains/*"}, "r2 r3 r5 r6 r7"),
+        ({"limit": 2}, "r6 r7"),
+        ({"limit": 0}, ""),
+        ({"account": "main", "outcome": "ok", "limit": 1}, "r6"),
+    ],
+)
+def test_filters(lived: Control, query: dict[str, Any], found: str) -> None:
+    """Each filter takes exactly its requests; several are taken together; the latest are shown."""
+    answer = lived.get("journal", **query)
+    assert [one["id"] for one in answer["requests"]] == found.split()
+    assert answer["kept"] == 7
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["outcome=nam_taken", "outcome=99", "since=yesterday", "since=r", "limit=-1", "limit=x", "colour=red"],
+)
+def test_a_filter_that_takes_nothing_sensible(lived: Control, query: str) -> None:
+    """It is refused, not answered with an empty list."""
+    assert lived.refused("GET", f"journal?{query}")[:2] == (400, "invalid_parameter")
+
+
+def test_the_journal_is_bounded_and_cleared() -> None:
+    """The oldest go first, and are counted; clearing forgets the rest, but nothing that they did."""
+    sandbox = Sandbox(REGISTRY, limits=Limits(requests=3))
+    steer, api = control(sandbox), inside(sandbox)
+    for number in range(5):
+        register(api, f"n{number}.com")
+    answer = steer.get("journal")
+    assert ([one["id"] for one in answer["requests"]], answer["dropped"]) == (["r3", "r4", "r5"], 2)
+    assert steer.delete("journal") == {"cleared": 3}
+    assert steer.get("journal")["requests"] == []
+    assert steer.refused("GET", "journal/r5")[:2] == (404, "unknown_request")
+    assert money_of(api) == "9950.00"
+
+
+def test_long_bodies_are_kept_in_part() -> None:
+    """Past the setting a body is cut, and its size told; what is secret in it is masked before."""
+    sandbox = Sandbox(REGISTRY, limits=Limits(body=200))
+    inside(sandbox).post(
+        "/v3/domains/setAuthcode/active.com", {"authCode": "the-secret-code", "padding": "x" * 5000}
+    )
+    entry = control(sandbox).get("journal/r1")
+    assert entry["request"]["cut"] > 5000
+    assert len(str(entry["request"]["body"])) <= 200
+    assert "the-secret-code" not in str(entry)
+    assert len(sandbox.journal[0].body) <= 200
+
+
+def test_control_requests_are_not_in_it(steer: Control) -> None:
+    """To look changes nothing, and takes no request's name."""
+    steer.get("journal")
+    steer.post("clock/advance", {"by": "1d"})
+    assert steer.get("journal")["kept"] == 0
+
+
+def test_each_world_has_its_own(sandbox: Sandbox, steer: Control) -> None:
+    """A fork's requests are in the fork's journal alone."""
+    with sandbox.fork() as fork:
+        money_of(inside(fork))
+        assert [entry.id for entry in fork.journal] == ["r1"]
+        assert control(sandbox, "w1").get("journal")["kept"] == 1
+    assert steer.get("journal")["kept"] == 0
+
+
+def test_in_python_by_the_same_names(sandbox: Sandbox, main: Api) -> None:
+    """The journal is a sequence of entries, found as control finds them and shown as control shows them."""
+    register(main, "py.com")
+    register(main, "py.com")
+    assert len(sandbox.journal) == 2
+    assert [entry.id for entry in sandbox.journal.find(outcome="name_taken")] == ["r2"]
+    assert sandbox.journal.count(operation="v3.create*") == 2
+    shown = sandbox.journal.show("r2")
+    assert shown["refusal"]["rule"] == "name_taken"
+    assert shown["changes"] == []
+    why = sandbox.journal.why("r2")
+    assert why is not None
+    assert why.refused.rule.name == "name_taken"
+    assert sandbox.journal.why("r1") is None
+    sandbox.journal.clear()
+    assert not list(sandbox.journal)
+
+
+def test_a_v2_request_is_journalled_alike(sandbox: Sandbox, steer: Control) -> None:
+    """Both generations stand in one journal."""
+    token = sandbox.account().token
+    headers = [("X-Auth-Token", token)]
+    InProcess(sandbox.app)("GET", "/V2.0/domain/active.com", headers, b"")
+    [entry] = steer.get("journal", operation="v2.*")["requests"]
+    assert (entry["account"], entry["domains"]) == ("main", ["active.com"])

@@ -1,0 +1,61 @@
+"""Plays the rest of the world over the control interface; its answers are held against its document."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import Any
+
+from sandbox import Sandbox
+from tests.clients import JSON, Answer, Transport
+from tests.documented import Document
+from tests.registry import REGISTRY
+
+
+@cache
+def control_document() -> Document:
+    """The control interface's document as a sandbox serves it."""
+    return Document(Sandbox(REGISTRY).client().get("/_sandbox/openapi/control.json").get_json())
+
+
+class Player:
+    """A client of the control interface."""
+
+    def __init__(self, transport: Transport, prefix: str = "") -> None:
+        self._transport = transport
+        self._prefix = f"{prefix}/_sandbox"
+
+    def call(self, method: str, path: str, body: Any = None) -> Answer:
+        """Send a request; the document must allow the answer."""
+        raw = b"" if body is None else json.dumps(body).encode()
+        answer = self._transport(method, f"{self._prefix}{path}", [JSON], raw)
+        control_document().check(method, f"/_sandbox{path}", answer)
+        return answer
+
+    def get(self, path: str) -> Any:
+        """What a GET answers, which must be well."""
+        return self._well(self.call("GET", path))
+
+    def act(self, action: str, **told: Any) -> Any:
+        """What an action of the other side answers, which must be well."""
+        return self._well(self.call("POST", f"/outside/{action}", told))
+
+    def refused(self, action: str, **told: Any) -> str:
+        """The error of an action that is refused."""
+        answer = self.call("POST", f"/outside/{action}", told)
+        assert 400 <= answer.status < 500, answer.raw
+        assert answer.message
+        return str(answer.error)
+
+    def advance(self, **how: Any) -> Any:
+        """What an advance of the clock answers, which must be well."""
+        return self._well(self.call("POST", "/clock/advance", how))
+
+    def plans(self) -> list[Any]:
+        """Every plan."""
+        return list(self.get("/outside/plans")["plans"])
+
+    @staticmethod
+    def _well(answer: Answer) -> Any:
+        assert answer.status == 200, answer.raw
+        return answer.json

@@ -1,0 +1,341 @@
+"""What the rest of the world does later: at an instant, or between two requests of a client."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from sandbox.core.refusals import Refused
+from sandbox.seeds import dumps, loads
+from tests.clients import Api, Socket
+from tests.outside.player import Player
+from tests.registry import connect
+from tests.soundness import assert_sound
+
+
+def check(api: Api, name: str) -> str:
+    """What checkAvailability says of a name."""
+    answer = api.post("/v3/domains/checkAvailability", {"domainNames": [name]})
+    return str(answer.json["results"][0]["status"])
+
+
+def create(api: Api, name: str) -> str:
+    """What createDomain says: ``ok``, or the error."""
+    return api.post("/v3/domains/createDomain", {"domain": {"domainName": name}}).error or "ok"
+
+
+# At an instant
+
+
+def test_an_action_waits_for_its_instant(player: Player, wire: Api) -> None:
+    """Nothing before; then it fires, in its place among what else is due."""
+    plan = player.act("register", domain="wanted.com", at="P3D")
+    assert plan["fired"] == []
+    assert plan["plan"] == {
+        "id": 1,
+        "action": "register",
+        "given": {"domain": "wanted.com"},
+        "at": "2026-03-04T12:00:00Z",
+        "after": None,
+        "struck": None,
+        "refused": "",
+    }
+    player.advance(to="2026-03-04T11:59:59Z")
+    assert check(wire, "wanted.com") == "available"
+    fired = player.advance(by=1)["fired"]
+    assert [(one["at"], one["subject"]) for one in fired if one["event"] == "register"] == [
+        ("2026-03-04T12:00:00Z", "wanted.com")
+    ]
+    assert check(wire, "wanted.com") == "registered"
+    assert player.plans()[0]["struck"] == "2026-03-04T12:00:00Z"
+
+
+@pytest.mark.parametrize("at", ["P3D", "2026-03-04T12:00:00Z", "72h", 259200, "2026-03-04T14:00:00+02:00"])
+def test_an_instant_can_be_given_in_many_ways(player: Player, at: Any) -> None:
+    """A length of time ahead, or an instant in any zone."""
+    assert player.act("register", domain="wanted.com", at=at)["plan"]["at"] == "2026-03-04T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("action", "told", "event"),
+    [
+        ("register", {"domain": "wanted.com"}, "register"),
+        ("hold", {"domain": "second.com"}, "hold"),
+        ("release_hold", {"domain": "second.com"}, "release_hold"),
+        ("request_transfer", {"domain": "second.com"}, "request_transfer"),
+        ("approve_transfer", {"domain": "arriving.com"}, "approve_transfer"),
+        ("reject_transfer", {"domain": "arriving.com"}, "reject_transfer"),
+        ("cancel_transfer", {"domain": "second.com"}, "cancel_transfer refused"),
+        ("set_prices", {"zone": "com", "renewal": "1.5"}, "set_prices"),
+        ("set_promotion", {"zone": "com", "of": "renewal", "price": 1, "until": "P1D"}, "set_promotion"),
+        ("set_premium", {"domain": "wanted.com", "registration": 99}, "set_premium"),
+        ("set_service", {"zone": "com", "in_service": False}, "set_service"),
+        ("adjust_balance", {"account": "main", "by": "-1.5"}, "adjust_balance"),
+        ("revoke_credentials", {"account": "other"}, "revoke_credentials"),
+        ("restore_credentials", {"account": "other", "which": "key"}, "restore_credentials"),
+    ],
+)
+def test_every_action_can_wait(
+    player: Player, served: Sandbox, action: str, told: dict[str, Any], event: str
+) -> None:
+    """At an instant and after a request; the plans survive an export."""
+    player.act(action, **told, at=90)
+    player.act(action, **told, after="v3.balance")
+    assert_sound(served.world.state)
+    state, now = served.world.state, served.clock.now
+    assert loads(dumps(state, now)).state == state
+    assert [one["event"] for one in player.advance(by=90)["fired"]] == [event]
+    assert connect(served).get("/v3/balance").status == 200
+    assert all(plan["struck"] for plan in player.plans())
+    assert_sound(served.world.state)
+    assert loads(dumps(served.world.state, served.clock.now)).state == served.world.state
+
+
+def test_one_leap_equals_many_steps(make: Any) -> None:
+    """Plans in the calendar make no difference to that."""
+
+    def world(steps: int) -> Sandbox:
+        sandbox: Sandbox = make()
+        sandbox.outside.request_transfer("second.com", at="P10D")
+        sandbox.outside.set_prices("com", renewal=20, at="P100D")
+        sandbox.outside.adjust_balance("main", to=19, at="P200D")
+        sandbox.outside.register("requested.com", at="P300D")
+        for _ in range(steps):
+            sandbox.clock.advance(timedelta(days=800 // steps))
+        return sandbox
+
+    leap, steps = world(1), world(800)
+    assert leap.clock.now == steps.clock.now
+    assert leap.world.state == steps.world.state
+
+
+def test_a_plan_that_is_refused_is_noted(player: Player, wire: Api) -> None:
+    """No exception and no harm: the event and the plan say why, and time goes on."""
+    player.act("register", domain="wanted.com", at="P1D")
+    player.act("adjust_balance", account="main", by=5, at="P2D")
+    assert create(wire, "wanted.com") == "ok"
+    fired = player.advance(by="P2D")["fired"]
+    [refused] = [one for one in fired if one["subject"] == "wanted.com"]
+    assert refused["event"] == "register refused"
+    assert refused["note"] == "name_taken: wanted.com is registered already."
+    assert [one["event"] for one in fired][-1] == "adjust_balance"
+    assert player.plans()[0]["refused"] == refused["note"]
+
+
+# Between two requests
+
+
+def test_a_name_is_taken_between_check_and_create(player: Player, wire: Api) -> None:
+    """The race that nobody can stage against a real registry."""
+    after = {"operation": "v3.checkAvailability", "domain": "wanted.com"}
+    plan = player.act("register", domain="wanted.com", after=after)["plan"]
+    assert plan["after"] == {**after, "answer": "accepted"}
+    assert check(wire, "other-one.com") == "available"
+    assert player.plans()[0]["struck"] is None
+    assert check(wire, "wanted.com") == "available"
+    assert create(wire, "wanted.com") == "name_taken"
+    assert player.plans()[0]["struck"] == "2026-03-01T12:00:00Z"
+
+
+def test_a_plan_strikes_once(player: Player, wire: Api) -> None:
+    """After the next such request, not after each."""
+    player.act("adjust_balance", account="main", by=-1, after="v3.balance")
+    said = [wire.get("/v3/balance").json[0]["balance"] for _ in range(3)]
+    assert said == ["10000.00", "9999.00", "9999.00"]
+
+
+def test_any_client_sets_a_plan_off(player: Player, wire: Api, other_wire: Api) -> None:
+    """It need not be the account that the plan is about."""
+    player.act("adjust_balance", account="main", by=-1, after="v3.*")
+    other_wire.get("/v3/balance")
+    assert wire.get("/v3/balance").json[0]["balance"] == "9999.00"
+
+
+def test_a_request_of_the_other_generation_sets_a_plan_off(
+    player: Player, wire: Api, served: Sandbox
+) -> None:
+    """v2.0 has the same race."""
+    after = {"operation": "v2.*", "domain": "wanted.com"}
+    player.act("register", domain="wanted.com", after=after)
+    token = [("X-Auth-Token", served.account("main").token)]
+    assert wire.send("GET", "/V2.0/domain/wanted.com/check", token).json["avail"] == "true"
+    assert wire.send("GET", "/V2.0/domain/wanted.com/check", token).json["avail"] == "false"
+
+
+def test_the_outcome_of_a_transfer_can_be_scripted(player: Player, wire: Api) -> None:
+    """Before it is even asked for: rejected as soon as it is, or approved two days later."""
+    asked = {"domain": {"domainName": "elsewhere.com"}, "authCode": "let-me-in"}
+    wait = {"operation": "v3.requestTransfer", "domain": "elsewhere.com"}
+    player.act("reject_transfer", domain="elsewhere.com", after=wait)
+    assert wire.post("/v3/domains/requestTransfer", asked).json["status"] == "pending"
+    assert wire.get("/v3/domains/getDomain/elsewhere.com").error == "domain_not_found"
+    player.act("approve_transfer", domain="elsewhere.com", at="P2D")
+    assert wire.post("/v3/domains/requestTransfer", asked).json["status"] == "pending"
+    player.advance(by="P2D")
+    assert wire.get("/v3/domains/getDomain/elsewhere.com").json["status"] == "active"
+
+
+def test_a_refused_request_leaves_a_plan_waiting(player: Player, wire: Api) -> None:
+    """Unless the plan waits for a refusal, or for any answer."""
+    refusing = {"operation": "v3.createDomain", "answer": "refused"}
+    player.act("register", domain="one.com", after="v3.createDomain")
+    player.act("register", domain="two.com", after=refusing)
+    player.act("register", domain="three.com", after={**refusing, "answer": "any"})
+    assert create(wire, "active.com") == "name_taken"
+    assert [plan["struck"] is not None for plan in player.plans()] == [False, True, True]
+    assert create(wire, "four.com") == "ok"
+    assert all(plan["struck"] for plan in player.plans())
+
+
+def test_a_request_that_nobody_signed_sets_nothing_off(player: Player, wire: Api) -> None:
+    """Nor does one of the control interface."""
+    player.act("register", domain="wanted.com", after={"operation": "*", "answer": "any"})
+    wire.send("GET", "/v3/balance", [])
+    player.get("/health")
+    assert player.plans()[0]["struck"] is None
+
+
+def test_plans_strike_in_the_order_of_their_making(player: Player, wire: Api) -> None:
+    """Each sees what the earlier ones have done."""
+    for _ in range(2):
+        player.act("register", domain="wanted.com", after="v3.balance")
+    wire.get("/v3/balance")
+    assert [plan["refused"] for plan in player.plans()] == [
+        "",
+        "name_taken: wanted.com is registered already.",
+    ]
+
+
+def test_an_operation_that_is_none_is_refused(player: Player, served: Sandbox) -> None:
+    """With the nearest ones."""
+    before = served.world.state
+    answer = player.call(
+        "POST", "/outside/register", {"domain": "wanted.com", "after": "v3.checkAvailabilty"}
+    )
+    assert (answer.status, answer.error) == (400, "unknown_operation")
+    assert "v3.checkAvailability" in answer.message
+    assert served.world.state is before
+
+
+def test_what_waiting_does_not_mend_is_not_planned(player: Player, served: Sandbox) -> None:
+    """A zone or an account that is not there; but a name that is taken today may be free then."""
+    before = served.world.state
+    assert player.refused("register", domain="wanted.nowhere", at="P1D") == "zone_not_supported"
+    assert player.refused("set_service", zone="nowhere", in_service=True, at="P1D") == "unknown_zone"
+    assert player.refused("revoke_credentials", account="nobody", after="v3.*") == "unknown_account"
+    assert player.refused("adjust_balance", account="main", at="P1D") == "invalid_parameter"
+    assert served.world.state is before
+    player.act("register", domain="pending.com", at="P2D")
+    assert "register" in [one["event"] for one in player.advance(by="P2D")["fired"]]
+
+
+# The list of plans
+
+
+def test_a_plan_can_be_given_up(player: Player, wire: Api) -> None:
+    """Then it never strikes, whichever kind it is."""
+    first = player.act("register", domain="wanted.com", at="P1D")["plan"]
+    second = player.act("register", domain="wanted.com", after="v3.checkAvailability")["plan"]
+    for plan in (first, second):
+        assert player.call("DELETE", f"/outside/plans/{plan['id']}").json == plan
+    assert player.plans() == []
+    player.advance(by="P1D")
+    assert [check(wire, "wanted.com") for _ in range(2)] == ["available", "available"]
+
+
+@pytest.mark.parametrize("number", ["1", "9" * 30, "9" * 5000])
+def test_a_plan_that_is_none_cannot_be_given_up(player: Player, number: str) -> None:
+    """404, whatever the number."""
+    answer = player.call("DELETE", f"/outside/plans/{number}")
+    assert (answer.status, answer.error) == (404, "unknown_plan")
+
+
+def test_plans_go_back_with_the_world(sandbox: Sandbox, api: Api) -> None:
+    """A plan that has struck waits again after a snapshot is restored."""
+    sandbox.outside.register("wanted.com", after="v3.checkAvailability")
+    sandbox.world.snapshot("before")
+    assert check(api, "wanted.com") == "available"
+    assert check(api, "wanted.com") == "registered"
+    sandbox.world.restore("before")
+    assert check(api, "wanted.com") == "available"
+    assert check(api, "wanted.com") == "registered"
+
+
+def test_a_rewind_to_after_a_request_is_after_its_plans(sandbox: Sandbox, api: Api) -> None:
+    """What struck between two requests has happened before the second."""
+    sandbox.outside.register("wanted.com", after="v3.checkAvailability")
+    name = api.post("/v3/domains/checkAvailability", {"domainNames": ["wanted.com"]}).headers[
+        "x-sandbox-request"
+    ]
+    entry = sandbox.world.journal.get(name)
+    assert entry is not None
+    assert "wanted.com" not in entry.before.state.holding_order
+    assert "wanted.com" in entry.after.state.holding_order
+
+
+# In Python
+
+
+def test_the_same_by_the_same_names_in_python(sandbox: Sandbox, api: Api) -> None:
+    """Actions are methods; their first parameter goes by place."""
+    happened = sandbox.outside.register("wanted.com", years=3)
+    assert (happened.event, happened.subject) == ("register", "wanted.com")
+    plan = sandbox.outside.adjust_balance("main", by=1.5, at=timedelta(days=1))
+    waiting = sandbox.outside.hold("second.com", after={"operation": "v3.getDomain", "domain": "second.com"})
+    assert sandbox.outside.plans() == [plan, waiting]
+    assert sandbox.outside.cancel(plan.id) == plan
+    api.get("/v3/domains/getDomain/second.com")
+    assert api.get("/v3/domains/getDomain/second.com").json["status"] == "suspended"
+
+
+def test_python_is_refused_as_http_is(sandbox: Sandbox) -> None:
+    """The exception says why."""
+    with pytest.raises(Refused) as taken:
+        sandbox.outside.register("active.com")
+    assert taken.value.rule.name == "name_taken"
+    assert taken.value.message == "active.com is registered already."
+    with pytest.raises(Refused) as unknown:
+        sandbox.outside.cancel(7)
+    assert unknown.value.rule.name == "unknown_plan"
+    with pytest.raises(TypeError):
+        sandbox.outside.register("wanted.com", year=1)
+
+
+def test_a_fork_has_the_plans_of_its_own(sandbox: Sandbox, api: Api) -> None:
+    """What is planned in a world is planned in its forks, and strikes in each by itself."""
+    sandbox.outside.register("wanted.com", after="v3.checkAvailability")
+    with sandbox.fork() as fork:
+        forked = connect(fork)
+        assert [check(forked, "wanted.com") for _ in range(2)] == ["available", "registered"]
+        assert fork.outside.plans()[0].struck
+        assert not sandbox.outside.plans()[0].struck
+        assert check(api, "wanted.com") == "available"
+
+
+def test_a_path_chooses_the_world_to_play_in(served: Sandbox, url: str, wire: Api) -> None:
+    """The prefix of a world goes before the control interface's as well."""
+    with served.fork() as fork:
+        socket = Socket(url)
+        there = Player(socket, f"/_worlds/{fork.world.name}")
+        there.act("register", domain="wanted.com")
+        there.advance(by="P1D")
+        assert there.get("/clock")["now"] == "2026-03-02T12:00:00Z"
+        socket.close()
+    assert check(wire, "wanted.com") == "available"
+    assert served.clock.now.day == 1
+
+
+def test_a_planned_code_is_kept_secret(player: Player, served: Sandbox) -> None:
+    """It is an authorization code like any other: masked in lists and differences, but at work."""
+    plan = player.act("register", domain="wanted.com", auth_code="their-code", at="P1D")["plan"]
+    assert plan["given"] == {"domain": "wanted.com", "auth_code": "***"}
+    player.advance(by="P1D")
+    differences = player.call("GET", "/diff?from=start&to=now")
+    assert differences.status == 200
+    assert b"wanted.com" in differences.raw
+    assert b"their-code" not in differences.raw
+    held = served.world.state.holding_order["wanted.com"]
+    assert served.world.state.orders[held].auth_code == "their-code"

@@ -1,0 +1,77 @@
+"""TLS on the command line: served with a certificate, and refused at the start with anything else."""
+
+from __future__ import annotations
+
+import ssl
+import subprocess
+import sys
+from http.client import HTTPSConnection
+from pathlib import Path
+
+import pytest
+import trustme
+from click.testing import CliRunner
+
+from sandbox.cli import main
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    """Who signs the certificate."""
+    return trustme.CA()
+
+
+@pytest.fixture(scope="module")
+def files(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """A certificate, its key, both in one, another's key, and a text."""
+    folder: Path = tmp_path_factory.mktemp("tls")
+    issued, another = authority.issue_cert("127.0.0.1"), authority.issue_cert("127.0.0.1")
+    contents = {
+        "cert": issued.cert_chain_pems[0].bytes(),
+        "key": issued.private_key_pem.bytes(),
+        "both": issued.private_key_and_cert_chain_pem.bytes(),
+        "other": another.private_key_pem.bytes(),
+        "text": b"no certificate\n",
+    }
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return {name: str(folder / name) for name in (*contents, "missing")}
+
+
+@pytest.mark.parametrize("options", [("--certfile", "both"), ("--certfile", "cert", "--keyfile", "key")])
+def test_it_is_served(authority: trustme.CA, files: dict[str, str], options: tuple[str, ...]):
+    """With the key in the same file, or in its own."""
+    told = [files.get(word, word) for word in options]
+    command = [sys.executable, "-m", "sandbox.cli", "serve", "--port", "0", "--quiet", *told]
+    trust = ssl.create_default_context()
+    authority.configure_trust(trust)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[-1]
+        assert address.startswith("https://127.0.0.1:")
+        client = HTTPSConnection(address.removeprefix("https://"), context=trust, timeout=10)
+        client.request("GET", "/_sandbox/health")
+        assert client.getresponse().status == 200
+        client.close()
+        server.terminate()
+        assert server.wait(10) == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--certfile", "missing"), "missing: No such file"),
+        (("--certfile", "cert", "--keyfile", "missing"), "missing: No such file"),
+        (("--certfile", "text"), "text is no certificate with its key"),
+        (("--certfile", "cert"), "cert is no certificate with its key"),
+        (("--certfile", "cert", "--keyfile", "other"), "is no certificate with its key"),
+        (("--keyfile", "key"), "without a certificate"),
+    ],
+)
+def test_what_cannot_be_served_with_is_refused(files: dict[str, str], options: tuple[str, ...], words: str):
+    """In one line, before anything listens."""
+    told = [files.get(word, word) for word in options]
+    result = CliRunner().invoke(main, ["serve", "--port", "0", *told])
+    assert (result.exit_code, result.stdout) == (2, "")
+    (line,) = result.stderr.splitlines()
+    assert words in line

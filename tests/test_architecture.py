@@ -1,0 +1,141 @@
+"""How the project is built: which part may know of which, who reads the clock, and what is kept where."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import importlib
+import pkgutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import sandbox
+from sandbox import Sandbox
+from tests.registry import REGISTRY, connect
+
+ROOT = Path(sandbox.__file__).parent
+FILES = sorted(ROOT.rglob("*.py"))
+
+#: The parts from the bottom up. A part may import what stands below it, and nothing beside or above it.
+LAYERS: tuple[tuple[str, ...], ...] = (
+    ("core",),
+    ("seeds", "faults"),
+    ("worlds",),
+    ("settings", "advice"),
+    ("web",),
+    ("v3", "v2", "control"),
+)
+#: What else may be imported from outside: by the core little, by the wire's parts what they are made of.
+CORE_MAY = {"rpds", "dateutil", "idna"}
+
+
+def part_of(file: Path) -> str:
+    """The part of the project that a file belongs to."""
+    return file.relative_to(ROOT).parts[0].removesuffix(".py")
+
+
+def imports(file: Path) -> Iterator[str]:
+    """The dotted names that a file imports, wherever in it."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{file} imports relatively"
+            assert node.module is not None
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def height(part: str) -> int:
+    """How high a part stands; what is in no layer stands above all."""
+    return next((at for at, parts in enumerate(LAYERS) if part in parts), len(LAYERS))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_imports_point_one_way(file: Path) -> None:
+    """Down, or within the part."""
+    part = part_of(file)
+    for name in imports(file):
+        pieces = name.split(".")
+        if pieces[0] != "sandbox" or len(pieces) < 2:
+            continue
+        other = pieces[1]
+        if other == part or height(part) == len(LAYERS):
+            continue
+        assert height(other) < height(part), f"{part} imports {name}"
+
+
+@pytest.mark.parametrize("file", [file for file in FILES if part_of(file) == "core"], ids=lambda file: file.stem)
+def test_the_core_knows_nothing_of_the_wire(file: Path) -> None:
+    """It imports the standard library and three small packages, and no word of HTTP, Flask or marshmallow."""
+    outside = {name.split(".")[0] for name in imports(file)} - {"sandbox"} - set(sys.stdlib_module_names)
+    assert outside <= CORE_MAY
+    assert not {"http", "urllib", "socket", "json", "flask", "asyncio"} & {n.split(".")[0] for n in imports(file)}
+
+
+def test_importing_the_package_is_light() -> None:
+    """Neither Flask nor uvicorn is loaded before somebody asks for a sandbox or a server."""
+    import subprocess
+
+    code = "import sandbox, sandbox.core.orders, sys; print([m for m in ('flask', 'marshmallow', 'uvicorn') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT.parent)
+    assert done.stdout.strip() == b"[]"
+
+
+#: Names by which the machine's time or chance would come in.
+CLOCKS = {"now", "utcnow", "today", "time", "time_ns", "monotonic", "monotonic_ns", "perf_counter"}
+CHANCE = {"random", "uuid", "secrets"}
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_only_the_clock_reads_the_time(file: Path) -> None:
+    """sandbox/core/clock.py alone asks the machine what time it is; nothing asks it for chance."""
+    assert not CHANCE & {name.split(".")[0] for name in imports(file)}
+    if file == ROOT / "core" / "clock.py":
+        return
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            source = node.value.id
+            assert not (source in ("datetime", "date", "time") and node.attr in CLOCKS), ast.unparse(node)
+            assert not (source == "os" and node.attr == "urandom"), ast.unparse(node)
+    assert not {"time.time", "time.monotonic", "time.perf_counter"} & set(imports(file))
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_no_function_writes_a_global(file: Path) -> None:
+    """There is no ``global`` statement in the project."""
+    assert not any(isinstance(node, ast.Global) for node in ast.walk(ast.parse(file.read_text("utf-8"))))
+
+
+def test_no_module_keeps_state() -> None:
+    """Two busy sandboxes leave every list, dict and set of every module as they were."""
+    from tests.script import SCRIPT
+
+    for module in pkgutil.walk_packages(sandbox.__path__, "sandbox."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+    _work(SCRIPT)
+    before = _containers()
+    _work(SCRIPT)
+    assert len(before) > 10
+    assert _containers() == before
+
+
+def _work(script) -> None:  # type: ignore[no-untyped-def]
+    one = Sandbox(REGISTRY)
+    apis = {name: connect(one, name) for name in ("main", "other", "poor")}
+    for who, method, target, body in script:
+        apis[who].call(method, target, body)
+    one.clock.advance("500d")
+
+
+def _containers() -> dict[str, object]:
+    found = {}
+    for name, module in sorted(sys.modules.items()):
+        if name == "sandbox" or name.startswith("sandbox."):
+            for key, value in vars(module).items():
+                if not key.startswith("__") and isinstance(value, list | dict | set | bytearray):
+                    found[f"{name}.{key}"] = copy.copy(value)
+    return found

@@ -1,0 +1,228 @@
+"""The clock over the control interface: by, to, until, what is due, and looking ahead."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from sandbox.core.refusals import Refused
+from sandbox.worlds import NothingDue, SetBack
+from tests.clients import Api
+from tests.outside.player import Player
+
+NOW = "2026-03-01T12:00:00Z"
+
+
+def test_the_next_due_event(player: Player) -> None:
+    """The clock goes there and no further; with nothing but it fired."""
+    moved = player.advance(until="next")
+    assert moved["now"] == "2026-03-02T12:00:00Z"
+    assert {one["at"] for one in moved["fired"]} == {"2026-03-02T12:00:00Z"}
+    assert player.advance(until="next")["now"] == "2026-03-03T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("goal", "instant"),
+    [
+        ({"domain": "second.com", "stage": "overdue"}, "2026-08-13T12:00:00Z"),
+        ({"domain": "second.com", "stage": "redemption"}, "2026-09-12T12:00:00Z"),
+        ({"domain": "second.com", "stage": "pending_delete"}, "2026-10-12T12:00:00Z"),
+        ({"domain": "second.com", "stage": "released"}, "2026-10-17T12:00:00Z"),
+        ({"domain": "second.com", "stage": "active"}, NOW),
+        ({"domain": "requested.com", "stage": "active"}, "2026-03-02T12:00:00Z"),
+        ({"domain": "arriving.com", "stage": "active"}, "2026-03-04T12:00:00Z"),
+        ({"domain": "active.com", "stage": "overdue"}, None),
+        ({"domain": "leaving.com", "stage": "active", "account": "other"}, "2026-03-05T12:00:00Z"),
+        ({"domain": "leaving.com", "stage": "released", "account": "main"}, "2026-03-05T12:00:00Z"),
+        ({"domain": "ESPAÑA.com", "stage": "overdue"}, "2026-11-21T12:00:00Z"),
+        ({"domain": "second.com", "stage": "requested"}, None),
+    ],
+)
+def test_until_an_order_reaches_a_stage(player: Player, goal: dict[str, str], instant: str | None) -> None:
+    """The clock stands where the order gets there, or is told that time alone does not lead there."""
+    if instant is not None:
+        assert player.advance(until=goal)["now"] == instant
+        return
+    answer = player.call("POST", "/clock/advance", {"until": goal})
+    assert (answer.status, answer.error) == (409, "nothing_due")
+    assert player.get("/clock")["now"] == NOW
+
+
+@pytest.mark.parametrize(
+    ("how", "error", "word"),
+    [
+        ({}, "invalid_parameter", "exactly one"),
+        ({"dry_run": True}, "invalid_parameter", "exactly one"),
+        ({"by": "P1D", "to": "2027-01-01"}, "invalid_parameter", "exactly one"),
+        ({"by": "P1D", "until": "next"}, "invalid_parameter", "exactly one"),
+        ({"by": "tomorrow"}, "invalid_parameter", "length of time"),
+        ({"by": "P1D", "dry": True}, "invalid_parameter", "dry"),
+        ({"by": "P1D", "dry_run": "yes"}, "invalid_parameter", "true or false"),
+        ({"to": "tomorrow"}, "invalid_parameter", "tomorrow"),
+        ({"to": "2020-01-01"}, "set_back", "/_sandbox/rewind"),
+        ({"by": "P2000Y"}, "invalid_parameter", "no further"),
+        ({"until": "tomorrow"}, "invalid_parameter", "next"),
+        ({"until": 7}, "invalid_parameter", "next"),
+        ({"until": {"domain": "second.com"}}, "invalid_parameter", "stage"),
+        ({"until": {"domain": "second.com", "stage": "dead"}}, "invalid_parameter", "overdue"),
+        ({"until": {"domain": "second.com", "stage": "active", "by": "x"}}, "invalid_parameter", "account"),
+        ({"until": {"domain": "second.com", "stage": 3}}, "invalid_parameter", "stage"),
+        ({"until": {"domain": "leaving.com", "stage": "active"}}, "invalid_parameter", "main, other"),
+        ({"until": {"domain": "-", "stage": "active"}}, "invalid_name", "'-'"),
+        ({"until": {"domain": "free.com", "stage": "active"}}, "not_held", "free.com"),
+        (
+            {"until": {"domain": "second.com", "stage": "active", "account": "nobody"}},
+            "unknown_account",
+            "main, other, poor",
+        ),
+        (
+            {"until": {"domain": "second.com", "stage": "active", "account": "other"}},
+            "not_held",
+            "second.com",
+        ),
+    ],
+)
+def test_a_move_that_cannot_be_made(
+    player: Player, served: Sandbox, how: dict[str, Any], error: str, word: str
+) -> None:
+    """Is refused with a word that helps, and moves nothing."""
+    before = served.world.moment
+    answer = player.call("POST", "/clock/advance", how)
+    assert 400 <= answer.status < 500
+    assert answer.error == error
+    assert word in answer.message
+    assert served.world.moment == before
+
+
+def test_nothing_is_due_in_an_empty_world(tmp_path: Path) -> None:
+    """And that is said."""
+    fixture = tmp_path / "none.yaml"
+    fixture.write_text("accounts: {main: {contact: {name: Main}}}\n")
+    sandbox = Sandbox(fixture)
+    with pytest.raises(NothingDue):
+        sandbox.clock.advance(until="next")
+    assert sandbox.clock.due() == []
+
+
+@pytest.mark.parametrize("how", [{"by": "P800D"}, {"to": "2028-05-01"}, {"until": "next"}])
+def test_a_dry_run_tells_and_changes_nothing(player: Player, served: Sandbox, how: dict[str, Any]) -> None:
+    """It says exactly what the move itself then does."""
+    before = served.world.moment
+    foreseen = player.advance(**how, dry_run=True)
+    assert foreseen["dry_run"] is True
+    assert served.world.moment == before
+    done = player.advance(**how)
+    assert done == {**foreseen, "dry_run": False}
+    assert done["fired"]
+
+
+def test_one_leap_equals_many_steps(make: Any) -> None:
+    """800 days at once, 800 times a day, or from event to event."""
+    leap, days, events = make(), make(), make()
+    at_once = leap.clock.advance("P800D")
+    daily = [fired for _ in range(800) for fired in days.clock.advance("P1D")]
+    by_event: list[Any] = []
+    end = leap.clock.now
+    while events.clock.preview(until="next").now <= end:
+        by_event += events.clock.advance(until="next")
+    events.clock.set(end)
+    assert at_once == daily == by_event
+    assert leap.world.state == days.world.state == events.world.state
+
+
+def test_what_is_due(player: Player) -> None:
+    """The soonest first, each as it would be if it came next; the list is as long as it is asked to be."""
+    found = player.get("/clock/due?limit=4")
+    assert found["now"] == NOW
+    assert found["total"] > 10
+    assert [(one["at"][:10], one["event"], one["subject"]) for one in found["due"]] == [
+        ("2026-03-02", "processing", "requested.com"),
+        ("2026-03-02", "activation", "processing.com"),
+        ("2026-03-03", "release", "pending.com"),
+        ("2026-03-04", "transfer completion", "arriving.com"),
+    ]
+
+
+def test_what_is_due_has_its_price(player: Player) -> None:
+    """A renewal that is to come says what it will cost as things stand, or why it will not come."""
+    [renewal] = player.get("/clock/due?domain=active.com")["due"]
+    assert (renewal["event"], renewal["charged"], renewal["balance"]) == (
+        "automatic renewal",
+        "12.00",
+        "9988.00",
+    )
+    player.act("adjust_balance", account="main", to=1)
+    [expiry] = player.get("/clock/due?domain=active.com")["due"]
+    assert (expiry["event"], expiry["charged"]) == ("expiry", "0.00")
+    assert "12.00 USD are needed" in expiry["note"]
+
+
+def test_what_is_due_for_one_name(player: Player) -> None:
+    """Its orders, its transfer and the plans about it, those of no other name."""
+    player.act("hold", domain="leaving.com", at="P1D")
+    player.act("hold", domain="second.com", at="P1D")
+    player.act("hold", domain="leaving.com", after="v3.*")
+    due = player.get("/clock/due?domain=leaving.com")["due"]
+    assert [(one["at"][:10], one["event"]) for one in due] == [
+        ("2026-03-02", "hold"),
+        ("2026-03-05", "transfer completion"),
+        ("2026-05-05", "expiry"),
+    ]
+    assert player.get("/clock/due?domain=free.com")["due"] == []
+
+
+@pytest.mark.parametrize(
+    ("query", "error"),
+    [
+        ("limit=0", "invalid_parameter"),
+        ("limit=1001", "invalid_parameter"),
+        ("limit=many", "invalid_parameter"),
+        ("limt=5", "invalid_parameter"),
+        ("domain=-", "invalid_name"),
+    ],
+)
+def test_a_list_that_cannot_be_had(player: Player, query: str, error: str) -> None:
+    """Is refused."""
+    answer = player.call("GET", f"/clock/due?{query}")
+    assert (answer.status, answer.error) == (400, error)
+
+
+def test_setting_back_names_the_way_back(player: Player, served: Sandbox) -> None:
+    """Time goes forward; to go back is to rewind."""
+    before = served.world.moment
+    answer = player.call("POST", "/clock/set", {"to": "2026-03-01T11:59:59Z"})
+    assert (answer.status, answer.error) == (409, "set_back")
+    assert "POST /_sandbox/rewind" in answer.message
+    assert served.world.moment == before
+
+
+def test_a_running_clock_is_advanced_and_runs_on(player: Player) -> None:
+    """As before, from where it has come to."""
+    assert player.call("POST", "/clock/run").json["frozen"] is False
+    moved = player.advance(by="P1D")
+    assert moved["frozen"] is False
+    assert moved["now"] >= "2026-03-02T12:00:00Z"
+    assert player.call("POST", "/clock/freeze").json["frozen"] is True
+
+
+def test_the_same_in_python(sandbox: Sandbox, api: Api) -> None:
+    """By the same names."""
+    foreseen = sandbox.clock.preview("P30D")
+    assert foreseen.now == sandbox.clock.now + timedelta(days=30)
+    assert sandbox.clock.advance(timedelta(days=30)) == foreseen.fired
+    assert [one.event for one in sandbox.clock.due(domain="second.com")] == ["expiry"]
+    fired = sandbox.clock.advance(until={"domain": "second.com", "stage": "overdue"})
+    assert (fired[-1].subject, fired[-1].event) == ("second.com", "expiry")
+    with pytest.raises(SetBack):
+        sandbox.clock.set("2026-01-01")
+    with pytest.raises(ValueError, match="exactly one"):
+        sandbox.clock.advance()
+    with pytest.raises(ValueError, match=r"until\.stage"):
+        sandbox.clock.advance(until={"domain": "second.com", "stage": "dead"})
+    with pytest.raises(Refused) as unknown:
+        sandbox.clock.due(domain="-")
+    assert unknown.value.rule.name == "invalid_name"

@@ -1,0 +1,391 @@
+"""Each silence of the contract that v2.0 rests on: what every value does, and that the answer says so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from sandbox.core.assumptions import Assumptions, catalogue, profile
+from sandbox.core.model import Purpose, Stage
+from tests.clients import Answer
+from tests.registry import arrange, arrange_balance, arrange_zone, balance, write
+from tests.v2.client import FORM, REGISTRY, Client, connect, done, refusal
+from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
+
+Make = Callable[..., Sandbox]
+
+#: The assumptions of v2.0 that are covered here, each with the values it was tried under.
+TRIED: dict[str, set[object]] = {}
+
+
+def with_(name: str, value: object, account: str = "main") -> Client:
+    """A client of a sandbox with one assumption switched."""
+    TRIED.setdefault(name, set()).add(value)
+    return connect(Sandbox(REGISTRY, assume={name: value}), account)
+
+
+def rests(answer: Answer, name: str, value: object) -> Answer:
+    """The answer, which must say that it rests on this."""
+    assert answer.assumptions.get(name) == str(value), answer.headers
+    return answer
+
+
+def test_versions() -> None:
+    """Which versions are served; V and v are the same."""
+    client = with_("v2.versions", "V2.0,v2.1")
+    client.version = "V2.1"
+    assert done(rests(client.get("/domain/new.com/check"), "v2.versions", "V2.0|v2.1"))
+    client.version = "v2.0"
+    assert "v2.versions" not in client.get("/domain/new.com/check").assumptions
+    client = with_("v2.versions", "V3.0")
+    assert client.get("/domain/new.com/check").json["msg"] == "no implementation for this version"
+    client.version = "V3.0"
+    assert done(client.get("/domain/new.com/check"))
+
+
+def test_http_status() -> None:
+    """The HTTP status of refusals, of an operation's and of the transport's."""
+    for value, status in (("mirror", 404), ("always_200", 200)):
+        client = with_("v2.http_status", value)
+        answer = rests(client.get("/customer/9"), "v2.http_status", value)
+        assert (answer.status, answer.json["code"]) == (status, 404)
+        answer = client.get("/nothing")
+        assert (answer.status, answer.json["code"]) == (status, 404)
+
+
+def test_customer_edit_by() -> None:
+    """Whether a customer's mail finds it."""
+    by_mail = with_("v2.customer_edit.by", "mail")
+    assert done(
+        rests(
+            by_mail.put("/customer", {"mail": "seven@example.com", "name": "A"}),
+            "v2.customer_edit.by",
+            "mail",
+        )
+    )
+    assert done(by_mail.put("/customer", {"customer_id": 7, "mail": "new@example.com"}))
+    assert done(by_mail.put("/customer/7", {"mail": "newer@example.com"}))
+    assert done(by_mail.get("/customer/7"))["data"]["mail"] == "newer@example.com"
+    by_id = with_("v2.customer_edit.by", "customer_id")
+    answer = rests(
+        by_id.put("/customer", {"mail": "seven@example.com"}), "v2.customer_edit.by", "customer_id"
+    )
+    assert refusal(answer)[:2] == (400, "Invalid customer_id")
+    assert done(by_id.put("/customer", {"customer_id": 7, "mail": "new@example.com"}))
+    assert done(by_id.put("/customer/7", {"name": "B"}))
+    assert refusal(by_id.put("/customer", {"customer_id": "7"}))[:2] == (400, "Invalid customer_id")
+
+
+def test_domain_info_shape() -> None:
+    """The Domain object by itself, or in an envelope."""
+    bare = rests(
+        with_("v2.domain_info.shape", "bare").get("/domain/active.com"), "v2.domain_info.shape", "bare"
+    )
+    whole = with_("v2.domain_info.shape", "wrapped").get("/domain/active.com").json
+    assert whole == {"code": 200, "status": True, "data": bare.json}
+    assert bare.json["date_end"] == "2026-11-21 12:00:00"
+
+
+def test_domain_check_avail() -> None:
+    """A word or a truth value."""
+    for value, free, taken in (("string", "true", "false"), ("boolean", True, False)):
+        client = with_("v2.domain_check.avail", value)
+        answer = rests(client.get("/domain/new.com/check"), "v2.domain_check.avail", value)
+        assert answer.json["avail"] is free or answer.json["avail"] == free
+        for name in ("active.com", "theirs.com", "nic.com"):
+            assert client.get(f"/domain/{name}/check").json["avail"] == taken
+
+
+def test_zones_data() -> None:
+    """A list, or the first zone alone."""
+    listed = rests(with_("v2.zones.data", "list").get("/domain/zones"), "v2.zones.data", "list").json["data"]
+    client = with_("v2.zones.data", "object")
+    assert rests(client.get("/domain/zones"), "v2.zones.data", "object").json["data"] == listed[0]
+    assert client.get("/domain/zones/start/1").json["data"] == listed[1]
+    assert client.get("/domain/zones/start/99").json["data"] == {}
+
+
+def test_customer_delete_refusal_status() -> None:
+    """The status of a refusal that the contract's sample has as true."""
+    for value in (True, False):
+        answer = with_("v2.customer_delete.refusal_status", value).delete("/customer/7")
+        rests(answer, "v2.customer_delete.refusal_status", str(value).lower())
+        said = "You can not delete the contact has active orders"
+        assert answer.json == {"code": 403, "status": value, "msg": said}
+
+
+@pytest.mark.parametrize(
+    ("decide", "epp", "plain"),
+    [
+        (None, "pending", "pending"),
+        (("PUT", "/approve"), "clientApproved", "approved"),
+        (("PUT", "/reject"), "clientRejected", "rejected"),
+        ("wait", "serverApproved", "approved"),
+    ],
+)
+def test_transfer_status(make: Make, decide: Any, epp: str, plain: str) -> None:
+    """The words for each end of a transfer, as its holder sees them."""
+    for value, word in (("epp", epp), ("plain", plain)):
+        TRIED.setdefault("v2.transfer_status", set()).add(value)
+        sandbox = make(assume={"v2.transfer_status": value})
+        client = connect(sandbox)
+        if decide == "wait":
+            sandbox.clock.advance("P5D")
+        elif decide:
+            assert done(client.call(decide[0], f"/domain/leaving.com/transfer{decide[1]}"))
+        answer = rests(client.get("/domain/leaving.com/transfer"), "v2.transfer_status", value)
+        assert answer.json["transfer_status"] == word
+
+
+def test_a_cancelled_transfer(make: Make) -> None:
+    """As its former holder sees it."""
+    for value, word in (("epp", "clientCancelled"), ("plain", "cancelled")):
+        sandbox = make(assume={"v2.transfer_status": value})
+        assert done(connect(sandbox, "other").delete("/domain/leaving.com/transfer"))
+        assert connect(sandbox).get("/domain/leaving.com/transfer").json["transfer_status"] == word
+
+
+def test_a_transfer_that_the_registry_ends(make: Make) -> None:
+    """It ends when the name falls into removal under it."""
+    for value, word in (("epp", "serverCancelled"), ("plain", "cancelled")):
+        sandbox = make(assume={"v2.transfer_status": value})
+
+        now = sandbox.clock.now
+        order = arrange(sandbox, "leaving.com", stage=Stage.OVERDUE, since=now, expires=now)
+
+        write(sandbox, replace(order, due=now + timedelta(days=1)))
+        sandbox.clock.advance("P2D")
+        assert connect(sandbox).get("/domain/leaving.com/transfer").json["transfer_status"] == word
+
+
+def test_request_format() -> None:
+    """Whether a form is taken for a body."""
+    form = "customer_id=8&transfer_code=let-me-in"
+    for value in ("json", "json_or_form"):
+        client = with_("v2.request_format", value)
+        client.own = [FORM]
+        answer = client.post("/domain/elsewhere.com/transfer", form.encode())
+        rests(answer, "v2.request_format", value)
+        assert answer.status == (415 if value == "json" else 200), answer.raw
+        assert (
+            "v2.request_format" not in client.post("/domain/new.com", NAME).assumptions
+        )  # JSON, whatever it is called
+
+
+def test_order_processing() -> None:
+    """How long a new name is in status 0, and then in 1."""
+    sandbox = Sandbox(REGISTRY, assume={"v2.order_processing": 60})
+    TRIED["v2.order_processing"] = {0, 60}
+    client = connect(sandbox)
+    rests(client.post("/domain/new.com", NAME), "v2.order_processing", 60)
+    assert client.get("/domain/new.com").json["status"] == "0"
+    assert refusal(client.put("/domain/new.com", {"client_hold": 1}))[1] == "Not the correct status"
+    sandbox.clock.advance(60)
+    assert client.get("/domain/new.com").json["status"] == "1"
+    sandbox.clock.advance(60)
+    assert client.get("/domain/new.com").json["status"] == "2"
+    client = connect(Sandbox(REGISTRY))
+    client.post("/domain/new.com", NAME)
+    assert client.get("/domain/new.com").json["status"] == "2"
+
+
+def test_extra_contact_params() -> None:
+    """The fixture's parameters, each with its pattern."""
+    client = with_("v2.extra_contact_params", "fixture")
+    answer = client.post("/contact/NEW", {**CARD, "tax_number": "12345678"})
+    assert done(rests(answer, "v2.extra_contact_params", "fixture"))
+
+
+def test_license() -> None:
+    """The body key of a licence."""
+    for key in ("license", "certificate"):
+        client = with_("v2.license", key)
+        answer = client.post("/domain/new.com.ua", {**NAME, key: "123456"})
+        assert done(rests(answer, "v2.license", key))
+        other = "certificate" if key == "license" else "license"
+        assert (
+            refusal(client.post("/domain/two.com.ua", {**NAME, other: "123456"}))[1]
+            == "Not the correct license"
+        )
+        assert done(client.post("/domain/three.com", NAME))
+
+
+def test_contact_required() -> None:
+    """Which fields a contact needs."""
+    spared = {"company", "fax", "region"}
+    for value in ("postal", "all"):
+        client = with_("v2.contact.required", value)
+        for number, field in enumerate(sorted(CARD)):
+            answer = client.post(f"/contact/N{number}", {**CARD, field: ""})
+            rests(answer, "v2.contact.required", value)
+            if value == "postal" and field in spared:
+                assert done(answer)
+            else:
+                assert refusal(answer)[1] == f"Not enough parameter: {field}"
+                assert (
+                    refusal(client.put("/contact/OWNER", {**CARD, field: None}))[1]
+                    == f"Not enough parameter: {field}"
+                )
+
+
+def test_customer_required() -> None:
+    """Which fields a new customer needs."""
+    needed = {
+        "mail_and_name": {"mail", "name"},
+        "postal": {"address", "city", "country", "mail", "name", "phone", "zip"},
+        "all": set(CUSTOMER),
+    }
+    for value, fields in needed.items():
+        client = with_("v2.customer.required", value)
+        for field in sorted(CUSTOMER):
+            whole = {**CUSTOMER, "mail": f"{field}@example.com"}
+            answer = client.post("/customer", {key: whole[key] for key in whole if key != field})
+            rests(answer, "v2.customer.required", value)
+            if field in fields:
+                assert refusal(answer)[:2] == (400, f"Invalid {field}")
+            else:
+                assert done(answer)
+
+
+def test_phone() -> None:
+    """How telephone numbers are written."""
+    for value in ("any", "dotted"):
+        client = with_("v2.phone", value)
+        assert done(rests(client.post("/contact/A", CARD), "v2.phone", value))
+        loose = client.post("/contact/B", {**CARD, "phone": "+380 (48) 123-45-67"})
+        assert loose.status == (200 if value == "any" else 400)
+        assert refusal(client.post("/contact/C", {**CARD, "fax": "none"}))[0] == 400
+
+
+def test_active_orders() -> None:
+    """Whether an overdue name counts as active."""
+
+    for value, counted in (("unremoved", 1), ("status_2", 0)):
+        TRIED.setdefault("v2.active_orders", set()).add(value)
+        sandbox = Sandbox(REGISTRY, assume={"v2.active_orders": value})
+        client = connect(sandbox)
+        assert client.get("/customer/7").json["data"]["count_active_orders"] == 1
+        arrange(sandbox, "active.com", stage=Stage.OVERDUE)
+        answer = rests(client.get("/customer/7"), "v2.active_orders", value)
+        assert answer.json["data"]["count_active_orders"] == counted
+        assert client.delete("/customer/7").status == (403 if counted else 200)
+        arrange(sandbox, "active.com", stage=Stage.REDEMPTION)
+        if counted:
+            assert client.get("/customer/7").json["data"]["count_active_orders"] == 0
+            assert done(client.delete("/customer/7"))
+
+
+def test_premium_names(make: Make) -> None:
+    """A premium name is charged for, or not to be had."""
+    premium = {"gold": make().world.state.zones["com"].premium[0][1]}
+
+    for value in ("charged", "refused"):
+        TRIED.setdefault("v2.premium_names", set()).add(value)
+        sandbox = make(assume={"v2.premium_names": value})
+        arrange_zone(sandbox, "net", premium=tuple(premium.items()))
+        answer = connect(sandbox).post("/domain/gold.net", NAME)
+        rests(answer, "v2.premium_names", value)
+        if value == "charged":
+            assert done(answer)
+            assert balance(sandbox) == 9000
+        else:
+            assert refusal(answer)[:2] == (403, "Domain is already registered")
+            assert balance(sandbox) == 10000
+
+
+def test_arriving_status() -> None:
+    """The status of a name on its way here."""
+    for value, status in (("processing", "1"), ("requested", "0")):
+        answer = with_("v2.arriving_status", value).get("/domain/arriving.com")
+        assert rests(answer, "v2.arriving_status", value).json["status"] == status
+
+
+def test_repeated_nameservers() -> None:
+    """Adding what is there and taking away what is not."""
+    for value in ("refused", "accepted"):
+        for changes in ({"add": ["NS1.home.net."]}, {"del": ["ns9.home.net"]}):
+            client = with_("v2.ns.repeated", value)
+            before = client.get("/domain/active.com").json["ns"]
+            answer = rests(client.put("/domain/active.com", {"ns": changes}), "v2.ns.repeated", value)
+            assert answer.status == (400 if value == "refused" else 200)
+            assert client.get("/domain/active.com").json["ns"] == before
+
+
+def test_names_form() -> None:
+    """How an internationalised name is written."""
+    spelled = {"as_asked": ("xn--espaa-rta.com", "españa.com"), "ascii": ("xn--espaa-rta.com",) * 2}
+    spelled["unicode"] = ("españa.com",) * 2
+    for value, (when_ascii, when_unicode) in spelled.items():
+        for asked, shown in (("xn--espaa-rta.com", when_ascii), ("espa%C3%B1a.com", when_unicode)):
+            client = with_("v2.names.form", value)
+            renewal = {"current_expiry_date": "2026-11-21", "period": 1}
+            answer = rests(client.put(f"/domain/{asked}/renew", renewal), "v2.names.form", value)
+            assert answer.json["data"]["domain"] == shown
+
+
+def test_no_promotion() -> None:
+    """What a zone without a promotion shows."""
+    keys = {f"{what}_{when}_action" for what in ("price", "date_end") for when in ("reg", "renew")}
+    for value in ("nulls", "omitted"):
+        answer = with_("v2.zones.no_promotion", value).get("/domain/zones/popular")
+        com, net = rests(answer, "v2.zones.no_promotion", value).json["data"]
+        assert keys & set(com) == (keys if value == "nulls" else set())
+        assert all(com.get(key) is None for key in keys)
+        assert keys <= set(net)
+
+
+@pytest.mark.parametrize("name", ["documented", "observed"])
+def test_both_profiles_serve_every_operation(make: Make, name: str) -> None:
+    """Whatever the profile, every operation works."""
+    for ask in WORKS.values():
+        assert done(ask.send(connect(make(profile=name))))
+
+
+def test_the_observed_profile(make: Make) -> None:
+    """What callers were seen to rely on."""
+    client = connect(make(profile="observed"))
+    assert client.get("/domain/new.com/check").json["avail"] is True
+    assert client.get("/domain/active.com").json["data"]["status"] == "2"
+    assert client.delete("/customer/7").json["status"] is False
+    client.own = [FORM]
+    assert done(client.post("/domain/elsewhere.com/transfer", b"transfer_code=let-me-in"))
+    assert profile("observed").v2_http_status == "mirror"
+
+
+def test_what_is_locked_follows_the_update_lock(make: Make) -> None:
+    """Under ``registrant_only``, a name whose updates are prohibited keeps its registrant alone."""
+    sandbox = make(assume={"v3.update_lock.covers": "registrant_only"})
+    client = connect(sandbox)
+    assert done(client.put("/domain/active.com", {"client_update_prohibited": 1}))
+    assert done(client.put("/domain/active.com", {"ns": {"add": ["ns3.home.net"]}, "contact_admin": "SPARE"}))
+    answer = client.put("/domain/active.com", {"contact_registrant": "SPARE"})
+    assert refusal(answer)[:2] == (400, "Not the correct client_update_prohibited")
+    assert done(client.post("/domain/active.com/host/new", {"ip": [{"ip": "192.0.2.7", "type": "v4"}]}))
+
+
+def test_every_assumption_of_v2_is_tried() -> None:
+    """Each value of each assumption was switched on by one of the tests above."""
+    for item in catalogue(Assumptions()):
+        name, takes = str(item["name"]), str(item["takes"])
+        if not name.startswith("v2."):
+            continue
+        tried = {str(value).lower() for value in TRIED.get(name, ())}
+        if takes.startswith("one of "):
+            assert tried == set(takes.removeprefix("one of ").split(", ")), name
+        else:
+            assert tried, name
+
+
+def test_a_charge_is_in_the_ledger_under_its_request(make: Make) -> None:
+    """What an operation costs names the request that made it."""
+    sandbox = make()
+    arrange_balance(sandbox, "100.00")
+    answer = connect(sandbox).post("/domain/new.com", NAME)
+    ledger = sandbox.world.state.ledger
+    entry = ledger[max(ledger)]
+    assert (entry.purpose, entry.cause) == (Purpose.REGISTRATION, answer.headers["x-sandbox-request"])

@@ -1,0 +1,626 @@
+"""The order of the checks of each v2.0 operation: each rung shows one error and mends what caused it.
+
+A climb begins with a request that is wrong in every way that its operation can refuse, and ends with one
+that is done. Together the rungs of an operation are what its row declares, in the row's order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from sandbox.core.model import Flag, Stage
+from sandbox.v2.interface import V2
+from tests.clients import JSON, Headers, InProcess
+from tests.registry import arrange, arrange_balance, arrange_zone, ask_for, write
+from tests.v2.client import FORM, REGISTRY, Client, done, refusal
+from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
+
+BIG = b"x" * ((1 << 20) + 1)
+ENDPOINTS = {endpoint.id: endpoint for endpoint in V2.endpoints}
+
+
+class Climb:
+    """A request being mended, and the refusals it has met on the way."""
+
+    def __init__(self, operation: str) -> None:
+        self.sandbox = Sandbox(REGISTRY)
+        self.endpoint = ENDPOINTS[operation]
+        self.path = WORKS[operation].path
+        self.body: Any = {}
+        self.prefix, self.version, self.token = "/_worlds/nowhere", "V9.9", ""
+        self.raw: bytes | None = BIG
+        self.content_type = FORM
+        self.visited: list[str] = []
+
+    def send(self) -> Any:
+        """The request as it now is."""
+        headers: Headers = [self.content_type] + ([("X-Auth-Token", self.token)] if self.token else [])
+        client = Client(InProcess(self.sandbox.app), "", self.version, self.prefix)
+        body = self.raw if self.raw is not None else deepcopy(self.body)
+        return client.call(self.endpoint.method, self.path, body, headers)
+
+    def refused(self, rule: str, code: int, said: str) -> None:
+        """Assert that ``rule`` refuses it in these words, and that nothing changes."""
+        before = self.sandbox.world.state
+        got = refusal(self.send())
+        assert got == (code, said, rule), f"after {self.visited}: {got}"
+        assert self.sandbox.world.state is before
+        if rule not in self.visited:
+            self.visited.append(rule)
+
+    def transport(self) -> None:
+        """The rungs that every operation has: size, world, version and token, and how a body is written."""
+        self.raw, takes_body = BIG, self.endpoint.body is not None
+        self.refused("body_too_large", 413, "The body is larger than the 1048576 bytes taken here.")
+        self.raw = b"[" if self.endpoint.method != "GET" else None
+        self.refused("unknown_world", 404, "There is no world 'nowhere'.")
+        self.prefix = ""
+        self.refused("version_not_served", 501, "no implementation for this version")
+        self.version = "V2.0"
+        self.refused("token_missing", 403, "Token not found")
+        self.token = "nobody"
+        self.refused("unknown_token", 403, "Authorization failed")
+        self.token = "main-token"
+        if takes_body:
+            self.raw = b"a=1"
+            told = "The content type application/x-www-form-urlencoded is not JSON."
+            self.refused("unsupported_media_type", 415, told)
+            self.content_type = JSON
+            self.raw = b"[1]"
+            self.refused("malformed_body", 400, "The body is not usable: it must be a JSON object.")
+            self.raw = None
+
+    def at(self, name: str) -> None:
+        """Ask about another name."""
+        _, place, _, *rest = self.path.split("/")
+        self.path = "/".join(["", place, name, *rest])
+
+    def found(self, name: str, *, code: int = 400, lost: str = "Invalid id", malformed: str = "") -> None:
+        """The rungs of a name in the path."""
+        self.at("-name-.com")
+        self.refused("invalid_name", 400, malformed or "Not the correct domain name")
+        self.at("name.nowhere")
+        self.refused("zone_not_supported", 400, "Domain zone not support")
+        self.at("nobodys.com")
+        self.refused("domain_not_found", code, lost)
+        self.at("theirs.com")
+        self.refused("domain_not_found", code, lost.replace("nobodys", "theirs"))
+        self.at(name)
+
+
+LADDERS: dict[str, Callable[[Climb], None]] = {}
+
+
+def ladder(operation: str) -> Callable[[Callable[[Climb], None]], Callable[[Climb], None]]:
+    """Register the climb of an operation."""
+
+    def register(climb: Callable[[Climb], None]) -> Callable[[Climb], None]:
+        LADDERS[f"v2.{operation}"] = climb
+        return climb
+
+    return register
+
+
+@ladder("customer.create")
+def customer_create(climb: Climb) -> None:
+    """What must be there, of which type, what it must look like, and a mail of one's own."""
+    climb.body = {"name": "", "zip": "1", "country": "Ukraine"}
+    climb.refused("missing_parameter", 400, "Invalid mail")
+    climb.body["mail"] = "seven@example.com"
+    climb.refused("missing_parameter", 400, "Invalid name")
+    climb.body["name"] = "Nora"
+    climb.refused("invalid_parameter", 400, "Invalid zip")
+    climb.body["zip"] = 1
+    climb.refused("invalid_contact", 400, "Invalid country")
+    climb.body["country"] = "UA"
+    climb.refused("mail_taken", 403, "Mail already registered")
+    climb.body = CUSTOMER
+
+
+@ladder("customer.edit")
+def customer_edit(climb: Climb) -> None:
+    """Whose it is, and what is to change."""
+    climb.body = {"country": "Ukraine", "zip": -1}
+    climb.refused("invalid_parameter", 400, "Invalid zip")
+    climb.body["zip"] = 1
+    climb.refused("missing_parameter", 400, "Invalid mail")
+    climb.body["mail"] = "seven@example.com"
+    climb.path = "/customer/seven"
+    climb.refused("invalid_customer_id", 400, "Invalid customer_id")
+    climb.path = "/customer/9"
+    climb.refused("customer_not_found", 404, "ID not found")
+    climb.path = "/customer/8"
+    climb.refused("invalid_contact", 400, "Invalid country")
+    climb.body["country"] = "UA"
+    climb.refused("mail_taken", 400, "Invalid mail")
+    climb.body["mail"] = "free@example.com"
+
+
+@ladder("customer.info")
+def customer_info(climb: Climb) -> None:
+    """Whose it is."""
+    climb.path = "/customer/seven"
+    climb.refused("invalid_customer_id", 400, "Invalid customer_id")
+    climb.path = "/customer/9"
+    climb.refused("customer_not_found", 404, "ID not found")
+    climb.path = "/customer/7"
+
+
+@ladder("customer.delete")
+def customer_delete(climb: Climb) -> None:
+    """Whose it is, and its orders."""
+    climb.path = "/customer/seven"
+    climb.refused("invalid_customer_id", 404, "ID not found")
+    climb.path = "/customer/9"
+    climb.refused("customer_not_found", 404, "ID not found")
+    climb.path = "/customer/7"
+    climb.refused("customer_has_orders", 403, "You can not delete the contact has active orders")
+    arrange(climb.sandbox, "active.com", customer_id=None)
+
+
+@ladder("contact.check")
+def contact_check(climb: Climb) -> None:
+    """The handle's form."""
+    climb.path = "/contact/-/check"
+    climb.refused("invalid_handle", 400, "Invalid contact_id")
+    climb.path = "/contact/OWNER/check"
+
+
+@ladder("contact.create")
+def contact_create(climb: Climb) -> None:
+    """What must be there, of which type, the handle, extra parameters, values, owner, and a free handle."""
+    climb.path = "/contact/-"
+    climb.body = {**CARD, "zip": 65000, "mail": "nobody", "size": 1, "tax_number": "1", "customer_id": 9}
+    del climb.body["address"]
+    climb.refused("missing_parameter", 400, "Not enough parameter: address")
+    climb.body["address"] = "9 New Street"
+    climb.refused("invalid_parameter", 400, "Invalid value for extra param zip")
+    climb.body["zip"] = "65000"
+    climb.refused("invalid_handle", 400, "Invalid value for extra param contact_id")
+    climb.path = "/contact/THEIRS"
+    climb.refused("unknown_extra", 400, "Extra param size unknown")
+    del climb.body["size"]
+    climb.refused("invalid_extra", 400, "Invalid value for extra param tax_number")
+    climb.body["tax_number"] = "12345678"
+    climb.refused("invalid_contact", 400, "Invalid value for extra param mail")
+    climb.body["mail"] = "nora@example.com"
+    climb.refused("customer_not_found", 400, "Invalid value for extra param customer_id")
+    climb.body["customer_id"] = 7
+    climb.refused("handle_taken", 400, "Invalid value for extra param contact_id")
+    climb.path = "/contact/NEW"
+
+
+@ladder("contact.edit")
+def contact_edit(climb: Climb) -> None:
+    """What must be there, of which type, the handle, whose it is, and the values."""
+    climb.path = "/contact/-"
+    climb.body = {**CARD, "name": None, "city": 5, "mail": "nobody", "tax_number": "1", "size": 1}
+    climb.refused("missing_parameter", 400, "Not enough parameter: name")
+    climb.body["name"] = "Nora"
+    climb.refused("invalid_parameter", 400, "Invalid Param")
+    climb.body["city"] = "Odesa"
+    climb.refused("invalid_handle", 400, "Invalid Param")
+    climb.path = "/contact/THEIRS"
+    climb.refused("contact_not_found", 404, "ID not found")
+    climb.path = "/contact/OWNER"
+    climb.refused("invalid_extra", 400, "Invalid Param")
+    climb.body["tax_number"] = "12345678"
+    climb.refused("invalid_contact", 400, "Invalid Param")
+    climb.body["mail"] = "nora@example.com"
+
+
+@ladder("contact.info")
+def contact_info(climb: Climb) -> None:
+    """Whose it is; what can be no handle is found nowhere."""
+    climb.path = "/contact/-"
+    climb.refused("contact_not_found", 404, "ID not found")
+    climb.path = "/contact/THEIRS"
+    climb.refused("contact_not_found", 404, "ID not found")
+    climb.path = "/contact/OWNER"
+
+
+@ladder("contact.delete")
+def contact_delete(climb: Climb) -> None:
+    """Whose it is, and what is linked to it: a name, or the account."""
+    climb.path = "/contact/-"
+    climb.refused("contact_not_found", 404, "ID not found")
+    climb.path = "/contact/THEIRS"
+    climb.refused("contact_not_found", 404, "ID not found")
+    climb.path = "/contact/ADMIN"
+    climb.refused("contact_linked", 403, "This object linked")
+    climb.path = "/contact/SPARE"
+
+
+@ladder("domain.check")
+def domain_check(climb: Climb) -> None:
+    """The name and its zone."""
+    climb.at("-name-.com")
+    climb.refused("invalid_name", 400, "Not the correct domain name")
+    climb.at("name.nowhere")
+    climb.refused("zone_not_supported", 400, "Domain zone not support")
+    climb.at("new.com")
+
+
+@ladder("domain.register")
+def domain_register(climb: Climb) -> None:
+    """Parameters, name, zone, term, people, delegation, licence, the name's holder, the price."""
+    arrange_zone(climb.sandbox, "com.ua", in_service=False, min_years=2, max_years=3, reserved=("gold",))
+    premium = climb.sandbox.world.state.zones["com"].premium
+    arrange_zone(climb.sandbox, "com.ua", premium=premium)
+    world = climb.sandbox.world
+    world.moment = replace(
+        world.moment, assumptions=world.assumptions.with_values({"v2.premium_names": "refused"})
+    )
+    arrange_balance(climb.sandbox, "5.00")
+    climb.at("-")
+    climb.body = {
+        **NAME,
+        "contact_tech": 5,
+        "period": 1,
+        "contact_admin": "THEIRS",
+        "customer_id": 9,
+        "ns": [],
+    }
+    climb.refused("missing_parameter", 400, "Not enough parameter: ns")
+    climb.body["ns"] = ["-"]
+    climb.refused("invalid_parameter", 400, "Invalid id")
+    climb.body["contact_tech"] = "MAIN"
+    climb.refused("invalid_name", 400, "Not the correct domain name")
+    climb.at("gold.nowhere")
+    climb.refused("zone_not_supported", 400, "Domain zone not support")
+    climb.at("held.com.ua")
+    climb.refused("zone_out_of_service", 400, "Domain zone not support")
+    arrange_zone(climb.sandbox, "com.ua", in_service=True)
+    climb.refused("period_too_short", 400, "minimum value period: 2")
+    climb.body["period"] = 4
+    climb.refused("period_too_long", 400, "maximum value period: 3")
+    climb.body["period"] = 2
+    climb.refused("contact_not_found", 400, "Invalid id")
+    climb.body["contact_admin"] = "ADMIN"
+    climb.refused("customer_not_found", 400, "Invalid id")
+    climb.body["customer_id"] = 7
+    climb.refused("invalid_nameserver", 400, "Not the correct ns: -")
+    climb.body["ns"] = ["ns1.home.net"]
+    climb.refused("license_required", 400, "Not the correct license")
+    climb.body["license"] = "12"
+    climb.refused("invalid_license", 400, "Not the correct license")
+    climb.body["license"] = "123456"
+    climb.refused("name_taken", 403, "Domain is already registered")
+    climb.at("gold.com.ua")
+    climb.refused("name_reserved", 403, "Domain is already registered")
+    arrange_zone(climb.sandbox, "com.ua", reserved=())
+    climb.refused("premium_cost_required", 403, "Domain is already registered")
+    climb.at("new.com.ua")
+    climb.refused("insufficient_funds", 403, "Not enough funds on the balance sheet")
+    arrange_balance(climb.sandbox, "12.00")
+
+
+@ladder("domain.info")
+def domain_info(climb: Climb) -> None:
+    """The name and its holder."""
+    climb.found("active.com", code=404, lost="Object not found nobodys.com")
+
+
+@ladder("domain.edit")
+def domain_edit(climb: Climb) -> None:
+    """Parameters, the name and its holder, stage, lock, transfer, delegation, people, the price."""
+    arrange_balance(climb.sandbox, "2.49")
+    locked = frozenset({Flag.UPDATE_PROHIBITED})
+    arrange(climb.sandbox, "held.com.ua", stage=Stage.OVERDUE, flags=locked)
+    ask_for(climb.sandbox, "held.com.ua")
+    climb.refused("missing_parameter", 400, "Not enough parameter: client_*, contact_* or ns")
+    climb.body = {
+        "client_hold": True,
+        "client_transfer_prohibited": 1,
+        "contact_registrant": "THEIRS",
+        "ns": {"add": ["-"]},
+    }
+    climb.refused("invalid_parameter", 400, "Not the correct client_hold")
+    climb.body["client_hold"] = 1
+    climb.found("held.com.ua")
+    climb.refused("wrong_state", 400, "Not the correct status")
+    arrange(climb.sandbox, "held.com.ua", stage=Stage.ACTIVE)
+    climb.refused("locked", 400, "Not the correct client_update_prohibited")
+    arrange(climb.sandbox, "held.com.ua", flags=frozenset())
+    climb.refused("transfer_pending", 400, "Not the correct client_transfer_prohibited")
+    del climb.body["client_transfer_prohibited"]
+    climb.refused("invalid_nameserver", 400, "Not the correct ns: -")
+    climb.body["ns"] = {"add": ["ns1.home.net"], "del": ["ns1.home.net"]}
+    climb.refused("contact_not_found", 400, "Invalid id")
+    climb.body["contact_registrant"] = "OWNER"
+    climb.refused("insufficient_funds", 403, "Not enough funds on the balance sheet")
+    arrange_balance(climb.sandbox, "2.50")
+
+
+STATUS = "The status of the order does not allow to perform the operation"
+
+
+@ladder("domain.delete")
+def domain_delete(climb: Climb) -> None:
+    """The name and its holder, stage, transfer, lock, hosts in use."""
+    locked = frozenset({Flag.DELETE_PROHIBITED})
+    arrange(climb.sandbox, "active.com", stage=Stage.REDEMPTION, flags=locked)
+    ask_for(climb.sandbox, "active.com")
+    climb.found("active.com")
+    climb.refused("wrong_state", 403, STATUS)
+    arrange(climb.sandbox, "active.com", stage=Stage.ACTIVE)
+    climb.refused("transfer_pending", 403, STATUS)
+    _end_transfer(climb, "active.com")
+    climb.refused("locked", 403, STATUS)
+    arrange(climb.sandbox, "active.com", flags=frozenset())
+    climb.refused("host_in_use", 403, STATUS)
+    arrange(climb.sandbox, "served.com", nameservers=("ns1.home.net",))
+
+
+@ladder("domain.renew")
+def domain_renew(climb: Climb) -> None:
+    """Parameters, the name and its holder, stage, transfer, lock, zone, expiry, term, the price."""
+    locked = frozenset({Flag.RENEW_PROHIBITED})
+    arrange(climb.sandbox, "active.com", stage=Stage.REDEMPTION, flags=locked)
+    ask_for(climb.sandbox, "active.com")
+    arrange_zone(climb.sandbox, "com", in_service=False)
+    arrange_balance(climb.sandbox, "11.99")
+    climb.body = {"current_expiry_date": "soon"}
+    climb.refused("missing_parameter", 400, "Not enough parameter: period")
+    climb.body["period"] = 0
+    climb.refused("invalid_parameter", 400, "Not the correct current_expiry_date")
+    climb.body["current_expiry_date"] = "2026-11-20"
+    climb.found("active.com")
+    climb.refused("wrong_state", 403, STATUS)
+    arrange(climb.sandbox, "active.com", stage=Stage.ACTIVE)
+    climb.refused("transfer_pending", 403, STATUS)
+    _end_transfer(climb, "active.com")
+    climb.refused("locked", 403, STATUS)
+    arrange(climb.sandbox, "active.com", flags=frozenset())
+    climb.refused("zone_out_of_service", 400, "Domain zone not support")
+    arrange_zone(climb.sandbox, "com", in_service=True)
+    climb.refused("expiry_mismatch", 400, "Not the correct current_expiry_date")
+    climb.body["current_expiry_date"] = "2026-11-21"
+    climb.refused("period_too_short", 400, "minimum value period: 1")
+    climb.body["period"] = 10
+    climb.refused("period_too_long", 400, "maximum value period: 9")
+    climb.body["period"] = 1
+    climb.refused("insufficient_funds", 403, "Not enough funds on the balance sheet")
+    arrange_balance(climb.sandbox, "12.00")
+
+
+@ladder("domain.restore")
+def domain_restore(climb: Climb) -> None:
+    """The name and its holder, stage, zone, the price."""
+    arrange(climb.sandbox, "removed.com", stage=Stage.PENDING_DELETE)
+    arrange_zone(climb.sandbox, "com", in_service=False)
+    arrange_balance(climb.sandbox, "79.99")
+    climb.found("removed.com")
+    climb.refused("wrong_state", 403, STATUS)
+    arrange(climb.sandbox, "removed.com", stage=Stage.REDEMPTION)
+    climb.refused("zone_out_of_service", 400, "Domain zone not support")
+    arrange_zone(climb.sandbox, "com", in_service=True)
+    climb.refused("insufficient_funds", 403, "Not enough funds on the balance sheet")
+    arrange_balance(climb.sandbox, "80.00")
+
+
+@ladder("domain.zones")
+def domain_zones(climb: Climb) -> None:
+    """Nothing can go wrong past the token."""
+
+
+@ladder("transfer.request")
+def transfer_request(climb: Climb) -> None:
+    """Parameters, name, zone, customer, and all that can stand in a transfer's way."""
+    world = climb.sandbox
+    arrange_zone(world, "com", in_service=False, transfers=False)
+    arrange_balance(world, "8.99")
+    climb.body = {"customer_id": 9}
+    climb.refused("missing_parameter", 400, "Not the correct transfer_code")
+    climb.body["transfer_code"] = ["let-me-in"]
+    climb.refused("invalid_parameter", 400, "Not the correct transfer_code")
+    climb.body["transfer_code"] = "let-me-out"
+    climb.at("-name-.com")
+    climb.refused("invalid_name", 400, "Not the correct domain name")
+    climb.at("name.nowhere")
+    climb.refused("zone_not_supported", 400, "Domain zone not support")
+    climb.at("nobodys.com")
+    climb.refused("transfers_not_supported", 400, "Domain zone not support")
+    arrange_zone(world, "com", transfers=True)
+    climb.refused("zone_out_of_service", 400, "Domain zone not support")
+    arrange_zone(world, "com", in_service=True)
+    climb.refused("customer_not_found", 400, "Invalid id")
+    climb.body["customer_id"] = 7
+    climb.refused("not_registered", 400, "Invalid id")
+    climb.at("active.com")
+    climb.refused("already_yours", 400, "Invalid id")
+    climb.at("theirs.com")
+    locked = frozenset({Flag.TRANSFER_PROHIBITED})
+    arrange(world, "theirs.com", "other", stage=Stage.REDEMPTION, created=world.clock.now, flags=locked)
+    ask_for(world, "theirs.com", "poor", "other")
+    climb.refused("wrong_state", 400, "Invalid id")
+    arrange(world, "theirs.com", "other", stage=Stage.ACTIVE)
+    climb.refused("transfer_pending", 400, "Invalid id")
+    _end_transfer(climb, "theirs.com")
+    climb.refused("locked", 400, "Invalid id")
+    arrange(world, "theirs.com", "other", flags=frozenset())
+    climb.refused("too_young", 400, "Invalid id")
+    arrange(world, "theirs.com", "other", created=Sandbox(REGISTRY).clock.now.replace(year=2025))
+    climb.refused("wrong_auth_code", 400, "Not the correct transfer_code")
+    climb.body["transfer_code"] = "let-me-in"
+    climb.refused("insufficient_funds", 403, "Not enough funds on the balance sheet")
+    arrange_balance(world, "9.00")
+
+
+def _party(climb: Climb) -> None:
+    climb.at("-name-.com")
+    climb.refused("invalid_name", 400, "Not the correct domain name")
+    climb.at("nobodys.com")
+    climb.refused("domain_not_found", 404, "Object not found nobodys.com")
+    climb.at("name.nowhere")
+    climb.refused("domain_not_found", 404, "Object not found name.nowhere")
+    climb.at("theirs.com")
+    climb.refused("domain_not_found", 400, "Invalid id")
+    climb.at("active.com")
+    climb.refused("no_transfer", 403, STATUS)
+
+
+@ladder("transfer.status")
+def transfer_status(climb: Climb) -> None:
+    """The name, and whether there is a transfer of it."""
+    _party(climb)
+    climb.at("leaving.com")
+
+
+@ladder("transfer.cancel")
+def transfer_cancel(climb: Climb) -> None:
+    """The name, whether there is a transfer of it, and the stage."""
+    _party(climb)
+    climb.at("leaving.com")
+    climb.refused("no_transfer", 403, STATUS)
+    climb.at("arriving.com")
+    arrange(climb.sandbox, "arriving.com", stage=Stage.REQUESTED)
+    climb.refused("wrong_state", 403, STATUS)
+    arrange(climb.sandbox, "arriving.com", stage=Stage.ARRIVING, due=None)
+
+
+def _decision(climb: Climb) -> None:
+    _party(climb)
+    climb.at("arriving.com")
+    climb.refused("no_transfer", 403, STATUS)
+    climb.at("leaving.com")
+    arrange(climb.sandbox, "leaving.com", stage=Stage.REDEMPTION)
+    climb.refused("wrong_state", 403, STATUS)
+    arrange(climb.sandbox, "leaving.com", stage=Stage.ACTIVE)
+
+
+ladder("transfer.approve")(_decision)
+ladder("transfer.reject")(_decision)
+
+
+def _end_transfer(climb: Climb, name: str) -> None:
+    world = climb.sandbox.world
+    transfer = world.state.transfers[name]
+    state = world.state.remove(transfer).remove(world.state.orders[transfer.gaining_order])
+    world.moment = replace(world.moment, state=state)
+
+
+def _host(climb: Climb, *, support: bool, changes: bool) -> None:
+    flags = frozenset({Flag.UPDATE_PROHIBITED})
+    arrange(climb.sandbox, "active.com", stage=Stage.OVERDUE, flags=flags)
+    if support:
+        arrange_zone(climb.sandbox, "com", hosts=False)
+    lost = "Object not found nobodys.com"
+    climb.found("active.com", code=404, lost=lost, malformed="Domain zone not support")
+    if support:
+        climb.refused("hosts_not_supported", 403, "Order not support this action")
+        arrange_zone(climb.sandbox, "com", hosts=True)
+    climb.refused("wrong_state", 403, STATUS)
+    arrange(climb.sandbox, "active.com", stage=Stage.ACTIVE)
+    if changes:
+        climb.refused("locked", 403, STATUS)
+        arrange(climb.sandbox, "active.com", flags=frozenset())
+    climb.path = climb.path.replace("/host/ns1", "/host/-").replace("/host/new", "/host/-")
+    climb.refused("invalid_hostname", 404, "Object not found -")
+
+
+@ladder("host.check")
+def host_check(climb: Climb) -> None:
+    """The name and its holder, zone, stage, the host's name."""
+    _host(climb, support=True, changes=False)
+    climb.path = "/domain/active.com/host/new/check"
+
+
+@ladder("host.create")
+def host_create(climb: Climb) -> None:
+    """The same, then the addresses, and whether it is there already."""
+    climb.refused("missing_parameter", 400, "Not enough parameter: ip")
+    climb.body = {"ip": [{"type": "v5", "ip": "here"}, {"ip": "192.0.2.9"}]}
+    climb.refused("missing_parameter", 400, "Not enough parameter: type")
+    climb.body = {"ip": {"type": "v5", "ip": "here"}}
+    climb.refused("invalid_parameter", 400, "Not enough parameter: ip")
+    climb.body = {"ip": [{"type": "v5", "ip": "here"}]}
+    _host(climb, support=True, changes=True)
+    climb.path = "/domain/active.com/host/ns1"
+    climb.refused("unknown_ip_type", 400, "Unknown ip type : v5")
+    climb.body["ip"][0]["type"] = "v6"
+    climb.refused("invalid_ip", 400, "Not the correct IPv6: here")
+    climb.body["ip"][0]["type"] = "v4"
+    climb.refused("invalid_ip", 400, "Not the correct IPv4: here")
+    climb.body["ip"][0]["ip"] = "192.0.2.9"
+    climb.refused("host_exists", 403, STATUS)
+    climb.path = "/domain/active.com/host/new"
+
+
+@ladder("host.edit")
+def host_edit(climb: Climb) -> None:
+    """The same, then whether it is there, and the addresses."""
+    climb.refused("missing_parameter", 400, "Unknown ip type : ip")
+    climb.body = {"ip": {"add": "v5"}}
+    climb.refused("invalid_parameter", 400, 'Unknown ip type : {"add": "v5"}')
+    climb.body = {"ip": {"add": ["type=>v5,ip=>here"]}}
+    _host(climb, support=True, changes=True)
+    climb.path = "/domain/active.com/host/new"
+    climb.refused("host_not_found", 404, "Object not found new.active.com")
+    climb.path = "/domain/active.com/host/ns1"
+    climb.refused("unknown_ip_type", 400, "Unknown ip type : v5")
+    climb.body = {"ip": {"add": ["type=>v6,ip=>here"]}}
+    climb.refused("invalid_ip", 400, "Not the correct IPv6: here")
+    climb.body = {"ip": {"del": ["type=>v4,ip=>192.0.2.77"]}}
+    climb.refused("invalid_ip", 400, "Not the correct IPv4: 192.0.2.77")
+    climb.body = {"ip": {"add": ["type=>v4,ip=>192.0.2.77"]}}
+
+
+@ladder("host.info")
+def host_info(climb: Climb) -> None:
+    """The name and its holder, stage, the host's name, whether it is there."""
+    _host(climb, support=False, changes=False)
+    climb.path = "/domain/active.com/host/new"
+    climb.refused("host_not_found", 404, "Object not found new.active.com")
+    climb.path = "/domain/active.com/host/ns1"
+
+
+@ladder("host.delete")
+def host_delete(climb: Climb) -> None:
+    """The same, and whether a name is delegated to it."""
+    _host(climb, support=False, changes=True)
+    climb.path = "/domain/active.com/host/new"
+    climb.refused("host_not_found", 404, "Object not found new.active.com")
+    climb.path = "/domain/active.com/host/ns2"
+    climb.refused("host_in_use", 403, STATUS)
+    climb.path = "/domain/active.com/host/ns1"
+
+
+@pytest.mark.parametrize("operation", WORKS)
+def test_the_checks_come_in_their_order(operation: str) -> None:
+    """Each rung in turn, up to a request that is done; the rungs are the row's own, in its order."""
+    climb = Climb(operation)
+    climb.transport()
+    LADDERS[operation](climb)
+    done(climb.send())
+
+    declared = [rule.name for rule in (*V2.common, *climb.endpoint.refuses)]
+    assert sorted(climb.visited) == sorted(declared)
+    # Finding a customer by its mail comes after the types, and needs the mail to be there.
+    loose = {"missing_parameter"} if operation in ("v2.customer.edit", "v2.host.create") else set()
+    in_order = [rule for rule in climb.visited if rule not in loose]
+    assert in_order == [rule for rule in declared if rule not in loose]
+
+
+def test_the_accounts_own_contact_stays(sandbox: Sandbox, main: Client) -> None:
+    """A contact that new names fall back on is linked even when no name has it."""
+    for name in [order.name for order in sandbox.world.state.orders.values() if order.account == 1001]:
+        order = sandbox.world.state.orders[sandbox.world.state.own_order[1001, name]]
+        write(
+            sandbox,
+            replace(
+                order,
+                contacts=replace(
+                    order.contacts, **dict.fromkeys(("registrant", "admin", "tech", "billing"), "SPARE")
+                ),
+            ),
+        )
+    assert refusal(main.delete("/contact/MAIN")) == (403, "This object linked", "contact_linked")
+    assert refusal(main.delete("/contact/SPARE")) == (403, "This object linked", "contact_linked")
+    assert done(main.delete("/contact/OWNER"))

@@ -1,0 +1,90 @@
+"""The control interface as the tests of worlds and journals use it: over a socket, or in this process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from urllib.parse import urlencode
+
+from sandbox import Sandbox
+from tests.clients import JSON, Answer, Api, InProcess, Socket, Transport, encoded
+from tests.registry import BASE
+
+
+class Control:
+    """Calls under ``/_sandbox``; ``world`` names the one to act on, by the path prefix."""
+
+    def __init__(self, transport: Transport, world: str = "") -> None:
+        self.transport = transport
+        self.prefix = f"/_worlds/{world}" if world else ""
+
+    def call(self, method: str, path: str, body: Any = None) -> Answer:
+        """The answer to a call."""
+        return self.transport(method, f"{self.prefix}/_sandbox/{path}", [JSON], encoded(body))
+
+    def get(self, path: str, **query: object) -> Any:
+        """What a GET answers, which must be a success."""
+        return self._good(self.call("GET", path + ("?" + urlencode(query) if query else "")))
+
+    def post(self, path: str, body: Any = None) -> Any:
+        """What a POST answers, which must be a success."""
+        return self._good(self.call("POST", path, body))
+
+    def delete(self, path: str) -> Any:
+        """What a DELETE answers, which must be a success."""
+        return self._good(self.call("DELETE", path))
+
+    @staticmethod
+    def _good(answer: Answer) -> Any:
+        assert answer.status in (200, 201), answer.raw
+        return answer.json
+
+    def refused(self, method: str, path: str, body: Any = None) -> tuple[int, str, str]:
+        """The status, the error and the message of a call that must be refused."""
+        answer = self.call(method, path, body)
+        assert answer.status >= 400, answer.raw
+        return answer.status, str(answer.error), answer.message
+
+
+def control(sandbox: Sandbox, world: str = "") -> Control:
+    """The control interface of a sandbox in this process."""
+    return Control(InProcess(sandbox.app), world)
+
+
+def enter(transport: Transport, base: str, world: dict[str, Any], account: str = "main") -> Api:
+    """The v3 client of an account of a world as control has shown it."""
+    held = next(one for one in world["accounts"] if one["name"] == account)
+    return Api(transport, base, held["key"], held["secret"])
+
+
+def inside(sandbox: Sandbox, account: str = "main") -> Api:
+    """An account's v3 client of a sandbox, or of a fork of one, in this process."""
+    held = sandbox.account(account)
+    return Api(InProcess(sandbox.app), BASE, held.key, held.secret)
+
+
+@contextmanager
+def over_socket(sandbox: Sandbox) -> Iterator[tuple[str, Socket]]:
+    """A sandbox on a real port, and a connection to it."""
+    with sandbox.serve() as server:
+        socket = Socket(server.url)
+        try:
+            yield server.url, socket
+        finally:
+            socket.close()
+
+
+def register(api: Api, name: str, years: int = 1) -> Answer:
+    """Ask for a new name."""
+    return api.post("/v3/domains/createDomain", {"domain": {"domainName": name}, "years": years})
+
+
+def renew(api: Api, name: str, years: int = 1) -> Answer:
+    """Ask for more years."""
+    return api.post(f"/v3/domains/renewDomain/{name}", {"years": years})
+
+
+def money_of(api: Api) -> str:
+    """An account's balance as the wire shows it."""
+    return str(api.get("/v3/balance").json[0]["balance"])

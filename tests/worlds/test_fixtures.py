@@ -1,0 +1,139 @@
+"""Export and import: any world is a fixture, and the fixture is the same world again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sandbox import Sandbox, seeds
+from sandbox.worlds import Limits
+from tests.clients import Api, InProcess
+from tests.registry import BASE, REGISTRY
+from tests.worlds.control import Control, control, enter, inside, money_of, register, renew
+
+
+def _lived(sandbox: Sandbox) -> None:
+    api = inside(sandbox)
+    register(api, "exported.com", 3)
+    renew(api, "active.com")
+    api.post("/v3/domains/lock/active.com")
+    sandbox.clock.advance("45d")
+
+
+def test_a_world_comes_back_from_its_export(sandbox: Sandbox, steer: Control) -> None:
+    """Import makes the same state, clock and assumptions; nothing of it is lost or made up."""
+    _lived(sandbox)
+    sandbox.world.assume(sandbox.world.assumptions.with_values({"v3.ids": "integer"}))
+    was = sandbox.world.present()
+    text = steer.get("export")["fixture"]
+    seeds.loads(text)
+    register(inside(sandbox), "forgotten.com")
+    answer = steer.post("import", {"fixture": text})
+    now = sandbox.world.moment
+    assert now.state == was.state
+    assert (now.clock, now.assumptions) == (was.clock, was.assumptions)
+    assert sandbox.export() == text
+    assert answer["branch"]["last"] == "r4"
+    sandbox.switch(answer["branch"]["name"])
+    assert inside(sandbox).get("/v3/domains/getDomain/forgotten.com").status == 200
+
+
+def test_an_export_is_a_fixture_to_start_and_to_fork_from(sandbox: Sandbox, tmp_path: Any) -> None:
+    """A file of it starts an equal sandbox; sent as state it makes an equal fork with other credentials."""
+    _lived(sandbox)
+    file = tmp_path / "exported.yaml"
+    file.write_text(sandbox.export(), encoding="utf-8")
+    started = Sandbox(file)
+    assert started.world.state == sandbox.world.state
+    fork = sandbox.fork(state=sandbox.export())
+    assert dict(fork.world.state.orders) == dict(sandbox.world.state.orders)
+    assert fork.account().key != sandbox.account().key
+    assert sandbox.fork(fixture=file).world.state.orders == fork.world.state.orders
+
+
+def test_assumptions_survive_servers_with_other_defaults() -> None:
+    """What an export assumes is what its import assumes, whatever the server was told at its start."""
+    observed = Sandbox(REGISTRY, profile="observed")
+    plain = Sandbox(REGISTRY)
+    observed.load(plain.export())
+    assert observed.world.assumptions != plain.world.assumptions, "an unsaid assumption is the server's own"
+    changed = observed.world.assumptions.with_values({"v3.list.last_page": "with_next"})
+    observed.world.assume(changed)
+    text = observed.export()
+    observed.reset()
+    observed.load(text)
+    plain.load(text)
+    assert observed.world.assumptions == plain.world.assumptions == changed
+
+
+def test_request_names_go_on_after_an_import(sandbox: Sandbox) -> None:
+    """A ledger names the requests of the life before; no later request takes one of their names."""
+    api = inside(sandbox)
+    register(api, "named.com")
+    renew(api, "named.com")
+    sandbox.load(sandbox.export())
+    assert register(api, "later.com").headers["x-sandbox-request"] == "r3"
+    assert {entry.cause for entry in sandbox.ledger.entries} >= {"r1", "r2", "r3"}
+
+
+def test_credentials_of_another_world_are_not_taken_over(sandbox: Sandbox, steer: Control) -> None:
+    """A fork that loads another world's export keeps to itself: the credentials there stay the other's."""
+    world = steer.post("worlds", {})
+    loaded = control(sandbox, "w1").post("import", {"fixture": sandbox.export()})
+    assert loaded["accounts"] == world["accounts"]
+    fork, default = enter(InProcess(sandbox.app), BASE, world), inside(sandbox)
+    register(default, "mine.com")
+    assert (money_of(default), money_of(fork)) == ("9990.00", "10000.00")
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({"fixture": "zones: ["}, "invalid_fixture"),
+        ({"fixture": "zonez: {}"}, "invalid_fixture"),
+        ({"fixture": 5}, "invalid_parameter"),
+        ({}, "invalid_parameter"),
+        (b"{", "malformed_body"),
+    ],
+)
+def test_a_bad_import_changes_nothing(sandbox: Sandbox, steer: Control, body: Any, error: str) -> None:
+    """A mistake is told with its place, and the world is as it was."""
+    before = sandbox.world.moment
+    assert steer.refused("POST", "import", body)[1] == error
+    assert sandbox.world.moment is before
+
+
+def test_reading_a_fixture_twice_reads_it_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Repeated forks from one fixture share what was read; another ``now`` is another fixture."""
+    loads = []
+    monkeypatch.setattr(seeds, "load", lambda *args, **kw: loads.append(kw) or _load(*args, **kw))
+    first, second = sandbox.fork(fixture="empty"), sandbox.fork(fixture="empty")
+    assert first.world.state.zones is second.world.state.zones
+    sandbox.fork(fixture="empty", now="2040-01-01")
+    assert len(loads) == 2
+
+
+_load = seeds.load
+
+
+@settings(max_examples=10)
+@given(
+    names=st.lists(st.sampled_from(["x.com", "y.net", "z.shop", "bücher.com"]), max_size=4),
+    wait=st.integers(0, 900),
+    years=st.integers(1, 3),
+)
+def test_any_world_survives_the_way_through_yaml(names: list[str], wait: int, years: int) -> None:
+    """Whatever has happened in it."""
+    sandbox = Sandbox(REGISTRY, limits=Limits(requests=5))
+    api: Api = inside(sandbox)
+    for name in names:
+        register(api, name, years)
+        api.post(f"/v3/domains/enableAutorenew/{name}")
+    sandbox.clock.advance(f"{wait}d")
+    was = sandbox.world.present()
+    sandbox.load(sandbox.export())
+    assert sandbox.world.moment.state == was.state
+    assert sandbox.world.clock == was.clock
