@@ -56,4 +56,5 @@ def assemble(worlds: Worlds, settings: Settings) -> Flask:
     signatures = Signatures(settings.header_prefix, settings.public_urls)
     gate = Gate(token=settings.control_token, open=settings.control_open, public_urls=settings.public_urls)
     interfaces = (V3(worlds, signatures), V2(worlds))
-    return create_app(worlds, (*interfaces, Control(worlds, interfaces, vocabulary(), gate)), settings.max_body)
+    control = Control(worlds, interfaces, vocabulary(), gate)
+    return create_app(worlds, (*interfaces, control), settings.max_body)

@@ -101,7 +101,7 @@ def main() -> None:
 )
 @setting(
     "--journal",
-    type=click.IntRange(min=0),
+    type=click.IntRange(0, 10**9),
     default=1000,
     show_default=True,
     help="How many requests a world keeps, to be read and rewound to.",
@@ -148,11 +148,11 @@ def serve(host: str, port: int, quiet: bool, certfile: str | None, keyfile: str 
     logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
     settings = _settings(given)
     try:
+        require_guard(host, settings.control_token, settings.control_open)
+        require_certificate(certfile, keyfile)
         worlds = open_worlds(settings, frozen=False)
         app = assemble(worlds, settings)
         log = None if quiet else _log_request
-        require_guard(host, settings.control_token, settings.control_open)
-        require_certificate(certfile, keyfile)
         server = Server(
             app,
             host,

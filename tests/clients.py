@@ -71,7 +71,9 @@ class Api:
         self.key = key
         self.secret = secret
 
-    def call(self, method: str, target: str, body: Any = None, headers: Iterable[tuple[str, str]] = ()) -> Answer:
+    def call(
+        self, method: str, target: str, body: Any = None, headers: Iterable[tuple[str, str]] = ()
+    ) -> Answer:
         """Send a signed request."""
         raw = encoded(body)
         signed = signature(self.secret, self.key, self.base + target, raw)

@@ -16,10 +16,16 @@ settings.register_profile("repeatable", derandomize=True, deadline=None, max_exa
 settings.load_profile("repeatable")
 
 
-@pytest.fixture
-def sandbox() -> Sandbox:
-    """A sandbox of the tests' registry, its clock standing still."""
+@pytest.fixture(scope="session")
+def _in_process() -> Sandbox:
     return Sandbox(REGISTRY)
+
+
+@pytest.fixture
+def sandbox(_in_process: Sandbox) -> Sandbox:
+    """A sandbox of the tests' registry as it began, its clock standing still."""
+    _in_process.reset()
+    return _in_process
 
 
 @pytest.fixture

@@ -44,9 +44,13 @@ class Document:
             assert any(f"`{error}`" in said["description"] for said in operation["responses"].values())
             return
         said = operation["responses"].get(str(answer.status))
-        assert said is not None, f"{operation['operationId']} does not document {answer.status}: {answer.raw!r}"
+        assert said is not None, (
+            f"{operation['operationId']} does not document {answer.status}: {answer.raw!r}"
+        )
         if error is not None:
-            assert f"`{error}`" in said["description"], f"{operation['operationId']} does not document {error}"
+            assert f"`{error}`" in said["description"], (
+                f"{operation['operationId']} does not document {error}"
+            )
         self._validator(operation["operationId"], answer.status, said).validate(answer.json)
 
     def _validator(self, name: str, status: int, said: dict[str, Any]) -> Draft202012Validator:

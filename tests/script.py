@@ -1,4 +1,4 @@
-"""A long script of requests; prints every byte of every answer. Run in processes that differ in all but it."""
+"""A long script of requests; prints every byte of every answer. It is run in processes that differ."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from sandbox import Sandbox  # noqa: E402
-from tests.clients import Answer  # noqa: E402
-from tests.registry import REGISTRY, connect  # noqa: E402
+from sandbox import Sandbox
+from tests.clients import Answer
+from tests.registry import REGISTRY, connect
 
 D = "/v3/domains"
 CARD = {"name": "Ann", "email": "ann@example.com", "country": "gb"}
@@ -29,7 +29,12 @@ SCRIPT: list[tuple[str, str, str, Any]] = [
     ("main", "POST", f"{D}/glueRecords/n1.com", {"hostname": "ns1", "ips": ["192.0.2.1", "2001:db8::1"]}),
     ("main", "GET", f"{D}/glueRecords/n1.com", None),
     ("main", "GET", f"{D}/getAuthcode/n1.com", None),
-    ("main", "POST", f"{D}/requestTransfer", {"domain": {"domainName": "theirs.com"}, "authCode": "let-me-in"}),
+    (
+        "main",
+        "POST",
+        f"{D}/requestTransfer",
+        {"domain": {"domainName": "theirs.com"}, "authCode": "let-me-in"},
+    ),
     ("other", "POST", f"{D}/approveTransfer/theirs.com", None),
     ("main", "GET", f"{D}/getAuthcode/theirs.com", None),
     ("poor", "POST", f"{D}/createDomain", {"domain": {"domainName": "dear.com"}}),

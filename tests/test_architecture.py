@@ -6,8 +6,10 @@ import ast
 import copy
 import importlib
 import pkgutil
+import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -37,9 +39,15 @@ def part_of(file: Path) -> str:
     return file.relative_to(ROOT).parts[0].removesuffix(".py")
 
 
+@cache
+def nodes(file: Path) -> list[ast.AST]:
+    """Every node of a file's syntax tree."""
+    return list(ast.walk(ast.parse(file.read_text("utf-8"))))
+
+
 def imports(file: Path) -> Iterator[str]:
     """The dotted names that a file imports, wherever in it."""
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in nodes(file):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -67,19 +75,22 @@ def test_imports_point_one_way(file: Path) -> None:
         assert height(other) < height(part), f"{part} imports {name}"
 
 
-@pytest.mark.parametrize("file", [file for file in FILES if part_of(file) == "core"], ids=lambda file: file.stem)
+@pytest.mark.parametrize(
+    "file", [file for file in FILES if part_of(file) == "core"], ids=lambda file: file.stem
+)
 def test_the_core_knows_nothing_of_the_wire(file: Path) -> None:
     """It imports the standard library and three small packages, and no word of HTTP, Flask or marshmallow."""
     outside = {name.split(".")[0] for name in imports(file)} - {"sandbox"} - set(sys.stdlib_module_names)
     assert outside <= CORE_MAY
-    assert not {"http", "urllib", "socket", "json", "flask", "asyncio"} & {n.split(".")[0] for n in imports(file)}
+    assert not {"http", "urllib", "socket", "json", "flask", "asyncio"} & {
+        n.split(".")[0] for n in imports(file)
+    }
 
 
 def test_importing_the_package_is_light() -> None:
     """Neither Flask nor uvicorn is loaded before somebody asks for a sandbox or a server."""
-    import subprocess
-
-    code = "import sandbox, sandbox.core.orders, sys; print([m for m in ('flask', 'marshmallow', 'uvicorn') if m in sys.modules])"
+    heavy = ("flask", "marshmallow", "uvicorn")
+    code = f"import sandbox.core.orders, sys; print([name for name in {heavy} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT.parent)
     assert done.stdout.strip() == b"[]"
 
@@ -95,7 +106,7 @@ def test_only_the_clock_reads_the_time(file: Path) -> None:
     assert not CHANCE & {name.split(".")[0] for name in imports(file)}
     if file == ROOT / "core" / "clock.py":
         return
-    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for node in nodes(file):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             source = node.value.id
             assert not (source in ("datetime", "date", "time") and node.attr in CLOCKS), ast.unparse(node)
@@ -106,7 +117,7 @@ def test_only_the_clock_reads_the_time(file: Path) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_no_function_writes_a_global(file: Path) -> None:
     """There is no ``global`` statement in the project."""
-    assert not any(isinstance(node, ast.Global) for node in ast.walk(ast.parse(file.read_text("utf-8"))))
+    assert not any(isinstance(node, ast.Global) for node in nodes(file))
 
 
 def test_no_module_keeps_state() -> None:

@@ -102,7 +102,7 @@ PARTS: tuple[str, ...] = (
 
 
 def spoiled(good: Any) -> Iterator[tuple[str, Any]]:
-    """Copies of ``good``, each with one value in it, at whatever depth, in place of which stands a wrong one."""
+    """Copies of ``good``, in each of which one value, at whatever depth, is a wrong one."""
     for path in _paths(good):
         for number, value in enumerate(VALUES):
             copy = deepcopy(good)

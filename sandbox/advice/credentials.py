@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sandbox.advice.finding import Rule, Seen, Severity
-from sandbox.advice.record import Record
+from sandbox.advice.record import Record, query
 from sandbox.advice.words import listed, plural
 from sandbox.worlds import Entry
+
+#: How the names of elements end that are credentials, whether the service looks for them there or not.
+NAMES = ("APIKEY", "SIGNATURE", "AUTH-TOKEN")
 
 
 def _in_query(record: Record) -> Iterator[Seen]:
     by_account: dict[str | None, list[Entry]] = {}
     for entry in record.entries:
-        if entry.credentials_in_query:
+        if entry.credentials_in_query or any(name.upper().endswith(NAMES) for name in query(entry)):
             by_account.setdefault(entry.account, []).append(entry)
     for account, entries in by_account.items():
         operations = sorted({entry.operation for entry in entries})
@@ -29,6 +32,6 @@ CREDENTIALS_IN_QUERY = Rule(
     name="credentials_in_query",
     severity=Severity.RISK,
     about="Credentials sent in the query string.",
-    instead="Send the key and the signature as headers.",
+    instead="Send the key and the signature, or the token, as headers.",
     look=_in_query,
 )

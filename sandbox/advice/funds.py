@@ -33,7 +33,7 @@ def _unpaid(record: Record) -> Iterator[Seen]:
         if order.account not in ledgers:
             ledgers[order.account] = _ledger(state, order.account)
         ledger = ledgers[order.account]
-        expired = _expired(state, order, ledger, record.present.clock.now())
+        expired = _expired(record, order, ledger)
         if expired is not None:
             yield from _seen(record, order, account, expired, ledger)
 
@@ -55,24 +55,31 @@ def _ledger(state: State, account: int) -> list[LedgerEntry]:
     return [entry for number in sorted(state.ledger) if (entry := state.ledger[number]).account == account]
 
 
-def _expired(state: State, order: Order, ledger: list[LedgerEntry], now: datetime) -> datetime | None:
-    """When ``order`` expired although nothing but money could have kept it from renewing itself."""
-    if Flag.RENEW_PROHIBITED in order.flags or not state.zones[order.zone].in_service:
-        return None
-    gone = order.id not in state.orders
-    transfer = state.transfers.get(order.name)
-    if transfer is not None and transfer.losing_order == order.id:
-        return None
-    if not gone and order.stage not in _LAPSED:
-        return None
-    if order.stage in _LAPSED and order.since < order.expires:  # its holder deleted it
+def _expired(record: Record, order: Order, ledger: list[LedgerEntry]) -> datetime | None:
+    """When ``order`` expired in the time of the record although it was to renew itself."""
+    state = record.present.state
+    if not _lapsed(state, order):
         return None
     expires = order.expires
-    while gone and any(
-        entry.order == order.id and entry.at == expires and renewed_itself(entry) for entry in ledger
-    ):
+    while order.id not in state.orders and _renewed_itself_at(expires, order, ledger):
         expires = years_later(expires, 1)
-    return expires if expires <= now else None
+    return expires if record.beginning.clock.instant <= expires <= record.present.clock.now() else None
+
+
+def _lapsed(state: State, order: Order) -> bool:
+    """Whether ``order`` is past its term, or gone, and nothing but money could be the reason."""
+    if Flag.RENEW_PROHIBITED in order.flags or not state.zones[order.zone].in_service:
+        return False
+    transfer = state.transfers.get(order.name)
+    if transfer is not None and transfer.losing_order == order.id:
+        return False
+    if order.stage in _LAPSED:
+        return order.since >= order.expires  # or else its holder deleted it
+    return order.id not in state.orders
+
+
+def _renewed_itself_at(instant: datetime, order: Order, ledger: list[LedgerEntry]) -> bool:
+    return any(entry.order == order.id and entry.at == instant and renewed_itself(entry) for entry in ledger)
 
 
 def _seen(

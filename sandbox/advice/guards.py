@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from sandbox.advice.finding import Rule, Seen, Severity
 from sandbox.advice.record import Record, asked, names, renewals
-from sandbox.advice.words import listed, times
+from sandbox.advice.words import listed, plural
+from sandbox.core.refusals import MISSING_PARAMETER
 from sandbox.worlds import Entry
 
 #: The operation that has a guard, and the parameter that is it.
@@ -14,25 +15,29 @@ GUARDED_OPERATION = "v2.domain.renew"
 GUARD = "current_expiry_date"
 
 
-def guarded(entry: Entry) -> bool:
-    """Whether the request named the expiry date it meant to move."""
-    return entry.operation == GUARDED_OPERATION and bool(asked(entry).get(GUARD))
-
-
 def _unguarded(record: Record) -> Iterator[Seen]:
     by_account: dict[str | None, list[Entry]] = {}
     for entry in record.entries:
-        if entry.operation == GUARDED_OPERATION and renewals(entry) and not guarded(entry):
+        if _took_effect_or_lacked_it(entry) and not asked(entry).get(GUARD):
             by_account.setdefault(entry.account, []).append(entry)
     for account, entries in by_account.items():
         domains = tuple(dict.fromkeys(name for entry in entries for name in names(entry)))
+        refused = sum(entry.refused is not None for entry in entries)
+        outcome = f", {refused} of them refused for it" if refused else ""
         yield Seen(
             account=account,
             domains=domains,
             entries=tuple(entry.id for entry in entries),
-            summary=f"{listed(domains)}: renewed {times(len(entries))} in v2.0 without {GUARD}. Sent again "
-            "after a lost answer, each would have been carried out and paid for again.",
+            summary=f"{plural(len(entries), 'renewal')} in v2.0 without {GUARD}{outcome} "
+            f"({listed(domains)}). Where a service lets that pass, one that is sent again after a lost "
+            "answer is carried out and paid for again.",
         )
+
+
+def _took_effect_or_lacked_it(entry: Entry) -> bool:
+    if entry.operation != GUARDED_OPERATION:
+        return False
+    return bool(renewals(entry)) or (entry.refused is not None and entry.refused.rule is MISSING_PARAMETER)
 
 
 RENEWED_WITHOUT_GUARD = Rule(

@@ -14,6 +14,8 @@ LIST = "v3.listDomains"
 #: How many names a page holds when the request does not say.
 PER_PAGE = 100
 
+_DIGITS = 12
+
 
 def _unfollowed(record: Record) -> Iterator[Seen]:
     waiting: dict[tuple[str | None, int, int], list[Entry]] = {}
@@ -50,7 +52,8 @@ def _asked(entry: Entry) -> tuple[int, int] | None:
     if before.isdigit() and last.isdigit():
         sent = {"perpage": before, "page": last}
     per_page, page = sent.get("perpage", str(PER_PAGE)), sent.get("page", "1")
-    return (int(per_page), int(page)) if per_page.isdecimal() and page.isdecimal() else None
+    numbers = all(one.isdecimal() and len(one) < _DIGITS for one in (per_page, page))
+    return (int(per_page), int(page)) if numbers else None
 
 
 PAGES_NOT_FOLLOWED = Rule(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from sandbox.core.model import LedgerEntry, Order, Purpose
 from sandbox.core.names import to_unicode
@@ -73,7 +73,7 @@ def asked(entry: Entry) -> dict[str, Any]:
 
 def query(entry: Entry) -> dict[str, str]:
     """The elements of the request's query string."""
-    return dict(parse_qsl(urlsplit(entry.target).query))
+    return dict(parse_qsl(entry.target.partition("?")[2]))
 
 
 def path(entry: Entry) -> str:

@@ -7,7 +7,6 @@ from datetime import timedelta
 from decimal import Decimal
 
 from sandbox.advice.finding import Rule, Seen, Severity
-from sandbox.advice.guards import guarded
 from sandbox.advice.lost import answer_lost
 from sandbox.advice.record import Record, cost, currency, renewals
 from sandbox.advice.words import plural, span, times
@@ -42,7 +41,7 @@ def _twice(record: Record) -> Iterator[Seen]:
 
 def _same_again(first: Entry, paid: LedgerEntry, second: Entry, paid_again: LedgerEntry) -> bool:
     limit = AFTER_A_LOST_ANSWER if answer_lost(first) else SOON
-    return paid.years == paid_again.years and second.at - first.at <= limit and not guarded(second)
+    return paid.years == paid_again.years and second.at - first.at <= limit
 
 
 def _paid_twice(chain: list[tuple[Entry, LedgerEntry]]) -> Iterable[Seen]:
@@ -68,8 +67,9 @@ RENEWED_TWICE = Rule(
     severity=Severity.MONEY,
     about="The same renewal, of the same name for the same years, carried out twice within an hour; "
     "within a day, if the first answer was lost.",
-    instead="Before a renewal is sent again, read the name's expiry date and compare it with the one from "
-    "before. In v2.0 send current_expiry_date, and the second one is refused; v3 has no such guard.",
+    instead="Before a renewal is sent again, compare the name's expiry date with the one you knew before the "
+    "first. In v2.0 send that one as current_expiry_date, not one read anew: the second is refused then. v3 "
+    "has no such guard.",
     look=_twice,
 )
 
@@ -78,7 +78,7 @@ def _after_automatic(record: Record) -> Iterator[Seen]:
     state = record.present.state
     for entry in record.entries:
         charge = next(iter(renewals(entry)), None)
-        earlier = _automatic(record, charge) if charge is not None and not guarded(entry) else None
+        earlier = _automatic(record, charge) if charge is not None else None
         if charge is None or earlier is None:
             continue
         name, unit = to_unicode(charge.name), state.accounts[charge.account].currency

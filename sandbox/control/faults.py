@@ -41,11 +41,11 @@ class OneWanted(Schema):
     class Meta:
         unknown = INCLUDE
 
-    name = fields.Raw(metadata={"type": "string"})
-    kind = fields.Raw(metadata={"enum": list(reading.KINDS)})
-    preset = fields.Raw(metadata={"type": "string"})
-    match = fields.Raw(metadata={"type": "object"})
-    when = fields.Raw(metadata={"type": "object"})
+    name = fields.Raw(allow_none=True, metadata={"type": "string"})
+    kind = fields.Raw(allow_none=True, metadata={"enum": list(reading.KINDS)})
+    preset = fields.Raw(allow_none=True, metadata={"type": "string"})
+    match = fields.Raw(allow_none=True, metadata={"type": "object"})
+    when = fields.Raw(allow_none=True, metadata={"type": "object"})
 
 
 class RuleShown(Shape):

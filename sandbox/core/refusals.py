@@ -91,8 +91,13 @@ DEFAULT_WORLD = Rule("default_world", "The default world cannot be deleted; it c
 INVALID_FIXTURE = Rule("invalid_fixture", "The fixture is not usable: {problems}.")
 
 UNKNOWN_FAULT = Rule("unknown_fault", "There is no fault {fault!r}; there are {known}.")
-FAULT_EXISTS = Rule("fault_exists", "There is a fault {fault!r} already; remove it first, or choose another name.")
-TOO_MANY_FAULTS = Rule("too_many_faults", "That would be {count} faults; at most {limit} are kept.")
+FAULT_EXISTS = Rule(
+    "fault_exists", "There is a fault {fault!r} already; remove it first, or choose another name."
+)
+TOO_MANY_FAULTS = Rule(
+    "too_many_faults",
+    "That would be {count} faults, and {limit} is the most: remove some, or raise {setting}.",
+)
 
 UNKNOWN_DOCUMENT = Rule("unknown_document", "There is no document {document!r}; there are {known}.")
 

@@ -154,7 +154,10 @@ def rule_schema() -> dict[str, Any]:
 
 def _each(item: Any, at: str, problems: Problems) -> list[Any]:
     """The rules that one item stands for: itself, or a preset's."""
-    if not isinstance(item, Mapping) or "preset" not in item:
+    if not isinstance(item, Mapping):
+        return [item]
+    item = {key: value for key, value in item.items() if value is not None}
+    if "preset" not in item:
         return [item]
     preset = PRESETS.get(item["preset"]) if isinstance(item["preset"], str) else None
     if preset is None:

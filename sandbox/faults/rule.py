@@ -70,6 +70,9 @@ def _any(globs: Iterable[str], text: str) -> bool:
 
 
 def _same(wanted: Any, found: Any) -> bool:
+    """Whether ``found`` is what was wanted: an object may hold more keys, and texts are globs."""
+    if isinstance(wanted, dict) and isinstance(found, dict):
+        return all(key in found and _same(value, found[key]) for key, value in wanted.items())
     if isinstance(wanted, str) and isinstance(found, str):
         return fnmatchcase(found, wanted)
     return isinstance(wanted, bool) is isinstance(found, bool) and bool(wanted == found)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sandbox.testing.clocks import freeze_time
 
 __all__ = ["freeze_time"]
 
@@ -10,7 +13,7 @@ __all__ = ["freeze_time"]
 def __getattr__(name: str) -> Any:
     """Load what is asked for only then: pytest loads this package for every test run."""
     if name == "freeze_time":
-        from sandbox.testing.clocks import freeze_time
+        from sandbox.testing import clocks
 
-        return freeze_time
+        return clocks.freeze_time
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

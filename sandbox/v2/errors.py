@@ -35,7 +35,7 @@ class Said:
     def message(self, refused: Refused) -> str:
         """The message with its placeholder filled."""
         filling = (self.word or str(refused.facts.get(self.fact, "")))[:_LONGEST]
-        return self.error.message.format(info=filling, param_name=filling).rstrip()
+        return self.error.message.format(info=filling, param_name=filling)
 
 
 INVALID = Documented(400, "Invalid {param_name}")

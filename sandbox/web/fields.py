@@ -172,8 +172,8 @@ class Remembered(Within):
         super().__init__(nested, **kwargs)
         self._shown = lru_cache(maxsize=_REMEMBERED)(nested().dump)
 
-    def _serialize(self, nested_obj: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
-        return None if nested_obj is None else self._shown(nested_obj)
+    def _serialize(self, *arguments: Any, **kwargs: Any) -> Any:
+        return None if arguments[0] is None else self._shown(arguments[0])
 
 
 def problems(errors: Any, path: str = "") -> Iterator[tuple[str, str]]:

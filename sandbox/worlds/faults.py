@@ -24,7 +24,7 @@ class Faults:
         self._vocabulary = vocabulary
 
     def list(self) -> list[dict[str, Any]]:
-        """Every rule in its order, with how often it has ``matched`` and ``struck`` and if it is ``spent``."""
+        """Every rule in its order: how often it has ``matched``, ``struck``, and whether it is ``spent``."""
         moment = self._world.moment
         now = self._world.now()
         return [reading.written(rule, moment.faults.count(rule.name), now) for rule in moment.faults.rules]
@@ -75,7 +75,7 @@ class Faults:
     def _put(self, there: tuple[FaultRule, ...], rules: tuple[FaultRule, ...]) -> Placed:
         count, limit = len(there) + len(rules), self._world.limits.faults
         if count > limit:
-            raise Refused(TOO_MANY_FAULTS, count=count, limit=limit)
+            raise Refused(TOO_MANY_FAULTS, count=count, limit=limit, setting="--max-faults")
         self._set((*there, *rules))
         return Placed(self, tuple(rule.name for rule in rules))
 

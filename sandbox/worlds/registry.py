@@ -61,6 +61,7 @@ class Worlds:
         self.default = default
         self.limits = default.limits
         self.fixtures = fixtures or Fixtures(default.assumptions, default.clock.frozen)
+        self._first = default.origin
         self._seed = default.state.seed
         self._count = 0
         self._by_name: dict[str, World] = {}
@@ -148,12 +149,16 @@ class Worlds:
                 raise Refused(DEFAULT_WORLD)
             self._forget(world)
 
-    def clear(self) -> None:
-        """Delete every world but the default one."""
+    def start_over(self) -> None:
+        """Be as at the start: the default world at its first moment, whatever was loaded since, and no other."""
         with self._lock:
             for world in list(self._by_name.values()):
                 if world is not self.default:
                     self._forget(world)
+            self._count = 0
+        with self.default.lock:
+            self.default.origin = self._first
+            self.default.reset()
 
     def idle(self, world: World) -> float:
         """For how many seconds of the machine's time nobody has used ``world``."""

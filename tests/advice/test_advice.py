@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from sandbox import Sandbox
 from sandbox.advice import RULES
-from tests.clients import Api
+from tests import tour
+from tests.clients import Api, Socket
 
 DOMAINS = "/v3/domains"
 
@@ -117,3 +120,41 @@ def test_a_good_client_gets_no_advice(served: Sandbox, wire: Api, other_wire: Ap
     served.clock.advance("P3Y")
     wire.get(f"{DOMAINS}/getDomain/tour.com")
     assert advice() == []
+
+
+def test_the_tour_gets_no_advice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Three years in the life of a name, in the packaged fixture, as the README shows them."""
+    with Sandbox().serve() as server:
+        monkeypatch.setattr(tour, "URL", server.url)
+        tour.main()
+        socket = Socket(server.url)
+        answer = socket("GET", "/_sandbox/advice", [], b"").json
+        socket.close()
+    assert answer["requests"] > 10
+    assert answer["findings"] == []
+
+
+ODD = [
+    ("GET", "/v3/domains?perPage=%ff&page=x", b""),
+    ("GET", f"/v3/domains?perPage={'9' * 5000}&page=-1", b""),
+    ("GET", "/v3/domains?perPage=0&page=0", b""),
+    ("GET", "/v3/domains/0/0", b""),
+    ("GET", "/v3/domains/getDomain/%ff?%zz&&=&a=b;c&=&", b""),
+    ("POST", "/v3/domains/createDomain", b"[" * 50_000),
+    ("POST", "/v3/domains/renewDomain", b'{"domain": {"domainName": "\\ud800"}}'),
+    ("PUT", "/V2.0/domain/second.com/renew", b'{"current_expiry_date": {"a": [1]}}'),
+    ("PUT", "/V2.0/domain/second.com/renew", b"\xff\x00"),
+    ("PUT", "/V2.0/domain/second.com/renew", b"[1]"),
+]
+
+
+@pytest.mark.parametrize("fault", [None, {"status": 200}, {"error": "internal_error"}], ids=str)
+def test_nothing_in_the_journal_makes_it_fail(sandbox: Sandbox, fault: dict[str, object] | None):
+    """However odd a request, and whatever it was answered."""
+    client = sandbox.client()
+    if fault is not None:
+        sandbox.faults.add("error", when={"phase": "before"}, **fault)
+    for method, target, body in ODD:
+        client.open(target, method=method, data=body)
+    assert client.get("/_sandbox/advice").status_code == 200
+    assert {one.rule for one in sandbox.advice()} <= {"renewed_without_guard"}

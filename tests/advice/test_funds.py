@@ -8,7 +8,7 @@ import pytest
 
 from sandbox import Sandbox
 from tests.clients import Api
-from tests.registry import arrange_balance, order_of
+from tests.registry import arrange, arrange_balance, order_of
 
 LAPSE = {"overdue": "P1D", "redemption": "P31D", "pending delete": "P61D", "released": "P100D"}
 
@@ -61,3 +61,25 @@ def test_an_account_that_nobody_uses_gets_no_advice(served: Sandbox, wire: Api, 
     served.clock.advance("P2Y")
     wire.get("/v3/balance")
     assert [one["account"] for one in advice("auto_renewal_unpaid")] == []
+
+
+def test_a_name_that_had_expired_before_the_world_began(served: Sandbox, wire: Api, advice):
+    """No request could have helped it."""
+    arrange(served, "overdue.com", autorenew=True)
+    arrange_balance(served, "0.00")
+    wire.get("/v3/balance")
+    assert advice() == []
+
+
+def test_a_name_that_renewed_itself_before_it_did_not(served: Sandbox, wire: Api, advice, autorenewing):
+    """The money was there once; it is the second expiry that is spoken of, also when the name is gone."""
+    arrange_balance(served, "20.00")
+    wire.get("/v3/balance")
+    served.clock.set(autorenewing)
+    served.clock.advance("P1Y6M")
+    wire.get("/v3/balance")
+    (found,) = advice()
+    assert found["rule"] == "auto_renewal_unpaid"
+    assert "on 2027-" in found["summary"]
+    assert "was 8.00 USD" in found["summary"]
+    assert "released" in found["summary"]

@@ -162,7 +162,12 @@ CASES = (
     on("rejectTransfer", "leaving.com", MESSAGE),
     on("cancelTransfer", "arriving.com", MESSAGE),
     on("approveTransfer", "leaving.com", MESSAGE),
-    on("setAuthcode", "active.com", {"domainName": "active.com", "authCode": "Secret-1"}, {"authcode": "Secret-1"}),
+    on(
+        "setAuthcode",
+        "active.com",
+        {"domainName": "active.com", "authCode": "Secret-1"},
+        {"authcode": "Secret-1"},
+    ),
     on("getAuthcode", "active.com", {"domainName": "active.com", "authCode": str}),
     on("setContacts", "active.com", envelope(), {"contacts": dict.fromkeys(ROLES, CARD)}),
     Case(
@@ -196,9 +201,7 @@ def test_an_operation_answers_as_the_contract_says(wire: Api, case: Case) -> Non
 def test_the_walk_is_complete() -> None:
     """Every operation has a case under each of its paths."""
     walked = {(case.operation, case.path) for case in CASES}
-    contract = {
-        (row["id"], number) for row in OPERATIONS for number in range(1 + len(row.get("also", ())))
-    }
+    contract = {(row["id"], number) for row in OPERATIONS for number in range(1 + len(row.get("also", ())))}
     assert len(OPERATIONS) == 27
     assert walked == contract
 

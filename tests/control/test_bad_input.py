@@ -66,9 +66,7 @@ def test_a_broken_body_is_refused(control: Api, name: str, method: str, path: st
 
 
 @pytest.mark.parametrize(("name", "method", "path", "operation"), WRITING, ids=[row[0] for row in WRITING])
-def test_a_wrong_value_does_no_harm(
-    control: Api, name: str, method: str, path: str, operation: Any
-) -> None:
+def test_a_wrong_value_does_no_harm(control: Api, name: str, method: str, path: str, operation: Any) -> None:
     """In the place of any key, and with a key that nobody knows."""
     for key in [*properties(operation), "no_such_key"]:
         for value in VALUES:

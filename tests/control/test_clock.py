@@ -72,7 +72,11 @@ def test_an_automatic_renewal_tells_its_price(wire: Api, served: Sandbox) -> Non
     """And who paid it."""
     fired = advance(wire, to="2026-11-21T12:00:00Z").json["fired"]
     renewal = next(event for event in fired if event["subject"] == "active.com")
-    assert (renewal["event"], renewal["account"], renewal["charged"]) == ("automatic renewal", "main", "12.00")
+    assert (renewal["event"], renewal["account"], renewal["charged"]) == (
+        "automatic renewal",
+        "main",
+        "12.00",
+    )
 
 
 def test_internationalised_names_are_told_in_unicode(wire: Api) -> None:

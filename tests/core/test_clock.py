@@ -46,7 +46,9 @@ def test_lengths_of_time(text: str, length: relativedelta) -> None:
     assert NOON + parse_duration(text) == NOON + length
 
 
-@pytest.mark.parametrize("text", ["", "P", "PT", "T", "-1d", "1.5h", "1x", "d", "P1D1D", "9" * 30, "P1H2Q", "½d"])
+@pytest.mark.parametrize(
+    "text", ["", "P", "PT", "T", "-1d", "1.5h", "1x", "d", "P1D1D", "9" * 30, "P1H2Q", "½d"]
+)
 def test_what_is_no_length_of_time(text: str) -> None:
     """Said with an example of one that is."""
     with pytest.raises(ValueError, match="is not a length of time such as P30D"):
@@ -69,7 +71,9 @@ def test_instants(text: str, instant: datetime) -> None:
     assert parse_instant(text) == instant
 
 
-@pytest.mark.parametrize("text", ["", "now", "2026", "2026-13-01", "0001-01-01", "9999-01-01", "0001-01-01T00:00+14:00"])
+@pytest.mark.parametrize(
+    "text", ["", "now", "2026", "2026-13-01", "0001-01-01", "9999-01-01", "0001-01-01T00:00+14:00"]
+)
 def test_what_is_no_instant(text: str) -> None:
     """Malformed, or where no world may stand."""
     with pytest.raises(ValueError):

@@ -148,7 +148,9 @@ def test_drip(dial, served):
     assert stopwatch() - began >= 0.05 * (len(seen) - 1)
 
 
-@pytest.mark.parametrize(("parameters", "kept"), [({}, None), ({"keep": 5}, 5), ({"keep": 0}, 0), ({"keep": 10**6}, -1)])
+@pytest.mark.parametrize(
+    ("parameters", "kept"), [({}, None), ({"keep": 5}, 5), ({"keep": 0}, 0), ({"keep": 10**6}, -1)]
+)
 def test_truncate(dial, served, parameters, kept):
     whole = dial.get(BALANCE).raw
     served.faults.add(kind="truncate", **parameters)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.faults.conftest import balance, charges
+from tests.faults.conftest import Dialler, balance, charges
 
 CREATE = "/v3/domains/createDomain"
 RENEW = "/v3/domains/renewDomain"
@@ -106,11 +106,13 @@ def test_rate_limit_in_real_time(dial, served):
 
 
 def test_a_limit_is_each_accounts_own_unless_it_is_the_rules(served, url):
-    from tests.faults.conftest import Dialler
-
     main, other = Dialler(served, url), Dialler(served, url, "other")
     with served.faults.add(kind="rate_limit", limit=1):
-        assert [main.get(BALANCE).status, other.get(BALANCE).status, main.get(BALANCE).status] == [200, 200, 429]
+        assert [main.get(BALANCE).status, other.get(BALANCE).status, main.get(BALANCE).status] == [
+            200,
+            200,
+            429,
+        ]
     with served.faults.add(kind="rate_limit", limit=1, per="rule"):
         assert [main.get(BALANCE).status, other.get(BALANCE).status] == [200, 429]
     main.close()

@@ -6,7 +6,20 @@ import pytest
 
 from sandbox import Sandbox
 from tests.clients import Api
+from tests.registry import REGISTRY
 from tests.worlds.control import Control, control, inside
+
+
+@pytest.fixture(scope="session")
+def _kept() -> Sandbox:
+    return Sandbox(REGISTRY)
+
+
+@pytest.fixture
+def sandbox(_kept: Sandbox) -> Sandbox:
+    """A sandbox of the tests' registry as it began, with no other world in it."""
+    _kept.worlds.start_over()
+    return _kept
 
 
 @pytest.fixture

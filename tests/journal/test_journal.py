@@ -79,7 +79,7 @@ def lived(sandbox: Sandbox) -> Control:
     sandbox.clock.advance("1d")
     money_of(other)
     other.get("/v3/domains/getDomain/active.com")
-    renew(main, "españa.com")
+    renew(main, "xn--espaa-rta.com")
     main.get("/v3/nowhere")
     main.post("/v3/domains/createDomain", b"{")
     return control(sandbox)

@@ -109,9 +109,7 @@ class AnySequence(RuleBasedStateMachine):
 
         number = state.holding_order.get(normalise(name))
         code = state.orders[number].auth_code if honest and number is not None else "guess"
-        self._paid(
-            who, "POST", f"{D}/requestTransfer", {"domain": {"domainName": name}, "authCode": code}
-        )
+        self._paid(who, "POST", f"{D}/requestTransfer", {"domain": {"domainName": name}, "authCode": code})
 
     def _paid(self, who: str, method: str, target: str, body: Any) -> None:
         from decimal import Decimal
@@ -185,5 +183,5 @@ class AnySequence(RuleBasedStateMachine):
         assert due is None or due[0] > self.sandbox.clock.now
 
 
-AnySequence.TestCase.settings = settings(max_examples=60, stateful_step_count=30)
+AnySequence.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
 TestAnySequence = AnySequence.TestCase

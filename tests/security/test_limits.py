@@ -115,7 +115,7 @@ class TestOnTheCommandLine:
         assert f"{option}" in listed
         assert f"envvar:{variable};" in listed or f"envvar:{variable}]" in listed
 
-    @pytest.mark.parametrize("value", ["-1", "many", ""])
+    @pytest.mark.parametrize("value", ["-1", "many", "", "1" + "0" * 400 + "x"])
     def test_it_takes_a_number(self, option: str, value: str):
         """And says so."""
         result = CliRunner().invoke(main, ["serve", "--port", "0", option, value])

@@ -10,10 +10,16 @@ from sandbox import Sandbox
 from tests.v2.client import REGISTRY, Client, connect
 
 
-@pytest.fixture
-def sandbox() -> Sandbox:
-    """A sandbox of the v2.0 tests' registry, its clock standing still."""
+@pytest.fixture(scope="session")
+def _sandbox() -> Sandbox:
     return Sandbox(REGISTRY)
+
+
+@pytest.fixture
+def sandbox(_sandbox: Sandbox) -> Sandbox:
+    """A sandbox of the v2.0 tests' registry as it began, its clock standing still."""
+    _sandbox.reset()
+    return _sandbox
 
 
 @pytest.fixture

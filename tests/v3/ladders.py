@@ -333,9 +333,7 @@ def _switch(climb: Climb, *, pending: bool = False, **already: Any) -> None:
         climb.end_transfer("active.com")
     climb.refused("switched_already", "active.com")
     order = order_of(climb.sandbox, "active.com")
-    climb.arrange(
-        "active.com", flags=frozenset(Flag) - order.flags, autorenew=not order.autorenew
-    )
+    climb.arrange("active.com", flags=frozenset(Flag) - order.flags, autorenew=not order.autorenew)
 
 
 ON, OFF = frozenset(Flag), frozenset[Flag]()
@@ -485,10 +483,7 @@ def request_transfer(climb: Climb) -> None:
     arrange_zone(world, "com", in_service=False, transfers=False)
     arrange_balance(world, "29.99")
     climb.unreadable()
-    domain: dict[str, Any] = {
-        "domainName": "not a name",
-        "contacts": {"tech-contact": {"phone": "none"}},
-    }
+    domain: dict[str, Any] = {"domainName": "not a name", "contacts": {"tech-contact": {"phone": "none"}}}
     climb.body = {"domain": domain, "authCode": True, "years": 0}
     climb.refused("invalid_parameter", "authCode must be a string")
     climb.body["authCode"] = "no-code"

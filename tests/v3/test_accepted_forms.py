@@ -32,7 +32,8 @@ def test_a_glue_host_as_label_or_in_full(api: Api, label: str) -> None:
 
 @pytest.mark.parametrize("key", ["authcode", "authCode"])
 @pytest.mark.parametrize(
-    ("code", "kept"), [("Se-cr3t!", "Se-cr3t!"), (123456, "123456"), (1234.5, "1234.5"), (1e20, "1" + "0" * 20)]
+    ("code", "kept"),
+    [("Se-cr3t!", "Se-cr3t!"), (123456, "123456"), (1234.5, "1234.5"), (1e20, "1" + "0" * 20)],
 )
 def test_a_code_under_either_name_and_as_a_number(api: Api, key: str, code: Any, kept: str) -> None:
     """The parameter is authCode, the sample has authcode, and one place calls it a float64."""
@@ -137,7 +138,9 @@ def test_no_name_servers_are_the_accounts_own(api: Api, servers: Any) -> None:
     assert made["domain"]["nameservers"] == ["ns1.home.net", "ns2.home.net"]
 
 
-@pytest.mark.parametrize("asked", ["ESPA%C3%91A.com", "espa%C3%B1a.com", "XN--ESPAA-RTA.COM", "espan%CC%83a.com."])
+@pytest.mark.parametrize(
+    "asked", ["ESPA%C3%91A.com", "espa%C3%B1a.com", "XN--ESPAA-RTA.COM", "espan%CC%83a.com."]
+)
 def test_a_name_in_any_spelling(api: Api, asked: str) -> None:
     """Upper case, Unicode, xn--, with a dot at the end."""
     answer = api.get(f"/v3/domains/getDomain/{asked}").json

@@ -173,10 +173,12 @@ def shared() -> tuple[Sandbox, Api]:
 
 
 WORDS = [part for row in V3.endpoints for path in row.paths for part in path.split("/") if part]
-SEGMENTS = st.sampled_from([*WORDS, "_worlds", "default", "_sandbox", "active.com", "ns1", ""]) | st.text(max_size=8)
+SEGMENTS = st.sampled_from([*WORDS, "_worlds", "default", "_sandbox", "active.com", "ns1", ""]) | st.text(
+    max_size=8
+)
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(
     method=st.sampled_from(["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]),
     segments=st.lists(SEGMENTS, max_size=6),

@@ -124,7 +124,14 @@ def test_fractions_of_a_cent_are_kept(sandbox: Sandbox, api: Api) -> None:
 
 @pytest.mark.parametrize(
     ("amount", "text"),
-    [("0", "0.00"), ("5", "5.00"), ("5.1", "5.10"), ("5.10", "5.10"), ("5.1230", "5.123"), ("1E+3", "1000.00")],
+    [
+        ("0", "0.00"),
+        ("5", "5.00"),
+        ("5.1", "5.10"),
+        ("5.10", "5.10"),
+        ("5.1230", "5.123"),
+        ("1E+3", "1000.00"),
+    ],
 )
 def test_amounts_in_words(amount: str, text: str) -> None:
     """Two fraction digits, or as many more as count."""

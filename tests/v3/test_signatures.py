@@ -80,9 +80,7 @@ def test_any_reading_is_taken(
     """By default every reading lets a request in, wherever the two elements travel."""
     text = ENDPOINTS[endpoint](target)
     signed = signature(SECRET, KEY, decoded(text) if spelling == "raw" else text, payload)
-    answer = (
-        send.get(target, headers(signed)) if place == "headers" else send.get(in_query(target, signed))
-    )
+    answer = send.get(target, headers(signed)) if place == "headers" else send.get(in_query(target, signed))
     assert answer.status == 200, answer.raw
     assert answer.assumptions["v3.signature.endpoint"] == "any"
     assert "v3.signature." in answer.headers["x-sandbox-signature"]
@@ -307,7 +305,16 @@ RIGHT = signature(SECRET, KEY, BASE + CHECK, BODY)
         ("nonsense", f"{KEY}{BASE}{CHECK}{BODY.decode()}"),
         ("ünïcode", f"{KEY}{BASE}{CHECK}"),
     ],
-    ids=["upper", "base64", "other-secret", "reserialised", "reordered", "wrong-secret", "nonsense", "letters"],
+    ids=[
+        "upper",
+        "base64",
+        "other-secret",
+        "reserialised",
+        "reordered",
+        "wrong-secret",
+        "nonsense",
+        "letters",
+    ],
 )
 def test_a_wrong_signature_is_explained(send: Sender, signed: str, hint: str | None) -> None:
     """The mistakes that can be recognised by name; for the others, what was expected to be signed."""
@@ -317,8 +324,7 @@ def test_a_wrong_signature_is_explained(send: Sender, signed: str, hint: str | N
 
 
 @pytest.mark.parametrize(
-    "signed",
-    ["", "nonsense", RIGHT.upper(), RIGHT[:-1], signature("other-secret", KEY, BASE + CHECK, BODY)],
+    "signed", ["", "nonsense", RIGHT.upper(), RIGHT[:-1], signature("other-secret", KEY, BASE + CHECK, BODY)]
 )
 def test_no_answer_tells_a_secret_or_a_signature(send: Sender, signed: str) -> None:
     """However a signature fails, neither a secret nor the right signature is in the answer."""

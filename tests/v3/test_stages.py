@@ -1,4 +1,4 @@
-"""Each stage of an order against each v3 operation: allowed as the table of moves says, else without effect."""
+"""Each stage of an order against each v3 operation: as the table of moves says, or without effect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from sandbox import Sandbox
 from sandbox.core.lifecycle import MOVES, TIMED, Action
-from sandbox.core.model import Stage
+from sandbox.core.model import Flag, Stage
 from tests.clients import Api
 from tests.registry import arrange, ask_for, order_of
 
@@ -19,7 +19,12 @@ GLUE = f"{D}/glueRecords/{NAME}"
 #: Each operation that acts on a name of the account: how it is called, and as which action it counts.
 OPERATIONS: dict[str, tuple[Action, str, str, Any]] = {
     "renewDomain": (Action.RENEW, "POST", f"{D}/renewDomain/{NAME}", None),
-    "setNameservers": (Action.SET_NAMESERVERS, "POST", f"{D}/setNameservers/{NAME}", {"nameservers": ["ns.a.net"]}),
+    "setNameservers": (
+        Action.SET_NAMESERVERS,
+        "POST",
+        f"{D}/setNameservers/{NAME}",
+        {"nameservers": ["ns.a.net"]},
+    ),
     "lock": (Action.HOLD, "POST", f"{D}/lock/{NAME}", None),
     "unlock": (Action.RELEASE_HOLD, "POST", f"{D}/unlock/{NAME}", None),
     "lockTransfer": (Action.LOCK_TRANSFER, "POST", f"{D}/lockTransfer/{NAME}", None),
@@ -51,8 +56,7 @@ DECISIONS = (Action.APPROVE_TRANSFER, Action.REJECT_TRANSFER)
 
 
 def at(sandbox: Sandbox, stage: Stage) -> None:
-    """Bring the name to a stage, with a host below it."""
-    sandbox.world  # noqa: B018
+    """Bring the name to a stage."""
     arrange(sandbox, NAME, stage=stage)
 
 
@@ -103,8 +107,6 @@ def test_what_a_pending_transfer_holds_up(sandbox: Sandbox, api: Api, operation:
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_a_flag_forbids(sandbox: Sandbox, api: Api, operation: str) -> None:
     """With every flag set, the operations that a flag forbids say which."""
-    from sandbox.core.model import Flag
-
     action, method, target, body = OPERATIONS[operation]
     assert api.post(GLUE, {"hostname": "ns1", "ips": ["192.0.2.9"]}).status == 200
     if action in DECISIONS:

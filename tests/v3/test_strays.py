@@ -98,11 +98,7 @@ def _broken(*_: Any, **__: Any) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_failure_inside_is_one_line_in_the_log(
-    sandbox: Sandbox,
-    api: Api,
-    method: str,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
+    sandbox: Sandbox, api: Api, method: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The answer says that it failed, not how; the log how and where; nothing has changed."""
     monkeypatch.setattr(orders, "own", _broken)

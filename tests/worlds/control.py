@@ -23,7 +23,7 @@ class Control:
         """The answer to a call."""
         return self.transport(method, f"{self.prefix}/_sandbox/{path}", [JSON], encoded(body))
 
-    def get(self, path: str, **query: object) -> Any:
+    def get(self, path: str, /, **query: object) -> Any:
         """What a GET answers, which must be a success."""
         return self._good(self.call("GET", path + ("?" + urlencode(query) if query else "")))
 

@@ -228,3 +228,22 @@ def test_a_world_found_by_credentials_that_changed(sandbox: Sandbox) -> None:
     assert (changed.get("/v3/balance").error, api.get("/v3/balance").status) == ("unknown_key", 200)
     fork.reset()
     assert (changed.get("/v3/balance").status, api.get("/v3/balance").error) == (200, "unknown_key")
+
+
+def test_starting_over(sandbox: Sandbox) -> None:
+    """All is as at the start: no forks, the first fixture, and the next fork is w1 with its credentials."""
+    first = sandbox.world.moment
+    fork = sandbox.fork()
+    sandbox.load(sandbox.fork(fixture="empty").export())
+    sandbox.worlds.start_over()
+    assert [world.name for world in sandbox.worlds] == ["default"]
+    assert sandbox.world.moment == first
+    assert sandbox.fork().account() == fork.account()
+
+
+def test_a_fork_copies_nothing_but_its_accounts(sandbox: Sandbox) -> None:
+    """All tables and indexes but those of accounts are the source's own, so that size costs nothing."""
+    own = {"seed", "accounts", "account_by_key", "account_by_token"}
+    source, forked = sandbox.world.state, sandbox.fork().world.state
+    shared = {name for name in source.__slots__ if getattr(source, name) is getattr(forked, name)}
+    assert shared >= set(source.__slots__) - own

@@ -1,0 +1,299 @@
+"""The faults of a world over HTTP, and the same in Python."""
+
+from __future__ import annotations
+
+from http.client import BadStatusLine
+
+import pytest
+from hypothesis import given, strategies
+from openapi_spec_validator import validate
+
+from sandbox import Sandbox
+from sandbox.core.refusals import Refused
+from sandbox.faults import KINDS, Match, When
+from sandbox.faults.parameters import parameters
+from sandbox.worlds.limits import Limits
+from tests.registry import REGISTRY
+
+FAULTS = "/_sandbox/faults"
+BALANCE = "/v3/balance"
+COUNTS = ("matched", "struck", "spent")
+
+WORDS = strategies.sampled_from(
+    [
+        *sorted({key for kind in KINDS.values() for key in parameters(kind)}),
+        *parameters(Match),
+        *parameters(When),
+        *("kind", "name", "match", "when", "preset", "other"),
+    ]
+)
+
+
+@pytest.fixture
+def client(sandbox):
+    return sandbox.client()
+
+
+@pytest.fixture(scope="module")
+def shared():
+    return Sandbox(REGISTRY)
+
+
+def names(answer):
+    assert answer.status_code == 200, answer.text
+    return [rule["name"] for rule in answer.json["faults"]]
+
+
+def test_list_add_replace_remove_and_clear(client):
+    assert names(client.get(FAULTS)) == []
+    assert names(client.post(FAULTS, json={"kind": "reset", "when": {"nth": 9}})) == ["reset"]
+    assert names(client.post(FAULTS, json={"kind": "close", "when": {"nth": 9}, "name": "shut"})) == ["shut"]
+    client.get(BALANCE)
+    (first, second) = client.get(FAULTS).json["faults"]
+    assert first == {
+        "name": "reset",
+        "kind": "reset",
+        "match": {},
+        "when": {"nth": 9, "phase": "before"},
+        "matched": 1,
+        "struck": 0,
+        "spent": False,
+    }
+    assert second["name"] == "shut"
+    assert names(client.delete(f"{FAULTS}/reset")) == ["shut"]
+    assert names(client.put(FAULTS, json={"rules": [{"kind": "hang"}, {"preset": "outage"}]})) == [
+        "hang",
+        "outage",
+    ]
+    assert names(client.delete(FAULTS)) == []
+    assert names(client.put(FAULTS, json={"rules": []})) == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "error", "message"),
+    [
+        ("PUT", "", {"rules": [{"kind": "hang"}, {"kind": "hang", "when": {"chance": 2}}]}, 400,
+         "invalid_parameter", "rules[1].when.chance must lie between 0 and 1."),
+        ("PUT", "", {"rules": {}}, 400, "invalid_parameter", "rules must be an array."),
+        ("PUT", "", {}, 400, "invalid_parameter", "rules is missing."),
+        ("PUT", "", {"rules": [], "rule": 1}, 400, "invalid_parameter", "rule is not known here."),
+        ("POST", "", {"kind": "reset", "self": 1}, 400, "invalid_parameter", "self is not known here."),
+        ("POST", "", {"name": "there", "kind": "close"}, 409, "fault_exists", "There is a fault 'there'"),
+        ("POST", "", b"{", 400, "malformed_body", "The body is not usable"),
+        ("DELETE", "/gone", None, 404, "unknown_fault", "There is no fault 'gone'; there are there."),
+    ],
+)  # fmt: skip
+def test_a_mistake_changes_nothing(client, method, path, body, status, error, message):
+    client.post(FAULTS, json={"kind": "reset", "name": "there"})
+    raw = {"data": body, "content_type": "application/json"} if isinstance(body, bytes) else {"json": body}
+    answer = client.open(FAULTS + path, method=method, **(raw if body is not None else {}))
+    assert (answer.status_code, answer.json["error"]) == (status, error), answer.json
+    assert answer.json["message"].startswith(message)
+    assert names(client.get(FAULTS)) == ["there"]
+
+
+def test_no_more_rules_than_the_limit(make):
+    sandbox = make(limits=Limits(faults=2))
+    client = sandbox.client()
+    client.post(FAULTS, json={"kind": "reset"})
+    answer = client.put(FAULTS, json={"rules": [{"kind": "reset"}] * 3})
+    assert (answer.status_code, answer.json["error"]) == (429, "too_many_faults")
+    assert "That would be 3 faults, and 2 is the most" in answer.json["message"]
+    assert "--max-faults" in answer.json["message"]
+    assert names(client.get(FAULTS)) == ["reset"]
+    sandbox.faults.add(kind="close")
+    with pytest.raises(Refused, match="too_many_faults"):
+        sandbox.faults.add(kind="hang")
+
+
+JSON_VALUES = strategies.recursive(
+    strategies.none()
+    | strategies.booleans()
+    | strategies.integers()
+    | strategies.floats()
+    | strategies.text(max_size=9),
+    lambda inner: strategies.lists(inner, max_size=3) | strategies.dictionaries(WORDS, inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@given(
+    rule=strategies.dictionaries(WORDS, JSON_VALUES, max_size=6), word=strategies.sampled_from(sorted(KINDS))
+)
+def test_whatever_is_given_is_a_rule_or_refused(shared, rule, word):
+    """And what is a rule can be listed, given again, and met by a request."""
+    faults = shared.faults
+    for given_rule in (rule, {**rule, "kind": word}):
+        faults.clear()
+        try:
+            faults.place(given_rule)
+        except Refused:
+            assert faults.list() == []
+            continue
+        listed = [{k: v for k, v in rule.items() if k not in COUNTS} for rule in faults.list()]
+        faults.replace(listed)
+        assert [{k: v for k, v in rule.items() if k not in COUNTS} for rule in faults.list()] == listed
+
+
+def test_a_worlds_prefix_chooses_whose_faults(sandbox, client):
+    forked = sandbox.fork()
+    answer = client.post(f"/_worlds/{forked.world.name}{FAULTS}", json={"kind": "error", "status": 500})
+    assert names(answer) == ["error"]
+    assert names(client.get(FAULTS)) == []
+    assert forked.client().get(BALANCE).status_code == 500
+    assert client.get(BALANCE).status_code == 200
+
+
+def test_kinds_and_presets_are_described(client):
+    told = client.get(f"{FAULTS}/kinds").json
+    kinds = {kind["kind"]: kind for kind in told["kinds"]}
+    assert list(kinds) == (
+        [
+            "error",
+            "latency",
+            "drip",
+            "hang",
+            "reset",
+            "close",
+            "truncate",
+            "garbage",
+            "mutate",
+            "rate_limit",
+            "duplicate",
+            "stale",
+        ]
+    )
+    assert all(kind["about"] and kind["phases"] for kind in kinds.values())
+    (limit,) = [one for one in kinds["rate_limit"]["parameters"] if one["name"] == "limit"]
+    assert limit == {
+        "name": "limit",
+        "takes": "a whole number from 0 to 1000000",
+        "required": True,
+        "default": None,
+        "about": "How many requests are let through.",
+    }
+    assert [one["name"] for one in told["when"]] == [
+        "phase",
+        "nth",
+        "every",
+        "times",
+        "chance",
+        "from",
+        "until",
+    ]
+    assert [one["name"] for one in told["match"]] == (
+        ["operation", "domain", "account", "method", "path", "body", "changed"]
+    )
+    presets = client.get(f"{FAULTS}/presets").json["presets"]
+    assert [one["preset"] for one in presets] == [
+        "flaky", "outage", "lost-responses", "slow", "rate-limited", "maintenance",
+    ]  # fmt: skip
+    for preset in presets:
+        assert names(client.put(FAULTS, json={"rules": preset["rules"]}))
+
+
+def test_a_null_is_nothing_given(client):
+    rule = {"kind": "reset", "name": None, "preset": None, "match": {"domain": None}, "when": None}
+    assert names(client.post(FAULTS, json=rule)) == ["reset"]
+    assert names(client.put(FAULTS, json={"rules": [rule]})) == ["reset"]
+
+
+def test_the_document_shows_it(client):
+    document = client.get("/_sandbox/openapi/control.json").json
+    validate(document)
+    paths = {path: set(found) for path, found in document["paths"].items() if path.startswith(FAULTS)}
+    assert paths == {
+        FAULTS: {"get", "put", "post", "delete"},
+        f"{FAULTS}/{{name}}": {"delete"},
+        f"{FAULTS}/kinds": {"get"},
+        f"{FAULTS}/presets": {"get"},
+    }
+    wanted = document["components"]["schemas"]["RulesWanted"]["properties"]["rules"]["items"]
+    titles = [shape["title"] for shape in wanted["oneOf"]]
+    assert "rate_limit" in titles
+    assert "preset" in titles
+
+
+# In Python, without a socket.
+
+
+def test_the_context_manager_takes_its_rules_away(sandbox, client):
+    with sandbox.faults.add(kind="error", status=500) as fault:
+        assert client.get(BALANCE).status_code == 500
+        assert (fault.matched, fault.struck) == (1, 1)
+        sandbox.faults.add(kind="error", status=501, name="other")
+    assert [rule["name"] for rule in sandbox.faults.list()] == ["other"]
+    with sandbox.faults.preset("maintenance", name="closed"):
+        sandbox.faults.remove("closed")
+    assert [rule["name"] for rule in sandbox.faults.list()] == ["other"]
+
+
+def test_what_python_refuses(sandbox):
+    sandbox.faults.add(kind="reset", name="there")
+    with pytest.raises(Refused, match="fault_exists"):
+        sandbox.faults.add(kind="reset", name="there")
+    with pytest.raises(Refused, match="unknown_fault"):
+        sandbox.faults.remove("gone")
+    with pytest.raises(Refused, match="unknown_fault"):
+        sandbox.faults.get("gone")
+
+
+@pytest.mark.parametrize("phase", ["before", "after"])
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("reset", ConnectionResetError),
+        ("close", ConnectionAbortedError),
+        ("hang", TimeoutError),
+        ("garbage", BadStatusLine),
+    ],
+)
+def test_in_process_the_clients_exception_is_raised(sandbox, client, kind, error, phase):
+    sandbox.faults.add(kind=kind, when={"phase": phase}, match={"method": "POST"})
+    with pytest.raises(error):
+        client.post("/v3/domains/createDomain", json={"domain": {"domainName": "new.com"}})
+    assert ("new.com" in sandbox.world.state.holding_order) is (phase == "after")
+    assert client.get(BALANCE).json[0]["balance"] == ("9990.00" if phase == "after" else "10000.00")
+    entry = sandbox.world.journal.get("r1")
+    assert (entry.fault, entry.fault_kind, entry.lost) == (kind, kind, True)
+    assert entry.status == (200 if phase == "after" else 0)
+    assert bool(entry.answer) is (phase == "after")
+
+
+def test_in_process_latency_and_drip_take_their_time(sandbox, client, monkeypatch):
+    slept: list[float] = []
+    monkeypatch.setattr("time.sleep", slept.append)
+    sandbox.faults.replace(
+        [
+            {"kind": "latency", "seconds": 3},
+            {"kind": "latency", "name": "late", "seconds": 2, "when": {"phase": "after"}},
+            {"kind": "drip", "size": 50, "pause": 1},
+        ]
+    )
+    answer = client.get(BALANCE)
+    assert answer.json[0]["balance"] == "10000.00"
+    assert slept == [3, 2, 1], "before, after, and between two drops"
+    assert answer.headers["X-Sandbox-Fault"] == "latency, late, drip"
+
+
+def test_in_process_a_truncated_answer_is_shorter_than_it_says(sandbox, client):
+    sandbox.faults.add(kind="truncate", keep=7)
+    answer = client.get(BALANCE)
+    assert len(answer.data) == 7 < int(answer.headers["Content-Length"])
+
+
+def test_a_world_that_goes_back_while_a_request_waits(sandbox, client, monkeypatch):
+    sandbox.faults.add(kind="latency", seconds=3)
+    monkeypatch.setattr("time.sleep", lambda _: sandbox.reset())
+    with pytest.raises(ConnectionAbortedError):
+        client.post("/v3/domains/createDomain", json={"domain": {"domainName": "new.com"}})
+    assert "new.com" not in sandbox.world.state.holding_order
+
+
+def test_a_world_without_rules_is_not_looked_over(make, monkeypatch):
+    def never(*_, **__):
+        raise AssertionError("a world without rules pays for none")
+
+    monkeypatch.setattr("sandbox.web.strikes.perform", never)
+    sandbox: Sandbox = make()
+    assert sandbox.client().get(BALANCE).status_code == 200

@@ -1,0 +1,154 @@
+"""Why a request was refused: the rule, the state it met, and the nearest move that would be allowed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from sandbox.core import refusals
+from sandbox.core.refusals import Refused, Rule
+from sandbox.worlds.explain import explain
+from tests.clients import Api
+from tests.registry import arrange_balance, ask_for
+from tests.worlds.control import Control, inside, money_of, register, renew
+
+
+def _refusal(steer: Control) -> dict[str, Any]:
+    refusal = steer.get("journal")["requests"][-1]["refusal"]
+    assert refusal is not None
+    return dict(refusal)
+
+
+def _met(refusal: dict[str, Any]) -> dict[str, Any]:
+    return dict(refusal["met"]["domains"][0])
+
+
+def test_a_removed_name_is_restored_before_it_is_renewed(steer: Control, main: Api) -> None:
+    """Where an action would lead to the stage that is asked for, it is named."""
+    renew(main, "redemption.com")
+    refusal = _refusal(steer)
+    assert refusal["rule"] == "wrong_state"
+    assert refusal["allowed"] == "ask for its restore first, which makes it active"
+    met = _met(refusal)
+    assert (met["domain"], met["holder"], met["stage"]) == ("redemption.com", "main", "redemption")
+    assert met["due"] == "2026-03-28T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "at"),
+    [
+        ("requested.com", "wait for the processing at 2026-03-02T12:00:00Z", "2026-03-02T12:00:00Z"),
+        ("pending.com", "wait for the release at 2026-03-03T12:00:00Z", "2026-03-03T12:00:00Z"),
+        ("arriving.com", "wait for the transfer completion at 2026-03-04T12:00:00Z", "2026-03-04T12:00:00Z"),
+        ("overdue.com", "ask for its renewal first, which makes it active", None),
+    ],
+)
+def test_where_only_time_leads_on_the_instant_is_told(
+    steer: Control, main: Api, name: str, words: str, at: str | None
+) -> None:
+    """The explanation names the event and when it happens."""
+    main.post(f"/v3/domains/lock/{name}")
+    refusal = _refusal(steer)
+    assert (refusal["rule"], refusal["allowed"], refusal["allowed_at"]) == ("wrong_state", words, at)
+
+
+def test_the_instant_that_is_told_is_right(sandbox: Sandbox, steer: Control, main: Api) -> None:
+    """At that instant the refused request is let through; a second before it is not."""
+    inside(sandbox, "other").post(
+        "/v3/domains/requestTransfer", {"domain": {"domainName": "early.com"}, "authCode": "x"}
+    )
+    refusal = _refusal(steer)
+    assert refusal["rule"] == "too_young"
+    at = refusal["allowed_at"]
+    code = main.get("/v3/domains/getAuthcode/early.com").json["authCode"]
+    wish = {"domain": {"domainName": "early.com"}, "authCode": code}
+    other = inside(sandbox, "other")
+    sandbox.clock.set(at)
+    with sandbox.fork() as fork:
+        assert inside(fork, "other").post("/v3/domains/requestTransfer", wish).status == 200
+    sandbox.rewind("r1")
+    main.get("/v3/balance")
+    sandbox.clock.advance("PT1H")
+    assert other.post("/v3/domains/requestTransfer", wish).error == "too_young"
+
+
+def test_money_that_is_missing_is_counted(sandbox: Sandbox, steer: Control) -> None:
+    """The explanation says by how much the balance is too low, and with so much more it is enough."""
+    register(inside(sandbox, "poor"), "dear.com")
+    refusal = _refusal(steer)
+    assert refusal["allowed"] == "top up the balance by 9.00 USD or more"
+    assert (refusal["met"]["account"], refusal["met"]["balance"]) == ("poor", "1.00")
+    arrange_balance(sandbox, "10.00", "poor")
+    assert register(inside(sandbox, "poor"), "dear.com").status == 200
+
+
+def test_who_holds_a_name_is_told(sandbox: Sandbox, steer: Control, main: Api) -> None:
+    """A name that is taken, or another account's, or nobody's."""
+    register(main, "theirs.com")
+    assert _refusal(steer)["allowed"].startswith("other holds it: ask for a transfer")
+    register(main, "gone.com")
+    assert _refusal(steer)["allowed_at"] == "2026-04-04T12:00:00Z"
+    register(main, "active.com")
+    assert "this account's already" in _refusal(steer)["allowed"]
+    main.get("/v3/domains/getDomain/theirs.com")
+    assert _refusal(steer)["allowed"].startswith("other holds it: use that account's credentials")
+    main.get("/v3/domains/getDomain/nobodys.com")
+    assert _refusal(steer)["allowed"] == "nobody holds it: register it first"
+
+
+def test_a_lock_names_its_key(steer: Control, main: Api) -> None:
+    """What is locked is unlocked by the operation that the explanation names."""
+    main.post("/v3/domains/lockUpdate/active.com")
+    body = {"nameservers": ["ns1.elsewhere.net"]}
+    assert main.post("/v3/domains/setNameservers/active.com", body).error == "locked"
+    refusal = _refusal(steer)
+    assert refusal["allowed"] == "take client_update_prohibited off with unlockUpdate first"
+    assert _met(refusal)["flags"] == ["client_update_prohibited"]
+    main.post("/v3/domains/unlockUpdate/active.com")
+    assert main.post("/v3/domains/setNameservers/active.com", body).status == 200
+
+
+def test_a_pending_transfer_says_who_may_end_it(sandbox: Sandbox, steer: Control, main: Api) -> None:
+    """The parties to a transfer, and when it ends by itself."""
+    ask_for(sandbox, "second.com")
+    renew(main, "second.com")
+    refusal = _refusal(steer)
+    assert refusal["rule"] == "transfer_pending"
+    assert refusal["allowed_at"] == _met(refusal)["transfer_completes"] == "2026-03-06T12:00:00Z"
+
+
+def test_prices_and_periods_name_what_is_right(steer: Control, main: Api) -> None:
+    """The value that would be taken is in the explanation."""
+    main.post("/v3/domains/renewDomain/gold.com", {"years": 1, "purchaseCost": 1})
+    assert _refusal(steer)["allowed"] == "send purchaseCost 300.00"
+    register(main, "short.shop", 1)
+    assert _refusal(steer)["allowed"] == "ask for at least 2 years"
+    register(main, "long.shop", 9)
+    assert _refusal(steer)["allowed"] == "ask for at most 5 years"
+
+
+def test_a_request_that_was_not_refused_needs_no_explanation(steer: Control, main: Api) -> None:
+    """There is nothing to explain."""
+    money_of(main)
+    assert steer.get("journal/r1")["refusal"] is None
+
+
+def _rules() -> list[Rule]:
+    found = {rule.name: rule for rule in vars(refusals).values() if isinstance(rule, Rule)}
+    return [found[name] for name in sorted(found)]
+
+
+@pytest.mark.parametrize("rule", _rules(), ids=lambda rule: rule.name)
+def test_every_rule_can_be_explained(sandbox: Sandbox, main: Api, rule: Rule) -> None:
+    """No refusal is left without a word on what would be allowed, whatever it met."""
+    from dataclasses import replace
+
+    money_of(main)
+    facts = dict.fromkeys(re.findall(r"\{(\w+)", rule.sentence), "1")
+    entry = replace(sandbox.journal[0], refused=Refused(rule, **facts))
+    explanation = explain(entry)
+    assert explanation is not None
+    assert explanation.allowed.words

@@ -1,0 +1,188 @@
+"""Whatever is sent: an answer that is documented for the operation, never a failure, never half a change."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sandbox import Sandbox
+from sandbox.v2.errors import TRANSPORT
+from tests.clients import JSON, Answer
+from tests.soundness import assert_sound
+from tests.v2.client import FORM, REGISTRY, Client, connect
+from tests.v2.works import WORKS, Ask
+
+_CONTRACT = Path(__file__).parents[1] / "contract"
+_TRANSPORT_RULES = {rule.name for rule in TRANSPORT}
+WITH_BODY = [operation for operation, ask in WORKS.items() if ask.body]
+
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=20),
+    st.sampled_from(
+        ["", " ", "0", "-1", "1e999", "\u0000", "\r\nX: y", "ns1.home.net", "MAIN", "x" * 5000, "é" * 300]
+    ),
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(
+            st.sampled_from(["array", "add", "del", "ip", "type", "0", "", "more"]), inner, max_size=3
+        ),
+    ),
+    max_leaves=6,
+)
+
+
+@cache
+def documented(operation: str) -> list[tuple[int, re.Pattern[str]]]:
+    """The errors of an operation, as patterns."""
+    errors = yaml.safe_load((_CONTRACT / "v2_errors.yaml").read_text("utf-8"))
+    return [
+        (
+            error["code"],
+            re.compile(re.sub(r"\\\{\\\{.*?\\\}\\\}", ".*", re.escape(error["message"])), re.DOTALL),
+        )
+        for error in errors
+        if error["operations"] == "all" or operation in error["operations"]
+    ]
+
+
+def tame(sandbox: Sandbox, operation: str, ask: Ask, content_type: tuple[str, str] = JSON) -> Answer:
+    """Send a request, and assert what holds of every answer."""
+    before = sandbox.world.state
+    client = connect(sandbox)
+    client.own = [content_type]
+    answer = client.call(ask.method, ask.path, ask.body)
+    assert answer.status != 500, answer.raw
+    if answer.status == 200:
+        assert_sound(sandbox.world.state)
+        return answer
+    assert sandbox.world.state is before
+    rule = answer.headers["x-sandbox-refusal"].partition(":")[0]
+    assert answer.headers["x-sandbox-refusal"].isascii()
+    assert len(answer.headers["x-sandbox-refusal"]) <= 500
+    if rule not in _TRANSPORT_RULES:
+        said = answer.json["code"], answer.json["msg"]
+        fits = [code for code, told in documented(operation) if code == said[0] and told.fullmatch(said[1])]
+        assert fits, f"{operation} says {said}"
+    return answer
+
+
+@pytest.fixture(scope="module")
+def world() -> Sandbox:
+    """One sandbox for many examples; each begins with it anew."""
+    return Sandbox(REGISTRY)
+
+
+@pytest.mark.parametrize("operation", WITH_BODY)
+@given(data=st.data())
+def test_any_value_in_any_field(world: Sandbox, operation: str, data: st.DataObject) -> None:
+    """A working body with some of its fields replaced by anything."""
+    world.reset()
+    ask = WORKS[operation]
+    keys = [*ask.body, "zip", "mail", "license", "lang"]
+    changes = data.draw(st.dictionaries(st.sampled_from(keys), VALUES, min_size=1, max_size=3))
+    tame(world, operation, ask.having({**ask.body, **changes}))
+
+
+@pytest.mark.parametrize("operation", WITH_BODY)
+@given(body=st.one_of(VALUES, st.dictionaries(st.text(max_size=10), VALUES, max_size=4)))
+def test_any_body(world: Sandbox, operation: str, body: Any) -> None:
+    """Any JSON at all."""
+    world.reset()
+    tame(world, operation, WORKS[operation].having(json.dumps(body).encode()))
+
+
+@pytest.mark.parametrize("operation", [op for op in WORKS if op != "v2.domain.zones"])
+@given(
+    text=st.one_of(
+        st.text(min_size=1, max_size=30), st.sampled_from(["españa.com", "xn--.com", "a.b.com", "com", "."])
+    )
+)
+def test_any_text_in_the_path(world: Sandbox, operation: str, text: str) -> None:
+    """Any name, id or handle; a host's too."""
+    world.reset()
+    ask = WORKS[operation]
+    segment = quote(text.encode("utf-8", "replace"), safe="")
+    parts = ask.path.split("/")
+    for at in (2, 4):
+        if at < len(parts) and parts[at] not in ("check", "renew", "restore", "approve", "reject"):
+            path = "/".join([*parts[:at], segment, *parts[at + 1 :]])
+            tame(world, operation, ask.at(path))
+
+
+@pytest.mark.parametrize("operation", WITH_BODY)
+@given(form=st.binary(max_size=60) | st.text("abns[]=&01%+i pdl", max_size=60).map(str.encode))
+def test_any_form(forms: Sandbox, operation: str, form: bytes) -> None:
+    """Anything that claims to be a form."""
+    forms.reset()
+    tame(forms, operation, WORKS[operation].having(form), FORM)
+
+
+@pytest.fixture(scope="module")
+def forms() -> Sandbox:
+    """A sandbox that takes forms."""
+    return Sandbox(REGISTRY, profile="observed", assume={"v2.domain_info.shape": "bare"})
+
+
+def _deep(depth: int) -> bytes:
+    return b'{"ns": ' + b"[" * depth + b"]" * depth + b"}"
+
+
+RAW = {
+    "bad UTF-8": b'{"name": "\xff\xfe"}',
+    "half a surrogate pair": b'{"name": "\\ud800"}',
+    "a key twice": b'{"period": 1, "period": 2}',
+    "NaN": b'{"period": NaN}',
+    "many digits": b'{"period": ' + b"9" * 5000 + b"}",
+    "a huge exponent": b'{"period": 1e400}',
+    "deep": _deep(100),
+    "very deep": _deep(100_000),
+    "an array": b"[1, 2]",
+    "a string": b'"name"',
+    "cut off": b'{"name": "Nor',
+    "NULs": b"\x00" * 10,
+    "a long string": json.dumps(
+        dict.fromkeys(("name", "ns", "period", "ip", "transfer_code"), "x" * 200_000)
+    ).encode(),
+    "a long array": json.dumps({"ns": ["a.b"] * 100_000, "ip": ["a"] * 100_000}).encode(),
+    "many keys": json.dumps({f"k{n}": n for n in range(50_000)}).encode(),
+    "too large": b'{"name": "' + b"x" * (1 << 20) + b'"}',
+}
+
+
+@pytest.mark.parametrize("raw", RAW)
+@pytest.mark.parametrize("operation", WITH_BODY)
+def test_bodies_that_are_hard_to_read(world: Sandbox, operation: str, raw: str) -> None:
+    """Each is answered, and in the envelope."""
+    world.reset()
+    answer = tame(world, operation, WORKS[operation].having(RAW[raw]))
+    assert answer.status in (400, 413, 200)
+
+
+def test_over_a_socket(world: Sandbox) -> None:
+    """The worst of them as the server sees them."""
+    from tests.clients import Socket
+
+    with world.serve() as server:
+        for raw in RAW.values():
+            world.reset()
+            socket = Socket(server.url)
+            client = Client(socket, "main-token")
+            assert client.post("/customer", raw).status in (400, 413)
+            assert client.get("/customer/7").status == 200
+            socket.close()

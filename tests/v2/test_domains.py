@@ -1,0 +1,207 @@
+"""Names: what operations cost, that they take effect whole, and what they leave."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from sandbox.core.model import Purpose
+from tests.registry import arrange_balance, balance, order_of
+from tests.soundness import assert_sound
+from tests.v2.client import Client, connect, done, refusal
+from tests.v2.works import NAME, WORKS, Ask
+
+OWNER = {"contact_registrant": "OWNER"}
+
+#: What each operation takes from the balance, and as what.
+COSTS: list[tuple[Ask, str, Purpose | None]] = [
+    (WORKS["v2.domain.register"], "20.00", Purpose.REGISTRATION),
+    (WORKS["v2.domain.register"].at("/domain/new.net"), "9.50", Purpose.REGISTRATION),
+    (
+        WORKS["v2.domain.register"].at("/domain/new.com.ua").with_(license="123456"),
+        "12.00",
+        Purpose.REGISTRATION,
+    ),
+    (WORKS["v2.domain.renew"], "12.00", Purpose.RENEWAL),
+    (WORKS["v2.domain.renew"].at("/domain/gold.com/renew").with_(period=2), "600.00", Purpose.RENEWAL),
+    (WORKS["v2.domain.restore"], "80.00", Purpose.RESTORE),
+    (WORKS["v2.transfer.request"], "9.00", Purpose.TRANSFER),
+    (Ask("PUT", "/domain/held.com.ua", OWNER), "2.50", Purpose.OWNER_CHANGE),
+    (Ask("PUT", "/domain/held.com.ua", {"contact_admin": "OWNER"}), "0.00", None),
+    (Ask("PUT", "/domain/served.com", OWNER), "0.00", None),
+    (Ask("PUT", "/domain/held.com.ua", {"contact_registrant": "MAIN"}), "0.00", None),
+]
+
+
+@pytest.mark.parametrize(("ask", "price", "purpose"), COSTS, ids=lambda value: getattr(value, "path", ""))
+def test_what_it_costs(sandbox: Sandbox, main: Client, ask: Ask, price: str, purpose: Purpose | None) -> None:
+    """Charged once, under the request's name, and nothing is done for a cent less."""
+    answer = ask.send(main)
+    assert done(answer)
+    assert balance(sandbox) == Decimal("10000.00") - Decimal(price)
+    if purpose is None:
+        return
+    ledger = sandbox.world.state.ledger
+    entry = ledger[max(ledger)]
+    assert (entry.amount, entry.purpose) == (-Decimal(price), purpose)
+    assert entry.cause == answer.headers["x-sandbox-request"]
+
+    sandbox.reset()
+    arrange_balance(sandbox, str(Decimal(price) - Decimal("0.01")))
+    before = sandbox.world.state
+    assert refusal(ask.send(main))[:2] == (403, "Not enough funds on the balance sheet")
+    assert sandbox.world.state is before
+    arrange_balance(sandbox, price)
+    assert done(ask.send(main))
+    assert balance(sandbox) == 0
+
+
+def test_an_edit_takes_effect_whole_or_not_at_all(sandbox: Sandbox, main: Client) -> None:
+    """One bad part, and nothing of the rest is done."""
+    good: dict[str, Any] = {
+        "client_hold": 1,
+        "contact_admin": "ADMIN",
+        "contact_registrant": "OWNER",
+        "ns": {"add": ["ns3.home.net"], "del": ["ns1.home.net"]},
+    }
+    bad: list[dict[str, Any]] = [
+        {"client_renew_prohibited": 2},
+        {"contact_tech": "THEIRS"},
+        {"ns": {"add": ["ns3.home.net"], "del": ["ns7.home.net"]}},
+        {"ns": {"add": ["ns3.home.net", "-"]}},
+    ]
+    before = sandbox.world.state
+    for part in bad:
+        assert refusal(main.put("/domain/held.com.ua", {**good, **part}))
+        assert sandbox.world.state is before
+    assert done(main.put("/domain/held.com.ua", good))
+    order = order_of(sandbox, "held.com.ua")
+    assert order.nameservers == ("ns2.home.net", "ns3.home.net")
+    assert order.contacts.handles() == ("OWNER", "ADMIN", "MAIN", "MAIN")
+    assert order.flags == {"client_hold"}
+    assert balance(sandbox) == Decimal("9997.50")
+
+
+def test_a_delete_in_the_first_days_is_refunded(sandbox: Sandbox, main: Client) -> None:
+    """The name is free at once."""
+    assert done(main.post("/domain/new.com", NAME))
+    assert done(main.delete("/domain/new.com"))
+    assert balance(sandbox) == 10000
+    assert done(main.get("/domain/new.com/check"))["avail"] == "true"
+    assert refusal(main.get("/domain/new.com"))[1] == "Object not found new.com"
+
+
+def test_a_later_delete_leads_to_removal_and_a_restore_back(sandbox: Sandbox, main: Client) -> None:
+    """Status 6 between; the term is as it was."""
+    before = main.get("/domain/served.com").json
+    assert done(main.delete("/domain/served.com"))
+    assert main.get("/domain/served.com").json == {**before, "status": "6"}
+    assert done(main.put("/domain/served.com/restore"))
+    assert main.get("/domain/served.com").json == before
+    assert balance(sandbox) == Decimal("9920.00")
+
+
+def test_the_whole_life_of_a_name(sandbox: Sandbox, main: Client) -> None:
+    """Registered, overdue, in removal, gone: as time goes by."""
+    assert done(main.post("/domain/new.com", {**NAME, "period": 1}))
+    seen = []
+    for days in (364, 1, 29, 1, 29, 1, 4, 1):
+        sandbox.clock.advance(f"P{days}D")
+        answer = main.get("/domain/new.com")
+        seen.append(answer.json["status"] if answer.status == 200 else answer.json["msg"])
+    assert seen == ["2", "3", "3", "6", "6", "6", "6", "Object not found new.com"]
+    assert_sound(sandbox.world.state)
+
+
+def test_renewing_an_overdue_name(sandbox: Sandbox, main: Client) -> None:
+    """It is active again, a year after the end that it had."""
+    order = order_of(sandbox, "overdue.com")
+    expiry = order.expires.date().isoformat()
+    assert done(main.put("/domain/overdue.com/renew", {"current_expiry_date": expiry, "period": 1}))
+    assert main.get("/domain/overdue.com").json["status"] == "2"
+
+
+def test_a_transfer_comes_in(sandbox: Sandbox, main: Client) -> None:
+    """Status 1 until it completes, then the account's own, a year longer."""
+    held_until = order_of(sandbox, "theirs.com", "other").expires
+    assert done(main.post("/domain/theirs.com/transfer", {"transfer_code": "let-me-in", "customer_id": 8}))
+    assert main.get("/domain/theirs.com").json["status"] == "1"
+    sandbox.clock.advance("P5D")
+    order = order_of(sandbox, "theirs.com")
+    assert main.get("/domain/theirs.com").json["status"] == "2"
+    assert (order.expires.year, order.customer_id) == (held_until.year + 1, 8)
+    assert done(main.get("/domain/theirs.com/host/ns1"))["data"]["ip"] == ["192.0.2.9"]
+    assert refusal(connect(sandbox, "other").get("/domain/theirs.com"))[0] == 404
+
+
+@pytest.mark.parametrize(("word", "back"), [("cancel", "9.00"), ("reject", "9.00"), ("approve", "0.00")])
+def test_how_a_transfer_ends(sandbox: Sandbox, main: Client, other: Client, word: str, back: str) -> None:
+    """A request that comes to nothing is refunded."""
+    path = "/domain/theirs.com/transfer"
+    assert done(main.post(path, {"transfer_code": "let-me-in"}))
+    assert balance(sandbox) == Decimal("9991.00")
+    assert done(main.delete(path) if word == "cancel" else other.put(f"{path}/{word}"))
+    assert balance(sandbox) == Decimal("9991.00") + Decimal(back)
+    assert_sound(sandbox.world.state)
+
+
+def test_a_number_can_be_a_code(sandbox: Sandbox, main: Client) -> None:
+    """Callers send what looks like a number as one."""
+    from tests.registry import arrange
+
+    arrange(sandbox, "theirs.com", "other", auth_code="123456")
+    assert done(main.post("/domain/theirs.com/transfer", {"transfer_code": 123456}))
+
+
+def test_no_secret_is_told(sandbox: Sandbox, main: Client) -> None:
+    """Neither the right code nor the one that was sent."""
+    answer = main.post("/domain/theirs.com/transfer", {"transfer_code": "my-guess"})
+    told = answer.raw.decode() + str(answer.headers)
+    assert "my-guess" not in told
+    assert "let-me-in" not in told
+    answer = main.call("GET", "/domain/theirs.com", headers=[("X-Auth-Token", "lost-token")])
+    assert "lost-token" not in answer.raw.decode() + str(answer.headers)
+
+
+def test_why_is_in_a_header(main: Client) -> None:
+    """The rule and its sentence, in printable ASCII, however the name is written."""
+    answer = main.get("/domain/%D0%BF%D1%80%D0%B8%D0%B2%D1%96%D1%82.com/host/ns1")
+    explanation = answer.headers["x-sandbox-refusal"]
+    assert explanation.startswith("domain_not_found: ")
+    assert explanation.isascii()
+    assert explanation.isprintable()
+    assert "привіт.com" in answer.json["msg"]
+    answer = main.get("/domain/leaving.com")
+    assert "x-sandbox-refusal" not in answer.headers
+
+
+def test_an_internationalised_name(main: Client) -> None:
+    """Both spellings lead to it, where its zone takes such names."""
+    assert (
+        main.get("/domain/españa.com".replace("ñ", "%C3%B1")).json
+        == main.get("/domain/xn--espaa-rta.com").json
+    )
+    assert refusal(main.post("/domain/xn--espaa-rta.net", NAME))[1] == "Not the correct domain name"
+
+
+@pytest.mark.parametrize(
+    "name", ["a.b.com", "com", "com.ua", "-a.com", "a..com", "x" * 64 + ".com", "a b.com", "1.2.3.4"]
+)
+def test_malformed_names(main: Client, name: str) -> None:
+    """What no zone of the service could hold as it is."""
+    from urllib.parse import quote
+
+    answer = main.get(f"/domain/{quote(name)}/check")
+    assert refusal(answer)[1] in ("Not the correct domain name", "Domain zone not support")
+
+
+def test_a_world_in_the_path(sandbox: Sandbox) -> None:
+    """It is that world's account that the token is looked up in."""
+    client = connect(sandbox)
+    client.prefix = "/_worlds/default"
+    assert done(client.get("/domain/active.com"))
+    client.prefix = "/_worlds/other"
+    assert refusal(client.get("/domain/active.com"))[::2] == (404, "unknown_world")

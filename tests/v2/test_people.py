@@ -1,0 +1,204 @@
+"""Customers and contacts: what is kept of them, what is shown, and what they are linked to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from tests.soundness import assert_sound
+from tests.v2.client import Client, done, refusal
+from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
+
+
+def new_customer(main: Client, **changes: Any) -> int:
+    """Create a customer; answers its id."""
+    return int(done(main.post("/customer", {**CUSTOMER, **changes}))["data"]["customer_id"])
+
+
+def test_a_customer_as_it_is_shown(main: Client) -> None:
+    """Without fax, language, password and postal address; its postal code is a number."""
+    number = new_customer(main)
+    shown = {key: CARD[key] for key in CARD if key not in ("fax", "zip")}
+    assert done(main.get(f"/customer/{number}")) == {
+        "data": {**shown, "id": number, "zip": 65000, "count_active_orders": 0},
+        "status": True,
+    }
+
+
+def test_what_is_not_shown_is_kept(sandbox: Sandbox, main: Client) -> None:
+    """All the fields of the body, ``post_adress`` among them."""
+    kept = sandbox.world.state.customers[new_customer(main)]
+    assert (kept.lang, kept.password, kept.post_address) == ("uk", "secret", "PO box 9")
+    assert kept.card.fax == CARD["fax"]
+
+
+@pytest.mark.parametrize(("code", "shown"), [("79000", 79000), ("01001", 1001), ("", 0), ("SW1A 1AA", 0)])
+def test_a_postal_code_is_a_number(sandbox: Sandbox, main: Client, code: str, shown: int) -> None:
+    """Whatever a fixture has in its place."""
+    from dataclasses import replace
+
+    from tests.registry import write
+
+    customer = sandbox.world.state.customers[7]
+    write(sandbox, replace(customer, card=replace(customer.card, zip=code)))
+    assert done(main.get("/customer/7"))["data"]["zip"] == shown
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("zip", "65000"),
+        ("zip", -1),
+        ("zip", 1.5),
+        ("zip", 2**31),
+        ("mail", "nora"),
+        ("mail", 5),
+        ("country", "UKR"),
+        ("phone", "call me"),
+        ("lang", "ukr"),
+        ("name", ["Nora"]),
+        ("company", "x" * 256),
+        ("password", "x" * 256),
+        ("post_adress", {"street": "New"}),
+        ("post_adress", "x" * 256),
+        ("fax", "x"),
+    ],
+)
+def test_bad_values_of_customers(main: Client, field: str, value: Any) -> None:
+    """Each is told by its name, at creation and in a change."""
+    for answer in (
+        main.post("/customer", {**CUSTOMER, field: value}),
+        main.put("/customer/8", {field: value}),
+    ):
+        assert refusal(answer)[:2] == (400, f"Invalid {field}")
+        assert "x" * 100 not in answer.headers["x-sandbox-refusal"]
+
+
+def test_a_change_leaves_the_rest(main: Client) -> None:
+    """What is not sent, or is null, stays."""
+    number = new_customer(main)
+    before = done(main.get(f"/customer/{number}"))["data"]
+    assert done(main.put(f"/customer/{number}", {"city": "Lviv", "phone": None}))
+    assert done(main.get(f"/customer/{number}"))["data"] == {**before, "city": "Lviv"}
+
+
+def test_a_customers_mail_can_change_by_its_id(main: Client) -> None:
+    """And the old one is free then."""
+    number = new_customer(main)
+    assert done(main.put("/customer", {"customer_id": number, "mail": "other@example.com"}))
+    assert new_customer(main) == number + 1
+    taken = main.put("/customer", {"customer_id": number, "mail": CUSTOMER["mail"]})
+    assert refusal(taken)[1:] == ("Invalid mail", "mail_taken")
+    assert done(main.put("/customer", {"customer_id": number, "mail": "OTHER@example.com"}))
+
+
+def test_the_path_comes_before_the_body(main: Client) -> None:
+    """Where both name a customer."""
+    assert done(main.put("/customer/7", {"customer_id": 8, "name": "Path"}))
+    assert done(main.get("/customer/7"))["data"]["name"] == "Path"
+    assert done(main.get("/customer/8"))["data"]["name"] == "Eight"
+
+
+def test_active_orders_are_counted(sandbox: Sandbox, main: Client) -> None:
+    """Registered, asked for from elsewhere, released."""
+    count = lambda: done(main.get("/customer/8"))["data"]["count_active_orders"]  # noqa: E731
+    assert count() == 0
+    assert done(main.post("/domain/new.com", {**NAME, "customer_id": 8}))
+    assert done(WORKS["v2.transfer.request"].send(main))
+    assert count() == 2
+    refused = main.delete("/customer/8")
+    assert refused.json["status"] is True
+    assert "new.com" in refused.headers["x-sandbox-refusal"]
+    assert done(main.delete("/domain/new.com"))
+    assert done(main.delete("/domain/elsewhere.com/transfer"))
+    assert count() == 0
+    assert done(main.delete("/customer/8"))
+    assert refusal(main.get("/customer/8"))[1] == "ID not found"
+    assert_sound(sandbox.world.state)
+
+
+def test_what_a_deleted_customer_leaves_behind(sandbox: Sandbox, main: Client) -> None:
+    """Its contacts and its names in removal belong to no customer then."""
+    from sandbox.core.model import Stage
+    from tests.registry import arrange, order_of
+
+    arrange(sandbox, "active.com", stage=Stage.REDEMPTION)
+    assert done(main.delete("/customer/7"))
+    assert sandbox.world.state.contacts["OWNER"].customer_id is None
+    assert order_of(sandbox, "active.com").customer_id is None
+    assert done(main.get("/contact/OWNER"))
+    assert_sound(sandbox.world.state)
+
+
+def test_reseller_mode(sandbox: Sandbox, main: Client, poor: Client) -> None:
+    """Outside of it, a registration's customer says nothing."""
+    from tests.registry import arrange_balance, order_of
+
+    arrange_balance(sandbox, "100.00", "poor")
+    roles = dict.fromkeys(("contact_admin", "contact_billing", "contact_registrant", "contact_tech"), "POOR")
+    assert done(poor.post("/domain/poor.com", {**NAME, **roles, "customer_id": 7}))
+    assert order_of(sandbox, "poor.com", "poor").customer_id is None
+    assert done(main.post("/domain/rich.com", {**NAME, "customer_id": 7}))
+    assert order_of(sandbox, "rich.com").customer_id == 7
+    without = {key: NAME[key] for key in NAME if key != "customer_id"}
+    assert done(main.post("/domain/richer.com", without))
+    assert order_of(sandbox, "richer.com").customer_id is None
+
+
+# Contacts
+
+
+def test_a_contact_as_it_is_shown(main: Client) -> None:
+    """Its ten fields, all strings."""
+    assert done(main.post("/contact/NEW", {**CARD, "customer_id": 7, "tax_number": "12345678"}))
+    assert done(main.get("/contact/NEW")) == {"code": 200, "status": True, "data": CARD}
+
+
+def test_an_extra_parameter_is_kept(sandbox: Sandbox, main: Client) -> None:
+    """At creation and in a change; unknown ones are passed over in a change."""
+    assert done(main.post("/contact/NEW", {**CARD, "tax_number": "12345678"}))
+    assert dict(sandbox.world.state.contacts["NEW"].extra) == {"tax_number": "12345678"}
+    assert done(main.put("/contact/NEW", {**CARD, "tax_number": "87654321", "size": "1"}))
+    assert dict(sandbox.world.state.contacts["NEW"].extra) == {"tax_number": "87654321"}
+    assert refusal(main.put("/contact/NEW", {**CARD, "tax_number": 87654321}))[1] == "Invalid Param"
+
+
+def test_a_changed_contact_is_its_names_contact(sandbox: Sandbox, main: Client) -> None:
+    """v3 shows the new card."""
+    assert done(main.put("/contact/OWNER", CARD))
+    shown = sandbox.client().get("/v3/domains/getDomain/active.com").get_json()["domain"]["contacts"]
+    assert shown["reg-contact"]["name"] == CARD["name"]
+
+
+def test_a_change_of_a_contact_keeps_what_may_be_left_out(main: Client) -> None:
+    """Company, fax and region."""
+    assert done(main.post("/contact/NEW", CARD))
+    needed = {key: CARD[key] for key in CARD if key not in ("company", "fax", "region")}
+    assert done(main.put("/contact/NEW", {**needed, "city": "Lviv"}))
+    assert done(main.get("/contact/NEW"))["data"] == {**CARD, "city": "Lviv"}
+    assert done(main.put("/contact/NEW", {**needed, "fax": ""}))
+    assert done(main.get("/contact/NEW"))["data"]["fax"] == ""
+
+
+def test_a_contact_that_v3_made_is_there(sandbox: Sandbox, main: Client) -> None:
+    """Under the handle that domain info shows, and linked."""
+    v3 = {"contacts": {"tech-contact": {"name": "Vera Three", "country": "UA"}}}
+    assert sandbox.client().post("/v3/domains/setContacts/served.com", json=v3).status_code == 200
+    handle = main.get("/domain/served.com").json["contact_tech"]
+    assert done(main.get(f"/contact/{handle}"))["data"]["name"] == "Vera Three"
+    assert done(main.get(f"/contact/{handle}/check"))["avail"] is False
+    assert refusal(main.delete(f"/contact/{handle}"))[1] == "This object linked"
+    assert done(main.put("/domain/served.com", {"contact_tech": "SPARE"}))
+    assert done(main.delete(f"/contact/{handle}"))
+    assert done(main.get(f"/contact/{handle}/check"))["avail"] is True
+
+
+def test_a_handle_of_ones_own_does_not_disturb_v3(sandbox: Sandbox, main: Client) -> None:
+    """v3 takes the next one that is free."""
+    for number in range(1, 4):
+        assert done(main.post(f"/contact/C{number:06d}", CARD))
+    v3 = {"contacts": {"tech-contact": {"name": "Vera Three"}}}
+    assert sandbox.client().post("/v3/domains/setContacts/served.com", json=v3).status_code == 200
+    assert main.get("/domain/served.com").json["contact_tech"] == "C000004"
