@@ -6,8 +6,9 @@ from typing import Any
 
 from marshmallow import fields
 
-from sandbox.control.call import ControlCall
-from sandbox.core.assumptions import catalogue
+from sandbox.control.call import ControlCall, Strict
+from sandbox.core.assumptions import BadAssumption, catalogue, profile
+from sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, Refused
 from sandbox.web.fields import Instant, Listed, Shape, Text, Truth, Within
 from sandbox.web.generation import Endpoint
 
@@ -38,6 +39,13 @@ class AssumptionsShown(Shape):
     assumptions = Listed(Within(AssumptionShown))
 
 
+class AssumptionsWanted(Strict):
+    """Assumptions by name, on top of a profile or of those in force."""
+
+    profile = Text()
+    assume = fields.Dict(keys=Text(), values=fields.Raw(), error_messages={"invalid": "must be an object"})
+
+
 def health(call: ControlCall) -> dict[str, Any]:
     """Whether the sandbox answers."""
     world = call.world
@@ -47,6 +55,20 @@ def health(call: ControlCall) -> dict[str, Any]:
 def assumptions(call: ControlCall) -> dict[str, Any]:
     """Every assumption with its value, its default, what it takes and what it decides."""
     return {"assumptions": catalogue(call.world.assumptions)}
+
+
+def assume(call: ControlCall) -> dict[str, Any]:
+    """Take silences of the contract to mean something else in this world, from the next request on.
+
+    ``profile`` sets all of them, ``assume`` single ones; what neither names stays.
+    """
+    try:
+        named = call.arguments.get("profile")
+        base = profile(named) if named is not None else call.world.assumptions
+        call.world.assume(base.with_values(call.arguments.get("assume", {})))
+    except BadAssumption as problem:
+        raise Refused(INVALID_PARAMETER, problems=str(problem)) from None
+    return assumptions(call)
 
 
 def reset(call: ControlCall) -> dict[str, Any]:
@@ -63,6 +85,15 @@ ENDPOINTS = (
         paths=("/_sandbox/assumptions",),
         handle=assumptions,
         answer=AssumptionsShown(),
+    ),
+    Endpoint(
+        id="control.assumptions.set",
+        method="PUT",
+        paths=("/_sandbox/assumptions",),
+        handle=assume,
+        body=AssumptionsWanted(),
+        answer=AssumptionsShown(),
+        refuses=(MALFORMED_BODY, INVALID_PARAMETER),
     ),
     Endpoint(id="control.reset", method="POST", paths=("/_sandbox/reset",), handle=reset, answer=Health()),
 )

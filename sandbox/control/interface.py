@@ -7,7 +7,18 @@ from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
-from sandbox.control import advice, clock, documents, faults, general, history, journal, ledger, outside, worlds
+from sandbox.control import (
+    advice,
+    clock,
+    documents,
+    faults,
+    general,
+    history,
+    journal,
+    ledger,
+    outside,
+    worlds,
+)
 from sandbox.control.call import ControlCall, Nothing
 from sandbox.core import refusals
 from sandbox.core.model import Account
@@ -48,11 +59,7 @@ class Control:
     known_errors: frozenset[str] = frozenset()
 
     def __init__(
-        self,
-        worlds: Worlds,
-        others: Sequence[Generation],
-        vocabulary: Vocabulary,
-        gate: Gate | None = None,
+        self, worlds: Worlds, others: Sequence[Generation], vocabulary: Vocabulary, gate: Gate | None = None
     ) -> None:
         self._worlds = worlds
         self._gate = gate or Gate()

@@ -29,6 +29,9 @@ from sandbox.worlds.world import Line, World
 
 DEFAULT = "default"
 
+#: How many seconds pass at least between two looks for idle worlds that nobody has asked for.
+SWEEP = 1.0
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _COUNTED = re.compile(r"w[0-9]+")
 
@@ -64,6 +67,7 @@ class Worlds:
         self._first = default.origin
         self._seed = default.state.seed
         self._count = 0
+        self._swept = stopwatch()
         self._by_name: dict[str, World] = {}
         self._lock = threading.RLock()
         self._index = _Index()
@@ -150,7 +154,7 @@ class Worlds:
             self._forget(world)
 
     def start_over(self) -> None:
-        """Be as at the start: the default world at its first moment, whatever was loaded since, and no other."""
+        """Be as at the start: the default world at its first moment, whatever was loaded since, and no fork."""
         with self._lock:
             for world in list(self._by_name.values()):
                 if world is not self.default:
@@ -167,7 +171,8 @@ class Worlds:
     def _may_take(self, name: str | None) -> str:
         """The name of the next world, if there may be one."""
         with self._lock:
-            self._drop_idle()
+            if stopwatch() - self._swept > SWEEP or len(self._by_name) >= self.limits.worlds:
+                self._drop_idle()
             if len(self._by_name) >= self.limits.worlds:
                 raise Refused(
                     TOO_MANY_WORLDS,
@@ -242,6 +247,7 @@ class Worlds:
         return True
 
     def _drop_idle(self) -> None:
+        self._swept = stopwatch()
         for world in list(self._by_name.values()):
             if self._is_idle(world):
                 self._forget(world)

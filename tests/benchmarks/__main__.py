@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.benchmarks import faults
+from tests.benchmarks import faults, forking
 
-BENCHMARKS = (faults,)
+BENCHMARKS = (faults, forking)
 
 for benchmark in BENCHMARKS:
     print(benchmark.__doc__)

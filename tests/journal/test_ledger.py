@@ -52,9 +52,7 @@ def test_each_entry_names_what_caused_it(lived: Control) -> None:
 def test_totals_are_the_movements_of_the_balances(sandbox: Sandbox, lived: Control) -> None:
     """Whichever way they are cut, the totals come to what the accounts have gained and lost."""
     answer = lived.get("ledger")
-    moved = {
-        one["account"]: Decimal(one["balance"]) - Decimal(one["opening"]) for one in answer["balances"]
-    }
+    moved = {one["account"]: Decimal(one["balance"]) - Decimal(one["opening"]) for one in answer["balances"]}
     accounts = {key: Decimal(one["balance"]) for key, one in _by(answer["totals"], "account").items()}
     assert accounts == {name: amount for name, amount in moved.items() if amount}
     for what in ("operation", "purpose", "account"):

@@ -33,7 +33,12 @@ def _everything(steer: Control) -> list[str]:
     match = {"match": {"operation": "v3.nothing", "body": {"authCode": "no", "domain": {"x": 1}}}}
     return [
         text
-        for answer in (steer.get("journal"), steer.get("diff"), steer.get("ledger"), steer.post("verify", match))
+        for answer in (
+            steer.get("journal"),
+            steer.get("diff"),
+            steer.get("ledger"),
+            steer.post("verify", match),
+        )
         for text in _texts(answer)
     ]
 

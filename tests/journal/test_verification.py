@@ -71,7 +71,9 @@ def test_near_misses_say_in_what_they_missed(lived: Control) -> None:
 
 def test_where_an_order_broke(lived: Control) -> None:
     """The answer names the first that did not come, after which, and what came there instead."""
-    verdict = lived.post("verify", {"in_order": [{"operation": "v3.renew*"}, {**CREATE, "domain": "one.com"}]})
+    verdict = lived.post(
+        "verify", {"in_order": [{"operation": "v3.renew*"}, {**CREATE, "domain": "one.com"}]}
+    )
     assert verdict["message"] == "the expected request number 2 did not come after r3"
     assert [one["id"] for one in verdict["requests"]] == ["r3"]
     assert [one["request"]["id"] for one in verdict["near_misses"]] == ["r4"]

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
 from sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, InProcess, Socket, Transport, encoded
-from tests.registry import BASE
+from tests.documented import Document
+from tests.registry import BASE, REGISTRY
+
+
+@cache
+def document() -> Document:
+    """The document of the control interface, as a sandbox serves it; every answer is held against it."""
+    return Document(Sandbox(REGISTRY).client().get("/_sandbox/openapi/control.json").get_json())
 
 
 class Control:
@@ -21,7 +29,10 @@ class Control:
 
     def call(self, method: str, path: str, body: Any = None) -> Answer:
         """The answer to a call."""
-        return self.transport(method, f"{self.prefix}/_sandbox/{path}", [JSON], encoded(body))
+        target = f"{self.prefix}/_sandbox/{path}"
+        answer = self.transport(method, target, [JSON], encoded(body))
+        document().check(method, target, answer)
+        return answer
 
     def get(self, path: str, /, **query: object) -> Any:
         """What a GET answers, which must be a success."""

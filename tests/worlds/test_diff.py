@@ -27,9 +27,7 @@ def test_a_request_and_its_difference_say_the_same(steer: Control, main: Api) ->
         return one["table"], str(one["key"])
 
     assert sorted(difference["changes"], key=key) == sorted(entry["changes"], key=key)
-    [(change, fields)] = [
-        one for one in _changes(difference, "orders").values() if "expires" in one[1]
-    ]
+    [(change, fields)] = [one for one in _changes(difference, "orders").values() if "expires" in one[1]]
     assert change == "changed"
     assert fields["expires"] == {"before": "2026-11-21T12:00:00Z", "after": "2028-11-21T12:00:00Z"}
     assert _changes(difference, "accounts")[1001][1] == {
