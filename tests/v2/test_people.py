@@ -29,7 +29,8 @@ def test_a_customer_as_it_is_shown(main: Client) -> None:
 
 def test_what_is_not_shown_is_kept(sandbox: Sandbox, main: Client) -> None:
     """All the fields of the body, ``post_adress`` among them."""
-    kept = sandbox.world.state.customers[new_customer(main)]
+    number = new_customer(main)
+    kept = sandbox.world.state.customers[number]
     assert (kept.lang, kept.password, kept.post_address) == ("uk", "secret", "PO box 9")
     assert kept.card.fax == CARD["fax"]
 
