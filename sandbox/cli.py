@@ -91,7 +91,13 @@ def main() -> None:
 @setting("--control-open", is_flag=True, help="Requests to /_sandbox need no token, whoever may reach it.")
 @setting("--certfile", type=click.Path(), help="A certificate (PEM): the server speaks TLS.")
 @setting("--keyfile", type=click.Path(), help="Its key, where that is in a file of its own.")
-@setting("--max-worlds", type=click.IntRange(min=1), default=1000, show_default=True, help="The most.")
+@setting(
+    "--max-worlds",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="How many worlds there may be, the default one included.",
+)
 @setting(
     "--world-idle",
     type=click.FloatRange(min=0),

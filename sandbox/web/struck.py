@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from sandbox.core.ledger import money
 from sandbox.core.refusals import Refused
 from sandbox.faults import FaultRule, Phase
 from sandbox.web.bodies import read_object
@@ -120,9 +121,7 @@ class Struck:
         """Answer as the generation would for this error."""
 
         def make(generation: Generation, incoming: Incoming, world: World, endpoint: Endpoint) -> Answer:
-            names = subjects(incoming)
-            told = {"name": names[0], **facts} if names else facts
-            answer = generation.feign(error, told, incoming, world, endpoint)
+            answer = generation.feign(error, {**_known(incoming), **facts}, incoming, world, endpoint)
             return replace(_advised(incoming, retry_after, answer), status=status or answer.status)
 
         self.instead = make
@@ -153,6 +152,15 @@ class Struck:
     def look_back(self, commits: int) -> None:
         """Have it answered from the past."""
         self.commits = commits
+
+
+def _known(incoming: Incoming) -> dict[str, object]:
+    """What a refusal of this request could well speak of."""
+    names, account = subjects(incoming), incoming.account
+    known: dict[str, object] = {"name": names[0]} if names else {}
+    if account is not None:
+        known |= {"balance": money(account.balance), "currency": account.currency}
+    return known
 
 
 def _advised(incoming: Incoming, retry_after: int | None, answer: Answer) -> Answer:

@@ -154,7 +154,7 @@ class Worlds:
             self._forget(world)
 
     def start_over(self) -> None:
-        """Be as at the start: the default world at its first moment, whatever was loaded since, and no fork."""
+        """Be as at the start: no forks, and the default world at its first moment, whatever it has loaded."""
         with self._lock:
             for world in list(self._by_name.values()):
                 if world is not self.default:
