@@ -5,7 +5,6 @@ from __future__ import annotations
 from sandbox.core.lifecycle import BEGINNINGS, MOVES, TIMED, Action
 from sandbox.core.model import Stage
 
-
 _VERBS = {Action.APPROVE_TRANSFER: "approves", Action.REJECT_TRANSFER: "rejects"}
 
 

@@ -55,7 +55,12 @@ def _read(kind: str, values: tuple[str, ...], given: object, name: str) -> Any:
             return text
     elif text in values:
         return text == "true" if kind == "switch" else text
-    raise BadAssumption(f"{name} takes {_takes(kind, values)}, not {given!r}")
+    raise BadAssumption(f"{name} takes {_takes(kind, values)}, not {_short(given)}")
+
+
+def _short(given: object) -> str:
+    shown = repr(given)
+    return shown if len(shown) <= 80 else f"{shown[:79]}…"
 
 
 def _takes(kind: str, values: tuple[str, ...]) -> str:
@@ -356,7 +361,7 @@ class Assumptions:
             if name not in known:
                 near = get_close_matches(name, known, 1, 0.4)
                 hint = f"; the nearest is {near[0]}" if near else ""
-                raise BadAssumption(f"{name!r} is no assumption{hint}")
+                raise BadAssumption(f"{_short(name)} is no assumption{hint}")
             about = known[name].metadata
             changed[known[name].name] = _read(about["kind"], about["values"], given, name)
         return replace(self, **changed)
@@ -380,7 +385,7 @@ _SILENCES = fields(Assumptions)
 def profile(name: str) -> Assumptions:
     """The assumptions of a profile: ``documented`` is all defaults, ``observed`` what callers rely on."""
     if name not in PROFILES:
-        raise BadAssumption(f"{name!r} is no profile; the profiles are {', '.join(PROFILES)}")
+        raise BadAssumption(f"{_short(name)} is no profile; the profiles are {', '.join(PROFILES)}")
     chosen = Assumptions()
     if name == "documented":
         return chosen

@@ -51,8 +51,8 @@ class Move:
     """One row: ``action`` is possible at ``stages`` and leads to ``target`` (None: the stage stays).
 
     ``in_grace`` is where it leads within the add grace period, ``counterpart`` where it leads the order
-    on the other side of a transfer. ``while_leaving`` says whether it is possible while a transfer to another registrar is pending;
-    ``forbidden_by`` is the flag that rules it out.
+    on the other side of a transfer. ``while_leaving`` says whether it is possible while a transfer to
+    another registrar is pending; ``forbidden_by`` is the flag that rules it out.
     """
 
     action: Action

@@ -108,12 +108,7 @@ class V2:
         return _error(assumed, code, message)
 
     def feign(
-        self,
-        error: str,
-        facts: Mapping[str, object],
-        incoming: Incoming,
-        world: World,
-        endpoint: Endpoint,
+        self, error: str, facts: Mapping[str, object], incoming: Incoming, world: World, endpoint: Endpoint
     ) -> Answer:
         """As :meth:`refuse` would, whether the operation declares the error or not."""
         return _error(assumed_by(world, incoming), *feigned.words(endpoint.id, error, facts))

@@ -23,9 +23,9 @@ class Incoming:
     """One HTTP request, read whole.
 
     ``target`` is the request target as sent, ``prefix`` the part of it that chose the world,
-    ``port`` the one it came in on, ``arguments`` what the path's placeholders matched. ``world`` and ``account`` are set as soon as
-    they are known, be the request let in or not. ``assumed`` collects the assumptions
-    that the answer rests on, ``headers_out`` what the answer's headers say beside the usual.
+    ``port`` the one it came in on, ``arguments`` what the path's placeholders matched. ``world`` and
+    ``account`` are set as soon as they are known, be the request let in or not. ``assumed`` collects the
+    assumptions that the answer rests on, ``headers_out`` what the answer's headers say beside the usual.
     """
 
     method: str
@@ -171,12 +171,7 @@ class Generation(Protocol):
         """The answer to what was not."""
 
     def feign(
-        self,
-        error: str,
-        facts: Mapping[str, object],
-        incoming: Incoming,
-        world: World,
-        endpoint: Endpoint,
+        self, error: str, facts: Mapping[str, object], incoming: Incoming, world: World, endpoint: Endpoint
     ) -> Answer:
         """The answer to what is said to have failed with ``error``, one of its :attr:`known_errors`.
 

@@ -8,6 +8,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator
+
 from sandbox import Sandbox
 from tests.clients import JSON, Answer, InProcess, Socket, Transport, encoded
 from tests.documented import Document
@@ -82,8 +84,6 @@ def check(method: str, target: str, answer: Answer) -> None:
     said = operation["responses"].get(str(code))
     assert said is not None, f"{operation['operationId']} does not document {code}: {answer.raw!r}"
     schema = {**said["content"]["application/json"]["schema"], "components": document().content["components"]}
-    from jsonschema import Draft202012Validator
-
     Draft202012Validator(schema).validate(answer.json)
 
 

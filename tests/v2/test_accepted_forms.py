@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import quote, quote_plus
 
 import pytest
 
@@ -221,8 +222,6 @@ def test_zones_with_each_part_of_the_path_left_out(main: Client, path: str, name
 )
 def test_what_is_no_number_is_no_path(main: Client, path: str) -> None:
     """Zones have no error for it."""
-    from urllib.parse import quote
-
     assert refusal(main.get(f"/domain/zones{quote(path)}"))[2] == "unknown_path"
 
 
@@ -297,8 +296,6 @@ def test_unknown_keys_are_passed_over(main: Client) -> None:
 
 def form_of(value: Any, key: str = "") -> list[str]:
     """A JSON value as PHP writes it in a form."""
-    from urllib.parse import quote_plus
-
     items = (
         value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     )

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from sandbox import Sandbox
 from sandbox.v2.errors import TRANSPORT
-from tests.clients import JSON, Answer
+from tests.clients import JSON, Answer, Socket
 from tests.soundness import assert_sound
 from tests.v2.client import FORM, REGISTRY, Client, connect
 from tests.v2.works import WORKS, Ask
@@ -176,8 +176,6 @@ def test_bodies_that_are_hard_to_read(world: Sandbox, operation: str, raw: str) 
 
 def test_over_a_socket(world: Sandbox) -> None:
     """The worst of them as the server sees them."""
-    from tests.clients import Socket
-
     with world.serve() as server:
         for raw in RAW.values():
             world.reset()

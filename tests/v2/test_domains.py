@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from decimal import Decimal
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from sandbox import Sandbox
 from sandbox.core.model import Purpose
-from tests.registry import arrange_balance, balance, order_of
+from tests.registry import arrange, arrange_balance, balance, order_of
 from tests.soundness import assert_sound
 from tests.v2.client import Client, connect, done, refusal
 from tests.v2.works import NAME, WORKS, Ask
@@ -150,8 +151,6 @@ def test_how_a_transfer_ends(sandbox: Sandbox, main: Client, other: Client, word
 
 def test_a_number_can_be_a_code(sandbox: Sandbox, main: Client) -> None:
     """Callers send what looks like a number as one."""
-    from tests.registry import arrange
-
     arrange(sandbox, "theirs.com", "other", auth_code="123456")
     assert done(main.post("/domain/theirs.com/transfer", {"transfer_code": 123456}))
 
@@ -192,8 +191,6 @@ def test_an_internationalised_name(main: Client) -> None:
 )
 def test_malformed_names(main: Client, name: str) -> None:
     """What no zone of the service could hold as it is."""
-    from urllib.parse import quote
-
     answer = main.get(f"/domain/{quote(name)}/check")
     assert refusal(answer)[1] in ("Not the correct domain name", "Domain zone not support")
 

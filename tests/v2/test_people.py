@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from sandbox import Sandbox
+from sandbox.core.model import Stage
+from tests.registry import arrange, arrange_balance, order_of, write
 from tests.soundness import assert_sound
 from tests.v2.client import Client, done, refusal
 from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
@@ -38,10 +41,6 @@ def test_what_is_not_shown_is_kept(sandbox: Sandbox, main: Client) -> None:
 @pytest.mark.parametrize(("code", "shown"), [("79000", 79000), ("01001", 1001), ("", 0), ("SW1A 1AA", 0)])
 def test_a_postal_code_is_a_number(sandbox: Sandbox, main: Client, code: str, shown: int) -> None:
     """Whatever a fixture has in its place."""
-    from dataclasses import replace
-
-    from tests.registry import write
-
     customer = sandbox.world.state.customers[7]
     write(sandbox, replace(customer, card=replace(customer.card, zip=code)))
     assert done(main.get("/customer/7"))["data"]["zip"] == shown
@@ -122,9 +121,6 @@ def test_active_orders_are_counted(sandbox: Sandbox, main: Client) -> None:
 
 def test_what_a_deleted_customer_leaves_behind(sandbox: Sandbox, main: Client) -> None:
     """Its contacts and its names in removal belong to no customer then."""
-    from sandbox.core.model import Stage
-    from tests.registry import arrange, order_of
-
     arrange(sandbox, "active.com", stage=Stage.REDEMPTION)
     assert done(main.delete("/customer/7"))
     assert sandbox.world.state.contacts["OWNER"].customer_id is None
@@ -135,8 +131,6 @@ def test_what_a_deleted_customer_leaves_behind(sandbox: Sandbox, main: Client) -
 
 def test_reseller_mode(sandbox: Sandbox, main: Client, poor: Client) -> None:
     """Outside of it, a registration's customer says nothing."""
-    from tests.registry import arrange_balance, order_of
-
     arrange_balance(sandbox, "100.00", "poor")
     roles = dict.fromkeys(("contact_admin", "contact_billing", "contact_registrant", "contact_tech"), "POOR")
     assert done(poor.post("/domain/poor.com", {**NAME, **roles, "customer_id": 7}))

@@ -1,0 +1,52 @@
+"""The OpenAPI document of v2.0: valid, complete, and true of the requests and errors of the contract."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import validate
+
+from tests.contract.test_v2_errors import DOCUMENTED, OPERATIONS
+from tests.v2.client import document
+from tests.v2.works import WORKS
+
+
+def _operation(operation: str) -> dict[str, Any]:
+    row = next(row for row in OPERATIONS if row["id"] == operation)
+    found: dict[str, Any] = document().content["paths"][row["path"]][row["method"].lower()]
+    return found
+
+
+def test_the_document_is_valid() -> None:
+    """By the OpenAPI specification's own schema; each operation once under its id."""
+    content = document().content
+    validate(content)
+    ids = [row["operationId"] for path in content["paths"].values() for row in path.values()]
+    assert len(set(ids)) == len(ids) >= len(WORKS)
+    assert set(WORKS) <= set(ids)
+
+
+@pytest.mark.parametrize("operation", [operation for operation, ask in WORKS.items() if ask.body])
+def test_a_request_of_the_contract_is_one_of_the_document(operation: str) -> None:
+    """The bodies that work fit the schemas of the requests."""
+    schema = _operation(operation)["requestBody"]["content"]["application/json"]["schema"]
+    whole = {**schema, "components": document().content["components"]}
+    Draft202012Validator(whole).validate(WORKS[operation].body)
+
+
+@pytest.mark.parametrize("operation", WORKS)
+def test_each_documented_error_is_in_the_document(operation: str) -> None:
+    """Under its code, in its words, and no other error's words beside them."""
+    responses = _operation(operation)["responses"]
+    said = {
+        (int(code), re.sub(r"\{(\w+)\}", r"{{ \1 }}", words))
+        for code, response in responses.items()
+        for words in re.findall(r"^\* `(.*?)` \(", response["description"], re.MULTILINE)
+    }
+    contract = {(code, message) for (one, message), code in DOCUMENTED.items() if one == operation}
+    assert contract <= said
+    transport = {413, 415, 501}
+    assert {code for code, _ in said - contract} <= transport | {400, 404}
