@@ -76,10 +76,15 @@ def load(schema: Asked, given: Mapping[str, Any], assumed: Assumptions) -> dict[
         keys = [field.data_key or name for name, field in schema.fields.items()]
         field = next(key for key in keys if key in found)
         listed = "; ".join(f"{path} {problem}" for path, problem in problems(found))
-        raise Refused(INVALID_PARAMETER, problems=listed, field=field, value=text(given[field])) from None
+        raise Refused(
+            INVALID_PARAMETER, problems=listed, field=field, value=_cut(text(given[field]))
+        ) from None
 
 
 def text(value: Any) -> str:
-    """A value of a request in a few words: a string as it is, anything else as JSON."""
-    shown = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    """A string as it is; anything else as the beginning of its JSON."""
+    return value if isinstance(value, str) else _cut(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _cut(shown: str) -> str:
     return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"

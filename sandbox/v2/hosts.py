@@ -14,7 +14,7 @@ from sandbox.core.model import Order
 from sandbox.core.refusals import MISSING_PARAMETER, Refused
 from sandbox.v2 import errors
 from sandbox.v2.bodies import Asked, text
-from sandbox.v2.shapes import FOUND, Checked, Done, done, own_order, shown
+from sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown
 from sandbox.web.fields import Listed, Shape, Shaped, Text, Within
 from sandbox.web.generation import Call, Endpoint
 
@@ -154,7 +154,7 @@ def _order(call: Call, action: Action) -> Order:
     return order
 
 
-_ONE = "/{version}/domain/{domain_name}/host/{host_name}"
+_ONE = f"{NAME_PATH}/host/{{host_name}}"
 _READ = (*FOUND, refusals.HOSTS_NOT_SUPPORTED, refusals.WRONG_STATE)
 
 ENDPOINTS = (

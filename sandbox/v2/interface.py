@@ -9,7 +9,20 @@ from typing import Any
 from sandbox.core.assumptions import Assumptions
 from sandbox.core.model import Account
 from sandbox.core.refusals import INTERNAL_ERROR, VERSION_NOT_SERVED, Refused, Rule
-from sandbox.v2 import auth, bodies, contacts, customers, domains, errors, feigned, hosts, transfers, zones
+from sandbox.v2 import (
+    auth,
+    bodies,
+    contacts,
+    customers,
+    domains,
+    edits,
+    errors,
+    feigned,
+    hosts,
+    renewals,
+    transfers,
+    zones,
+)
 from sandbox.web.bodies import load
 from sandbox.web.generation import Answer, Endpoint, Incoming, assumed_by, carry_out_on_draft
 from sandbox.worlds import Outcome, World, Worlds
@@ -35,6 +48,8 @@ class V2:
         *customers.ENDPOINTS,
         *contacts.ENDPOINTS,
         *domains.ENDPOINTS,
+        *edits.ENDPOINTS,
+        *renewals.ENDPOINTS,
         *zones.ENDPOINTS,
         *transfers.ENDPOINTS,
         *hosts.ENDPOINTS,

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import fields
+from marshmallow import ValidationError, fields
 
 from sandbox.core import orders, refusals
-from sandbox.core.model import Order
+from sandbox.core.model import ROLES, Order
 from sandbox.core.names import written
 from sandbox.core.zones import parse_name, zone_of
+from sandbox.v2.bodies import text
 from sandbox.web.fields import Shape, Text, Truth
 from sandbox.web.generation import Call
 
 #: What finding one of the account's names may refuse, in the order of the checks.
 FOUND = (refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED, refusals.DOMAIN_NOT_FOUND)
+
+#: What a term may be refused for.
+PERIOD = (refusals.PERIOD_TOO_SHORT, refusals.PERIOD_TOO_LONG)
+
+#: The path of a name; most operations lie below it.
+NAME_PATH = "/{version}/domain/{domain_name}"
+
+#: The keys for the contacts of a name, by role.
+CONTACT_KEYS = {role: f"contact_{role}" for role in ROLES}
 
 
 class Done(Shape):
@@ -56,3 +67,15 @@ def shown(call: Call, name: str, asked: str | None = None) -> str:
 def reseller_customer(call: Call) -> int | None:
     """The customer that the request names; outside of reseller mode the name says nothing."""
     return call.arguments.get("customer_id") if call.account.reseller else None
+
+
+def handles_asked(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """The handles that a request names, by role."""
+    return {role: arguments[key] for role, key in CONTACT_KEYS.items() if key in arguments}
+
+
+def servers_asked(value: Any) -> list[str]:
+    """The entries of an array of name servers; what is no string is left for the registry to refuse."""
+    if not isinstance(value, list):
+        raise ValidationError("must be an array of strings")
+    return [text(entry) for entry in value]

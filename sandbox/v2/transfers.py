@@ -12,7 +12,7 @@ from sandbox.core.state import Draft
 from sandbox.core.zones import parse_name
 from sandbox.v2 import errors
 from sandbox.v2.bodies import Asked, Number
-from sandbox.v2.shapes import Done, done, reseller_customer
+from sandbox.v2.shapes import NAME_PATH, Done, done, reseller_customer
 from sandbox.web.fields import Text, TextOrNumber
 from sandbox.web.generation import Call, Endpoint
 
@@ -84,7 +84,7 @@ def _name(call: Call) -> str:
     return parse_name(call.arguments["domain_name"])
 
 
-_ONE = "/{version}/domain/{domain_name}/transfer"
+_ONE = f"{NAME_PATH}/transfer"
 
 
 def _row(word: str, method: str, path: str, handle: Callable[[Call], Any], *more: Rule) -> Endpoint:

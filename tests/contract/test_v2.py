@@ -102,7 +102,7 @@ def test_success(wire: Client, operation: str) -> None:
 
 def test_every_operation_is_walked() -> None:
     """The walk leaves none out."""
-    assert [endpoint.id for endpoint in V2.endpoints] == list(WORKS)
+    assert sorted(endpoint.id for endpoint in V2.endpoints) == sorted(WORKS)
 
 
 def test_v_or_capital_v(wire: Client) -> None:

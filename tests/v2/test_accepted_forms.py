@@ -23,6 +23,14 @@ def test_nameservers_at_registration(main: Client, ns: Any) -> None:
     assert main.get("/domain/new.com").json["ns"] == TWO
 
 
+def test_a_long_nameserver(main: Client) -> None:
+    """As long as a name can be."""
+    server = ".".join(["x" * 60] * 4) + ".home.net"
+    assert done(main.post("/domain/new.com", {**NAME, "ns": [server]}))
+    assert done(main.put("/domain/active.com", {"ns": {"add": [server]}}))
+    assert main.get("/domain/new.com").json["ns"] == [server]
+
+
 @pytest.mark.parametrize(
     ("ns", "said"),
     [
