@@ -147,13 +147,14 @@ def serve(host: str, port: int, quiet: bool, certfile: str | None, keyfile: str 
     from sandbox.banner import banner
     from sandbox.core.assumptions import BadAssumption
     from sandbox.seeds import FixtureError
+    from sandbox.settings import BadSetting
     from sandbox.web.certificates import BadCertificate, require_certificate
     from sandbox.web.gate import Unguarded, require_guard
     from sandbox.web.server import CannotListen, Server
 
     logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
-    settings = _settings(given)
     try:
+        settings = _settings(given)
         require_guard(host, settings.control_token, settings.control_open)
         require_certificate(certfile, keyfile)
         worlds = open_worlds(settings, frozen=False)
@@ -169,7 +170,7 @@ def serve(host: str, port: int, quiet: bool, certfile: str | None, keyfile: str 
             keyfile=keyfile,
             limit_connections=settings.max_connections,
         )
-    except (FixtureError, BadAssumption, CannotListen, Unguarded, BadCertificate) as problem:
+    except (FixtureError, BadAssumption, BadSetting, CannotListen, Unguarded, BadCertificate) as problem:
         _give_up(str(problem))
     click.echo(banner(worlds.default, server.url, str(settings.fixture), settings.header_prefix))
     sys.stdout.flush()
@@ -300,9 +301,13 @@ def _body(data: str) -> bytes:
     if not data.startswith("@"):
         return data.encode()
     try:
-        return Path(data[1:]).read_bytes()
+        body = Path(data[1:]).read_bytes()
+        body.decode()
     except OSError as problem:
         _give_up(f"{data[1:]}: {problem.strerror}")
+    except UnicodeDecodeError as problem:
+        _give_up(f"{data[1:]}: byte {problem.start} is not UTF-8, which JSON is written in")
+    return body
 
 
 def _log_request(line: RequestLine) -> None:

@@ -39,8 +39,8 @@ class Sandbox(InWorld):
 
     Takes the fields of :class:`~sandbox.settings.Settings`; ``now`` may also be ``"real"``, what the
     machine's clock says. The clock stands still unless ``frozen`` is False or the fixture says so.
-    Raises :class:`~sandbox.seeds.FixtureError`, :class:`~sandbox.core.assumptions.BadAssumption` and
-    :class:`~sandbox.web.gate.Unguarded`.
+    Raises :class:`~sandbox.seeds.FixtureError`, :class:`~sandbox.core.assumptions.BadAssumption`,
+    :class:`~sandbox.settings.BadSetting` and :class:`~sandbox.web.gate.Unguarded`.
     """
 
     def __init__(

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from sandbox.worlds.limits import Limits
+
+_HEADER_PREFIX = re.compile(r"[A-Za-z0-9-]*")
+
+
+class BadSetting(ValueError):
+    """A setting that cannot have been meant; the message is one line that says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +31,7 @@ class Settings:
     they need not, whoever may reach it; on loopback neither is needed. ``max_connections`` is how many
     clients are served at once, None for as many as come.
 
-    ``limits`` are what its worlds may hold.
+    ``limits`` are what its worlds may hold. Raises :class:`BadSetting`.
     """
 
     fixture: str | Path = "default"
@@ -39,3 +47,15 @@ class Settings:
     control_open: bool = False
     max_connections: int | None = None
     limits: Limits = field(default_factory=Limits)
+
+    def __post_init__(self) -> None:
+        if not _HEADER_PREFIX.fullmatch(self.header_prefix):
+            raise BadSetting(
+                f"{self.header_prefix!r} cannot begin a header's name: letters, digits and hyphens can"
+            )
+        for url in self.public_urls:
+            parts = urlsplit(url)
+            if parts.scheme not in ("http", "https") or not parts.netloc:
+                raise BadSetting(
+                    f"{url!r} is not where a service could be: a URL begins with http:// or https://"
+                )

@@ -63,6 +63,7 @@ class Control:
     ) -> None:
         self._worlds = worlds
         self._gate = gate or Gate()
+        self.credentials = self._gate.credentials
         rows = (
             *general.ENDPOINTS,
             *clock.ENDPOINTS,

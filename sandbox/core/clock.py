@@ -14,8 +14,6 @@ from datetime import UTC, datetime, timedelta
 
 from dateutil.relativedelta import relativedelta
 
-SECOND = timedelta(seconds=1)
-
 #: The instants a world may stand at: room on both sides for every term and grace period.
 EARLIEST = datetime(1985, 1, 1, tzinfo=UTC)
 LATEST = datetime(2900, 1, 1, tzinfo=UTC)

@@ -59,24 +59,26 @@ def parse_nameserver(text: str) -> str:
 
 
 def parse_host(domain: str, text: str) -> str:
-    """The full host name for ``text``, a label below ``domain`` or the whole name.
+    """The full host name for ``text``: labels below ``domain``, or the whole name (with a final dot: always).
 
-    Refuses with ``invalid_hostname`` when it is malformed or lies elsewhere.
+    Refuses with ``invalid_hostname`` when it is malformed, lies elsewhere or is ``domain`` itself.
     """
-    trimmed = text[:-1] if text.endswith(".") else text
+    trimmed = text.removesuffix(".")
     try:
         whole = names.normalise(trimmed) if "." in trimmed else ""
-        if not names.below(whole, domain):
-            whole = names.normalise(f"{trimmed}.{domain}")
+        if names.below(whole, domain):
+            return whole
+        if whole != domain and (not whole or trimmed == text):
+            return names.normalise(f"{trimmed}.{domain}")
     except names.BadName as problem:
         raise Refused(INVALID_HOSTNAME, host=text[:80], problem=f"is no host name: {problem}") from None
-    return whole
+    raise Refused(INVALID_HOSTNAME, host=text[:80], problem=f"does not lie below {names.to_unicode(domain)}")
 
 
 def parse_addresses(texts: Sequence[str], field: str = "ips") -> tuple[str, ...]:
     """IPv4 and IPv6 addresses in their canonical spelling; refuses with ``invalid_ip``."""
     if not texts:
-        raise _bad_address("", "is empty: at least one address is needed", field)
+        raise Refused(INVALID_IP, field=field, ip=[], problem="is empty: at least one is needed", version=4)
     if len(texts) > MOST_ADDRESSES:
         raise _bad_address(texts[MOST_ADDRESSES], f"is one more than {MOST_ADDRESSES}", field)
     found: list[str] = []

@@ -10,10 +10,11 @@ from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
 from sandbox.core import contacts, customers, hosts, ledger, prices
+from sandbox.core.cards import tidy
 from sandbox.core.clock import days, years_later
 from sandbox.core.contacts import Wanted
 from sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require, require_unlocked
-from sandbox.core.model import ROLES, Account, Contacts, Flag, Order, Premium, Purpose, Stage, Zone
+from sandbox.core.model import ROLES, Account, Card, Contacts, Flag, Order, Premium, Purpose, Stage, Zone
 from sandbox.core.names import to_unicode
 from sandbox.core.refusals import (
     DOMAIN_NOT_FOUND,
@@ -341,7 +342,7 @@ def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order
     """Delegate a name to other servers, at least one."""
     require(draft, order, Action.SET_NAMESERVERS, locks=draft.assumed.update_lock_covers == "updates")
     if not servers:
-        raise Refused(INVALID_NAMESERVER, server="", problem="is empty: at least one is needed")
+        raise Refused(INVALID_NAMESERVER, server=[], problem="is empty: at least one is needed")
     return _write(draft, replace(order, nameservers=hosts.parse_nameservers(draft, servers, order.name)))
 
 
@@ -368,7 +369,7 @@ def set_contacts(
 
 def _same(draft: Draft, order: Order, role: str, given: Wanted) -> bool:
     handle = getattr(order.contacts, role)
-    return given in (handle, draft.state.contacts[handle].card)
+    return given == handle or (isinstance(given, Card) and tidy(given) == draft.state.contacts[handle].card)
 
 
 def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:

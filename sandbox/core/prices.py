@@ -7,7 +7,6 @@ from decimal import Decimal
 
 from sandbox.core.model import Premium, Promotion, Zone
 
-CENT = Decimal("0.01")
 FREE = Decimal(0)
 
 

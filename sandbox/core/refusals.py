@@ -134,7 +134,9 @@ NAME_TAKEN = Rule("name_taken", "{name} is registered already.")
 NAME_RESERVED = Rule("name_reserved", "{name} is kept back by its registry.")
 
 # Order state.
-WRONG_STATE = Rule("wrong_state", "{name} is {state}, where {action} is not possible; {allowed}.")
+WRONG_STATE = Rule(
+    "wrong_state", "{name} is at the stage {state}, where {action} is not possible; {allowed}."
+)
 SWITCHED_ALREADY = Rule("switched_already", "{action} changes nothing for {name}: it is so already.")
 TRANSFER_PENDING = Rule("transfer_pending", "{name} is being transferred, so {action} has to wait.")
 NO_TRANSFER = Rule("no_transfer", "{name} has no pending transfer that this account could {action}.")

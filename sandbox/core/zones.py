@@ -26,18 +26,22 @@ def zone_of(state: State, name: str) -> Zone:
     if zone is None:
         raise Refused(ZONE_NOT_SUPPORTED, name=names.to_unicode(name))
     label = name[: -len(zone.name) - 1]
-    shown = names.to_unicode(name)
     if "." in label:
-        raise Refused(INVALID_NAME, name=shown, problem=f"it lies more than one label below {zone.name}")
+        raise _ruled_out(name, zone, "it lies more than one label below {zone}")
     if label.startswith("xn--") and not zone.idn:
-        raise Refused(INVALID_NAME, name=shown, problem=f"{zone.name} takes no internationalised names")
+        raise _ruled_out(name, zone, "{zone} takes no internationalised names")
     return zone
+
+
+def _ruled_out(name: str, zone: Zone, problem: str) -> Refused:
+    told = problem.format(zone=names.to_unicode(zone.name))
+    return Refused(INVALID_NAME, name=names.to_unicode(name), problem=told)
 
 
 def require_in_service(zone: Zone) -> None:
     """Refuse with ``zone_out_of_service`` while the zone's registry is out of reach."""
     if not zone.in_service:
-        raise Refused(ZONE_OUT_OF_SERVICE, zone=zone.name)
+        raise Refused(ZONE_OUT_OF_SERVICE, zone=names.to_unicode(zone.name))
 
 
 def _short(text: str) -> str:

@@ -63,7 +63,7 @@ class ContactShown(Shape):
     zip = Text()
 
 
-class Found(Done):
+class ContactFound(Done):
     """A contact."""
 
     data = Within(ContactShown)
@@ -163,7 +163,7 @@ ENDPOINTS = (
         method="GET",
         paths=(_ONE,),
         handle=info,
-        answer=Found(),
+        answer=ContactFound(),
         refuses=(refusals.CONTACT_NOT_FOUND,),
     ),
     Endpoint(

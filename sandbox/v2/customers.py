@@ -93,7 +93,7 @@ class CustomerInfo(Shape):
     zip = fields.Integer()
 
 
-class Found(Shape):
+class CustomerFound(Shape):
     """A customer, in the one envelope that has no code."""
 
     data = Within(CustomerInfo)
@@ -169,7 +169,14 @@ ENDPOINTS = (
         answer=Done(),
         refuses=(*errors.BODY, *_FOUND, refusals.INVALID_CONTACT, refusals.MAIL_TAKEN),
     ),
-    Endpoint(id="v2.customer.info", method="GET", paths=(_ONE,), handle=info, answer=Found(), refuses=_FOUND),
+    Endpoint(
+        id="v2.customer.info",
+        method="GET",
+        paths=(_ONE,),
+        handle=info,
+        answer=CustomerFound(),
+        refuses=_FOUND,
+    ),
     Endpoint(
         id="v2.customer.delete",
         method="DELETE",

@@ -31,16 +31,14 @@ from sandbox.web.generation import Call, Endpoint
 
 # Availability
 
-_STRING_OR_TRUTH: Shaped = {"oneOf": [{"type": "string", "enum": ["true", "false"]}, {"type": "boolean"}]}
-
 
 class Either(fields.Raw):
     """A truth value, written as one or in a word."""
 
-    shape: ClassVar[Shaped] = _STRING_OR_TRUTH
+    shape: ClassVar[Shaped] = {"oneOf": [{"type": "string", "enum": ["true", "false"]}, {"type": "boolean"}]}
 
 
-class Checked(Done):
+class NameChecked(Done):
     """Whether a name can be registered."""
 
     avail = Either()
@@ -188,7 +186,7 @@ ENDPOINTS = (
         method="GET",
         paths=(f"{NAME_PATH}/check",),
         handle=check,
-        answer=Checked(),
+        answer=NameChecked(),
         refuses=(refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED),
     ),
     Endpoint(

@@ -102,7 +102,7 @@ class HostShown(Shape):
     name = Text()
 
 
-class Found(Done):
+class HostFound(Done):
     """A host."""
 
     data = Within(HostShown)
@@ -205,7 +205,7 @@ ENDPOINTS = (
         method="GET",
         paths=(_ONE,),
         handle=info,
-        answer=Found(),
+        answer=HostFound(),
         refuses=(*FOUND, refusals.WRONG_STATE, refusals.INVALID_HOSTNAME, refusals.HOST_NOT_FOUND),
     ),
     Endpoint(

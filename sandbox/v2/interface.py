@@ -39,6 +39,7 @@ class V2:
     journalled = True
     known_errors = feigned.KNOWN
     common: tuple[Rule, ...] = errors.COMMON
+    credentials = (auth.HEADER,)
     error_shape: Mapping[str, object] = {
         "type": "object",
         "properties": {"code": {"type": "integer"}, "msg": {"type": "string"}, "status": {"type": "boolean"}},

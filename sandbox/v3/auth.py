@@ -22,7 +22,7 @@ from sandbox.core.state import State
 from sandbox.web.generation import Incoming, assumed_by
 from sandbox.worlds import World, Worlds
 
-_SHOWN = 8
+_SHOWN = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +222,14 @@ def _reserialised(account: Account, given: bytes, readings: Sequence[Reading], b
         value = None
     if value is None:
         return False
-    spellings = [
-        json.dumps(value, separators=separators, ensure_ascii=ascii_only, sort_keys=ordered).encode(
-            "utf-8", "surrogatepass"
-        )
+    plain = [
+        json.dumps(value, separators=separators, ensure_ascii=ascii_only, sort_keys=ordered)
         for separators in ((",", ":"), (", ", ": "))
         for ascii_only in (True, False)
         for ordered in (False, True)
     ]
+    slashed = [spelling.replace("/", "\\/") for spelling in plain]  # as PHP writes them
+    spellings = [spelling.encode("utf-8", "surrogatepass") for spelling in dict.fromkeys(plain + slashed)]
     return any(
         hmac.compare_digest(sign(account.secret, reading.text.removesuffix(body) + spelling), given)
         for reading in readings

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from marshmallow import fields, post_load, validate
+from marshmallow import post_load, validate
 
 from sandbox.core import orders, refusals
 from sandbox.core.model import Order
@@ -24,7 +24,19 @@ from sandbox.v3.shapes import (
     identifier,
     shown,
 )
-from sandbox.web.fields import Amount, Digits, Listed, Price, Shape, SpacedInstant, Text, Truth, Whole, Within
+from sandbox.web.fields import (
+    Amount,
+    Digits,
+    Listed,
+    Price,
+    Shape,
+    SpacedInstant,
+    Text,
+    Texts,
+    Truth,
+    Whole,
+    Within,
+)
 from sandbox.web.generation import Call, Endpoint
 
 MOST_NAMES = 50
@@ -118,9 +130,7 @@ class NameWanted(Shape):
     domain = Within(DomainWanted, required=True)
     years = Whole()
     purchaseCost = Price()
-    tldRequirements = fields.Dict(
-        keys=Text(), values=Text(), error_messages={"invalid": "must be an object of strings"}
-    )
+    tldRequirements = Texts()
 
 
 class Registered(Envelope):

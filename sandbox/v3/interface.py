@@ -37,6 +37,7 @@ class V3:
     def __init__(self, worlds: Worlds, signatures: Signatures) -> None:
         self._worlds = worlds
         self._signatures = signatures
+        self.credentials = (signatures.key_name, signatures.signature_name)
 
     def owns(self, path: str) -> bool:
         """Everything under ``/v3``."""

@@ -77,12 +77,14 @@ class Text(fields.String):
         "invalid": "must be a string",
         "invalid_utf8": "must be a string",
         "required": "is missing",
+        "null": "must be a string",
     }
 
 
 class TextOrNumber(Text):
     """A string, or a number that stands for its digits."""
 
+    default_error_messages = {"invalid": "must be a string or a number"}  # noqa: RUF012
     shape: ClassVar[Shaped] = {"type": ["string", "number"]}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
@@ -174,6 +176,24 @@ class Remembered(Within):
 
     def _serialize(self, *arguments: Any, **kwargs: Any) -> Any:
         return None if arguments[0] is None else self._shown(arguments[0])
+
+
+class Texts(fields.Dict):
+    """A JSON object whose values are all strings."""
+
+    default_error_messages = {"invalid": "must be an object"}  # noqa: RUF012
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(keys=Text(), values=Text(), **kwargs)
+
+    def _deserialize(self, *arguments: Any, **kwargs: Any) -> Any:
+        try:
+            return super()._deserialize(*arguments, **kwargs)  # type: ignore[no-untyped-call]
+        except ValidationError as error:
+            # marshmallow tells the mistakes in a key apart from those in its value; a key is always a string.
+            if not isinstance(error.messages, dict):
+                raise
+            raise ValidationError({key: told["value"] for key, told in error.messages.items()}) from None
 
 
 def problems(errors: Any, path: str = "") -> Iterator[tuple[str, str]]:

@@ -63,6 +63,11 @@ class Gate:
         if self.open:
             raise Unguarded("either a control token is wanted or the control interface is open, not both")
 
+    @property
+    def credentials(self) -> tuple[str, ...]:
+        """The header that the token comes in, if one is wanted."""
+        return () if self.token is None else (HEADER,)
+
     def admit(self, incoming: Incoming) -> None:
         """Let the request in; refuses by :attr:`RULES`."""
         self._no_page_from_elsewhere(incoming)

@@ -136,6 +136,10 @@ class Generation(Protocol):
         """What any of its endpoints may refuse, beside its own."""
 
     @property
+    def credentials(self) -> tuple[str, ...]:
+        """The headers that its requests carry, all of them together; none where anybody is let in."""
+
+    @property
     def error_shape(self) -> Mapping[str, object]:
         """The JSON Schema of its refusals' bodies."""
 

@@ -25,7 +25,10 @@ def describe(generation: Generation) -> dict[str, Any]:
         version=generation.name,
         openapi_version="3.1.0",
         plugins=[plugin],
+        security=[{name: [] for name in generation.credentials}],
     )
+    for name in generation.credentials:
+        spec.components.security_scheme(name, {"type": "apiKey", "in": "header", "name": name})
     plugin.converter.add_attribute_function(_declared_shape)  # type: ignore[union-attr]
     spec.components.schema("Error", dict(generation.error_shape))
     with warnings.catch_warnings():

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from sandbox.core import events, plans
 from sandbox.core.assumptions import Assumptions
-from sandbox.core.clock import Clock, wire
+from sandbox.core.clock import LATEST, Clock, wire
 from sandbox.core.events import Fired
 from sandbox.core.model import Stage
 from sandbox.core.state import Draft, State
@@ -82,11 +82,13 @@ def to(target: Callable[[datetime], datetime]) -> Journey:
 
 
 def to_next_due(moment: Moment) -> tuple[Moment, list[Fired]]:
-    """The way to the instant of the next due event; raises :class:`NothingDue` when there is none."""
+    """The way to the instant of the next due event; raises :class:`NothingDue` when the clock meets none."""
     settled, fired = moment.settled(moment.clock.now())
     due = events.next_due(settled.state)
     if due is None:
         raise NothingDue("nothing is due: time alone changes nothing here")
+    if due[0] > LATEST:
+        raise NothingDue(f"nothing is due before {wire(LATEST)}, and it goes no further")
     reached, more = settled.settled(due[0])
     return reached.at(due[0]), fired + more
 
@@ -97,10 +99,10 @@ def until_stage(order: int, stage: Stage) -> Journey:
     def go(moment: Moment) -> tuple[Moment, list[Fired]]:
         now = moment.clock.now()
         reached, fired = moment.settled(now)
-        instant = now
+        instant, furthest = now, min(now + HORIZON, LATEST)
         while _stage(reached.state, order) is not stage:
             due = events.next_due(reached.state)
-            if due is None or due[0] > now + HORIZON or order not in reached.state.orders:
+            if due is None or due[0] > furthest or order not in reached.state.orders:
                 raise NothingDue(f"time alone does not bring the order {order} to {stage.value}")
             instant = due[0]
             reached, more = reached.settled(instant)

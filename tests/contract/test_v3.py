@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 import yaml
@@ -343,3 +344,18 @@ def test_renewal_cost_has_six_fraction_digits(wire: Api) -> None:
     gold = wire.get("/v3/domains/getDomain/gold.com").json["domain"]
     fits(gold["renewalCost"], SIX_DIGITS)
     assert (gold["renewalCost"], gold["premium"]) == ("300.000000", True)
+
+
+def test_the_default_fixture_is_served(default_wire: Api) -> None:
+    """What `serve` starts with: an account with money and names that can be read, renewed and registered."""
+    balance = default_wire.get("/v3/balance").json[0]
+    assert float(balance["balance"]) > 100
+    listed = default_wire.get("/v3/domains").json["domains"]
+    assert listed
+    for one in listed:
+        shown = default_wire.get(f"/v3/domains/getDomain/{quote(one['domainName'])}").json
+        fits(shown, envelope(DOMAIN_IN_FULL))
+    assert (
+        default_wire.post("/v3/domains/createDomain", {"domain": {"domainName": "brand-new.com"}}).status
+        == 200
+    )

@@ -8,6 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
+from sandbox import Sandbox
 from tests.clients import Api
 from tests.contract.test_v3 import CASES, OPERATIONS, Case
 from tests.documented import Document
@@ -77,3 +78,24 @@ def _described(document: Document, shape: Any, schema: dict[str, Any]) -> None:
     elif isinstance(shape, dict):
         for key, inner in shape.items():
             _described(document, inner, schema["properties"][key])
+
+
+@pytest.mark.parametrize(
+    ("settings", "document", "headers"),
+    [
+        ({}, "v3", ["X-SVC-APIKEY", "X-SVC-SIGNATURE"]),
+        ({"header_prefix": "X-Mine-"}, "v3", ["X-Mine-APIKEY", "X-Mine-SIGNATURE"]),
+        ({}, "v2", ["X-Auth-Token"]),
+        ({}, "control", []),
+        ({"control_token": "open-sesame"}, "control", ["X-Sandbox-Token"]),
+    ],
+)
+def test_a_document_names_the_headers_that_let_in(settings, document, headers):
+    """A client made from the document knows what to send, under the names of this server's settings."""
+    token = {"X-Sandbox-Token": settings.get("control_token", "")}
+    client = Sandbox(**settings).app.test_client()
+    shown = client.get(f"/_sandbox/openapi/{document}.json", headers=token).json
+    assert shown["security"] == [dict.fromkeys(headers, [])]
+    schemes = shown["components"].get("securitySchemes", {})
+    assert sorted(scheme["name"] for scheme in schemes.values()) == headers
+    assert all(scheme["in"] == "header" for scheme in schemes.values())

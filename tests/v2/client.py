@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
@@ -15,6 +16,8 @@ from tests.clients import JSON, Answer, InProcess, Socket, Transport, encoded
 from tests.documented import Document
 
 REGISTRY = Path(__file__).parent / "registry.yaml"
+
+_VERSION = re.compile(r"^.*?/[Vv][0-9]+\.[0-9]+/")
 
 FORM = ("Content-Type", "application/x-www-form-urlencoded")
 
@@ -76,7 +79,7 @@ def document() -> Document:
 
 def check(method: str, target: str, answer: Answer) -> None:
     """Assert that the document knows this status of this operation, and the answer's shape under it."""
-    path = "/{version}/" + target.split("?")[0].partition("0/")[2]
+    path = _VERSION.sub("/{version}/", target.partition("?")[0])
     operation = document().operation(method, path)
     if operation is None or method == "HEAD":
         return

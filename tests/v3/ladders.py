@@ -314,7 +314,7 @@ def _unready(climb: Climb, name: str) -> None:
 
 
 def _made_ready(climb: Climb, name: str, action: str) -> None:
-    climb.refused("wrong_state", f"{name} is overdue, where {action} is not possible", "renewal")
+    climb.refused("wrong_state", f"{name} is at the stage overdue, where {action} is not possible", "renewal")
     climb.arrange(name, stage=Stage.ACTIVE)
     climb.refused("locked", name, "client_update_prohibited", action, "unlockUpdate")
     climb.arrange(name, flags=frozenset())
@@ -326,7 +326,7 @@ def _switch(climb: Climb, *, pending: bool = False, **already: Any) -> None:
         ask_for(climb.sandbox, "active.com")
     climb.unreadable()
     climb.found("active.com")
-    climb.refused("wrong_state", "active.com is overdue", "is not possible")
+    climb.refused("wrong_state", "active.com is at the stage overdue", "is not possible")
     climb.arrange("active.com", stage=Stage.ACTIVE)
     if pending:
         climb.refused("transfer_pending", "active.com", "lockTransfer has to wait")
@@ -463,7 +463,7 @@ def list_glue_records(climb: Climb) -> None:
     climb.arrange("active.com", stage=Stage.OVERDUE)
     climb.found("active.com")
     _hosted(climb)
-    climb.refused("wrong_state", "active.com is overdue, where reading glue records is not possible")
+    climb.refused("wrong_state", "at the stage overdue, where reading glue records is not possible")
     climb.arrange("active.com", stage=Stage.ACTIVE)
 
 

@@ -79,7 +79,7 @@ def test_an_operation_is_possible_at_its_stages(
     move = BY_ACTION[action]
     if stage not in move.stages:
         assert answer.error == "wrong_state"
-        assert f"{NAME} is {stage.value}, where {action.value} is not possible" in answer.message
+        assert f"{NAME} is at the stage {stage.value}, where {action.value} is not possible" in answer.message
         assert sandbox.world.state is before
         return
     assert answer.status == 200, answer.raw

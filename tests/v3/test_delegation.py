@@ -1,0 +1,172 @@
+"""Name servers and glue records: what is taken, in which spelling it is kept, and who may need whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from sandbox import Sandbox
+from tests.clients import Api
+from tests.registry import order_of
+
+D = "/v3/domains"
+SERVERS = f"{D}/setNameservers/active.com"
+GLUE = f"{D}/glueRecords/active.com"
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        (["NS1.Example.NET."], ["ns1.example.net"]),
+        (["ns.españa.com"], ["ns.xn--espaa-rta.com"]),
+        ([f"ns{number}.a.net" for number in range(13)], [f"ns{number}.a.net" for number in range(13)]),
+        (["b.a.net", "a.a.net"], ["b.a.net", "a.a.net"]),
+    ],
+    ids=["spelling", "international", "thirteen", "order"],
+)
+def test_servers_are_kept_in_one_spelling(api: Api, sent: list[str], kept: list[str]) -> None:
+    """And in the order in which they were sent; written like the name in the path, here in ASCII."""
+    assert api.post(SERVERS, {"nameservers": sent}).json["domain"]["nameservers"] == kept
+
+
+@pytest.mark.parametrize(
+    ("sent", "told"),
+    [
+        ([], "at least one is needed"),
+        ([""], "'' is no host name: it is empty"),
+        (["a.net", "A.net."], "'A.net.' is there twice"),
+        (["192.0.2.1"], "'192.0.2.1' is no host name"),
+        (["a_b.net"], "'a_b.net' is no host name"),
+        ([f"ns{number}.a.net" for number in range(14)], "'ns13.a.net' is one more than 13"),
+    ],
+)
+def test_bad_servers_are_refused_by_name(api: Api, sandbox: Sandbox, sent: list[str], told: str) -> None:
+    """At registration too, where an empty list stands for the account's own."""
+    before = sandbox.world.state
+    answer = api.post(SERVERS, {"nameservers": sent})
+    assert answer.error == "invalid_nameserver"
+    assert told in answer.message
+    if sent:
+        made = api.post(f"{D}/createDomain", {"domain": {"domainName": "n.com", "nameservers": sent}})
+        assert made.error == "invalid_nameserver"
+    assert sandbox.world.state is before
+
+
+@pytest.mark.parametrize(
+    ("ips", "kept"),
+    [
+        (["192.0.2.255"], ["192.0.2.255"]),
+        (["2001:DB8:0:0:0:0:0:1"], ["2001:db8::1"]),
+        ([f"192.0.2.{number}" for number in range(13)], [f"192.0.2.{number}" for number in range(13)]),
+    ],
+    ids=["v4", "v6", "thirteen"],
+)
+def test_addresses_are_kept_in_one_spelling(api: Api, ips: list[str], kept: list[str]) -> None:
+    """The canonical one of each version."""
+    assert api.post(GLUE, {"hostname": "ns2", "ips": ips}).json["ips"] == kept
+    assert api.get(f"{GLUE}/ns2").json["ips"] == kept
+
+
+@pytest.mark.parametrize(
+    ("ips", "told"),
+    [
+        ([], "at least one is needed"),
+        (["192.0.2.256"], "'192.0.2.256' is not an IP address"),
+        (["192.0.2.01"], "'192.0.2.01' is not an IP address"),
+        (["192.0.2.0/24"], "is not an IP address"),
+        (["fe80::1%eth0"], "'fe80::1%eth0' is not an IP address"),
+        (["ns1.a.net"], "is not an IP address"),
+        ([" 192.0.2.1"], "is not an IP address"),
+        (["2001:db8::1", "2001:DB8::0001"], "'2001:DB8::0001' is there twice"),
+        ([f"192.0.2.{number}" for number in range(14)], "'192.0.2.13' is one more than 13"),
+    ],
+)
+def test_bad_addresses_are_refused_by_name(api: Api, ips: list[str], told: str) -> None:
+    """In a new record and in a changed one."""
+    for answer in (api.post(GLUE, {"hostname": "ns2", "ips": ips}), api.put(f"{GLUE}/ns1", {"ips": ips})):
+        assert answer.error == "invalid_ip"
+        assert told in answer.message
+    assert api.get(f"{GLUE}/ns1").json["ips"] == ["192.0.2.1", "2001:db8::1"]
+
+
+@pytest.mark.parametrize("host", ["", "-a", "a_b", "a..b", "a b", "a" * 64, "*"])
+def test_bad_hosts_are_refused_by_name(api: Api, host: str) -> None:
+    """What could not be a label."""
+    answer = api.post(GLUE, {"hostname": host, "ips": ["192.0.2.1"]})
+    assert answer.error == "invalid_hostname"
+    assert repr(host)[:60] in answer.message
+
+
+def test_a_host_in_use_stays(sandbox: Sandbox, api: Api, other: Api) -> None:
+    """Whoever's name is delegated to it, the name's own holder or another registrar."""
+    assert other.post(f"{D}/setNameservers/theirs.com", {"nameservers": ["ns1.active.com"]}).status == 200
+    assert api.post(SERVERS, {"nameservers": ["ns1.active.com"]}).status == 200
+    refused = api.delete(f"{GLUE}/ns1")
+    assert refused.error == "host_in_use"
+    assert "active.com" in refused.message
+    assert "theirs.com" in refused.message
+    api.post(SERVERS, {"nameservers": ["ns.a.net"]})
+    other.post(f"{D}/setNameservers/theirs.com", {"nameservers": ["ns.a.net"]})
+    assert api.delete(f"{GLUE}/ns1").status == 200
+
+
+def test_hosts_of_one_name_are_not_anothers(api: Api, other: Api) -> None:
+    """Each record belongs below its name."""
+    assert api.get(f"{D}/glueRecords/second.com").json == {"glueRecords": []}
+    assert api.get(f"{D}/glueRecords/second.com/ns1").error == "host_not_found"
+    assert other.get(GLUE).error == "domain_not_found"
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "told"),
+    [
+        ("a.b.com", "invalid_name", "more than one label below com"),
+        ("españa.net", "invalid_name", "net takes no internationalised names"),
+        ("new.zone", "zone_not_supported", "new.zone"),
+        ("com.ua", "zone_not_supported", "com.ua"),
+        ("ua", "invalid_name", "it has no zone"),
+        ("nic.com", "name_reserved", "nic.com"),
+        ("ACTIVE.com.", "name_taken", "active.com"),
+        ("elsewhere.com", "name_taken", "elsewhere.com"),
+        ("redemption.com", "name_taken", "redemption.com"),
+        ("pending.com", "name_taken", "pending.com"),
+        ("arriving.com", "name_taken", "arriving.com"),
+    ],
+)
+def test_names_that_cannot_be_registered(
+    api: Api, sandbox: Sandbox, name: str, error: str, told: str
+) -> None:
+    """Each for its own reason; the longest zone that fits is the name's."""
+    before = sandbox.world.state
+    answer = api.post(f"{D}/createDomain", {"domain": {"domainName": name}})
+    assert (answer.error, told in answer.message) == (error, True), answer.raw
+    assert sandbox.world.state is before
+
+
+@pytest.mark.parametrize(
+    ("years", "error"), [(1, "period_too_short"), (2, None), (5, None), (6, "period_too_long")]
+)
+def test_a_zone_has_its_own_terms(api: Api, years: int, error: str | None) -> None:
+    """The shop zone takes from two to five years."""
+    body: Any = {"domain": {"domainName": "new.shop"}, "years": years}
+    assert api.post(f"{D}/createDomain", body).error == error
+
+
+@pytest.mark.parametrize(
+    ("years", "error"),
+    [(0, "period_too_short"), (-3, "period_too_short"), (9, None), (10, "period_too_long")],
+)
+def test_no_name_is_paid_for_past_ten_years(api: Api, years: int, error: str | None) -> None:
+    """active.com has most of a year left."""
+    assert api.post(f"{D}/renewDomain/active.com", {"years": years}).error == error
+
+
+def test_a_licence_is_asked_for_and_kept(sandbox: Sandbox, api: Api) -> None:
+    """Where the zone asks; elsewhere what is sent is passed over."""
+    requirements = {"tldRequirements": {"license": "654321", "other": "x"}}
+    made = api.post(f"{D}/createDomain", {"domain": {"domainName": "new.com.ua"}, **requirements})
+    assert made.status == 200
+    assert order_of(sandbox, "new.com.ua").license == "654321"
+    api.post(f"{D}/createDomain", {"domain": {"domainName": "new.com"}, **requirements})
+    assert order_of(sandbox, "new.com").license == ""
