@@ -108,6 +108,23 @@ def test_nothing_is_due_in_an_empty_world(tmp_path: Path) -> None:
     assert sandbox.clock.due() == []
 
 
+@pytest.mark.parametrize("until", ["next", {"domain": "late.com", "stage": "overdue"}])
+def test_the_clock_goes_no_further_than_its_end(tmp_path: Path, until: Any) -> None:
+    """Where the next event lies behind that, it stays where it is."""
+    fixture = tmp_path / "late.yaml"
+    fixture.write_text(
+        "now: 2899-12-31\n"
+        "zones: {com: {prices: {registration: 10, renewal: 12, transfer: 10, restore: 80}}}\n"
+        "accounts: {main: {contact: {name: Main}}}\n"
+        "domains: {late.com: {created: -1d}}\n"
+    )
+    sandbox = Sandbox(fixture)
+    now = sandbox.clock.now
+    with pytest.raises(NothingDue):
+        sandbox.clock.advance(until=until)
+    assert sandbox.clock.now == now
+
+
 @pytest.mark.parametrize("how", [{"by": "P800D"}, {"to": "2028-05-01"}, {"until": "next"}])
 def test_a_dry_run_tells_and_changes_nothing(player: Player, served: Sandbox, how: dict[str, Any]) -> None:
     """It says exactly what the move itself then does."""

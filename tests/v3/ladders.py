@@ -275,7 +275,7 @@ def renew_domain(climb: Climb) -> None:
     climb.body["domain"]["domainName"] = "nobodys.com"
     climb.refused("domain_not_found", "nobodys.com")
     climb.body["domain"]["domainName"] = "gold.com"
-    climb.refused("wrong_state", "gold.com is redemption", "possible there: restore")
+    climb.refused("wrong_state", "gold.com is at the stage redemption", "possible there: restore")
     climb.arrange("gold.com", stage=Stage.ACTIVE)
     climb.refused("transfer_pending", "gold.com", "renewal")
     climb.end_transfer("gold.com")
@@ -504,7 +504,7 @@ def request_transfer(climb: Climb) -> None:
     locked = frozenset({Flag.TRANSFER_PROHIBITED})
     arrange(world, "silver.com", "other", stage=Stage.REDEMPTION, created=world.clock.now, flags=locked)
     ask_for(world, "silver.com", "poor", "other")
-    climb.refused("wrong_state", "silver.com is redemption", "transfer to another registrar")
+    climb.refused("wrong_state", "silver.com is at the stage redemption", "transfer to another registrar")
     arrange(world, "silver.com", "other", stage=Stage.ACTIVE)
     climb.refused("transfer_pending", "silver.com")
     climb.end_transfer("silver.com")
@@ -532,7 +532,7 @@ def _decision(climb: Climb, stage: Stage, word: str) -> None:
     climb.refused("no_transfer", "active.com", word)
     climb.name = "leaving.com"
     climb.arrange("leaving.com", stage=Stage.REDEMPTION)
-    climb.refused("wrong_state", "leaving.com is redemption", "transfer is not possible")
+    climb.refused("wrong_state", "leaving.com is at the stage redemption", "transfer is not possible")
     climb.arrange("leaving.com", stage=stage)
 
 
@@ -556,7 +556,7 @@ def cancel_transfer(climb: Climb) -> None:
     climb.refused("no_transfer", "active.com", "cancel")
     climb.name = "arriving.com"
     climb.arrange("arriving.com", stage=Stage.REQUESTED)
-    climb.refused("wrong_state", "arriving.com is requested", "cancelling a transfer")
+    climb.refused("wrong_state", "arriving.com is at the stage requested", "cancelling a transfer")
     climb.arrange("arriving.com", stage=Stage.ARRIVING)
 
 
@@ -579,7 +579,7 @@ def get_authcode(climb: Climb) -> None:
     """The stage."""
     climb.arrange("active.com", stage=Stage.REDEMPTION)
     climb.found("active.com")
-    climb.refused("wrong_state", "active.com is redemption", "reading the code")
+    climb.refused("wrong_state", "active.com is at the stage redemption", "reading the code")
     climb.arrange("active.com", stage=Stage.ACTIVE)
 
 
