@@ -63,6 +63,22 @@ def test_worlds(small: Guarded):
     assert small.send("POST", "/_sandbox/worlds").status < 300
 
 
+@pytest.mark.parametrize(
+    ("told", "complaint"),
+    [
+        (("--public-url", "api.example.test"), "'api.example.test' is not where a service could be"),
+        (("--header-prefix", "X Key:"), "'X Key:' cannot begin a header's name"),
+        (("--header-prefix", "X_KEY_"), "'X_KEY_' cannot begin a header's name"),
+    ],
+)
+def test_what_cannot_have_been_meant(told: tuple[str, ...], complaint: str):
+    """One line, and exit status 2."""
+    result = CliRunner().invoke(main, ["serve", "--port", "0", *told])
+    assert result.exit_code == 2
+    assert result.output.startswith(f"reseller-sandbox: {complaint}")
+    assert result.output.count("\n") == 1
+
+
 def test_the_journal(small: Guarded):
     """It keeps the latest requests and counts the others; of long bodies it keeps the beginning."""
     client = small.sandbox.client()

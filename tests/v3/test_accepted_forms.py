@@ -30,6 +30,14 @@ def test_a_glue_host_as_label_or_in_full(api: Api, label: str) -> None:
     assert api.get(f"{GLUE}/{full.removesuffix('.active.com')}").json["hostname"] == full
 
 
+@pytest.mark.parametrize("text", ["active.com", "Active.COM.", "ns1.second.com.", "a.b."])
+def test_a_glue_host_lies_below_its_name(api: Api, text: str) -> None:
+    """Neither the name itself is one, nor what a final dot says to lie elsewhere."""
+    answer = api.post(GLUE, {"hostname": text, "ips": ["192.0.2.2"]})
+    assert (answer.status, answer.error) == (400, "invalid_hostname")
+    assert answer.message == f"hostname: {text!r} does not lie below active.com."
+
+
 @pytest.mark.parametrize("key", ["authcode", "authCode"])
 @pytest.mark.parametrize(
     ("code", "kept"),

@@ -86,6 +86,30 @@ def test_a_broken_body_is_refused(wire: Api, served: Sandbox, operation: str, ki
     assert served.world.state is before
 
 
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"nameservers": [None]}, "domain.nameservers[0] must be a string"),
+        ({"contacts": {"reg-contact": {"zipcode": []}}},
+         "domain.contacts.reg-contact.zipcode must be a string or a number"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_a_name_is_told(api: Api, given: dict[str, Any], problem: str) -> None:
+    """By the path that leads there, and what should be there."""
+    answer = api.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com", **given}})
+    assert (answer.error, answer.message) == ("invalid_parameter", f"{problem}.")
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"), [({"license": 1}, ".license must be a string"), (["1"], " must be an object")]
+)
+def test_what_is_wrong_with_requirements_is_told(api: Api, given: object, problem: str) -> None:
+    """In the words of the request too, not in those of the library that reads it."""
+    body = {"domain": {"domainName": "new.ua"}, "tldRequirements": given}
+    answer = api.post("/v3/domains/createDomain", body)
+    assert (answer.error, answer.message) == ("invalid_parameter", f"tldRequirements{problem}.")
+
+
 @pytest.mark.parametrize("operation", GOOD)
 def test_a_wrong_value_anywhere_does_no_harm(wire: Api, served: Sandbox, operation: str) -> None:
     """Every value of every body, in turn, is replaced by values of every type."""

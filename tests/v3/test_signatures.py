@@ -288,9 +288,16 @@ def _base64(hexadecimal: str) -> str:
     return base64.b64encode(bytes.fromhex(hexadecimal)).decode()
 
 
-BODY = b'{"domainNames": ["a.com"], "note": "x"}'
+BODY = b'{"domainNames": ["a.com"], "note": "x/y"}'
 CHECK = "/v3/domains/checkAvailability"
-RIGHT = signature(SECRET, KEY, BASE + CHECK, BODY)
+
+
+def check_signed(payload: bytes) -> str:
+    """The signature of a check with that payload."""
+    return signature(SECRET, KEY, BASE + CHECK, payload)
+
+
+RIGHT = check_signed(BODY)
 
 
 @pytest.mark.parametrize(
@@ -299,8 +306,15 @@ RIGHT = signature(SECRET, KEY, BASE + CHECK, BODY)
         (RIGHT.upper(), "lower-case hexadecimal"),
         (_base64(RIGHT), "not in Base64"),
         (signature("other-secret", KEY, BASE + CHECK, BODY), "the secret of the account other, not of main"),
-        (signature(SECRET, KEY, BASE + CHECK, b'{"domainNames":["a.com"],"note":"x"}'), "another serialiser"),
-        (signature(SECRET, KEY, BASE + CHECK, b'{"note": "x", "domainNames": ["a.com"]}'), None),
+        (
+            signature(SECRET, KEY, BASE + CHECK, b'{"domainNames":["a.com"],"note":"x/y"}'),
+            "another serialiser",
+        ),
+        (
+            signature(SECRET, KEY, BASE + CHECK, rb'{"domainNames":["a.com"],"note":"x\/y"}'),
+            "another serialiser",
+        ),
+        (signature(SECRET, KEY, BASE + CHECK, b'{"note": "x/y", "domainNames": ["a.com"]}'), None),
         (signature("wrong", KEY, BASE + CHECK, BODY), f"{KEY}{BASE}{CHECK}{BODY.decode()}"),
         ("nonsense", f"{KEY}{BASE}{CHECK}{BODY.decode()}"),
         ("ünïcode", f"{KEY}{BASE}{CHECK}"),
@@ -310,6 +324,7 @@ RIGHT = signature(SECRET, KEY, BASE + CHECK, BODY)
         "base64",
         "other-secret",
         "reserialised",
+        "slashes",
         "reordered",
         "wrong-secret",
         "nonsense",
@@ -347,3 +362,15 @@ def test_a_refusal_names_the_assumptions_it_rests_on(make: Make) -> None:
     assert answer.error == "signature_mismatch"
     assert answer.assumptions["v3.signature.endpoint"] == "path"
     assert answer.assumptions["v3.errors.http_status"] == "semantic"
+
+
+def test_the_sign_command_takes_the_very_bytes_of_a_file(tmp_path: Path) -> None:
+    """With the line break at its end; what is not text cannot stand in a command, and that is said."""
+    body = tmp_path / "body"
+    body.write_bytes(b'{"domainNames": []}\r\n')
+    told = CliRunner().invoke(main, ["sign", "POST", CHECK, "--data", f"@{body}"])
+    assert signature(SECRET, KEY, f"http://127.0.0.1:8053{CHECK}", body.read_bytes()) in told.output
+    body.write_bytes(b"{\xff}")
+    refused = CliRunner().invoke(main, ["sign", "POST", CHECK, "--data", f"@{body}"])
+    assert refused.exit_code == 2
+    assert refused.output.endswith("byte 1 is not UTF-8, which JSON is written in\n")

@@ -315,10 +315,13 @@ def test_http_1_0_and_connection_close(serve, dial, toy):
         assert client.read_all().endswith(b"fine")
 
 
-def test_an_upgrade_is_not_made(serve, dial, toy, caplog):
-    client = dial(serve(toy()))
-    client.send(b"GET / HTTP/1.1\r\nHost: toy\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n")
+@pytest.mark.parametrize("wanted", ["h2c", "websocket"])
+def test_an_upgrade_is_not_made(serve, dial, toy, caplog, wanted):
+    app = toy()
+    client = dial(serve(app))
+    client.send(f"GET / HTTP/1.1\r\nHost: toy\r\nConnection: Upgrade\r\nUpgrade: {wanted}\r\n\r\n".encode())
     assert client.read_all().startswith(b"HTTP/1.1 200")
+    assert "HTTP_UPGRADE" not in app.asked[0]  # Werkzeug refuses who asks for a websocket.
     assert not caplog.records
 
 

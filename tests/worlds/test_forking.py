@@ -220,9 +220,13 @@ def test_a_world_found_by_credentials_that_changed(sandbox: Sandbox) -> None:
     """The way from credentials to the world follows every change of them: loading, rewinding, resetting."""
     fork = sandbox.fork()
     api = inside(fork)
-    text = fork.export().replace(fork.account().key, "changed-key").replace(fork.account().secret, "changed")
+    text = (
+        fork.export()
+        .replace(fork.account().key, "changed-key")
+        .replace(fork.account().secret, "other-secret")
+    )
     branch = fork.load(text)
-    changed = Api(api.transport, BASE, "changed-key", "changed")
+    changed = Api(api.transport, BASE, "changed-key", "other-secret")
     assert (changed.get("/v3/balance").status, api.get("/v3/balance").error) == (200, "unknown_key")
     fork.switch(branch.name)
     assert (changed.get("/v3/balance").error, api.get("/v3/balance").status) == ("unknown_key", 200)
