@@ -39,6 +39,8 @@ _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
 CODE_LENGTH = 12
 CODE_LENGTHS = (4, 64)
 
+TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahead"
+
 #: In place of a price that the caller has agreed to: whatever it costs.
 WHATEVER: Final = "whatever it costs"
 Agreed = Decimal | Literal["whatever it costs"] | None
@@ -277,22 +279,18 @@ def renew(
     return Placed(renewed, price + protection)
 
 
+def years_left(draft: Draft, order: Order) -> int:
+    """How many years can be added before the name is paid for as far ahead as it may be."""
+    furthest = years_later(draft.now, LONGEST_TERM)
+    return sum(years_later(order.expires, count) <= furthest for count in range(1, LONGEST_TERM + 1))
+
+
 def _require_renewal_period(draft: Draft, order: Order, zone: Zone, years: int) -> None:
     if years < 1:
         raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(order.name), limit=1)
-    furthest = years_later(draft.now, LONGEST_TERM)
-    fitting = [
-        count
-        for count in range(1, min(zone.max_years, LONGEST_TERM) + 1)
-        if years_later(order.expires, count) <= furthest
-    ]
-    if years not in fitting:
-        limit = len(fitting)
-        reason = (
-            f", since no name is paid for more than {LONGEST_TERM} years ahead"
-            if limit < zone.max_years
-            else ""
-        )
+    limit = min(zone.max_years, years_left(draft, order))
+    if years > limit:
+        reason = TOO_FAR_AHEAD if limit < zone.max_years else ""
         raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(order.name), limit=limit, reason=reason)
 
 
@@ -319,7 +317,7 @@ def delete(draft: Draft, order: Order) -> Decimal:
     for host in hosts.of_domain(draft.state, order.name):
         hosts.require_unused(draft.state, host, besides=order)
     zone = draft.state.zones[order.zone]
-    if order.registration and draft.now < order.created + days(zone.policy.add_grace):
+    if draft.now < order.created + days(zone.policy.add_grace):
         back = ledger.refund(draft, order.registration)
         release(draft, order)
         return back

@@ -63,7 +63,7 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     held = _require_transferable(draft, account, zone, wish)
     if not hmac.compare_digest(held.auth_code.encode(), wish.code.encode("utf-8", "surrogatepass")):
         raise Refused(WRONG_AUTH_CODE, name=to_unicode(wish.name))
-    years = _require_years(wish.name, wish.years if draft.assumed.transfer_years == "as_sent" else 1)
+    years = _years(draft, held, wish)
     label = prices.label_of(wish.name, zone)
     price = prices.transfer(zone, label, years)
     orders.require_cost(draft, wish.name, prices.is_premium(zone, label), wish.cost, price)
@@ -101,12 +101,16 @@ def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish
     return held
 
 
-def _require_years(name: str, years: int) -> int:
-    if years < 1:
-        raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(name), limit=1)
-    if years > LONGEST_TERM:
-        raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(name), limit=LONGEST_TERM, reason="")
-    return years
+def _years(draft: Draft, held: Order, wish: Wish) -> int:
+    """The years that the transfer adds and charges. One is always taken, if cut short by the longest term."""
+    if draft.assumed.transfer_years == "one":
+        return 1
+    name, limit = to_unicode(wish.name), max(1, orders.years_left(draft, held))
+    if wish.years < 1:
+        raise Refused(PERIOD_TOO_SHORT, years=wish.years, name=name, limit=1)
+    if wish.years > limit:
+        raise Refused(PERIOD_TOO_LONG, years=wish.years, name=name, limit=limit, reason=orders.TOO_FAR_AHEAD)
+    return wish.years
 
 
 def _arriving_order(draft: Draft, account: Account, held: Order, wish: Wish, years: int) -> Order:

@@ -248,7 +248,8 @@ def answer(operation: str, refused: Refused) -> tuple[int, str]:
     """The code and the message of a refusal."""
     if refused.rule in TRANSPORT:
         return TRANSPORT[refused.rule], _transport_message(refused)
-    said = _said(operation, refused)
+    said = words_for(operation, refused)
+    assert said is not None, f"{operation} has no words for {refused.rule.name}"
     return said.error.code, said.message(refused)
 
 
@@ -256,14 +257,15 @@ def _transport_message(refused: Refused) -> str:
     return _NO_IMPLEMENTATION if refused.rule is r.VERSION_NOT_SERVED else refused.message
 
 
-def _said(operation: str, refused: Refused) -> Said:
+def words_for(operation: str, refused: Refused) -> Said | None:
+    """What ``operation`` says of a refusal, if it has words for it."""
     rule = refused.rule
     variant = (rule, refused.facts.get(_APART.get(rule, "")))
     for sayings in (EXCEPTIONS.get(operation, {}), USUALLY):
         for key in (variant, rule):
             if key in sayings:
                 return sayings[key]
-    raise AssertionError(f"{operation} has no words for {rule.name}")
+    return None
 
 
 def all_of(operation: str, rule: Rule) -> Iterator[Documented]:

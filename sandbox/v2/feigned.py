@@ -28,13 +28,13 @@ KNOWN = frozenset((*DOCUMENTED, *RULES))
 def words(operation: str, error: str, facts: Mapping[str, object]) -> tuple[int, str]:
     """The code and the message of ``error`` in an operation; what is not known there is a system error.
 
-    The facts ``info`` and ``param_name`` fill the placeholders of a message.
+    The facts ``info`` and ``param_name`` fill the placeholders of a message. Of the messages that a rule
+    has there by its facts, the first will do where ``facts`` do not say which.
     """
-    documented = DOCUMENTED.get(error)
-    if documented is not None:
-        filling = {"info": "", "param_name": ""} | {key: str(value) for key, value in facts.items()}
-        return documented.code, documented.message.format_map(filling).rstrip()
-    rule = RULES.get(error, INTERNAL_ERROR)
-    if rule not in errors.TRANSPORT and not any(errors.all_of(operation, rule)):
-        rule = INTERNAL_ERROR
-    return errors.answer(operation, Feigned(rule, facts))
+    documented, refused = DOCUMENTED.get(error), Feigned(RULES.get(error, INTERNAL_ERROR), facts)
+    if documented is None:
+        if refused.rule in errors.TRANSPORT or errors.words_for(operation, refused) is not None:
+            return errors.answer(operation, refused)
+        documented = next(errors.all_of(operation, refused.rule), errors.SYSTEM_ERROR)
+    filling = {"info": "", "param_name": ""} | {key: str(value) for key, value in facts.items()}
+    return documented.code, documented.message.format_map(filling).rstrip()

@@ -28,7 +28,6 @@ from sandbox.web.transport import (
     ENV_TOO_LARGE,
     Again,
     Delivery,
-    Truncate,
 )
 from sandbox.web.wire import Answer, Receive, Send, Wire
 
@@ -64,8 +63,8 @@ class Bridge:
         self.app = app
         self.max_body = max_body
         self.request_log = request_log
-        #: The requests that are waiting for something, and whether an answer to them is to be expected.
-        self.held: dict[asyncio.Task[Any], bool] = {}
+        #: The requests that wait for something, and by when that should be over, by the stopwatch.
+        self.held: dict[asyncio.Task[Any], float] = {}
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -92,7 +91,7 @@ class Bridge:
         if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
             wire.unread = True
             try:
-                with self._holding(to_come=True):
+                with self._holding(0):
                     body = await read_body(environ, wire.receive, self.max_body)
             except TooLarge:
                 environ[ENV_TOO_LARGE] = True
@@ -111,7 +110,7 @@ class Bridge:
             return answer
         try:
             # The client may leave, which does not undo its request.
-            with self._holding(to_come=True):
+            with self._holding(again.after):
                 await asyncio.sleep(again.after)
         except asyncio.CancelledError:
             await wire.drop()
@@ -134,16 +133,16 @@ class Bridge:
             await wire.carry(answer, delivery)
             return
         try:
-            with self._holding(to_come=delivery.cut is None or isinstance(delivery.cut, Truncate)):
+            with self._holding(delivery.lasts(len(answer.body))):
                 await wire.carry(answer, delivery)
         except asyncio.CancelledError:
             await wire.drop()
 
     @contextmanager
-    def _holding(self, *, to_come: bool) -> Iterator[None]:
+    def _holding(self, seconds: float) -> Iterator[None]:
         task = asyncio.current_task()
         assert task is not None
-        self.held[task] = to_come
+        self.held[task] = stopwatch() + seconds
         try:
             yield
         finally:

@@ -10,6 +10,7 @@ from typing import Any
 
 import uvicorn
 
+from sandbox.core.clock import stopwatch
 from sandbox.web.bridge import Bridge
 from sandbox.web.protocol import Protocol
 from sandbox.web.wire import unsent
@@ -57,7 +58,7 @@ class Listener(uvicorn.Server):
         self._woken = asyncio.Event()
 
     def stop(self, *, patient: bool) -> None:
-        """Ask it to stop. If ``patient``, it waits for delayed and dripping answers too.
+        """Ask it to stop. If ``patient``, it waits for delayed and dripping answers that the grace suffices for.
 
         Asked a second time it waits for nothing.
         """
@@ -88,7 +89,8 @@ class Listener(uvicorn.Server):
             sock.close()
         for connection in list(self.server_state.connections):
             connection.shutdown()
-        await self._until(self._finished, self.grace)
+        latest = stopwatch() + self.grace
+        await self._until(lambda: self._finished(latest), self.grace)
         for task in list(self.server_state.tasks):
             task.cancel()
         connections: set[Any] = self.server_state.connections
@@ -108,12 +110,12 @@ class Listener(uvicorn.Server):
         for server in self.servers:
             server.close()
 
-    def _finished(self) -> bool:
-        """Whether nothing is left that is worth waiting for."""
+    def _finished(self, latest: float) -> bool:
+        """Whether nothing is left that is worth waiting for, which only what ends by ``latest`` is."""
         if self.force_exit:
             return True
-        for task, to_come in list(self.bridge.held.items()):
-            if not (self.patient and to_come):
+        for task, over in list(self.bridge.held.items()):
+            if not self.patient or over > latest:
                 task.cancel()
         connections: set[Any] = self.server_state.connections
         return not self.server_state.tasks and not any(unsent(one.transport, one.tcp) for one in connections)

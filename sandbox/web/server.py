@@ -87,8 +87,8 @@ class Server:
     def run(self) -> None:
         """Serve until SIGINT or SIGTERM (or :meth:`stop` in another thread), then return.
 
-        Requests in flight are finished first, delayed answers too, within the
-        grace; a second signal cuts that short.
+        Requests in flight are finished first, delayed answers too where the grace
+        suffices for them; a second signal cuts that short.
         """
         with handling_signals(lambda: self._ask(patient=True)):
             self._serve(self.grace, lambda: None)

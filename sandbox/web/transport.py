@@ -9,6 +9,7 @@ client would have met.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -92,6 +93,13 @@ class Delivery:
     def __post_init__(self) -> None:
         if self.delay < 0:
             raise ValueError(f"{self} has a delay below zero")
+
+    def lasts(self, size: int) -> float:
+        """How many seconds it takes to answer with ``size`` bytes; without end where no answer ever comes."""
+        if self.cut is not None and not isinstance(self.cut, Truncate):
+            return math.inf
+        drops = (size - 1) // self.drip.size if self.drip and size else 0
+        return self.delay + (drops * self.drip.pause if self.drip else 0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,7 @@ def test_v3_renders_an_error_as_the_assumptions_have_it(make):
         ("service_unavailable", {}, 503, "The service is not available; try again later."),
         ("mail_taken", {}, 403, "Mail already registered"),  # which this operation does not document
         ("signature_mismatch", {}, 500, "System Error"),  # which no operation has
+        ("invalid_ip", {}, 400, "Not the correct IPv4:"),  # or IPv6, which only the facts can tell
     ],
 )
 def test_v2_renders_any_error_in_its_way(dial, served, error, facts, code, message):
@@ -67,6 +68,14 @@ def test_v2_renders_any_error_in_its_way(dial, served, error, facts, code, messa
     answer = dial.get("/V2.0/domain/active.com")
     assert answer.status == code
     assert answer.json == {"code": code, "msg": message, "status": False}
+
+
+def test_v2_has_words_for_every_error_in_every_operation():
+    for operation in (one for one in operations() if one.startswith("v2.")):
+        for error in vocabulary().errors:
+            code, message = feigned.words(operation, error, {})
+            assert 400 <= code < 600, (operation, error)
+            assert message, (operation, error)
 
 
 def test_another_status_and_retry_after(dial, served):

@@ -516,7 +516,9 @@ def request_transfer(climb: Climb) -> None:
     climb.body["authCode"] = "let-me-in"
     climb.refused("period_too_short", "years is 0")
     climb.body["years"] = 11
-    climb.refused("period_too_long", "years is 11", "at most 10")
+    climb.refused(
+        "period_too_long", "years is 11", "at most 9, since no name is paid for more than 10 years ahead"
+    )
     climb.body["years"] = 1
     climb.refused("premium_cost_required", "silver.com", "30.00")
     climb.body["purchaseCost"] = 31

@@ -170,6 +170,16 @@ def test_a_later_delete_is_not(sandbox: Sandbox, api: Api) -> None:
     assert draft.state.accounts[order_of(sandbox, "new.com").account].balance == 9990
 
 
+def test_an_early_delete_of_what_cost_nothing_frees_the_name_too(sandbox: Sandbox, api: Api) -> None:
+    """The grace is a matter of days, not of money."""
+    zone = sandbox.world.state.zones["com"]
+    arrange_zone(sandbox, "com", prices=replace(zone.prices, registration=Decimal(0)))
+    assert create(api).json["totalPaid"] == "0.00"
+    back, draft = _delete(sandbox, order_of(sandbox, "new.com"))
+    assert back == 0
+    assert "new.com" not in draft.state.holding_order
+
+
 def test_an_adjustment_is_an_entry_too(sandbox: Sandbox) -> None:
     """So that a top-up does not break the books."""
     draft = _draft(sandbox)

@@ -631,6 +631,17 @@ def test_a_signal_lets_what_is_in_flight_finish(program, dial, number):
     assert (program.process.returncode, out, err) == (0, "stopped in good order\n", "")
 
 
+def test_a_signal_waits_for_no_answer_that_would_come_too_late(program, dial):
+    client = dial(program)
+    program.ask(client, delay=60)
+    began = stopwatch()
+    program.process.send_signal(signal.SIGTERM)
+    assert client.read_all() == b""
+    out, err = program.process.communicate(timeout=PATIENCE)
+    assert stopwatch() - began < 3
+    assert (program.process.returncode, out, err) == (0, "stopped in good order\n", "")
+
+
 def test_a_second_signal_waits_for_nothing(program, dial):
     idle, client = dial(program), dial(program)
     program.ask(client, delay=4)
