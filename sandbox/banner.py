@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sandbox.core.clock import wire
 from sandbox.core.ledger import money
 from sandbox.core.model import OUTSIDE, Account
-from sandbox.v3.auth import signed_headers
+from sandbox.v3.signing import signed_headers
 from sandbox.worlds import World
 
 _COLUMNS = ("account", "client-id", "v3 key", "v3 secret", "v2.0 token", "balance")

@@ -19,7 +19,7 @@ from sandbox.core.clock import instant_given
 from sandbox.core.model import Account
 from sandbox.inworld import InWorld
 from sandbox.settings import Settings
-from sandbox.v3.auth import signed_headers
+from sandbox.v3.signing import signed_headers
 from sandbox.web.gate import require_guard
 from sandbox.worlds import Fork, Limits, World
 from sandbox.worlds.clock import ClockControl

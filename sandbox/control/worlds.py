@@ -52,13 +52,14 @@ class WorldListed(Shape):
 
 
 class AccountShown(Shape):
-    """An account and what a client needs to act for it."""
+    """An account and what a client needs to act for it, where that is not ``revoked``."""
 
     name = Text()
     client_id = fields.Integer()
     key = Text()
     secret = Text()
     token = Text()
+    revoked = Listed(Text())
     balance = Amount()
     currency = Text()
 

@@ -68,6 +68,8 @@ class V2:
         found = auth.find(incoming, self._worlds)
         if found is not None:
             incoming.world, incoming.account = found
+        else:
+            incoming.recognise(self._worlds.by_revoked(incoming.headers.get(auth.HEADER, "")))
         self._require_version(incoming)
         if found is None:
             raise auth.refusal(incoming)
@@ -75,7 +77,7 @@ class V2:
 
     def _require_version(self, incoming: Incoming) -> None:
         """That V2.0 is served is no assumption; that something else is, or V2.0 is not, is one."""
-        version = incoming.arguments["version"].upper()
+        version = incoming.arguments.get("version", "V2.0").upper()  # none where no operation takes the path
         world = incoming.world or self._worlds.default
         if version == "V2.0" and version in world.assumptions.versions:
             return

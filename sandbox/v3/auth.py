@@ -7,48 +7,17 @@ signature is that of a reading the assumptions allow.
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import hmac
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from urllib.parse import unquote_to_bytes
+from urllib.parse import unquote, unquote_to_bytes
 
-from sandbox.core.assumptions import Assumptions
 from sandbox.core.model import Account
 from sandbox.core.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMATCH, UNKNOWN_KEY, Refused
-from sandbox.core.state import State
+from sandbox.v3.mistakes import Mistaken
+from sandbox.v3.signing import Reading, sign
 from sandbox.web.generation import Incoming, assumed_by
 from sandbox.worlds import World, Worlds
-
-_SHOWN = 16
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One string that may have been signed, and the values of the assumptions that make it."""
-
-    text: bytes
-    endpoint: str
-    payload: str
-    query: str
-
-    def allowed(self, assumed: Assumptions) -> bool:
-        """Whether the assumptions take this reading; only those that bear on it are read."""
-        return (
-            assumed.signature_endpoint in ("any", self.endpoint)
-            and (self.payload == "body" or assumed.signature_payload in ("any", self.payload))
-            and (self.query == "" or assumed.signature_query == self.query)
-        )
-
-    @property
-    def settings(self) -> str:
-        """The assumptions that would let it in, as they are written on the command line."""
-        named = {"endpoint": self.endpoint, "payload": self.payload, "query": self.query}
-        return " ".join(
-            f"v3.signature.{name}={value}" for name, value in named.items() if value not in ("", "body")
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +49,7 @@ class Signatures:
             raise Refused(CREDENTIALS_MISSING, missing=" and no ".join(missing))
         found = _account(incoming, worlds, key)
         if found is None:
+            incoming.recognise(worlds.by_revoked(key))
             raise Refused(UNKNOWN_KEY, key=key[:80])
         world, account = incoming.world, incoming.account = found
         self._verify(incoming, world, account, signature)
@@ -102,8 +72,8 @@ class Signatures:
                 return
         readings = list(self._readings(incoming, account.key))
         allowed = [reading for reading in readings if reading.allowed(assumed)]
-        explanation = _explain(world.state, account, given, readings, allowed, incoming.body)
-        raise Refused(SIGNATURE_MISMATCH, explanation=explanation)
+        mistaken = Mistaken(world.state, account, given, readings, allowed, incoming.body)
+        raise Refused(SIGNATURE_MISMATCH, explanation=mistaken.explained())
 
     def _readings(self, incoming: Incoming, key: str) -> Iterator[Reading]:
         """Every string that the request's sender may have signed, the likeliest first."""
@@ -121,7 +91,7 @@ class Signatures:
         elements = {self.key_name.lower(), self.signature_name.lower()}
         path, _, query = incoming.target.partition("?")
         parts = query.split("&") if query else []
-        named = [(part.partition("=")[0].lower(), part) for part in parts]
+        named = [(unquote(part.partition("=")[0]).lower(), part) for part in parts]
         if not any(name in elements for name, _ in named):
             yield "", incoming.target
             return
@@ -154,17 +124,6 @@ class Signatures:
         return list(dict.fromkeys(bases))
 
 
-def sign(secret: str, text: bytes) -> bytes:
-    """The signature of ``text``: HMAC-SHA256 in lower-case hexadecimal."""
-    return hmac.new(secret.encode(), text, hashlib.sha256).hexdigest().encode()
-
-
-def signed_headers(key: str, secret: str, prefix: str, endpoint: str, body: bytes) -> dict[str, str]:
-    """The two headers of a request with ``body`` to ``endpoint``, a full URL or whatever reading is meant."""
-    signature = sign(secret, key.encode() + endpoint.encode() + body).decode()
-    return {f"{prefix}APIKEY": key, f"{prefix}SIGNATURE": signature}
-
-
 def _account(incoming: Incoming, worlds: Worlds, key: str) -> tuple[World, Account] | None:
     if incoming.world is None:
         return worlds.by_key(key)
@@ -181,63 +140,3 @@ def _payloads(body: bytes) -> tuple[tuple[str, bytes], ...]:
     if body:
         return (("body", body),)
     return (("raw", b""), ("empty_object", b"{}"), ("empty_object", b"[]"))
-
-
-def _explain(
-    state: State,
-    account: Account,
-    given: bytes,
-    readings: Sequence[Reading],
-    allowed: Sequence[Reading],
-    body: bytes,
-) -> str:
-    """What is wrong with a signature, in words: the mistakes that can be recognised, else what was tried."""
-    for reading in readings:
-        right = sign(account.secret, reading.text)
-        if hmac.compare_digest(right, given):
-            return f"It matches a reading that the settings exclude; set {reading.settings} to take it."
-        if hmac.compare_digest(right, given.lower()):
-            return "It matches but for its letters: it must be in lower-case hexadecimal."
-        if hmac.compare_digest(base64.b64encode(bytes.fromhex(right.decode())), given):
-            return "It matches but for its form: it must be in hexadecimal, not in Base64."
-        for number in sorted(state.accounts):
-            other = state.accounts[number]
-            if other.secret and hmac.compare_digest(sign(other.secret, reading.text), given):
-                return f"It was made with the secret of the account {other.name}, not of {account.name}."
-    if _reserialised(account, given, readings, body):
-        return "It matches the body as another serialiser would write it: sign the very bytes that are sent."
-    texts = list(dict.fromkeys(_shown(reading.text, body) for reading in allowed))
-    tried = " | ".join(texts[:_SHOWN])
-    more = f" (and {len(texts) - _SHOWN} more)" if len(texts) > _SHOWN else ""
-    return (
-        "Either the secret or the string is another one. Expected is the HMAC-SHA256, in lower-case "
-        f"hexadecimal, under the secret of {account.name}, of one of: {tried}{more}."
-    )
-
-
-def _reserialised(account: Account, given: bytes, readings: Sequence[Reading], body: bytes) -> bool:
-    try:
-        value = json.loads(body) if 0 < len(body) < 10_000 else None
-    except (ValueError, RecursionError):
-        value = None
-    if value is None:
-        return False
-    plain = [
-        json.dumps(value, separators=separators, ensure_ascii=ascii_only, sort_keys=ordered)
-        for separators in ((",", ":"), (", ", ": "))
-        for ascii_only in (True, False)
-        for ordered in (False, True)
-    ]
-    slashed = [spelling.replace("/", "\\/") for spelling in plain]  # as PHP writes them
-    spellings = [spelling.encode("utf-8", "surrogatepass") for spelling in dict.fromkeys(plain + slashed)]
-    return any(
-        hmac.compare_digest(sign(account.secret, reading.text.removesuffix(body) + spelling), given)
-        for reading in readings
-        for spelling in spellings
-    )
-
-
-def _shown(text: bytes, body: bytes) -> str:
-    if len(body) > 200:
-        text = text.removesuffix(body) + body[:120] + f"…<{len(body)} bytes of body>".encode()
-    return text[:600].decode("utf-8", "replace")

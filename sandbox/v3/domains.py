@@ -19,10 +19,10 @@ from sandbox.v3.shapes import (
     Envelope,
     EnvelopeInFull,
     cards,
-    domain,
     envelope,
     identifier,
     shown,
+    summary,
 )
 from sandbox.web.fields import (
     Amount,
@@ -205,7 +205,7 @@ def list_domains(call: Call) -> dict[str, Any]:
     total = state.orders_of_account.count(mine)
     last = max(1, -(-total // per_page))
     keys = islice(state.orders_of_account.beginning(mine, (page - 1) * per_page), per_page)
-    answer: dict[str, Any] = {"domains": [domain(call, state.orders[number]) for _, number in keys]}
+    answer: dict[str, Any] = {"domains": [summary(call, state.orders[number]) for _, number in keys]}
     if page < last:
         answer["nextPage"] = page + 1
     if page < last or call.assumed.list_last_page == "always":

@@ -184,22 +184,28 @@ def number(call: Call, value: int) -> str | int:
     return value if call.assumed.v3_ids == "integer" else str(value)
 
 
-def domain(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
-    """Everything that answers show of a name; each schema takes its part."""
-    state = call.draft.state
-    zone, label = orders.label_and_zone(state, order)
+def summary(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
+    """What lists show of a name; ``asked`` is how the request wrote it."""
+    zone, label = orders.label_and_zone(call.draft.state, order)
     return {
         "domainName": shown(call, order.name, asked),
-        "nameservers": [shown(call, server, asked) for server in order.nameservers],
-        "contacts": contact_cards(call, order.contacts),
         "privacyEnabled": order.privacy,
         "lockedEnabled": Flag.TRANSFER_PROHIBITED in order.flags,
         "autorenewEnabled": order.autorenew,
-        "updateProhibited": Flag.UPDATE_PROHIBITED in order.flags,
         "createDate": order.created,
         "expireDate": order.expires,
-        "renewalCost": orders.renewal_cost(call.draft, order),
         "premium": prices.is_premium(zone, label),
+    }
+
+
+def domain(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
+    """Everything that answers show of a name; each schema takes its part."""
+    return {
+        **summary(call, order, asked),
+        "nameservers": [shown(call, server, asked) for server in order.nameservers],
+        "contacts": contact_cards(call, order.contacts),
+        "updateProhibited": Flag.UPDATE_PROHIBITED in order.flags,
+        "renewalCost": orders.renewal_cost(call.draft, order),
     }
 
 

@@ -49,6 +49,11 @@ class Incoming:
         wanted = name.lower()
         return next((value for key, value in self.query if key.lower() == wanted), None)
 
+    def recognise(self, sender: tuple[World, Account] | None) -> None:
+        """Note whose request this is although it is not let in, unless the path chose another world."""
+        if sender is not None and self.world in (None, sender[0]):
+            self.world, self.account = sender
+
 
 @dataclass(slots=True)
 class Call:

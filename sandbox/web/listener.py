@@ -58,7 +58,7 @@ class Listener(uvicorn.Server):
         self._woken = asyncio.Event()
 
     def stop(self, *, patient: bool) -> None:
-        """Ask it to stop. If ``patient``, it waits for delayed and dripping answers that the grace suffices for.
+        """Ask it to stop. If ``patient``, it waits for delayed and dripping answers, if the grace suffices.
 
         Asked a second time it waits for nothing.
         """

@@ -6,6 +6,7 @@ import logging
 import time
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, cast
@@ -107,6 +108,8 @@ class Pipeline:
         exchange = Exchange(self._owner(request.path), None, _incoming({}), stopwatch())
         try:
             self._read(exchange.incoming)
+            with suppress(Refused):  # only to know whose it is
+                exchange.generation.authenticate(exchange.incoming)
             refused = self._why_stray(exchange.incoming, error)
         except Refused as earlier:
             refused = earlier

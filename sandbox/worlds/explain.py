@@ -211,6 +211,13 @@ def _not_found(case: _Case) -> Allowed | None:
     return Allowed("nobody holds it: register it first")
 
 
+def _revoked(case: _Case) -> Allowed | None:
+    account = case.met.account
+    if account is None:
+        return None
+    return Allowed(f"use another account's, or restore the credentials of {account.name}, which are revoked")
+
+
 #: What is allowed instead, where that depends on the state that was met.
 _BY_STATE: Mapping[Rule, Callable[[_Case], Allowed | None]] = {
     r.WRONG_STATE: _wrong_state,
@@ -220,6 +227,8 @@ _BY_STATE: Mapping[Rule, Callable[[_Case], Allowed | None]] = {
     r.INSUFFICIENT_FUNDS: _funds,
     r.NAME_TAKEN: _taken,
     r.DOMAIN_NOT_FOUND: _not_found,
+    r.UNKNOWN_KEY: _revoked,
+    r.UNKNOWN_TOKEN: _revoked,
 }
 
 #: What is allowed instead, where the facts of the refusal say it.

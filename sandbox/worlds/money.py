@@ -14,7 +14,7 @@ from sandbox.core.model import OUTSIDE, LedgerEntry
 from sandbox.core.names import BadName, normalise
 from sandbox.core.refusals import UNKNOWN_ACCOUNT, Refused
 from sandbox.core.state import State
-from sandbox.worlds.world import World
+from sandbox.worlds.world import World, request_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,7 +22,7 @@ class Wanted:
     """Which movements of money are meant; None leaves a thing open.
 
     ``operation`` is a pattern with ``*`` and ``?``; what time does by itself is ``time``. ``request`` is
-    the name of the one that caused it.
+    the name of the one that caused it, for both times where a fault had it carried out twice.
     """
 
     account: str | None = None
@@ -41,7 +41,7 @@ class Wanted:
             and (name is None or entry.name == name)
             and (self.operation is None or fnmatchcase(operation_of(entry), self.operation))
             and (self.purpose is None or entry.purpose == self.purpose)
-            and (self.request is None or entry.cause == self.request)
+            and (self.request is None or self.request in (entry.cause, request_of(entry.cause)))
             and (self.since is None or entry.at >= self.since)
         )
 
@@ -119,7 +119,6 @@ def operation_of(entry: LedgerEntry) -> str:
 
 def movement(entry: LedgerEntry, state: State) -> dict[str, Any]:
     """A movement of money as data."""
-    request = entry.cause if entry.cause[:1] == "r" and entry.cause[1:].isdecimal() else None
     return {
         "id": entry.id,
         "at": entry.at,
@@ -129,7 +128,7 @@ def movement(entry: LedgerEntry, state: State) -> dict[str, Any]:
         "purpose": str(entry.purpose),
         "operation": operation_of(entry),
         "cause": entry.cause,
-        "request": request,
+        "request": request_of(entry.cause),
         "order": entry.order,
         "domain": entry.name or None,
         "years": entry.years or None,

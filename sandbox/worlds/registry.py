@@ -109,6 +109,15 @@ class Worlds:
                 return world, world.state.accounts[client_id]
         return None
 
+    def by_revoked(self, credential: str) -> tuple[World, Account] | None:
+        """The account whose key or token this was before it was revoked, and its world."""
+        for world in (*self._index.keys.get(credential, ()), *self._index.tokens.get(credential, ())):
+            for client_id in sorted(world.state.accounts):
+                account = world.state.accounts[client_id]
+                if credential in _revoked(account) and self._in_use(world):
+                    return world, account
+        return None
+
     def fork(self, wanted: Fork | None = None) -> World:
         """A new world with credentials of its own, in time that grows with its accounts alone.
 
@@ -258,7 +267,7 @@ class Worlds:
 
 
 class _Index:
-    """Which worlds have a credential, the oldest first. Tuples, so that a look-up needs no lock."""
+    """Which worlds have a credential, the oldest first, be it revoked. Tuples: a look-up needs no lock."""
 
     def __init__(self) -> None:
         self.keys: dict[str, tuple[World, ...]] = {}
@@ -266,7 +275,8 @@ class _Index:
         self._held: dict[World, tuple[list[str], list[str]]] = {}
 
     def add(self, world: World) -> None:
-        held = (list(world.state.account_by_key), list(world.state.account_by_token))
+        accounts = [one for one in world.state.accounts.values() if one.client_id != OUTSIDE]
+        held = ([one.key for one in accounts], [one.token for one in accounts])
         self._held[world] = held
         for found, words in zip((self.keys, self.tokens), held, strict=True):
             for word in words:
@@ -285,6 +295,11 @@ class _Index:
     def is_taken(self, account: Account, *, by_other_than: World) -> bool:
         holders = (*self.keys.get(account.key, ()), *self.tokens.get(account.token, ()))
         return any(world is not by_other_than for world in holders)
+
+
+def _revoked(account: Account) -> list[str]:
+    """Those of an account's credentials that do not work any more."""
+    return [{"key": account.key, "token": account.token}[which] for which in account.revoked]
 
 
 def _renewed(account: Account, seed: str, number: int) -> Account:

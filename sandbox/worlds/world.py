@@ -20,7 +20,7 @@ from sandbox.worlds.moment import Journey, Moment, to
 
 T = TypeVar("T")
 
-_REQUEST = re.compile(r"r([0-9]{1,18})")
+_CAUSE = re.compile(r"(r[0-9]{1,18})(?::duplicate)?")
 
 
 @dataclass(slots=True)
@@ -305,8 +305,14 @@ class World:
 
 def latest_request(state: State) -> int:
     """The number of the latest request that the ledger names, so that no later one takes its name."""
-    causes = (_REQUEST.fullmatch(entry.cause) for entry in state.ledger.values())
-    return max((int(found[1]) for found in causes if found), default=0)
+    named = (request_of(entry.cause) for entry in state.ledger.values())
+    return max((int(name[1:]) for name in named if name), default=0)
+
+
+def request_of(cause: str) -> str | None:
+    """The request that a movement of money comes from by its cause, be it the second time of a duplicate."""
+    found = _CAUSE.fullmatch(cause)
+    return found[1] if found else None
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.benchmarks import faults, forking
+from tests.benchmarks import answering, faults, forking
 
-BENCHMARKS = (faults, forking)
+BENCHMARKS = (answering, faults, forking)
 
 for benchmark in BENCHMARKS:
     print(benchmark.__doc__)

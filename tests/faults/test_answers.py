@@ -6,6 +6,8 @@ import json
 
 import pytest
 
+from sandbox.assembly import operations, vocabulary
+from sandbox.v2 import feigned
 from tests.faults.conftest import balance, charges
 
 CREATE = "/v3/domains/createDomain"

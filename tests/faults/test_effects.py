@@ -22,6 +22,8 @@ def test_a_duplicate_renews_and_charges_twice(dial, served):
     changed = {change.table: (change.before, change.after) for change in entry.changes}
     assert changed["orders"][1].expires.year - changed["orders"][0].expires.year == 2
     assert len(entry.charges) == 2
+    both = dial.control("GET", f"/ledger?request={cause}")["entries"]
+    assert [one["request"] for one in both] == [cause, cause], "both are the request's"
 
 
 def test_the_second_answer_to_a_duplicate(dial, served, register):
