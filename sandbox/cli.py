@@ -221,9 +221,8 @@ def check(files: tuple[str, ...]) -> None:
             click.echo(str(problem), err=True)
         else:
             accounts = len(state.accounts) - 1  # every world has the one of the other registrars
-            click.echo(
-                f"{file}: good ({len(state.zones)} zones, {accounts} accounts, {len(state.orders)} orders)"
-            )
+            held = (_count(len(state.zones), "zone"), _count(accounts, "account"))
+            click.echo(f"{file}: good ({', '.join(held)}, {_count(len(state.orders), 'order')})")
     sys.exit(1 if failed else 0)
 
 
@@ -253,6 +252,10 @@ def lifecycle() -> None:
     from sandbox.diagram import mermaid
 
     click.echo(mermaid())
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _settings(given: dict[str, Any]) -> Settings:

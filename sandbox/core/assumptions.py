@@ -113,6 +113,12 @@ class Assumptions:
     availability_taken: str = _open(
         "v3.availability.taken", "text", "registered", about="The status of a name that is taken."
     )
+    availability_out_of_service: str = _one_of(
+        "v3.availability.out_of_service",
+        "unsupported",
+        "available",
+        about="The status of a free name whose zone is out of service.",
+    )
     contacts_required: str = _one_of(
         "v3.contacts.required",
         "none",
@@ -380,6 +386,8 @@ class Assumptions:
 
 
 _SILENCES = fields(Assumptions)
+_OUTER_NAMES = {item.name: item.metadata["name"] for item in _SILENCES}
+_PLACES = {item.name: place for place, item in enumerate(_SILENCES)}
 
 
 def profile(name: str) -> Assumptions:
@@ -430,6 +438,4 @@ def watched(values: Assumptions, read: set[str]) -> Assumptions:
 
 def named(values: Assumptions, read: Iterable[str]) -> list[tuple[str, object]]:
     """The fields in ``read`` as (outer name, value) pairs, in the order of the catalogue."""
-    wanted = set(read)
-    used = (item for item in _SILENCES if item.name in wanted)
-    return [(item.metadata["name"], getattr(values, item.name)) for item in used]
+    return [(_OUTER_NAMES[name], getattr(values, name)) for name in sorted(read, key=_PLACES.__getitem__)]

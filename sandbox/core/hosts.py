@@ -100,6 +100,8 @@ def parse_address(text: str, field: str = "ips", version: int | None = None) -> 
         raise _bad_address(text, "is not an IP address", field, version)
     if version is not None and address.version != version:
         raise _bad_address(text, f"is not an IPv{version} address", field, version)
+    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
+        return f"::ffff:{address.ipv4_mapped}"  # as every version of Python should write it
     return str(address)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from sandbox.core import customers, ledger, orders, prices
+from sandbox.core import customers, hosts, ledger, orders, prices
 from sandbox.core.clock import days, wire, years_later
 from sandbox.core.contacts import Wanted, assign, check
 from sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require
@@ -31,7 +31,8 @@ from sandbox.core.zones import require_in_service, zone_of
 class Wish:
     """What a registrar asks for in wanting ``name``; ``wire_names`` are its words for roles and fields.
 
-    ``forced`` passes over the transfer lock and the name's age.
+    ``nameservers`` are those it is delegated to in the end, or none to keep the present ones. ``forced``
+    passes over the transfer lock and the name's age.
     """
 
     name: str
@@ -41,7 +42,10 @@ class Wish:
     customer_id: int | None = None
     contacts: Mapping[str, Wanted] = field(default_factory=dict)
     wire_names: Mapping[str, str] = field(default_factory=dict)
+    nameservers: Sequence[str] = ()
     autorenew: bool = False
+    privacy: bool = False
+    transfer_lock: bool = False
     forced: bool = False
 
 
@@ -49,15 +53,17 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     """Ask for a name that another registrar holds: a pending order, paid at once.
 
     Refuses, in this order: as :func:`zone_of` does, ``transfers_not_supported``, ``zone_out_of_service``,
-    ``invalid_contact``, ``customer_not_found``, ``not_registered``, ``already_yours``, ``wrong_state``,
-    ``transfer_pending``, ``locked``, ``too_young``, ``wrong_auth_code``, ``period_too_short``,
-    ``period_too_long``, ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
+    ``invalid_contact``, ``invalid_nameserver``, ``customer_not_found``, ``not_registered``,
+    ``already_yours``, ``wrong_state``, ``transfer_pending``, ``locked``, ``too_young``,
+    ``wrong_auth_code``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
+    ``price_mismatch``, ``insufficient_funds``.
     """
     zone = zone_of(draft.state, wish.name)
     if not zone.transfers:
         raise Refused(TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
     require_in_service(zone)
     check(wish.contacts, wish.wire_names, "domain.contacts.")
+    wish = replace(wish, nameservers=hosts.parse_nameservers(draft, wish.nameservers, wish.name))
     if wish.customer_id is not None:
         customers.own(draft.state, account, wish.customer_id)
     held = _require_transferable(draft, account, zone, wish)
@@ -124,9 +130,11 @@ def _arriving_order(draft: Draft, account: Account, held: Order, wish: Wish, yea
         expires=held.expires,
         since=draft.now,
         contacts=assign(draft, account, wish.contacts),
-        nameservers=held.nameservers,
+        nameservers=tuple(wish.nameservers),
         customer_id=wish.customer_id,
         autorenew=wish.autorenew,
+        privacy=wish.privacy,
+        flags=frozenset({Flag.TRANSFER_PROHIBITED} if wish.transfer_lock else ()),
         years=years,
     )
     return enter(draft, order, Stage.ARRIVING)
@@ -176,8 +184,8 @@ def _leaving(draft: Draft, account: Account, name: str, action: Action) -> Trans
 def complete(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
     """Move the name to the registrar that asked for it, with the years it paid for and a new code.
 
-    Hosts, delegation and a hold of the registry's go with the name; its former holder's flags, privacy
-    and customer do not.
+    Hosts, delegation (unless another was asked for) and a hold of the registry's go with the name; its
+    former holder's flags, privacy and customer do not.
     """
     losing = draft.state.orders[transfer.losing_order]
     gaining = draft.state.orders[transfer.gaining_order]
@@ -188,7 +196,7 @@ def complete(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transf
         gaining,
         created=losing.created,
         expires=expires,
-        nameservers=losing.nameservers,
+        nameservers=gaining.nameservers or losing.nameservers,
         auth_code=orders.new_code(draft),
         flags=gaining.flags | (losing.flags & {Flag.SERVER_HOLD}),
     )

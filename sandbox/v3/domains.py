@@ -118,7 +118,9 @@ def _availability(call: Call, text: str) -> dict[str, Any]:
 def _availability_status(call: Call, found: orders.Availability) -> str:
     if found.taken:
         return call.assumed.availability_taken
-    return "reserved" if found.reserved else "available"
+    if found.reserved:
+        return "reserved"
+    return "available" if found.zone.in_service else call.assumed.availability_out_of_service
 
 
 # Registration

@@ -57,7 +57,10 @@ def request_transfer(call: Call) -> dict[str, Any]:
             cost=call.arguments.get("purchaseCost"),
             contacts=cards(asked.get("contacts")),
             wire_names=WIRE_NAMES,
+            nameservers=asked.get("nameservers") or (),
             autorenew=asked.get("autorenewEnabled", False),
+            privacy=asked.get("privacyEnabled", False),
+            transfer_lock=asked.get("lockedEnabled", False),
         ),
     )
     return {
@@ -117,6 +120,7 @@ ENDPOINTS = (
             refusals.TRANSFERS_NOT_SUPPORTED,
             refusals.ZONE_OUT_OF_SERVICE,
             refusals.INVALID_CONTACT,
+            refusals.INVALID_NAMESERVER,
             refusals.NOT_REGISTERED,
             refusals.ALREADY_YOURS,
             refusals.WRONG_STATE,

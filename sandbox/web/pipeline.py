@@ -185,26 +185,28 @@ class Pipeline:
         """The answer as HTTP, once it stands in the journal."""
         body = content(answer)
         world, incoming = exchange.world, exchange.incoming
-        response = Response(body, answer.status or UNANSWERED, content_type=answer.content_type)
-        response.headers["Date"] = format_date_time((world or self.worlds.default).now().timestamp())
+        headers = {"Date": format_date_time((world or self.worlds.default).now().timestamp())}
         if world is not None:
-            response.headers["X-Sandbox-World"] = world.name
+            headers["X-Sandbox-World"] = world.name
+            assumed = named(world.assumptions, incoming.assumed)
             if exchange.cause:
-                response.headers["X-Sandbox-Request"] = exchange.cause
-                _record(exchange, world, answer.status, body)
-            if incoming.assumed:
-                response.headers["X-Sandbox-Assumptions"] = _listed(world, incoming.assumed)
-        response.headers.update(incoming.headers_out)
+                headers["X-Sandbox-Request"] = exchange.cause
+                _record(exchange, world, answer.status, body, assumed)
+            if assumed:
+                headers["X-Sandbox-Assumptions"] = ", ".join(
+                    f"{name}={_word(value)}" for name, value in assumed
+                )
+        headers |= incoming.headers_out
         refused = exchange.refused
         if refused is not None and refused.rule is BODY_TOO_LARGE:
-            response.headers["Connection"] = "close"
+            headers["Connection"] = "close"
         note = f"{exchange.operation} {refused.rule.name if refused else 'ok'}"
         if exchange.faults:
             struck = ", ".join(rule.name for rule in exchange.faults)
-            response.headers["X-Sandbox-Fault"] = struck
+            headers["X-Sandbox-Fault"] = struck
             note += f" (fault {struck})"
         request.environ[ENV_NOTE] = note
-        return response
+        return Response(body, answer.status or UNANSWERED, headers, content_type=answer.content_type)
 
     def _why_stray(self, incoming: Incoming, error: HTTPException) -> Refused:
         path = _short(incoming.path)
@@ -248,7 +250,9 @@ def _incoming(arguments: dict[str, Any]) -> Incoming:
     )
 
 
-def _record(exchange: Exchange, world: World, status: int, answer: bytes) -> None:
+def _record(
+    exchange: Exchange, world: World, status: int, answer: bytes, assumed: Sequence[tuple[str, object]]
+) -> None:
     incoming = exchange.incoming
     assert exchange.before is not None
     assert exchange.after is not None
@@ -268,7 +272,7 @@ def _record(exchange: Exchange, world: World, status: int, answer: bytes) -> Non
             duration=stopwatch() - exchange.began,
             changes=tuple(exchange.changes),
             refused=exchange.refused,
-            assumed=tuple(named(world.assumptions, incoming.assumed)),
+            assumed=tuple(assumed),
             fault=", ".join(rule.name for rule in exchange.faults) or None,
             fault_kind=", ".join(rule.kind.name for rule in exchange.faults) or None,
             lost=exchange.lost,
@@ -278,9 +282,8 @@ def _record(exchange: Exchange, world: World, status: int, answer: bytes) -> Non
     )
 
 
-def _listed(world: World, assumed: set[str]) -> str:
-    pairs = named(world.assumptions, assumed)
-    return ", ".join(f"{name}={_word(value)}" for name, value in pairs)
+def _listed(assumed: Sequence[tuple[str, object]]) -> str:
+    return ", ".join(f"{name}={_word(value)}" for name, value in assumed)
 
 
 def _word(value: object) -> str:

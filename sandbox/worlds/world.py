@@ -157,7 +157,9 @@ class World:
         """Let everything happen that a running clock has made due; answers what did."""
         with self.lock:
             followed = self.moment.followed()
-            self.moment, fired = followed.settled(followed.clock.instant)
+            reached, fired = followed.settled(followed.clock.instant)
+            if reached is not self.moment:
+                self.moment = reached
             return fired
 
     def travel(self, journey: Journey, *, dry: bool = False) -> tuple[Moment, list[Fired]]:

@@ -33,9 +33,6 @@ DOCUMENTED = {
     for operation in (IDS if error["operations"] == "all" else error["operations"])
 }
 
-#: A token whose account has gone missing: there is nothing to be done but to fail.
-GHOST = "ghost-token"
-
 
 @pytest.fixture(scope="module")
 def served() -> Iterator[tuple[Sandbox, str]]:
@@ -75,7 +72,6 @@ def test_the_error_is_raised(served: tuple[Sandbox, str], operation: str, messag
     sandbox.reset()
     if pair.arrange is not None:
         pair.arrange(sandbox)
-    _haunt(sandbox)
     before = sandbox.world.state
     client = Client(Socket(url), _token(sandbox, pair.account))
     if not pair.account:
@@ -112,16 +108,26 @@ def test_the_row_is_the_contracts(operation: str) -> None:
 
 
 def _token(sandbox: Sandbox, account: str) -> str:
-    if account == "ghost":
-        return GHOST
     return "no-token-of-anybody" if account == "nobody" else sandbox.account(account or "main").token
 
 
-def _haunt(sandbox: Sandbox) -> None:
-    """Make the state inconsistent: a token that leads to no account."""
+def test_a_failure_of_the_sandbox_itself_says_the_same(
+    served: tuple[Sandbox, str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The last resort, here for a customer with an order that is none; a line in the log says so."""
+    sandbox, url = served
+    sandbox.reset()
+    ask = WORKS["v2.customer.info"]
     world = sandbox.world
-    state = replace(world.state, account_by_token=world.state.account_by_token.insert(GHOST, 999_999))
-    world.moment = replace(world.moment, state=state)
+    linked = world.state.linked.add(("customer", int(ask.path.rpartition("/")[2]), 999_999))
+    world.moment = replace(world.moment, state=replace(world.state, linked=linked))
+    before = world.state
+    client = Client(Socket(url), _token(sandbox, "main"))
+    answer = client.call(ask.method, ask.path, ask.body)
+    client.transport.close()  # type: ignore[attr-defined]
+    assert refusal(answer)[:2] == (500, "System Error")
+    assert world.state is before
+    assert [record.message.split(":")[0] for record in caplog.records] == ["v2.customer.info failed"]
 
 
 def _template(message: str) -> re.Pattern[str]:

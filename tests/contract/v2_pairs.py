@@ -45,6 +45,11 @@ def at(operation: str, name: str) -> Ask:
     return ask.at("/".join(["", place, name, *rest]))
 
 
+def fail(sandbox: Sandbox) -> object:
+    """Let the next request fail for no reason of its own."""
+    return sandbox.faults.add(kind="error", error="System Error")
+
+
 def poorer(sandbox: Sandbox) -> object:
     """Leave the account with a cent."""
     return arrange_balance(sandbox, "0.01")
@@ -58,7 +63,7 @@ for operation in WORKS:
     short = operation.removeprefix("v2.")
     pair(short, "Authorization failed", "Authorization failed", account="nobody")
     pair(short, "Token not found", "Token not found", account="")
-    pair(short, "System Error", "System Error", account="ghost")
+    pair(short, "System Error", "System Error", arrange=fail)
 
 INVALID = "Invalid {{ param_name }}"
 pair("customer.create", INVALID, "Invalid zip", works("customer.create").with_(zip="65000"))

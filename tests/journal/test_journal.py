@@ -71,7 +71,7 @@ def test_an_entry_says_all_there_is_to_say(sandbox: Sandbox) -> None:
 
 @pytest.fixture
 def lived(sandbox: Sandbox) -> Control:
-    """A world with seven requests of two accounts, a day apart after the third."""
+    """A world with eight requests of two accounts, a day apart after the third."""
     main, other = inside(sandbox), inside(sandbox, "other")
     money_of(main)
     register(main, "a.com")
@@ -88,9 +88,9 @@ def lived(sandbox: Sandbox) -> Control:
 @pytest.mark.parametrize(
     ("query", "found"),
     [
-        ({}, "r1 r2 r3 r4 r5 r6 r7"),
-        ({"operation": "v3.createDomain"}, "r2 r3 r7"),
-        ({"operation": "v3.*Domain"}, "r2 r3 r5 r6 r7"),
+        ({}, "r1 r2 r3 r4 r5 r6 r7 r8"),
+        ({"operation": "v3.createDomain"}, "r2 r3 r8"),
+        ({"operation": "v3.*Domain"}, "r2 r3 r5 r6 r8"),
         ({"operation": "v2.*"}, ""),
         ({"account": "other"}, "r4 r5"),
         ({"domain": "a.com"}, "r2 r3"),
@@ -98,17 +98,17 @@ def lived(sandbox: Sandbox) -> Control:
         ({"domain": "españa.com"}, "r6"),
         ({"domain": "*.com"}, "r2 r3 r5 r6"),
         ({"outcome": "ok"}, "r1 r2 r4 r6"),
-        ({"outcome": "refused"}, "r3 r5 r7"),
+        ({"outcome": "refused"}, "r3 r5 r7 r8"),
         ({"outcome": "name_taken"}, "r3"),
-        ({"outcome": "404"}, "r5"),
-        ({"outcome": "4xx"}, "r3 r5 r7"),
+        ({"outcome": "404"}, "r5 r7"),
+        ({"outcome": "4xx"}, "r3 r5 r7 r8"),
         ({"outcome": "fault"}, ""),
-        ({"since": "r4"}, "r5 r6 r7"),
-        ({"since": "2026-03-02T12:00:00Z"}, "r4 r5 r6 r7"),
+        ({"since": "r4"}, "r5 r6 r7 r8"),
+        ({"since": "2026-03-02T12:00:00Z"}, "r4 r5 r6 r7 r8"),
         ({"since": "2026-03-02T12:00:01Z"}, ""),
-        ({"method": "get"}, "r1 r4 r5"),
-        ({"path": "/v3/domains/*"}, "r2 r3 r5 r6 r7"),
-        ({"limit": 2}, "r6 r7"),
+        ({"method": "get"}, "r1 r4 r5 r7"),
+        ({"path": "/v3/domains/*"}, "r2 r3 r5 r6 r8"),
+        ({"limit": 2}, "r7 r8"),
         ({"limit": 0}, ""),
         ({"account": "main", "outcome": "ok", "limit": 1}, "r6"),
     ],
@@ -117,7 +117,31 @@ def test_filters(lived: Control, query: dict[str, Any], found: str) -> None:
     """Each filter takes exactly its requests; several are taken together; the latest are shown."""
     answer = lived.get("journal", **query)
     assert [one["id"] for one in answer["requests"]] == found.split()
-    assert answer["kept"] == 7
+    assert answer["kept"] == 8
+
+
+def test_what_no_operation_takes_is_there_too(steer: Control, main: Api, sandbox: Sandbox) -> None:
+    """Whom the credentials belong to is known, so the request is its world's, though nothing came of it."""
+    main.get("/v3/domains/getDomains/active.com")
+    main.put("/v3/balance", {})
+    refused = [(one["operation"], one["account"], one["outcome"]) for one in steer.get("journal")["requests"]]
+    assert refused == [("-", "main", "unknown_path"), ("-", "main", "method_not_allowed")]
+    explained = sandbox.journal.why("r1")
+    assert explained is not None
+    assert "GET /v3/domains/getDomain/{domainName}" in explained.allowed.words
+
+
+def test_so_is_what_came_with_revoked_credentials(steer: Control, main: Api, sandbox: Sandbox) -> None:
+    """It was let in nowhere, but it is known whom they belonged to."""
+    sandbox.outside.revoke_credentials("main")
+    assert main.get("/v3/balance").error == "unknown_key"
+    main.transport("GET", "/V2.0/dom/x", [("X-Auth-Token", sandbox.account().token)], b"")
+    first, second = steer.get("journal")["requests"]
+    assert (first["account"], first["outcome"]) == ("main", "unknown_key")
+    assert "restore the credentials of main" in first["refusal"]["allowed"]
+    assert (second["account"], second["outcome"]) == ("main", "unknown_path")
+    sandbox.outside.restore_credentials("main")
+    assert money_of(main) == "10000.00"
 
 
 @pytest.mark.parametrize(

@@ -91,11 +91,12 @@ def check(method: str, target: str, answer: Answer) -> None:
 
 
 def refusal(answer: Answer) -> tuple[int, str, str]:
-    """A refusal's code and message, and the name of the rule behind it."""
+    """A refusal's code and message, and the name of the rule (or of the fault) behind it."""
     body = answer.json
     assert set(body) == {"code", "msg", "status"}, body
     assert answer.status == body["code"]
-    rule = answer.headers["x-sandbox-refusal"].partition(":")[0]
+    told = answer.headers.get("x-sandbox-fault") or answer.headers["x-sandbox-refusal"]
+    rule = told.partition(":")[0]
     assert body["status"] is (rule == "customer_has_orders")
     return body["code"], body["msg"], rule
 

@@ -483,7 +483,11 @@ def request_transfer(climb: Climb) -> None:
     arrange_zone(world, "com", in_service=False, transfers=False)
     arrange_balance(world, "29.99")
     climb.unreadable()
-    domain: dict[str, Any] = {"domainName": "not a name", "contacts": {"tech-contact": {"phone": "none"}}}
+    domain: dict[str, Any] = {
+        "domainName": "not a name",
+        "contacts": {"tech-contact": {"phone": "none"}},
+        "nameservers": ["no server"],
+    }
     climb.body = {"domain": domain, "authCode": True, "years": 0}
     climb.refused("invalid_parameter", "authCode must be a string")
     climb.body["authCode"] = "no-code"
@@ -497,6 +501,8 @@ def request_transfer(climb: Climb) -> None:
     arrange_zone(world, "com", in_service=True)
     climb.refused("invalid_contact", "domain.contacts.tech-contact.phone", "'none'")
     domain["contacts"] = {}
+    climb.refused("invalid_nameserver", "'no server'")
+    domain["nameservers"] = []
     climb.refused("not_registered", "nobodys.com")
     domain["domainName"] = "active.com"
     climb.refused("already_yours", "active.com")

@@ -15,7 +15,7 @@ from sandbox import Sandbox
 from sandbox.core.assumptions import Assumptions, BadAssumption, catalogue
 from sandbox.core.model import Flag, Stage
 from tests.clients import Answer, Api
-from tests.registry import arrange, balance, connect, order_of
+from tests.registry import arrange, arrange_zone, balance, connect, order_of
 from tests.shapes import CONTACTS, envelope, fits
 
 Make = Callable[..., Sandbox]
@@ -230,6 +230,15 @@ def names_form(sandbox: Sandbox, api: Api, value: str) -> Answer:
         assert answer.json["domain"]["domainName"] == expected
     listed = [one["domainName"] for one in api.get("/v3/domains").json["domains"]]
     assert (ascii_form if value == "ascii" else unicode) in listed
+    return answer
+
+
+@silence("v3.availability.out_of_service")
+def out_of_service(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """What a free name is said to be while nobody can register it; one that is taken is taken."""
+    arrange_zone(sandbox, "com", in_service=False)
+    answer = api.post("/v3/domains/checkAvailability", {"domainNames": ["free.com", "second.com"]})
+    assert [one["status"] for one in answer.json["results"]] == [value, "registered"]
     return answer
 
 

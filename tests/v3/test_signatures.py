@@ -45,6 +45,11 @@ def in_query(target: str, signed: str, key: str = KEY) -> str:
     return f"{target}{joint}X-SVC-APIKEY={key}&X-SVC-SIGNATURE={signed}"
 
 
+def in_encoded_query(target: str, signed: str) -> str:
+    """The same, by a client that percent-encodes more than it must."""
+    return in_query(target, signed).replace("X-SVC-", "X%2DSVC%2D")
+
+
 def decoded(target: str) -> bytes:
     """The target as a caller types it, before it is percent-encoded."""
     return unquote_to_bytes(target)
@@ -312,6 +317,8 @@ RIGHT = check_signed(BODY)
         (check_signed(b'{"domainNames":["a.com"],"note":"x/y"}'), "another serialiser"),
         (check_signed(rb'{"domainNames":["a.com"],"note":"x\/y"}'), "another serialiser"),
         (check_signed(b'{"note": "x/y", "domainNames": ["a.com"]}'), None),
+        (signature(SECRET, "", BASE + CHECK, BODY), "leaves out the API key"),
+        (check_signed(b""), "leaves out the body"),
         (signature("wrong", KEY, BASE + CHECK, BODY), f"{KEY}{BASE}{CHECK}{BODY.decode()}"),
         ("nonsense", f"{KEY}{BASE}{CHECK}{BODY.decode()}"),
         ("ünïcode", f"{KEY}{BASE}{CHECK}"),
@@ -323,6 +330,8 @@ RIGHT = check_signed(BODY)
         "reserialised",
         "slashes",
         "reordered",
+        "without-the-key",
+        "without-the-body",
         "wrong-secret",
         "nonsense",
         "letters",
@@ -372,3 +381,10 @@ def test_the_sign_command_takes_the_very_bytes_of_a_file(tmp_path: Path) -> None
     refused = CliRunner().invoke(main, ["sign", "POST", CHECK, "--data", f"@{body}"])
     assert refused.exit_code == 2
     assert refused.output.endswith("byte 1 is not UTF-8, which JSON is written in\n")
+
+
+@pytest.mark.parametrize("target", [PLAIN, QUERIED])
+def test_the_names_of_the_elements_may_be_encoded(send: Sender, target: str) -> None:
+    """They are taken out of the signed URL all the same."""
+    signed = signature(SECRET, KEY, BASE + target, b"")
+    assert send.get(in_encoded_query(target, signed)).status == 200

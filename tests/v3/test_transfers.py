@@ -42,6 +42,26 @@ def test_a_request_is_an_order_that_waits(sandbox: Sandbox, api: Api, other: Api
     assert transfer_status(sandbox) is TransferStatus.PENDING
 
 
+def test_what_the_request_says_of_the_name_is_so_in_the_end(sandbox: Sandbox, api: Api, other: Api) -> None:
+    """Protection, lock, renewal and delegation, as in a registration."""
+    servers = ["ns1.elsewhere.net", "ns2.elsewhere.net"]
+    switches = {"privacyEnabled": True, "lockedEnabled": True, "autorenewEnabled": True}
+    ask(api, domain={**switches, "nameservers": servers})
+    other.post(f"{D}/approveTransfer/theirs.com", {})
+    got = api.get(f"{D}/getDomain/theirs.com").json["domain"]
+    assert {key: got[key] for key in switches} == switches
+    assert got["nameservers"] == servers
+
+
+def test_a_request_that_says_nothing_keeps_the_delegation(sandbox: Sandbox, api: Api, other: Api) -> None:
+    """Also one that its holder changes while the transfer is pending."""
+    ask(api)
+    servers = ["ns1.moved.net"]
+    other.post(f"{D}/setNameservers/theirs.com", {"nameservers": servers})
+    other.post(f"{D}/approveTransfer/theirs.com", {})
+    assert api.get(f"{D}/getDomain/theirs.com").json["domain"]["nameservers"] == servers
+
+
 def test_approval_moves_the_name(sandbox: Sandbox, api: Api, other: Api) -> None:
     """With a year more, another code, its delegation and hosts, and without its former holder's settings."""
     glue = f"{D}/glueRecords/theirs.com"
