@@ -15,7 +15,8 @@ from sandbox.v3.auth import Signatures
 from sandbox.v3.interface import V3
 from sandbox.web.app import create_app
 from sandbox.web.gate import Gate
-from sandbox.worlds import DEFAULT, Fixtures, World, Worlds
+from sandbox.worlds import DEFAULT, Fixtures, Moment, World, Worlds
+from sandbox.worlds.world import latest_request
 
 
 def open_world(settings: Settings, *, frozen: bool) -> World:
@@ -24,18 +25,23 @@ def open_world(settings: Settings, *, frozen: bool) -> World:
     Raises :class:`~sandbox.seeds.FixtureError` for a bad fixture and
     :class:`~sandbox.core.assumptions.BadAssumption` for a bad assumption or profile.
     """
-    seed = seeds.load(seeds.find(str(settings.fixture)), now=settings.now, seed=settings.seed)
+    seed = seeds.load(
+        seeds.find(str(settings.fixture)), now=settings.now, seed=settings.seed, words=vocabulary()
+    )
     assumed = profile(settings.profile).with_values(seed.assume).with_values(settings.assume)
     wanted = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
     clock = Clock(seed.now)
-    return World(DEFAULT, seed.state, clock if wanted else clock.run(), assumed, settings.limits)
+    requests = latest_request(seed.state)
+    first = Moment(seed.state, clock if wanted else clock.run(), assumed, requests, seed.faults)
+    return World.at(DEFAULT, first, settings.limits, 0)
 
 
 def open_worlds(settings: Settings, *, frozen: bool) -> Worlds:
     """The default world, and the means to fork it; raises as :func:`open_world` does."""
     base = profile(settings.profile).with_values(settings.assume)
     still = frozen if settings.frozen is None else settings.frozen
-    return Worlds(open_world(settings, frozen=frozen), Fixtures(base, still, str(settings.fixture)))
+    fixtures = Fixtures(base, still, str(settings.fixture), vocabulary())
+    return Worlds(open_world(settings, frozen=frozen), fixtures)
 
 
 def operations() -> tuple[str, ...]:

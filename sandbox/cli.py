@@ -211,11 +211,12 @@ def sign(
 def check(files: tuple[str, ...]) -> None:
     """Check fixtures: every mistake with its place, or what each file holds. Exits with 1 after a mistake."""
     from sandbox import seeds
+    from sandbox.assembly import vocabulary
 
-    failed = False
+    failed, words = False, vocabulary()
     for file in files:
         try:
-            state = seeds.load(seeds.find(file)).state
+            state = seeds.load(seeds.find(file), words=words).state
         except seeds.FixtureError as problem:
             failed = True
             click.echo(str(problem), err=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from sandbox.core import assumptions
+from sandbox.faults import Vocabulary
 from sandbox.worlds import Entry, Line, World, Worlds, diff, money, points, shown, verify
 from sandbox.worlds.diff import Difference
 from sandbox.worlds.explain import Explanation, explain
@@ -22,9 +24,23 @@ class InWorld:
     worlds: Worlds
 
     @property
+    def assumptions(self) -> dict[str, object]:
+        """What the silences of the contract are taken to mean, by the names of the assumptions."""
+        return self.world.assumptions.values()
+
+    def assume(self, assume: Mapping[str, object] | None = None, *, profile: str | None = None) -> None:
+        """Take silences of the contract to mean something else from the next request on.
+
+        ``profile`` sets all of them, ``assume`` single ones; what neither names stays. Raises
+        :class:`~sandbox.core.assumptions.BadAssumption`.
+        """
+        base = assumptions.profile(profile) if profile is not None else self.world.assumptions
+        self.world.assume(base.with_values(assume or {}))
+
+    @property
     def journal(self) -> JournalView:
         """The requests that the world remembers."""
-        return JournalView(self.world)
+        return JournalView(self.world, self.worlds.fixtures.words)
 
     @property
     def ledger(self) -> Ledger:
@@ -44,6 +60,10 @@ class InWorld:
         """Go back to a snapshot; answers the branch that keeps what was left behind."""
         return self.world.restore(name)
 
+    def drop_snapshot(self, name: str) -> None:
+        """Forget a snapshot."""
+        self.world.drop_snapshot(name)
+
     def rewind(self, request: str, *, before: bool = True) -> Line:
         """Go back to before a request, or to just after it; answers the branch that keeps its future."""
         return self.world.rewind(request, before=before)
@@ -51,6 +71,10 @@ class InWorld:
     def switch(self, branch: str) -> Line:
         """Take up a branch where it ended; answers the branch of what was left behind."""
         return self.world.switch(branch)
+
+    def drop_branch(self, name: str) -> None:
+        """Forget a branch."""
+        self.world.drop_branch(name)
 
     @property
     def branches(self) -> Mapping[str, Line]:
@@ -88,20 +112,22 @@ class InWorld:
         Takes the fields of :class:`~sandbox.worlds.match.Match`; answers the requests. The
         AssertionError says what came near.
         """
-        wanted = Match.of(**match)
+        wanted = Match.of(self.worlds.fixtures.words, **match)
         verdict = verify.count(self.world, wanted, exactly=count, least=at_least, most=at_most)
         return _asserted(verdict)
 
     def verify_in_order(self, *matches: Mapping[str, Any]) -> tuple[Entry, ...]:
         """Assert that requests like each of ``matches`` came one after another; answers them."""
-        return _asserted(verify.in_order(self.world, [Match.of(**match) for match in matches]))
+        wanted = [Match.of(self.worlds.fixtures.words, **match) for match in matches]
+        return _asserted(verify.in_order(self.world, wanted))
 
 
 class JournalView:
     """The requests that a world remembers, in the order in which they came."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, words: Vocabulary | None) -> None:
         self._world = world
+        self._words = words
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._world.journal)
@@ -122,7 +148,7 @@ class JournalView:
 
     def find(self, **match: Any) -> tuple[Entry, ...]:
         """The requests that are like ``match``: the fields of :class:`~sandbox.worlds.match.Match`."""
-        return verify.find(self._world, Match.of(**match))
+        return verify.find(self._world, Match.of(self._words, **match))
 
     def count(self, **match: Any) -> int:
         """How many requests are like ``match``."""

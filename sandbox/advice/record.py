@@ -12,6 +12,7 @@ from urllib.parse import parse_qsl
 from sandbox.core.model import LedgerEntry, Order, Purpose
 from sandbox.core.names import to_unicode
 from sandbox.worlds import Entry, Moment
+from sandbox.worlds.journal import NO_OPERATION
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,7 +61,9 @@ def names(entry: Entry) -> tuple[str, ...]:
 
 def reads(entry: Entry) -> bool:
     """Whether the request asked something and was not made to change anything."""
-    return entry.operation != "-" and (entry.method == "GET" or entry.operation == "v3.checkAvailability")
+    return entry.operation != NO_OPERATION and (
+        entry.method == "GET" or entry.operation == "v3.checkAvailability"
+    )
 
 
 def asked(entry: Entry) -> dict[str, Any]:

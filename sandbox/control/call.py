@@ -7,6 +7,7 @@ from typing import Any
 
 from marshmallow import RAISE
 
+from sandbox.faults import Vocabulary
 from sandbox.web.fields import Shape
 from sandbox.worlds import World, Worlds
 
@@ -18,6 +19,11 @@ class ControlCall:
     world: World
     worlds: Worlds
     arguments: dict[str, Any]
+
+    @property
+    def words(self) -> Vocabulary | None:
+        """The operations that clients can call, and the errors that they can be answered with."""
+        return self.worlds.fixtures.words
 
 
 class Strict(Shape):

@@ -184,7 +184,7 @@ def show_all(call: ControlCall) -> dict[str, Any]:
     """The requests that the world remembers, with their answers, changes and refusals."""
     given = dict(call.arguments)
     limit = given.pop("limit", LISTED)
-    found = verify.find(call.world, Match.of(**given))
+    found = verify.find(call.world, Match.of(call.words, **given))
     return {
         "requests": [shown.entry(entry) for entry in found[max(len(found) - limit, 0) :]],
         "matching": len(found),
@@ -210,9 +210,11 @@ def check(call: ControlCall) -> dict[str, Any]:
     """Whether the requests came that were expected, and if not, which came near and what they missed."""
     asked = call.arguments
     if "in_order" in asked:
-        return _verdict(verify.in_order(call.world, [Match.of(**match) for match in asked["in_order"]]))
+        return _verdict(
+            verify.in_order(call.world, [Match.of(call.words, **match) for match in asked["in_order"]])
+        )
     bounds = {"exactly": asked.get("count"), "least": asked.get("at_least"), "most": asked.get("at_most")}
-    return _verdict(verify.count(call.world, Match.of(**asked["match"]), **bounds))
+    return _verdict(verify.count(call.world, Match.of(call.words, **asked["match"]), **bounds))
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:

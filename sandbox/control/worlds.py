@@ -218,6 +218,7 @@ ENDPOINTS = (
             refusals.TOO_MANY_WORLDS,
             refusals.WORLD_EXISTS,
             refusals.INVALID_FIXTURE,
+            refusals.TOO_MANY_FAULTS,
             *POINT_RULES,
             SET_BACK,
         ),
@@ -241,6 +242,6 @@ ENDPOINTS = (
         handle=load,
         body=FixtureWanted(),
         answer=Loaded(),
-        refuses=(MALFORMED_BODY, INVALID_PARAMETER, refusals.INVALID_FIXTURE),
+        refuses=(MALFORMED_BODY, INVALID_PARAMETER, refusals.INVALID_FIXTURE, refusals.TOO_MANY_FAULTS),
     ),
 )

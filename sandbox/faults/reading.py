@@ -62,11 +62,12 @@ class Vocabulary:
 
 
 def read_rules(
-    given: Sequence[Any], vocabulary: Vocabulary, taken: Iterable[str] = (), place: str = "rules[{}]"
+    given: Sequence[Any], vocabulary: Vocabulary | None, taken: Iterable[str] = (), place: str = "rules[{}]"
 ) -> tuple[FaultRule, ...]:
     """The rules that ``given`` describes, presets among them; names in ``taken`` are not free.
 
-    ``place`` is where each of them stands. Raises :class:`BadFaults`.
+    ``place`` is where each of them stands. Without a vocabulary any word will do for an operation or an
+    error. Raises :class:`BadFaults`.
     """
     problems = Problems()
     named = dict.fromkeys(taken, "a rule that is there already")
@@ -82,14 +83,21 @@ def read_rules(
     return tuple(rules)
 
 
+def given(rule: FaultRule) -> dict[str, Any]:
+    """A rule as JSON, as it can be given again; its name apart."""
+    return {
+        "kind": rule.kind.name,
+        "match": shown(rule.match),
+        "when": {"phase": rule.phase, **shown(rule.when)},
+        **shown(rule.kind),
+    }
+
+
 def written(rule: FaultRule, count: Count, now: datetime) -> dict[str, Any]:
     """A rule as JSON: as it can be given again, with its counts and whether it is spent."""
     return {
         "name": rule.name,
-        "kind": rule.kind.name,
-        "match": shown(rule.match),
-        "when": {**shown(rule.when), "phase": rule.phase},
-        **shown(rule.kind),
+        **given(rule),
         "matched": count.matched,
         "struck": count.struck,
         "spent": rule.when.spent(count.struck, now),
@@ -176,7 +184,7 @@ def _each(item: Any, at: str, problems: Problems) -> list[Any]:
 
 
 def _rule(
-    given: Any, at: str, vocabulary: Vocabulary, named: dict[str, str], problems: Problems
+    given: Any, at: str, vocabulary: Vocabulary | None, named: dict[str, str], problems: Problems
 ) -> FaultRule | None:
     if not isinstance(given, Mapping):
         problems.add(at, "must be an object")
@@ -185,11 +193,10 @@ def _rule(
     when = _section(When, given.get("when"), _in(at, "when"), problems)
     kind = _kind(given, at, problems)
     name = _name(given, at, named, problems)
-    if match is not None:
+    if vocabulary is not None and match is not None:
         _check_operations(match, _in(at, "match.operation"), vocabulary, problems)
-    if isinstance(kind, answers.Error) and kind.error is not None and kind.error not in vocabulary.errors:
-        hint = nearest(kind.error, vocabulary.errors)
-        problems.add(_in(at, "error"), f"is the name of no documented error{hint}")
+    if vocabulary is not None and isinstance(kind, answers.Error):
+        _check_error(kind, _in(at, "error"), vocabulary, problems)
     if match is None or when is None or kind is None:
         return None
     rule = FaultRule(name, kind, match, when)
@@ -246,6 +253,11 @@ def _check_operations(match: Match, at: str, vocabulary: Vocabulary, problems: P
     for glob in match.operation or ():
         if not any(fnmatchcase(operation, glob) for operation in vocabulary.operations):
             problems.add(at, f"matches no operation{nearest(glob, vocabulary.operations)}")
+
+
+def _check_error(kind: answers.Error, at: str, vocabulary: Vocabulary, problems: Problems) -> None:
+    if kind.error is not None and kind.error not in vocabulary.errors:
+        problems.add(at, f"is the name of no documented error{nearest(kind.error, vocabulary.errors)}")
 
 
 def _in(at: str, key: str) -> str:

@@ -36,7 +36,8 @@ from sandbox.core.model import (
 )
 from sandbox.core.refusals import Refused
 from sandbox.core.state import State
-from sandbox.seeds import people
+from sandbox.faults import FaultBook
+from sandbox.seeds import faults, people
 from sandbox.seeds.holdings import code_in
 from sandbox.seeds.load import counters_in_use
 from sandbox.seeds.money import FIXTURE
@@ -45,14 +46,23 @@ from sandbox.seeds.site import OUTSIDE_CONTACT
 from sandbox.seeds.transfers import APPROVED
 
 _NOTHING: Mapping[str, object] = {}
+_NO_FAULTS = FaultBook()
 _WIDTH = 110
 
 
 def dumps(
-    state: State, now: datetime, *, frozen: bool | None = None, assume: Mapping[str, object] = _NOTHING
+    state: State,
+    now: datetime,
+    *,
+    frozen: bool | None = None,
+    assume: Mapping[str, object] = _NOTHING,
+    book: FaultBook = _NO_FAULTS,
 ) -> str:
-    """A fixture of ``state`` at ``now``; :func:`~sandbox.seeds.load.loads` makes an equal state of it."""
-    sections = _Writer(state, assume).sections()
+    """A fixture of ``state`` at ``now``; :func:`~sandbox.seeds.load.loads` makes an equal state of it.
+
+    ``book`` has the faults in force there. The windows of a rate limit are not written, but begin anew.
+    """
+    sections = {**_Writer(state, assume).sections(), "faults": _json(faults.written(book))}
     seed = state.seed if state.seed != State().seed else None
     head: dict[str, Any] = {"now": now, "frozen": frozen, "seed": seed, "assume": dict(assume)}
     whole = {**head, "contact_params": dict(state.contact_params), **sections}
@@ -60,6 +70,24 @@ def dumps(
     return yaml.dump(
         kept, Dumper=_Dumper, allow_unicode=True, sort_keys=False, width=_WIDTH, default_flow_style=False
     )
+
+
+class _Number(str):
+    """A number with a fraction, as it is to be written."""
+
+    __slots__ = ()
+
+
+def _json(value: Any) -> Any:
+    """A JSON value whose numbers are written in digits alone, exactly."""
+    if isinstance(value, dict):
+        return {key: _json(inner) for key, inner in value.items()}
+    if isinstance(value, list):
+        return [_json(item) for item in value]
+    if isinstance(value, float | Decimal):
+        digits = format(Decimal(str(value)), "f")
+        return _Number(digits) if "." in digits else int(digits)
+    return value
 
 
 class _Inline(dict[Any, Any]):
@@ -91,6 +119,10 @@ def _represent_money(dumper: yaml.SafeDumper, data: Decimal) -> yaml.Node:
     return dumper.represent_scalar("tag:yaml.org,2002:float", ledger.money(data))
 
 
+def _represent_number(dumper: yaml.SafeDumper, data: _Number) -> yaml.Node:
+    return dumper.represent_scalar("tag:yaml.org,2002:float", str(data))
+
+
 def _represent_instant(dumper: yaml.SafeDumper, data: datetime) -> yaml.Node:
     return dumper.represent_scalar("tag:yaml.org,2002:timestamp", wire(data))
 
@@ -99,6 +131,7 @@ _Dumper.add_representer(list, _represent_list)
 _Dumper.add_representer(tuple, _represent_list)
 _Dumper.add_representer(_Inline, _represent_inline)
 _Dumper.add_representer(Decimal, _represent_money)
+_Dumper.add_representer(_Number, _represent_number)
 _Dumper.add_representer(datetime, _represent_instant)
 _Dumper.add_multi_representer(datetime, _represent_instant)  # what a test may have put in its place
 

@@ -13,7 +13,8 @@ from rpds import HashTrieMap
 from sandbox.core.assumptions import Assumptions, BadAssumption
 from sandbox.core.clock import parse_instant
 from sandbox.core.state import State
-from sandbox.seeds import holdings, money, people, plans, transfers, zones
+from sandbox.faults import FaultBook, Vocabulary
+from sandbox.seeds import faults, holdings, money, people, plans, transfers, zones
 from sandbox.seeds.fields import mistakes
 from sandbox.seeds.include import Read, included
 from sandbox.seeds.problems import FixtureError, Problem, first_told, nearest, problem
@@ -33,13 +34,14 @@ class Seed:
     """What a fixture makes: a state, the instant it stands at, and how its world is to behave.
 
     ``frozen`` is None where the fixture leaves it open. ``assume`` has the assumptions as the
-    fixture gives them; they are known to be good.
+    fixture gives them; they are known to be good. ``faults`` are the rules in force.
     """
 
     state: State
     now: datetime
     frozen: bool | None
     assume: dict[str, object]
+    faults: FaultBook = FaultBook()
 
 
 def find(name_or_path: str) -> Path:
@@ -72,21 +74,31 @@ def _is_file(path: Path) -> bool:
         return False
 
 
-def load(path: Path, *, now: datetime | None = None, seed: str | None = None) -> Seed:
+def load(
+    path: Path, *, now: datetime | None = None, seed: str | None = None, words: Vocabulary | None = None
+) -> Seed:
     """The fixture in the file at ``path``.
 
     ``now`` and ``seed`` take the place of the fixture's own, so that dates given relative to
-    ``now`` move with it. Raises :class:`FixtureError` with every mistake there is.
+    ``now`` move with it. ``words`` are those that faults may use; None lets any pass. Raises
+    :class:`FixtureError` with every mistake there is.
     """
 
     def beside(source: str) -> tuple[Tree, list[Problem]]:
         return _read(_packaged(source) or path.parent / source)
 
     tree, problems = _read(path)
-    return _build(tree, problems, beside, now, seed)
+    return _build(tree, problems, beside, now, seed, words)
 
 
-def loads(text: str, *, name: str = "<text>", now: datetime | None = None, seed: str | None = None) -> Seed:
+def loads(
+    text: str,
+    *,
+    name: str = "<text>",
+    now: datetime | None = None,
+    seed: str | None = None,
+    words: Vocabulary | None = None,
+) -> Seed:
     """The fixture in ``text``, which mistakes will call ``name``; otherwise as :func:`load`.
 
     Text that came from elsewhere can include packaged fixtures alone, and no files.
@@ -99,7 +111,7 @@ def loads(text: str, *, name: str = "<text>", now: datetime | None = None, seed:
         return _read(path)
 
     tree, problems = read(text, name)
-    return _build(tree, problems, packaged, now, seed)
+    return _build(tree, problems, packaged, now, seed, words)
 
 
 def _read(path: Path) -> tuple[Tree, list[Problem]]:
@@ -111,7 +123,14 @@ def _read(path: Path) -> tuple[Tree, list[Problem]]:
     return read(decode(content, str(path)), str(path))
 
 
-def _build(tree: Tree, reading: list[Problem], source: Read, now: datetime | None, seed: str | None) -> Seed:
+def _build(
+    tree: Tree,
+    reading: list[Problem],
+    source: Read,
+    now: datetime | None,
+    seed: str | None,
+    words: Vocabulary | None,
+) -> Seed:
     tree, found = included(tree, source)
     shape, formal = _shape(tree)
     assume, assumed = _assumptions(tree, shape)
@@ -127,10 +146,11 @@ def _build(tree: Tree, reading: list[Problem], source: Read, now: datetime | Non
         processing=timedelta(seconds=Assumptions().with_values(assume).order_processing),
     )
     state = _state(site)
+    book = faults.build(site, words)
     problems = first_told(reading + found, formal, assumed + site.problems)
     if problems:
         raise FixtureError(problems)
-    return Seed(state, site.now, shape.get("frozen"), assume)
+    return Seed(state, site.now, shape.get("frozen"), assume, book)
 
 
 def _shape(tree: Tree) -> tuple[dict[str, Any], list[Problem]]:

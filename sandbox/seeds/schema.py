@@ -32,6 +32,8 @@ A fixture is a YAML mapping. Every key may be left out except those marked *.
                     refunds
 ``plans``           id: action*, given {parameter: value}, and either at, an instant, or after
                     {operation*, domain, answer}, a client's request; struck and refused, once done
+``faults``          name: a rule as ``PUT /_sandbox/faults`` takes it (kind*, match, when, the kind's own
+                    parameters; or preset), and what it has counted so far: matched, struck
 ``counters``        name: the last number given out, where that is not the highest in use
 
 Dates are absolute (2026-01-31, 2026-01-31T10:00:00Z; UTC where no offset is given) or relative to
@@ -322,6 +324,7 @@ class SectionsSchema(Strict):
     transfers = Table(keys=Text(), values=fields.Nested(TransferSchema))
     ledger = Table(keys=Whole(1), values=fields.Nested(LedgerSchema))
     plans = Table(keys=Whole(1), values=fields.Nested(PlanSchema))
+    faults = Table(keys=Text(), values=fields.Raw())
     counters = Table(keys=Text(), values=Whole())
 
 

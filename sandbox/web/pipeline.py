@@ -7,37 +7,21 @@ import time
 import traceback
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, cast
 from wsgiref.handlers import format_date_time
 
 from flask import Response, request
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
+from werkzeug.exceptions import HTTPException
 
 from sandbox.core.assumptions import named
 from sandbox.core.clock import stopwatch
-from sandbox.core.model import Account
-from sandbox.core.refusals import (
-    BODY_TOO_LARGE,
-    INTERNAL_ERROR,
-    MALFORMED_BODY,
-    METHOD_NOT_ALLOWED,
-    UNKNOWN_PATH,
-    UNKNOWN_WORLD,
-    Refused,
-)
-from sandbox.core.state import Change
-from sandbox.faults import FaultRule
-from sandbox.web import strikes
+from sandbox.core.refusals import BODY_TOO_LARGE, INTERNAL_ERROR, UNKNOWN_WORLD, Refused
+from sandbox.web import strays, strikes
+from sandbox.web.exchange import Exchange
 from sandbox.web.generation import Answer, Endpoint, Generation, Incoming, content
-from sandbox.web.requestlog import masked
 from sandbox.web.strikes import Postponed
-from sandbox.web.struck import Struck
-from sandbox.web.subjects import subjects
 from sandbox.web.transport import ENV_AGAIN, ENV_NOTE, ENV_SERVED, ENV_TOO_LARGE, Again
-from sandbox.worlds import Entry, Moment, World, Worlds
-from sandbox.worlds.moment import after_request
+from sandbox.worlds import World, Worlds
 
 #: Keys of the WSGI environment under which the path prefix of a world is handed on.
 ENV_WORLD = "sandbox.world"
@@ -47,30 +31,6 @@ ENV_PREFIX = "sandbox.prefix"
 UNANSWERED = 503
 
 log = logging.getLogger("sandbox")
-
-
-@dataclass(slots=True)
-class Exchange:
-    """A request on its way through, and what has come of it so far."""
-
-    generation: Generation
-    endpoint: Endpoint | None
-    incoming: Incoming
-    began: float
-    world: World | None = None
-    cause: str = ""
-    before: Moment | None = None
-    after: Moment | None = None
-    changes: Sequence[Change] = ()
-    refused: Refused | None = None
-    faults: list[FaultRule] = field(default_factory=list)
-    lost: bool = False
-    held: Struck | None = None
-
-    @property
-    def operation(self) -> str:
-        """The operation's id, or a dash where no row has taken the request."""
-        return self.endpoint.id if self.endpoint is not None else "-"
 
 
 class Pipeline:
@@ -98,7 +58,7 @@ class Pipeline:
                 exchange.held = postponed.again.held
                 answer = self._perform(exchange, endpoint)
         except Refused as refused:
-            answer = self.refuse(exchange, refused)
+            answer = exchange.refuse(refused)
         except Exception as error:
             answer = self._fail(exchange, error)
         return self._finish(exchange, answer)
@@ -110,10 +70,10 @@ class Pipeline:
             self._read(exchange.incoming)
             with suppress(Refused):  # only to know whose it is
                 exchange.generation.authenticate(exchange.incoming)
-            refused = self._why_stray(exchange.incoming, error)
+            refused = strays.why(error, exchange.incoming, self.generations, self.max_body)
         except Refused as earlier:
             refused = earlier
-        return self._finish(exchange, self.refuse(exchange, refused))
+        return self._finish(exchange, exchange.refuse(refused))
 
     def crashed(self, error: Exception) -> Response:
         """Answer for a failure outside any endpoint."""
@@ -136,102 +96,33 @@ class Pipeline:
         world, account = generation.authenticate(incoming)
         with world.lock:
             if generation.journalled and (world.moment.faults.rules or exchange.held is not None):
-                return strikes.perform(self, exchange, endpoint, world, account)
-            self.begin(exchange, world)
-            return self.act(exchange, endpoint, world, account, exchange.cause)
-
-    def act(
-        self, exchange: Exchange, endpoint: Endpoint, world: World, account: Account | None, cause: str
-    ) -> Answer:
-        """Carry out the operation in ``world``; raises :class:`~sandbox.core.refusals.Refused`."""
-        incoming, generation = exchange.incoming, exchange.generation
-        try:
-            asked = generation.arguments(endpoint, incoming, world)
-            outcome = generation.carry_out(endpoint, world, account, asked, incoming, cause)
-            if cause and world.state.waiting:  # plans of the rest of the world
-                accepted = outcome.refused is None
-                world.travel(after_request(endpoint.id, subjects(incoming), accepted=accepted))
-        finally:
-            exchange.after = world.moment
-        if outcome.refused is not None:
-            raise outcome.refused
-        exchange.changes = outcome.changes
-        return generation.accept(endpoint, outcome.result, incoming, world)
-
-    def begin(self, exchange: Exchange, world: World) -> None:
-        """Give the request its name in its world, and remember the moment it came at."""
-        exchange.world = world
-        if exchange.generation.journalled:
-            world.settle()
-            exchange.before = world.moment
-            exchange.cause = world.next_request()
-            exchange.after = world.moment
-
-    def refuse(self, exchange: Exchange, refused: Refused) -> Answer:
-        """The answer to a request that was refused."""
-        exchange.refused = refused
-        incoming = exchange.incoming
-        if exchange.world is None and incoming.world is not None:
-            self.begin(exchange, incoming.world)
-        return exchange.generation.refuse(refused, incoming, incoming.world, exchange.endpoint)
+                return strikes.perform(exchange, endpoint, world, account)
+            exchange.begin(world)
+            return exchange.act(endpoint, world, account, exchange.cause)
 
     def _fail(self, exchange: Exchange, error: Exception) -> Answer:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{frame.filename}, line {frame.lineno}"
         log.error("%s failed: %s: %r (%s)", exchange.operation, type(error).__name__, str(error), where)
-        return self.refuse(exchange, Refused(INTERNAL_ERROR))
+        return exchange.refuse(Refused(INTERNAL_ERROR))
 
     def _finish(self, exchange: Exchange, answer: Answer) -> Response:
         """The answer as HTTP, once it stands in the journal."""
         body = content(answer)
-        world, incoming = exchange.world, exchange.incoming
-        headers = {"Date": format_date_time((world or self.worlds.default).now().timestamp())}
-        if world is not None:
-            headers["X-Sandbox-World"] = world.name
-            assumed = named(world.assumptions, incoming.assumed)
+        headers = {"Date": format_date_time((exchange.world or self.worlds.default).now().timestamp())}
+        if exchange.world is not None:
+            assumed = named(exchange.world.assumptions, exchange.incoming.assumed)
             if exchange.cause:
-                headers["X-Sandbox-Request"] = exchange.cause
-                _record(exchange, world, answer.status, body, assumed)
-            if assumed:
-                headers["X-Sandbox-Assumptions"] = ", ".join(
-                    f"{name}={_word(value)}" for name, value in assumed
-                )
-        headers |= incoming.headers_out
-        refused = exchange.refused
-        if refused is not None and refused.rule is BODY_TOO_LARGE:
+                exchange.record(exchange.world, answer.status, body, assumed)
+            headers |= _told(exchange, exchange.world, assumed)
+        headers |= exchange.incoming.headers_out
+        if exchange.refused is not None and exchange.refused.rule is BODY_TOO_LARGE:
             headers["Connection"] = "close"
-        note = f"{exchange.operation} {refused.rule.name if refused else 'ok'}"
-        if exchange.faults:
-            struck = ", ".join(rule.name for rule in exchange.faults)
-            headers["X-Sandbox-Fault"] = struck
-            note += f" (fault {struck})"
-        request.environ[ENV_NOTE] = note
+        request.environ[ENV_NOTE] = exchange.note
         return Response(body, answer.status or UNANSWERED, headers, content_type=answer.content_type)
-
-    def _why_stray(self, incoming: Incoming, error: HTTPException) -> Refused:
-        path = _short(incoming.path)
-        if isinstance(error, RequestEntityTooLarge):
-            return Refused(BODY_TOO_LARGE, limit=self.max_body)
-        if isinstance(error, MethodNotAllowed):
-            allowed = ", ".join(sorted(set(error.valid_methods or ()) - {"HEAD", "OPTIONS"}))
-            incoming.headers_out["Allow"] = allowed
-            return Refused(METHOD_NOT_ALLOWED, method=incoming.method, path=path, allowed=allowed)
-        if error.code == 404:
-            nearest = ", ".join(self._nearest(incoming))
-            return Refused(UNKNOWN_PATH, method=incoming.method, path=path, nearest=nearest)
-        return Refused(MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
 
     def _owner(self, path: str) -> Generation:
         return next((one for one in self.generations if one.owns(path)), self.generations[0])
-
-    def _nearest(self, incoming: Incoming) -> list[str]:
-        rows = [
-            f"{endpoint.method} {path}"
-            for generation in self.generations
-            for endpoint in generation.endpoints
-            for path in endpoint.paths
-        ]
-        return get_close_matches(f"{incoming.method} {incoming.path[:200]}", rows, 3, 0.0)
 
 
 def _incoming(arguments: dict[str, Any]) -> Incoming:
@@ -250,40 +141,15 @@ def _incoming(arguments: dict[str, Any]) -> Incoming:
     )
 
 
-def _record(
-    exchange: Exchange, world: World, status: int, answer: bytes, assumed: Sequence[tuple[str, object]]
-) -> None:
-    incoming = exchange.incoming
-    assert exchange.before is not None
-    assert exchange.after is not None
-    world.journal.add(
-        Entry(
-            id=exchange.cause,
-            at=exchange.before.clock.instant,
-            operation=exchange.operation,
-            account=incoming.account.name if incoming.account is not None else None,
-            domains=subjects(incoming),
-            method=incoming.method,
-            target=masked(incoming.target),
-            body=incoming.body,
-            credentials_in_query=incoming.credentials_in_query,
-            status=status,
-            answer=answer,
-            duration=stopwatch() - exchange.began,
-            changes=tuple(exchange.changes),
-            refused=exchange.refused,
-            assumed=tuple(assumed),
-            fault=", ".join(rule.name for rule in exchange.faults) or None,
-            fault_kind=", ".join(rule.kind.name for rule in exchange.faults) or None,
-            lost=exchange.lost,
-            before=exchange.before,
-            after=exchange.after,
-        )
-    )
-
-
-def _listed(assumed: Sequence[tuple[str, object]]) -> str:
-    return ", ".join(f"{name}={_word(value)}" for name, value in assumed)
+def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]]) -> dict[str, str]:
+    """What the headers say of a request beside its answer: its world and name, its faults, its grounds."""
+    told = {
+        "X-Sandbox-World": world.name,
+        "X-Sandbox-Request": exchange.cause,
+        "X-Sandbox-Fault": exchange.struck_by,
+        "X-Sandbox-Assumptions": ", ".join(f"{name}={_word(value)}" for name, value in assumed),
+    }
+    return {name: value for name, value in told.items() if value}
 
 
 def _word(value: object) -> str:

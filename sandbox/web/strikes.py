@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from flask import request
 
+from sandbox.core.model import Account
 from sandbox.core.refusals import Refused
 from sandbox.core.state import Change
+from sandbox.web.exchange import Exchange
 from sandbox.web.generation import Answer, Endpoint
 from sandbox.web.struck import Seen, Struck
 from sandbox.web.transport import ENV_DELIVERY, Again, Close, Delivery
 from sandbox.worlds import World
-
-if TYPE_CHECKING:
-    from sandbox.core.model import Account
-    from sandbox.web.pipeline import Exchange, Pipeline
 
 #: What stands in the journal where there was no answer.
 NO_ANSWER = Answer(0, b"")
@@ -31,9 +28,7 @@ class Postponed(Exception):
         self.again = again
 
 
-def perform(
-    pipeline: Pipeline, exchange: Exchange, endpoint: Endpoint, world: World, account: Account | None
-) -> Answer:
+def perform(exchange: Exchange, endpoint: Endpoint, world: World, account: Account | None) -> Answer:
     """Answer a request as the faults of ``world`` will have it; under its lock.
 
     Raises :class:`Postponed` when the operation is to take effect only after a delay.
@@ -47,11 +42,11 @@ def perform(
     if before.wait:
         world.moment = replace(world.moment, faults=world.moment.faults.holding(before))
         raise Postponed(Again(before.wait, before))
-    pipeline.begin(exchange, world)
+    exchange.begin(world)
     exchange.before = arrived
     if before.decided:
         return _sent(before, exchange, endpoint, world)
-    answer = _carried_out(pipeline, exchange, endpoint, world, account, before)
+    answer = _carried_out(exchange, endpoint, world, account, before)
     exchange.faults += before.rules
     seen.changed = bool(exchange.changes)
     after = Struck.by("after", seen, world, answer)
@@ -70,20 +65,15 @@ def _taken_up(held: Struck, world: World) -> Struck | None:
 
 
 def _carried_out(
-    pipeline: Pipeline,
-    exchange: Exchange,
-    endpoint: Endpoint,
-    world: World,
-    account: Account | None,
-    before: Struck,
+    exchange: Exchange, endpoint: Endpoint, world: World, account: Account | None, before: Struck
 ) -> Answer:
     """The operation's answer: of now, of the past, or of one time of two."""
 
     def attempt(there: World, cause: str) -> Answer:
         try:
-            return pipeline.act(exchange, endpoint, there, account, cause)
+            return exchange.act(endpoint, there, account, cause)
         except Refused as refused:
-            return pipeline.refuse(exchange, refused)
+            return exchange.refuse(refused)
 
     if before.commits:
         return attempt(_past(world, before.commits), exchange.cause)

@@ -66,17 +66,22 @@ class ClockControl:
         return self.advance(to=to)
 
     def advance(
-        self, by: Length | None = None, *, to: datetime | str | None = None, until: Until | None = None
+        self,
+        by: Length | None = None,
+        *,
+        to: datetime | str | None = None,
+        until: Until | None = None,
+        dry_run: bool = False,
     ) -> list[Fired]:
         """Move on, one of three ways; answers what came due, in order, each at its own instant.
 
         ``by`` a length of time (``"P30D"``, ``"90m"``, seconds), ``to`` an instant, or ``until`` something
         happens: ``"next"`` is the next due event, ``{"domain": "x.com", "stage": "overdue"}`` the
-        moment an order reaches a stage. Raises :class:`~sandbox.worlds.SetBack`,
-        :class:`~sandbox.worlds.NothingDue`, ValueError for what is neither, and
-        :class:`~sandbox.core.refusals.Refused` with ``not_held`` or ``unknown_account``.
+        moment an order reaches a stage. A dry run only answers what would come due. Raises
+        :class:`~sandbox.worlds.SetBack`, :class:`~sandbox.worlds.NothingDue`, ValueError for what is neither,
+        and :class:`~sandbox.core.refusals.Refused` with ``not_held`` or ``unknown_account``.
         """
-        return self._world.travel(self._way(by, to, until))[1]
+        return self._world.travel(self._way(by, to, until), dry=dry_run)[1]
 
     def preview(
         self, by: Length | None = None, *, to: datetime | str | None = None, until: Until | None = None

@@ -23,6 +23,16 @@ class Faults:
         self._world = world
         self._vocabulary = vocabulary
 
+    @staticmethod
+    def kinds() -> Sequence[Mapping[str, Any]]:
+        """Every kind of fault: what it does, in which phases, and its parameters."""
+        return reading.kinds()
+
+    @staticmethod
+    def presets() -> Sequence[Mapping[str, Any]]:
+        """Every preset, with its rules."""
+        return reading.presets()
+
     def list(self) -> list[dict[str, Any]]:
         """Every rule in its order: how often it has ``matched``, ``struck``, and whether it is ``spent``."""
         moment = self._world.moment

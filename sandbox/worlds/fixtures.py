@@ -6,12 +6,14 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from sandbox import seeds
 from sandbox.core.assumptions import Assumptions
 from sandbox.core.clock import Clock
 from sandbox.core.refusals import INVALID_FIXTURE, Refused
+from sandbox.faults import Vocabulary
 from sandbox.seeds import FixtureError, Seed
 from sandbox.worlds.moment import Moment
 from sandbox.worlds.world import latest_request
@@ -27,12 +29,14 @@ class Fixtures:
     """Reads fixtures into first moments; one that has been read before takes no time, whatever its size.
 
     ``base`` is what the contract's silences mean where a fixture leaves it open, ``frozen`` whether the
-    clock stands still there. ``own`` is the fixture that the server was started with, a name or a path.
+    clock stands still there. ``own`` is the fixture that the server was started with, a name or a path;
+    ``words`` are those that the faults of a fixture may use, None for any.
     """
 
     base: Assumptions = field(default_factory=Assumptions)
     frozen: bool = False
     own: str = ""
+    words: Vocabulary | None = None
     _read: dict[tuple[str, datetime | None], tuple[Seed, int]] = field(default_factory=dict, repr=False)
 
     def named(self, name: str, now: datetime | None = None) -> Moment:
@@ -43,7 +47,7 @@ class Fixtures:
         if name != self.own and not name.isidentifier():
             problem = f"{name[:80]!r} is no packaged fixture's name; send its YAML as state instead"
             raise Refused(INVALID_FIXTURE, problems=problem)
-        return self._moment(f"name {name}", now, lambda: seeds.load(seeds.find(name), now=now))
+        return self._moment(f"name {name}", now, lambda: self._loaded(seeds.find(name), now))
 
     def file(self, path: Path, now: datetime | None = None) -> Moment:
         """The first moment of the fixture in a file; refuses with ``invalid_fixture``."""
@@ -51,12 +55,16 @@ class Fixtures:
             version = path.stat().st_mtime_ns
         except OSError:
             version = 0
-        return self._moment(f"file {path} {version}", now, lambda: seeds.load(path, now=now))
+        return self._moment(f"file {path} {version}", now, lambda: self._loaded(path, now))
 
     def text(self, text: str, now: datetime | None = None) -> Moment:
         """The first moment of the fixture that ``text`` is; refuses with ``invalid_fixture``."""
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-        return self._moment(f"text {digest}", now, lambda: seeds.loads(text, name="state", now=now))
+        read = partial(seeds.loads, text, name="state", now=now, words=self.words)
+        return self._moment(f"text {digest}", now, read)
+
+    def _loaded(self, path: Path, now: datetime | None) -> Seed:
+        return seeds.load(path, now=now, words=self.words)
 
     def _moment(self, source: str, now: datetime | None, load: Callable[[], Seed]) -> Moment:
         if (source, now) not in self._read:
@@ -70,7 +78,7 @@ class Fixtures:
         seed, requests = self._read[source, now]
         frozen = self.frozen if seed.frozen is None else seed.frozen
         clock = Clock(seed.now) if frozen else Clock(seed.now).run()
-        return Moment(seed.state, clock, self.base.with_values(seed.assume), requests)
+        return Moment(seed.state, clock, self.base.with_values(seed.assume), requests, seed.faults)
 
     def written(self, moment: Moment) -> str:
         """The fixture of ``moment``: read again, here or by a server with other defaults, it is the same."""
@@ -81,6 +89,7 @@ class Fixtures:
             moment.clock.now(),
             frozen=moment.clock.frozen,
             assume={name: values[name] for name in values if name in said},
+            book=moment.faults,
         )
 
 

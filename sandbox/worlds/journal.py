@@ -16,6 +16,9 @@ from sandbox.worlds import redact
 from sandbox.worlds.limits import Limits
 from sandbox.worlds.moment import Moment
 
+#: What stands for the operation of a request that no operation takes.
+NO_OPERATION = "-"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:

@@ -15,7 +15,8 @@ from sandbox.core import refusals
 from sandbox.core.clock import parse_instant, wire
 from sandbox.core.names import BadName, normalise
 from sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
-from sandbox.worlds.journal import Entry
+from sandbox.faults import Vocabulary
+from sandbox.worlds.journal import NO_OPERATION, Entry
 from sandbox.worlds.redact import MASK, is_secret
 
 #: The outcomes that are no rule's name.
@@ -52,12 +53,17 @@ class Match:
     body: Any = None
 
     @classmethod
-    def of(cls, **given: Any) -> Match:
-        """A match as it is written; refuses with ``invalid_parameter`` what nothing could be like."""
+    def of(cls, words: Vocabulary | None = None, /, **given: Any) -> Match:
+        """A match as it is written; refuses with ``invalid_parameter`` what nothing could be like.
+
+        The operations there are stand in ``words``; without them any pattern will do.
+        """
         wanted = {name: value for name, value in given.items() if value is not None}
         unknown = sorted(set(wanted) - set(cls.__slots__))
         if unknown:
             raise Refused(INVALID_PARAMETER, problems=f"{unknown[0]} is nothing to match; use {_known()}")
+        if "operation" in wanted and words is not None:
+            _require_operation(str(wanted["operation"]), words)
         if "since" in wanted:
             wanted["since"] = _since(wanted["since"])
         if "domain" in wanted:
@@ -135,6 +141,13 @@ def _outcome(given: str) -> str:
     hint = f"; the nearest is {near[0]}" if near else ""
     problem = f"outcome takes ok, refused, fault, a rule's name or a status, not {given[:60]!r}{hint}"
     raise Refused(INVALID_PARAMETER, problems=problem)
+
+
+def _require_operation(pattern: str, words: Vocabulary) -> None:
+    if not any(fnmatchcase(operation, pattern) for operation in (NO_OPERATION, *words.operations)):
+        near = get_close_matches(pattern[:60], sorted(words.operations), 1, 0.5)
+        hint = f"; the nearest is {near[0]}" if near else ""
+        raise Refused(INVALID_PARAMETER, problems=f"no operation matches {pattern[:60]!r}{hint}")
 
 
 def _since(given: Any) -> datetime | int:

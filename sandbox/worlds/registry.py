@@ -16,6 +16,7 @@ from sandbox.core.model import OUTSIDE, Account
 from sandbox.core.refusals import (
     DEFAULT_WORLD,
     INVALID_PARAMETER,
+    TOO_MANY_FAULTS,
     TOO_MANY_WORLDS,
     UNKNOWN_WORLD,
     WORLD_EXISTS,
@@ -122,7 +123,7 @@ class Worlds:
         """A new world with credentials of its own, in time that grows with its accounts alone.
 
         Refuses with ``too_many_worlds``, ``world_exists``, ``unknown_world``, ``invalid_fixture``,
-        ``invalid_parameter``, and as :func:`~sandbox.worlds.points.find` does. Raises
+        ``invalid_parameter``, ``too_many_faults``, and as :func:`~sandbox.worlds.points.find` does. Raises
         :class:`~sandbox.worlds.SetBack` when ``now`` is past at its source.
         """
         wanted = wanted or Fork()
@@ -142,9 +143,9 @@ class Worlds:
         """Let ``world`` begin again as the fixture in ``text``; answers the branch that keeps what it was.
 
         Credentials that belong to another world already are replaced by new ones. Refuses with
-        ``invalid_fixture``, and then nothing has changed.
+        ``invalid_fixture`` and ``too_many_faults``, and then nothing has changed.
         """
-        begin = self.fixtures.text(text)
+        begin = self._bounded(self.fixtures.text(text))
         with world.lock, self._lock:
             others = {
                 number
@@ -215,13 +216,19 @@ class Worlds:
 
     def _source(self, wanted: Fork) -> Moment:
         if wanted.state is not None:
-            return self.fixtures.text(wanted.state, wanted.now)
+            return self._bounded(self.fixtures.text(wanted.state, wanted.now))
         if isinstance(wanted.fixture, Path):
-            return self.fixtures.file(wanted.fixture, wanted.now)
+            return self._bounded(self.fixtures.file(wanted.fixture, wanted.now))
         if wanted.fixture is not None:
-            return self.fixtures.named(wanted.fixture, wanted.now)
+            return self._bounded(self.fixtures.named(wanted.fixture, wanted.now))
         world = self.find(wanted.world) if isinstance(wanted.world, str) else wanted.world
         return points.find(world, wanted.point)
+
+    def _bounded(self, begin: Moment) -> Moment:
+        count, limit = len(begin.faults.rules), self.limits.faults
+        if count > limit:
+            raise Refused(TOO_MANY_FAULTS, count=count, limit=limit, setting="--max-faults")
+        return begin
 
     def _with_credentials(self, state: State, number: int, only: set[int] | None = None) -> State:
         """``state`` with credentials that no other world has: for every account, or for ``only`` those."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from itertools import islice
 
 from sandbox.core.refusals import INVALID_PARAMETER, Refused
@@ -13,6 +14,9 @@ from sandbox.worlds.world import World
 
 #: How many requests that came near are shown.
 NEAR = 3
+
+#: How much of a value is compared with what was expected.
+_COMPARED = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +102,24 @@ def in_order(world: World, matches: Sequence[Match]) -> Verdict:
 
 
 def nearest(match: Match, entries: Iterable[Entry]) -> tuple[NearMiss, ...]:
-    """The requests that miss the fewest things but some: of the same operation first, and the latest."""
+    """The requests that miss the fewest things but some, of the same operation first.
+
+    Of those that miss as many, the one comes first whose own are the most like what was expected, and then
+    the latest.
+    """
     misses = [NearMiss(entry, tuple(match.misses(entry))) for entry in entries]
     wrong = [miss for miss in reversed(misses) if miss.misses]
     return tuple(islice(sorted(wrong, key=_distance), NEAR))
 
 
-def _distance(miss: NearMiss) -> tuple[bool, int]:
-    return any(one.what == "operation" for one in miss.misses), len(miss.misses)
+def _distance(miss: NearMiss) -> tuple[bool, int, float]:
+    other = any(one.what == "operation" for one in miss.misses)
+    return other, len(miss.misses), sum(map(_unlikeness, miss.misses))
+
+
+def _unlikeness(miss: Miss) -> float:
+    expected, actual = (str(value)[:_COMPARED] for value in (miss.expected, miss.actual))
+    return 1 - SequenceMatcher(None, expected, actual, autojunk=False).ratio()
 
 
 def _times(low: int, high: int | None) -> str:

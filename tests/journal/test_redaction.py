@@ -30,7 +30,7 @@ def _texts(value: Any) -> list[str]:
 
 def _everything(steer: Control) -> list[str]:
     """Every text in all that control says of the past."""
-    match = {"match": {"operation": "v3.nothing", "body": {"authCode": "no", "domain": {"x": 1}}}}
+    match = {"match": {"operation": "v3.lockTransfer", "body": {"authCode": "no", "domain": {"x": 1}}}}
     return [
         text
         for answer in (

@@ -69,6 +69,13 @@ def test_near_misses_say_in_what_they_missed(lived: Control) -> None:
     assert second["misses"] == [{"what": "body.years", "expected": 3, "actual": 1}]
 
 
+def test_what_is_most_like_it_comes_near(lived: Control) -> None:
+    """Of requests that miss as much, the one whose own is the most like what was expected."""
+    for domain, near in (("tow.com", "r2"), ("onne.com", "r1")):
+        verdict = lived.post("verify", {"match": {**CREATE, "domain": domain, "method": "POST"}})
+        assert verdict["near_misses"][0]["request"]["id"] == near
+
+
 def test_where_an_order_broke(lived: Control) -> None:
     """The answer names the first that did not come, after which, and what came there instead."""
     verdict = lived.post(
@@ -106,6 +113,7 @@ def test_what_was_dropped_is_said() -> None:
         {"match": {}, "in_order": []},
         {"in_order": [], "count": 1},
         {"match": {"operatoin": "x"}},
+        {"match": {"operation": "v3.creatDomain"}, "count": 0},
         {"match": {"outcome": "fine"}},
         {"match": {}, "count": 1, "at_least": 1},
         {"match": {}, "at_least": 3, "at_most": 2},

@@ -282,6 +282,28 @@ TRAPS = {
         "plans: {1: {action: hold, given: {domain: a.com}}}",
         "w.yaml:3:9: a plan has either 'at' or 'after'",
     ),
+    "a fault of no kind": (
+        "faults: {f: {knid: reset}}",
+        "w.yaml:3:13: kind is missing; it must be one of error, latency, drip, hang, reset, close, truncate, "
+        "garbage, mutate, rate_limit, duplicate, stale",
+    ),
+    "a fault with a bad part": (
+        "faults: {f: {kind: reset, when: {phase: during}}}",
+        "w.yaml:3:41: when.phase must be before or after",
+    ),
+    "a fault with a part that is not known": (
+        "faults: {f: {kind: reset, match: {opration: v3.*}}}",
+        "w.yaml:3:35: match.opration is not known here; the nearest is operation",
+    ),
+    "a fault from no instant": (
+        "faults: {f: {kind: reset, when: {from: someday}}}",
+        "w.yaml:3:40: a date such as 2026-01-31 or -30d is wanted here, not 'someday'",
+    ),
+    "a fault that has counted nonsense": (
+        "faults: {f: {kind: reset, matched: many}}",
+        "w.yaml:3:36: matched must be a whole number",
+    ),
+    "a fault that is none": ("faults: {f: reset}", "w.yaml:3:13: a mapping is wanted here, not 'reset'"),
     "a mapping for text": (
         "contacts: {C1: {name: {first: Mary}}}",
         "w.yaml:3:23: a text is wanted here, not a mapping",

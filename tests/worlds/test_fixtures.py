@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sandbox import Sandbox, seeds
+from sandbox.core.refusals import Refused
 from sandbox.worlds import Limits
 from tests.clients import Api, InProcess
 from tests.registry import BASE, REGISTRY
@@ -52,6 +55,58 @@ def test_an_export_is_a_fixture_to_start_and_to_fork_from(sandbox: Sandbox, tmp_
     assert dict(fork.world.state.orders) == dict(sandbox.world.state.orders)
     assert fork.account().key != sandbox.account().key
     assert sandbox.fork(fixture=file).world.state.orders == fork.world.state.orders
+
+
+def test_faults_come_back_with_what_they_have_counted(sandbox: Sandbox, steer: Control) -> None:
+    """So that chance goes on as it would have, and a rule that is spent stays so."""
+    body = {"text": "1", "none": None, "some": [True, Decimal("0.000000125"), 10**20]}
+    sandbox.faults.replace(
+        [
+            {"kind": "error", "status": 500, "body": body, "when": {"chance": 0.5, "until": "2040-01-01"}},
+            {"kind": "reset", "name": "once", "when": {"times": 1, "phase": "after"}},
+            {"kind": "latency", "median": 0.00001, "match": {"body": {"[0].x": 1}, "method": ["GET", "PUT"]}},
+            {"preset": "flaky", "match": {"domain": "flaky.com"}},
+        ]
+    )
+    for _ in range(20):
+        with suppress(ConnectionResetError):
+            inside(sandbox).get("/v3/balance")
+    was, text = sandbox.faults.list(), sandbox.export()
+    assert {rule["spent"] for rule in was} == {True, False}
+    sandbox.faults.clear()
+    steer.post("import", {"fixture": text})
+    assert (sandbox.faults.list(), sandbox.export()) == (was, text)
+    assert sandbox.fork(state=text).faults.list() == was
+
+
+def test_a_fixture_declares_faults(sandbox: Sandbox, steer: Control) -> None:
+    """In the words that there are, with instants that may be relative; they outlive a reset."""
+    text = sandbox.export() + (
+        "faults:\n"
+        "  soon: {kind: close, match: {operation: v3.balance}, when: {from: +1d, until: +2d}}\n"
+        "  down: {preset: maintenance, match: {operation: v2.*}}\n"
+    )
+    fork = sandbox.fork(state=text)
+    fork.faults.clear()
+    fork.reset()
+    assert [rule["name"] for rule in fork.faults.list()] == ["soon", "down"]
+    assert inside(fork).get("/v3/balance").status == 200
+    fork.clock.advance("1d")
+    with pytest.raises(ConnectionAbortedError):
+        inside(fork).get("/v3/balance")
+    wrong = text.replace("v3.balance", "v3.balence")
+    refused = steer.refused("POST", "import", {"fixture": wrong})
+    assert refused[:2] == (400, "invalid_fixture")
+    assert "match.operation matches no operation; the nearest is v3.balance" in str(refused)
+
+
+def test_a_fixture_declares_no_more_faults_than_there_may_be() -> None:
+    """The limit counts for them too."""
+    sandbox = Sandbox(REGISTRY, limits=Limits(faults=4))
+    text = sandbox.export() + "faults: {flaky: {preset: flaky}}\n"
+    for take in (sandbox.load, lambda state: sandbox.fork(state=state)):
+        with pytest.raises(Refused, match="too_many_faults"):
+            take(text)
 
 
 def test_assumptions_survive_servers_with_other_defaults() -> None:

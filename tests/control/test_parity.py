@@ -1,0 +1,102 @@
+"""What can be asked of a world over HTTP can be asked of a :class:`~sandbox.Sandbox` in Python."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import pytest
+
+from sandbox import Sandbox
+from sandbox.core.outside import ACTIONS
+from tests.registry import REGISTRY
+
+#: Each operation of the control interface, with the name that it goes by in Python.
+NAMES = {
+    "control.health": "world",
+    "control.reset": "reset",
+    "control.assumptions": "assumptions",
+    "control.assumptions.set": "assume",
+    "control.clock": "clock.now",
+    "control.clock.due": "clock.due",
+    "control.clock.freeze": "clock.freeze",
+    "control.clock.run": "clock.run",
+    "control.clock.set": "clock.set",
+    "control.clock.advance": "clock.advance",
+    "control.worlds": "worlds.__iter__",
+    "control.worlds.fork": "fork",
+    "control.worlds.show": "worlds.find",
+    "control.worlds.delete": "close",
+    "control.export": "export",
+    "control.import": "load",  # ``import`` is a word of Python's own
+    "control.snapshots": "snapshots",
+    "control.snapshots.create": "snapshot",
+    "control.snapshots.restore": "restore",
+    "control.snapshots.delete": "drop_snapshot",
+    "control.rewind": "rewind",
+    "control.branches": "branches",
+    "control.branches.switch": "switch",
+    "control.branches.delete": "drop_branch",
+    "control.diff": "diff",
+    "control.journal": "journal.find",
+    "control.journal.show": "journal.show",
+    "control.journal.clear": "journal.clear",
+    "control.verify": "verify",
+    "control.ledger": "ledger",
+    "control.outside.plans": "outside.plans",
+    "control.outside.cancel": "outside.cancel",
+    "control.faults": "faults.list",
+    "control.faults.replace": "faults.replace",
+    "control.faults.add": "faults.add",
+    "control.faults.clear": "faults.clear",
+    "control.faults.remove": "faults.remove",
+    "control.faults.kinds": "faults.kinds",
+    "control.faults.presets": "faults.presets",
+    "control.advice": "advice",
+    **{f"control.outside.{action}": f"outside.{action}" for action in ACTIONS},
+}
+
+#: What is of no use inside the process.
+HTTP_ALONE = {"control.openapi"}
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Sandbox:
+    """A sandbox of the tests' registry."""
+    return Sandbox(REGISTRY)
+
+
+def test_every_operation_has_a_name_in_python(sandbox: Sandbox) -> None:
+    """And every name is there."""
+    served = {rule.endpoint.partition("#")[0] for rule in sandbox.app.url_map.iter_rules()}
+    operations = {one for one in served if one.startswith("control.")}
+    assert operations - HTTP_ALONE == set(NAMES)
+    for name in NAMES.values():
+        reduce(getattr, name.split("."), sandbox)
+
+
+def test_assumptions_in_python(sandbox: Sandbox) -> None:
+    """They are read, set one by one or by profile, and a bad one changes nothing."""
+    sandbox.assume({"v3.ids": "integer"})
+    assert sandbox.assumptions["v3.ids"] == "integer"
+    assert sandbox.client().get("/v3/balance").json[0]["client-id"] == 1001
+    with pytest.raises(ValueError, match=r"v3\.idz"):
+        sandbox.assume({"v3.idz": "string"}, profile="documented")
+    assert sandbox.assumptions["v3.ids"] == "integer"
+    sandbox.assume(profile="documented")
+    assert sandbox.assumptions["v3.ids"] == "string"
+
+
+def test_what_was_kept_can_be_dropped(sandbox: Sandbox) -> None:
+    """Snapshots and branches."""
+    sandbox.snapshot("here")
+    branch = sandbox.restore("here")
+    sandbox.drop_snapshot("here")
+    sandbox.drop_branch(branch.name)
+    assert (dict(sandbox.snapshots), dict(sandbox.branches)) == ({}, {})
+
+
+def test_a_dry_run_moves_nothing(sandbox: Sandbox) -> None:
+    """It answers what would come due."""
+    before = sandbox.world.moment
+    assert sandbox.clock.advance("P400D", dry_run=True) == sandbox.clock.preview("P400D").fired != []
+    assert sandbox.world.moment is before
