@@ -30,10 +30,9 @@ def open_world(settings: Settings, *, frozen: bool) -> World:
     )
     assumed = profile(settings.profile).with_values(seed.assume).with_values(settings.assume)
     wanted = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
-    clock = Clock(seed.now)
-    requests = latest_request(seed.state)
-    first = Moment(seed.state, clock if wanted else clock.run(), assumed, requests, seed.faults)
-    return World.at(DEFAULT, first, settings.limits, 0)
+    clock = Clock(seed.now) if wanted else Clock(seed.now).run()
+    first = Moment(seed.state, clock, assumed, latest_request(seed.state), seed.faults)
+    return World(DEFAULT, first, settings.limits)
 
 
 def open_worlds(settings: Settings, *, frozen: bool) -> Worlds:

@@ -96,7 +96,7 @@ def _past(world: World, commits: int) -> World:
     if not entries:
         return world
     entry = entries[: min(commits, len(entries))][-1]
-    return World.at(world.name, entry.before.at(entry.at), world.limits, world.number)
+    return World(world.name, entry.before.at(entry.at), world.limits, world.number)
 
 
 def _together(first: Sequence[Change], second: Sequence[Change]) -> list[Change]:

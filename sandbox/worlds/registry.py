@@ -134,7 +134,7 @@ class Worlds:
             number = self._count + 1
             state = self._with_credentials(begin.state, number)
             state = replace(state, seed=wanted.seed or f"{begin.state.seed}/{name}")
-            world = World.at(name, replace(begin, state=state), self.limits, number)
+            world = World(name, replace(begin, state=state), self.limits, number)
             self._count = number
             self._take(world)
             return world

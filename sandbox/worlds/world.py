@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Generic, Self, TypeVar
+from typing import Generic, TypeVar
 
 from sandbox.core.assumptions import Assumptions, watched
 from sandbox.core.clock import Clock, stopwatch
@@ -48,32 +48,13 @@ class Line:
 class World:
     """A registry in time. Operations take effect one after another, each whole or not at all.
 
-    ``number`` counts the worlds of a server, ``used`` is when it was last asked for something, by the
-    machine's stopwatch. ``when_credentials_change`` is called with the world after the credentials of its
-    accounts have changed, by whatever means.
+    It begins at ``moment``. ``number`` counts the worlds of a server, ``used`` is when it was last asked
+    for something, by the machine's stopwatch. ``when_credentials_change`` is called with the world after the
+    credentials of its accounts have changed, by whatever means.
     """
 
-    def __init__(
-        self,
-        name: str,
-        state: State,
-        clock: Clock,
-        assumptions: Assumptions,
-        limits: Limits | None = None,
-        *,
-        number: int = 0,
-    ) -> None:
-        first = Moment(state, clock, assumptions, latest_request(state))
-        self._begin(name, first, limits or Limits(), number)
-
-    @classmethod
-    def at(cls, name: str, moment: Moment, limits: Limits, number: int) -> Self:
-        """A world that begins at ``moment``."""
-        world = cls.__new__(cls)
-        world._begin(name, moment, limits, number)
-        return world
-
-    def _begin(self, name: str, moment: Moment, limits: Limits, number: int) -> None:
+    def __init__(self, name: str, moment: Moment, limits: Limits | None = None, number: int = 0) -> None:
+        limits = limits or Limits()
         self.name = name
         self.number = number
         self.limits = limits

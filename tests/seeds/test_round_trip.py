@@ -21,7 +21,7 @@ from sandbox.core.names import normalise
 from sandbox.core.orders import Registration
 from sandbox.core.state import Draft, State
 from sandbox.seeds import Seed, dumps, find, load, loads
-from sandbox.worlds import World
+from sandbox.worlds import Moment, World
 
 PACKAGED = ("default", "empty", "example")
 
@@ -31,7 +31,7 @@ def world_of(seed: Seed, **assume: object) -> World:
     assumptions = Assumptions().with_values(
         {name.replace("__", "."): value for name, value in assume.items()}
     )
-    return World("w", seed.state, Clock(seed.now), assumptions)
+    return World("w", Moment(seed.state, Clock(seed.now), assumptions))
 
 
 def unchanged(state: State, now: datetime, **settings: Any) -> bool:
