@@ -33,6 +33,9 @@ POINT_RULES: tuple[Rule, ...] = (
     refusals.UNKNOWN_BRANCH,
 )
 
+#: From how many bytes of body on a fixture may take noticeable time to read.
+LONG_FIXTURE = 1 << 14
+
 
 class WorldListed(Shape):
     """A world: its name, the path prefix that chooses it, its time, and how much it has seen.
@@ -209,6 +212,7 @@ ENDPOINTS = (
         method="POST",
         paths=(_ALL,),
         handle=fork,
+        lengthy_from=LONG_FIXTURE,
         body=ForkWanted(),
         answer=WorldShown(),
         status=201,
@@ -233,13 +237,19 @@ ENDPOINTS = (
         refuses=(*EMPTY_BODY, refusals.DEFAULT_WORLD),
     ),
     Endpoint(
-        id="control.export", method="GET", paths=("/_sandbox/export",), handle=export, answer=FixtureWritten()
+        id="control.export",
+        method="GET",
+        paths=("/_sandbox/export",),
+        handle=export,
+        answer=FixtureWritten(),
+        lengthy_from=0,
     ),
     Endpoint(
         id="control.import",
         method="POST",
         paths=("/_sandbox/import",),
         handle=load,
+        lengthy_from=LONG_FIXTURE,
         body=FixtureWanted(),
         answer=Loaded(),
         refuses=(MALFORMED_BODY, INVALID_PARAMETER, refusals.INVALID_FIXTURE, refusals.TOO_MANY_FAULTS),

@@ -37,7 +37,7 @@ class Refused(Exception):
 
 # Transport: what is wrong before any operation is reached.
 MALFORMED_BODY = Rule("malformed_body", "The body is not usable: {problem}.")
-BODY_TOO_LARGE = Rule("body_too_large", "The body is larger than the {limit} bytes taken here.")
+BODY_TOO_LARGE = Rule("body_too_large", "The body is larger than the {limit} bytes taken here (--max-body).")
 UNSUPPORTED_MEDIA_TYPE = Rule("unsupported_media_type", "The content type {given} is not JSON.")
 UNKNOWN_PATH = Rule("unknown_path", "{method} {path} is no operation. The nearest are: {nearest}.")
 METHOD_NOT_ALLOWED = Rule("method_not_allowed", "{method} does not go with {path}; use {allowed}.")

@@ -118,7 +118,16 @@ class Bridge:
         environ.clear()
         environ.update(asked, **{ENV_AGAIN: again})
         environ["wsgi.input"].seek(0)
-        return self._call(environ)
+        return await self._call_aside(environ, wire) if again.aside else self._call(environ)
+
+    async def _call_aside(self, environ: WSGIEnvironment, wire: Wire) -> Answer:
+        """What the application answers on a thread; raises :class:`Gone`, and then it goes on there."""
+        try:
+            with self._holding(0):
+                return await asyncio.to_thread(self._call, environ)
+        except asyncio.CancelledError:
+            await wire.drop()
+            raise Gone from None
 
     def _call(self, environ: WSGIEnvironment) -> Answer:
         try:

@@ -87,6 +87,7 @@ class Endpoint:
     query: Schema | None = None
     path: Schema | None = None
     refuses: tuple[Rule, ...] = ()
+    lengthy_from: int | None = None
     status: int = 200
     only_reads: bool = False
 

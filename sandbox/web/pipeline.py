@@ -48,6 +48,9 @@ class Pipeline:
         exchange.held = again.held if again is not None else None
         try:
             self._read(exchange.incoming)
+            if again is None and _goes_aside(endpoint, exchange.incoming):
+                request.environ[ENV_AGAIN] = Again(aside=True)
+                return Response(status=204)
             try:
                 answer = self._perform(exchange, endpoint)
             except Postponed as postponed:
@@ -94,8 +97,11 @@ class Pipeline:
     def _perform(self, exchange: Exchange, endpoint: Endpoint) -> Answer:
         incoming, generation = exchange.incoming, exchange.generation
         world, account = generation.authenticate(incoming)
+        if not generation.journalled:  # control, which locks what it changes for itself
+            exchange.begin(world)
+            return exchange.act(endpoint, world, account, exchange.cause)
         with world.lock:
-            if generation.journalled and (world.moment.faults.rules or exchange.held is not None):
+            if world.moment.faults.rules or exchange.held is not None:
                 return strikes.perform(exchange, endpoint, world, account)
             exchange.begin(world)
             return exchange.act(endpoint, world, account, exchange.cause)
@@ -139,6 +145,12 @@ def _incoming(arguments: dict[str, Any]) -> Incoming:
         prefix=environ.get(ENV_PREFIX, ""),
         port=environ.get("SERVER_PORT", ""),
     )
+
+
+def _goes_aside(endpoint: Endpoint, incoming: Incoming) -> bool:
+    """Whether the request would hold up the others, on a server that can have it done beside them."""
+    long = endpoint.lengthy_from is not None and len(incoming.body) >= endpoint.lengthy_from
+    return long and ENV_SERVED in request.environ
 
 
 def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]]) -> dict[str, str]:

@@ -106,12 +106,14 @@ class Delivery:
 class Again:
     """The application is to be called with the same request again ``after`` so many seconds.
 
-    It finds this in the environment then; ``held`` is its own. What it answers now is of no account. It is
-    only asked of our own server; elsewhere the application waits by itself.
+    It finds this in the environment then; ``held`` is its own. With ``aside`` it is called on a thread, since
+    it will take long and nobody should wait for it. What it answers now is of no account. It is only asked
+    of our own server; elsewhere the application waits by itself.
     """
 
-    after: float
-    held: Any
+    after: float = 0.0
+    held: Any = None
+    aside: bool = False
 
 
 def delivering(app: WSGIApplication) -> WSGIApplication:

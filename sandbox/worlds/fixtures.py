@@ -67,15 +67,16 @@ class Fixtures:
         return seeds.load(path, now=now, words=self.words)
 
     def _moment(self, source: str, now: datetime | None, load: Callable[[], Seed]) -> Moment:
-        if (source, now) not in self._read:
+        found = self._read.get((source, now))
+        if found is None:
             try:
                 seed = load()
             except FixtureError as error:
                 raise Refused(INVALID_FIXTURE, problems=_told(error)) from None
-            while len(self._read) >= REMEMBERED:
-                del self._read[next(iter(self._read))]
-            self._read[source, now] = (seed, latest_request(seed.state))
-        seed, requests = self._read[source, now]
+            for oldest in list(self._read)[: -REMEMBERED + 1 or None]:
+                self._read.pop(oldest, None)  # which another thread may have done
+            self._read[source, now] = found = (seed, latest_request(seed.state))
+        seed, requests = found
         frozen = self.frozen if seed.frozen is None else seed.frozen
         clock = Clock(seed.now) if frozen else Clock(seed.now).run()
         return Moment(seed.state, clock, self.base.with_values(seed.assume), requests, seed.faults)

@@ -57,7 +57,9 @@ class Climb:
     def transport(self) -> None:
         """The rungs that every operation has: size, world, version and token, and how a body is written."""
         self.raw, takes_body = BIG, self.endpoint.body is not None
-        self.refused("body_too_large", 413, "The body is larger than the 1048576 bytes taken here.")
+        self.refused(
+            "body_too_large", 413, "The body is larger than the 1048576 bytes taken here (--max-body)."
+        )
         self.raw = b"[" if self.endpoint.method != "GET" else None
         self.refused("unknown_world", 404, "There is no world 'nowhere'.")
         self.prefix = ""
