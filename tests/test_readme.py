@@ -18,7 +18,7 @@ MARK = "--- the next example ---"
 
 
 class Example(NamedTuple):
-    """A command of a ``console`` block, and what is printed below it; … stands for anything."""
+    """A block of commands, and what it prints as the block below shows it; … stands for anything."""
 
     command: str
     output: str
@@ -35,17 +35,9 @@ def blocks(language: str) -> list[str]:
 
 
 def examples() -> list[Example]:
-    """The commands of every console block, in order."""
-    found = []
-    for block in blocks("console"):
-        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-            lines = part.splitlines()
-            taken = 1
-            while taken < len(lines) and lines[taken].startswith("> "):
-                taken += 1
-            command = "\n".join([lines[0], *(line[2:] for line in lines[1:taken])])
-            found.append(Example(command, "\n".join(lines[taken:]).strip()))
-    return found
+    """The blocks of commands in order, each with the output that follows it at once, if one does."""
+    shown = r"^```sh\n(.*?)^```$(?:\n\n^```text\n(.*?)^```$)?"
+    return [Example(*pair) for pair in re.findall(shown, README, re.DOTALL | re.MULTILINE)]
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +53,7 @@ def address():
 
 
 def test_every_command_prints_what_the_readme_shows(address):
-    """All console blocks run as one shell session; what each prints is what stands below it."""
+    """All blocks of commands run in one shell; what each prints is what stands below it."""
     told = examples()
     assert len(told) > 20
     script = f"\necho; echo '{MARK}'\n".join(["", *(one.command for one in told), ""])
@@ -79,7 +71,7 @@ def test_every_command_prints_what_the_readme_shows(address):
     )
     printed = finished.stdout.replace(port, PORT).split(MARK)[1:]
     wrong = [
-        f"$ {one.command}\n  shows   {one.output}\n  printed {got.strip()}"
+        f"{one.command}\n  shows   {one.output}\n  printed {got.strip()}"
         for one, got in zip(told, printed, strict=False)
         if not one.fits(got)
     ]
