@@ -24,15 +24,15 @@ from sandbox.v2 import (
     zones,
 )
 from sandbox.web.bodies import load
-from sandbox.web.generation import Answer, Endpoint, Incoming, assumed_by, carry_out_on_draft
-from sandbox.worlds import Outcome, World, Worlds
+from sandbox.web.generation import Answer, Endpoint, Incoming, Transacting, assumed_by
+from sandbox.worlds import World, Worlds
 
 _OWN_PATH = re.compile(r"/[Vv][0-9]+\.[0-9]+(/|$)")
 _LONGEST_EXPLANATION = 500
 _UNPRINTABLE = re.compile(r"[^ -~]")
 
 
-class V2:
+class V2(Transacting):
     """The v2.0 interface over the worlds of one server."""
 
     name = "v2"
@@ -92,23 +92,6 @@ class V2:
             found = bodies.load(endpoint.body, bodies.read(incoming, world), assumed_by(world, incoming))
         found |= incoming.arguments
         return found | (load(endpoint.path, incoming.arguments) if endpoint.path is not None else {})
-
-    def carry_out(
-        self,
-        endpoint: Endpoint,
-        world: World,
-        account: Account | None,
-        arguments: dict[str, Any],
-        incoming: Incoming,
-        cause: str,
-    ) -> Outcome[Any]:
-        """On a draft of the world."""
-        assert account is not None
-        return carry_out_on_draft(endpoint, world, account, arguments, incoming, cause)
-
-    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming, world: World) -> Answer:  # noqa: ARG002
-        """The result through the endpoint's schema."""
-        return Answer(endpoint.status, endpoint.answer.dump(result))
 
     def refuse(
         self, refused: Refused, incoming: Incoming, world: World | None, endpoint: Endpoint | None

@@ -12,11 +12,11 @@ from sandbox.v3 import authcodes, balance, contacts, domains, errors, glue, lock
 from sandbox.v3.auth import Signatures
 from sandbox.web.bodies import load, read_object
 from sandbox.web.errors import BODY_SHAPE, body_of, described
-from sandbox.web.generation import Answer, Endpoint, Feigned, Incoming, assumed_by, carry_out_on_draft
-from sandbox.worlds import Outcome, World, Worlds
+from sandbox.web.generation import Answer, Endpoint, Feigned, Incoming, Transacting, assumed_by
+from sandbox.worlds import World, Worlds
 
 
-class V3:
+class V3(Transacting):
     """The v3 interface over the worlds of one server."""
 
     name = "v3"
@@ -65,23 +65,6 @@ class V3:
             raise Refused(UNSUPPORTED_MEDIA_TYPE, given=content_type[:80] or "none")
         value = read_object(incoming.body)
         return load(endpoint.body, value) if endpoint.body is not None else {}
-
-    def carry_out(
-        self,
-        endpoint: Endpoint,
-        world: World,
-        account: Account | None,
-        arguments: dict[str, Any],
-        incoming: Incoming,
-        cause: str,
-    ) -> Outcome[Any]:
-        """On a draft of the world."""
-        assert account is not None
-        return carry_out_on_draft(endpoint, world, account, arguments, incoming, cause)
-
-    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming, world: World) -> Answer:  # noqa: ARG002
-        """The result through the endpoint's schema."""
-        return Answer(endpoint.status, endpoint.answer.dump(result))
 
     def refuse(
         self, refused: Refused, incoming: Incoming, world: World | None, endpoint: Endpoint | None

@@ -212,21 +212,30 @@ class _Blanks(dict[str, object]):
         return "…"
 
 
-def carry_out_on_draft(
-    endpoint: Endpoint,
-    world: World,
-    account: Account,
-    arguments: dict[str, Any],
-    incoming: Incoming,
-    cause: str,
-) -> Outcome[Any]:
-    """Run an endpoint's operation as a transaction of ``world``."""
+class Transacting:
+    """What the generations that act in worlds share: each operation is a transaction of its world."""
 
-    def work(draft: Draft) -> Any:
-        current = draft.state.accounts[account.client_id]
-        return endpoint.handle(Call(draft, current, arguments))
+    def carry_out(
+        self,
+        endpoint: Endpoint,
+        world: World,
+        account: Account | None,
+        arguments: dict[str, Any],
+        incoming: Incoming,
+        cause: str,
+    ) -> Outcome[Any]:
+        """On a draft of the world."""
+        assert account is not None
+        client_id = account.client_id
 
-    return world.transact(cause, work, incoming.assumed, endpoint.id)
+        def work(draft: Draft) -> Any:
+            return endpoint.handle(Call(draft, draft.state.accounts[client_id], arguments))
+
+        return world.transact(cause, work, incoming.assumed, endpoint.id)
+
+    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming, world: World) -> Answer:  # noqa: ARG002
+        """The result through the endpoint's schema."""
+        return Answer(endpoint.status, endpoint.answer.dump(result))
 
 
 def assumed_by(world: World, incoming: Incoming) -> Assumptions:
