@@ -50,7 +50,8 @@ def operations() -> tuple[str, ...]:
 
 def vocabulary() -> Vocabulary:
     """The words that faults may use: what clients can call, and what those calls can be answered with."""
-    return Vocabulary(frozenset(operations()), V3.known_errors | V2.known_errors)
+    errors = {interface.name: interface.known_errors for interface in (V3, V2)}
+    return Vocabulary(frozenset(operations()), errors)
 
 
 def assemble(worlds: Worlds, settings: Settings) -> Flask:

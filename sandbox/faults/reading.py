@@ -55,10 +55,23 @@ class BadFaults(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """The words that rules may use: ids of operations, and names of errors."""
+    """The words that rules may use: ids of operations, and the names of each interface's errors.
+
+    An interface is called as the ids of its operations begin.
+    """
 
     operations: frozenset[str]
-    errors: frozenset[str]
+    errors: Mapping[str, frozenset[str]]
+
+    def interfaces(self, globs: Iterable[str]) -> list[str]:
+        """The interfaces that have an operation which one of ``globs`` matches; all of them without any."""
+        globs = tuple(globs)
+        matched = {
+            operation.partition(".")[0]
+            for operation in self.operations
+            if not globs or any(fnmatchcase(operation, glob) for glob in globs)
+        }
+        return sorted(matched)
 
 
 def read_rules(
@@ -195,8 +208,8 @@ def _rule(
     name = _name(given, at, named, problems)
     if vocabulary is not None and match is not None:
         _check_operations(match, _in(at, "match.operation"), vocabulary, problems)
-    if vocabulary is not None and isinstance(kind, answers.Error):
-        _check_error(kind, _in(at, "error"), vocabulary, problems)
+    if vocabulary is not None and match is not None and isinstance(kind, answers.Error):
+        _check_error(kind, match, _in(at, "error"), vocabulary, problems)
     if match is None or when is None or kind is None:
         return None
     rule = FaultRule(name, kind, match, when)
@@ -255,9 +268,18 @@ def _check_operations(match: Match, at: str, vocabulary: Vocabulary, problems: P
             problems.add(at, f"matches no operation{nearest(glob, vocabulary.operations)}")
 
 
-def _check_error(kind: answers.Error, at: str, vocabulary: Vocabulary, problems: Problems) -> None:
-    if kind.error is not None and kind.error not in vocabulary.errors:
-        problems.add(at, f"is the name of no documented error{nearest(kind.error, vocabulary.errors)}")
+def _check_error(
+    kind: answers.Error, match: Match, at: str, vocabulary: Vocabulary, problems: Problems
+) -> None:
+    if kind.error is None:
+        return
+    known = frozenset().union(*vocabulary.errors.values())
+    if kind.error not in known:
+        problems.add(at, f"is the name of no documented error{nearest(kind.error, known)}")
+        return
+    matched = vocabulary.interfaces(match.operation or ())
+    if matched and not any(kind.error in vocabulary.errors[interface] for interface in matched):
+        problems.add(at, f"is no error of {' or '.join(matched)}, whose operations the rule matches")
 
 
 def _in(at: str, key: str) -> str:

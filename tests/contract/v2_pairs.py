@@ -47,7 +47,7 @@ def at(operation: str, name: str) -> Ask:
 
 def fail(sandbox: Sandbox) -> object:
     """Let the next request fail for no reason of its own."""
-    return sandbox.faults.add(kind="error", error="System Error")
+    return sandbox.faults.add(kind="error", error="System Error", match={"operation": "v2.*"})
 
 
 def poorer(sandbox: Sandbox) -> object:

@@ -362,6 +362,10 @@ def test_a_world_has_faults_of_its_own(sandbox):
             {"kind": "error", "error": "name_taken_"},
             "error is the name of no documented error; the nearest is name_taken",
         ),
+        (
+            {"kind": "error", "error": "Mail already registered", "match": {"operation": "v3.*"}},
+            "error is no error of v3, whose operations the rule matches",
+        ),
         ({"kind": "error", "error": "name_taken", "body": {}}, "body does not go with an error"),
         ({"kind": "error", "status": 500, "facts": {"a": 1}}, "facts does not go with a raw status"),
         ({"kind": "error", "status": 99}, "status must lie between 200 and 599"),
