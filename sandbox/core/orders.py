@@ -112,7 +112,8 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     ``customer_not_found``, ``invalid_nameserver``, ``license_required``, ``invalid_license``,
     ``name_taken``, ``name_reserved``, ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
     """
-    zone = zone_of(draft.state, wanted.name)
+    found = availability(draft, wanted.name)
+    zone = found.zone
     require_in_service(zone)
     require_period(zone, wanted.name, wanted.years)
     handles = _contacts(draft, account, wanted)
@@ -122,7 +123,6 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     if wanted.nameservers is not None:
         servers = hosts.parse_nameservers(draft, wanted.nameservers, wanted.name)
     license_number = _license(draft, zone, wanted)
-    found = availability(draft, wanted.name)
     if found.taken or (account.client_id, wanted.name) in draft.state.own_order:
         raise Refused(NAME_TAKEN, name=to_unicode(wanted.name))
     if found.reserved:

@@ -16,7 +16,7 @@ from sandbox.core.refusals import TOO_MANY_SNAPSHOTS, UNKNOWN_BRANCH, UNKNOWN_SN
 from sandbox.core.state import Change, Draft, State
 from sandbox.worlds.journal import Entry, Journal
 from sandbox.worlds.limits import Limits
-from sandbox.worlds.moment import Journey, Moment, to
+from sandbox.worlds.moment import Journey, Moment
 
 T = TypeVar("T")
 
@@ -153,14 +153,6 @@ class World:
             if not dry:
                 self.moment = reached
             return reached, fired
-
-    def move_clock(self, target: Callable[[datetime], datetime]) -> list[Fired]:
-        """Move to the instant that ``target`` makes of the present one.
-
-        Everything that comes due on the way happens at its own instant; answers it in order.
-        Raises :class:`~sandbox.worlds.SetBack` when the world is past the instant already.
-        """
-        return self.travel(to(target))[1]
 
     def freeze(self) -> None:
         """Stop the clock where it is."""

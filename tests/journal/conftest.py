@@ -1,34 +1,5 @@
-"""What the tests of journals share."""
+"""The tests of journals share what the tests of worlds share."""
 
-from __future__ import annotations
+from tests.worlds.conftest import _kept, main, sandbox, steer
 
-import pytest
-
-from sandbox import Sandbox
-from tests.clients import Api
-from tests.registry import REGISTRY
-from tests.worlds.control import Control, control, inside
-
-
-@pytest.fixture(scope="session")
-def _kept() -> Sandbox:
-    return Sandbox(REGISTRY)
-
-
-@pytest.fixture
-def sandbox(_kept: Sandbox) -> Sandbox:
-    """A sandbox of the tests' registry as it began, with no other world in it."""
-    _kept.worlds.start_over()
-    return _kept
-
-
-@pytest.fixture
-def steer(sandbox: Sandbox) -> Control:
-    """The control interface of ``sandbox``, for its default world."""
-    return control(sandbox)
-
-
-@pytest.fixture
-def main(sandbox: Sandbox) -> Api:
-    """The account ``main`` of ``sandbox``."""
-    return inside(sandbox)
+__all__ = ["_kept", "main", "sandbox", "steer"]

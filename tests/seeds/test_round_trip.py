@@ -22,6 +22,7 @@ from sandbox.core.orders import Registration
 from sandbox.core.state import Draft, State
 from sandbox.seeds import Seed, dumps, find, load, loads
 from sandbox.worlds import Moment, World
+from sandbox.worlds.moment import to
 
 PACKAGED = ("default", "empty", "example")
 
@@ -52,18 +53,18 @@ def test_a_packaged_fixture_comes_back(name: str) -> None:
 def test_the_default_world_comes_back_at_any_time(days: int) -> None:
     """Expiries, renewals by themselves, releases and completed transfers survive being written."""
     world = world_of(load(find("default")))
-    assert world.move_clock(lambda now: now + timedelta(days=days))
+    assert world.travel(to(lambda now: now + timedelta(days=days)))[1]
     assert unchanged(world.state, world.now())
 
 
 def test_what_goes_on_after_a_reload_is_what_would_have_gone_on() -> None:
     """A world that was written and loaded half way comes to the same end as one that was not."""
     through = world_of(load(find("default")))
-    through.move_clock(lambda now: now + timedelta(days=20))
+    through.travel(to(lambda now: now + timedelta(days=20)))[1]
     text = dumps(through.state, through.now())
     resumed = world_of(loads(text))
     for world in (through, resumed):
-        world.move_clock(lambda now: now + timedelta(days=700))
+        world.travel(to(lambda now: now + timedelta(days=700)))[1]
     assert resumed.state == through.state
 
 
@@ -88,7 +89,7 @@ def test_orders_that_are_still_processed_come_back() -> None:
     for _ in range(3):
         assert unchanged(world.state, world.now())
         assert unchanged(world.state, world.now(), assume={"v2.order_processing": 3600})
-        world.move_clock(lambda now: now + timedelta(seconds=3600))
+        world.travel(to(lambda now: now + timedelta(seconds=3600)))[1]
 
 
 def main(draft: Draft) -> Any:
@@ -163,7 +164,7 @@ def asked_for(name: str, account: int) -> Step:
 
 def later(hours: int) -> Step:
     """A step in time."""
-    return lambda world: world.move_clock(lambda now: now + timedelta(hours=hours))
+    return lambda world: world.travel(to(lambda now: now + timedelta(hours=hours)))[1]
 
 
 def told(action: str, **given: object) -> tuple[str, dict[str, object]]:
