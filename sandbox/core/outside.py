@@ -12,7 +12,7 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from sandbox.core import ledger, orders, prices, transfers
+from sandbox.core import ledger, prices, registration, transfers
 from sandbox.core.fired import Fired
 from sandbox.core.lifecycle import enter
 from sandbox.core.model import (
@@ -99,14 +99,14 @@ def register(
     zone = zone_of(draft.state, domain)
     require_in_service(zone)
     years = years or zone.min_years
-    orders.require_period(zone, domain, years)
-    found = orders.availability(draft, domain)
+    registration.require_period(zone, domain, years)
+    found = registration.availability(draft, domain)
     if found.taken:
         raise Refused(NAME_TAKEN, name=to_unicode(domain))
     if found.reserved:
         raise Refused(NAME_RESERVED, name=to_unicode(domain))
-    wanted = orders.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
-    order = orders.new_order(draft, draft.state.accounts[OUTSIDE], zone, wanted)
+    wanted = registration.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
+    order = registration.new_order(draft, draft.state.accounts[OUTSIDE], zone, wanted)
     order = enter(draft, replace(order, auth_code=auth_code or order.auth_code), Stage.ACTIVE)
     return _concerning(draft, "register", order)
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from marshmallow import INCLUDE, fields, post_load
 
-from sandbox.core import orders, refusals
+from sandbox.core import orders, refusals, registration
 from sandbox.core.model import ROLES, Order, Stage
 from sandbox.core.refusals import MISSING_PARAMETER, Refused
 from sandbox.core.zones import parse_name
@@ -46,7 +46,7 @@ class NameChecked(Done):
 
 def check(call: Call) -> dict[str, Any]:
     """Whether a name is free; one that its registry keeps back is not."""
-    found = orders.availability(call.draft, parse_name(call.arguments["domain_name"]))
+    found = registration.availability(call.draft, parse_name(call.arguments["domain_name"]))
     free = not (found.taken or found.reserved)
     as_word = call.assumed.domain_check_avail == "string"
     return done(avail=str(free).lower() if as_word else free)
@@ -96,10 +96,10 @@ class NameWanted(Asked):
 
 def register(call: Call) -> dict[str, Any]:
     """Register a name; the price is taken from the balance."""
-    orders.register(
+    registration.register(
         call.draft,
         call.account,
-        orders.Registration(
+        registration.Registration(
             name=parse_name(call.arguments["domain_name"]),
             years=call.arguments["period"],
             contacts=handles_asked(call.arguments),

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import post_load, validate
 
-from sandbox.core import orders, refusals
+from sandbox.core import orders, refusals, registration
 from sandbox.core.model import Order
 from sandbox.core.names import BadName, normalise
 from sandbox.core.refusals import INVALID_PARAMETER, TOO_MANY_NAMES, Refused
@@ -94,7 +94,7 @@ def _availability(call: Call, text: str) -> dict[str, Any]:
     sdn, _, tld = text.partition(".")
     unknown = {"domainName": text, "sdn": sdn, "tld": tld}
     try:
-        found = orders.availability(call.draft, normalise(text))
+        found = registration.availability(call.draft, normalise(text))
     except BadName:
         return {**unknown, "status": "invalid"}
     except Refused as refused:
@@ -115,7 +115,7 @@ def _availability(call: Call, text: str) -> dict[str, Any]:
     }
 
 
-def _availability_status(call: Call, found: orders.Availability) -> str:
+def _availability_status(call: Call, found: registration.Availability) -> str:
     if found.taken:
         return call.assumed.availability_taken
     if found.reserved:
@@ -145,10 +145,10 @@ class Registered(Envelope):
 def create_domain(call: Call) -> dict[str, Any]:
     """Register a name for a number of years; the price is taken from the balance."""
     asked = call.arguments["domain"]
-    placed = orders.register(
+    placed = registration.register(
         call.draft,
         call.account,
-        orders.Registration(
+        registration.Registration(
             name=parse_name(asked["domainName"]),
             years=call.arguments.get("years", 1),
             contacts=cards(asked.get("contacts")),

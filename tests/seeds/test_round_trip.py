@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.core import contacts, customers, hosts, ledger, orders, outside, plans, transfers
+from sandbox.core import contacts, customers, hosts, ledger, orders, outside, plans, registration, transfers
 from sandbox.core.assumptions import Assumptions
 from sandbox.core.clock import Clock
 from sandbox.core.lifecycle import Action
 from sandbox.core.model import OUTSIDE, After, Card, Flag, Order
 from sandbox.core.names import normalise
-from sandbox.core.orders import Registration
+from sandbox.core.registration import Registration
 from sandbox.core.state import Draft, State
 from sandbox.seeds import Seed, dumps, find, load, loads
 from sandbox.worlds import Moment, World
@@ -84,7 +84,7 @@ def test_orders_that_are_still_processed_come_back() -> None:
     """When an order becomes active depends on an assumption, and is kept."""
     world = world_of(load(find("example")), v2__order_processing=3600)
     world.transact(
-        "r1", lambda draft: orders.register(draft, main(draft), Registration(name="slow-example.com"))
+        "r1", lambda draft: registration.register(draft, main(draft), Registration(name="slow-example.com"))
     )
     for _ in range(3):
         assert unchanged(world.state, world.now())
@@ -146,7 +146,7 @@ def registered(name: str, account: int, years: int, card: Card, flags: tuple[boo
         cost=Decimal(2500) * years,
         nameservers=["ns1.españa.com", "ns2.example.net"] if lock else None,
     )
-    return step(lambda draft: orders.register(draft, draft.state.accounts[account], wanted))
+    return step(lambda draft: registration.register(draft, draft.state.accounts[account], wanted))
 
 
 def asked_for(name: str, account: int) -> Step:
