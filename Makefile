@@ -8,7 +8,7 @@ run: .venv/ready
 	$(BIN)/reseller-sandbox serve $(ARGS)
 
 test: .venv/ready
-	$(BIN)/pytest $(ARGS)
+	$(BIN)/pytest -n auto $(ARGS)
 
 lint: .venv/ready
 	$(BIN)/ruff check .

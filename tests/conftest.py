@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import settings
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Api, Socket
 from tests.documented import documented
 from tests.registry import REGISTRY, connect

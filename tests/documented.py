@@ -68,7 +68,7 @@ def _segment(part: str) -> str:
 @cache
 def document(name: str) -> Document:
     """The document of an interface, as a sandbox serves it."""
-    from sandbox import Sandbox
+    from reseller_sandbox import Sandbox
     from tests.registry import REGISTRY
 
     return Document(Sandbox(REGISTRY).client().get(f"/_sandbox/openapi/{name}.json").get_json())

@@ -8,8 +8,8 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from sandbox import Sandbox
-from sandbox.core.model import Account, Order, Stage, Transfer, TransferStatus, Zone
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.model import Account, Order, Stage, Transfer, TransferStatus, Zone
 from tests.clients import Api, InProcess
 from tests.documented import documented
 

@@ -8,7 +8,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Answer
 from tests.registry import REGISTRY, connect
 

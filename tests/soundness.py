@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from decimal import Decimal
 
-from sandbox.core.model import OUTSIDE, Stage
-from sandbox.core.state import State, filled
+from reseller_sandbox.core.model import OUTSIDE, Stage
+from reseller_sandbox.core.state import State, filled
 
 TABLES = ("accounts", "customers", "contacts", "zones", "orders", "hosts", "transfers", "ledger", "plans")
 

@@ -14,18 +14,18 @@ from pathlib import Path
 
 import pytest
 
-import sandbox
-from sandbox import Sandbox
+import reseller_sandbox
+from reseller_sandbox import Sandbox
 from tests.registry import REGISTRY, connect
 
-ROOT = Path(sandbox.__file__).parent
+ROOT = Path(reseller_sandbox.__file__).parent
 FILES = sorted(ROOT.rglob("*.py"))
 
 #: The parts from the bottom up. A part may import what stands below it, and nothing beside or above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("core",),
-    ("faults",),
-    ("seeds",),
+    ("server", "faults"),
+    ("fixture",),
     ("worlds",),
     ("settings", "advice"),
     ("web",),
@@ -68,7 +68,7 @@ def test_imports_point_one_way(file: Path) -> None:
     part = part_of(file)
     for name in imports(file):
         pieces = name.split(".")
-        if pieces[0] != "sandbox" or len(pieces) < 2:
+        if pieces[0] != "reseller_sandbox" or len(pieces) < 2:
             continue
         other = pieces[1]
         if other == part or height(part) == len(LAYERS):
@@ -81,7 +81,9 @@ def test_imports_point_one_way(file: Path) -> None:
 )
 def test_the_core_knows_nothing_of_the_wire(file: Path) -> None:
     """It imports the standard library and three small packages, and no word of HTTP, Flask or marshmallow."""
-    outside = {name.split(".")[0] for name in imports(file)} - {"sandbox"} - set(sys.stdlib_module_names)
+    outside = (
+        {name.split(".")[0] for name in imports(file)} - {"reseller_sandbox"} - set(sys.stdlib_module_names)
+    )
     assert outside <= CORE_MAY
     assert not {"http", "urllib", "socket", "json", "flask", "asyncio"} & {
         n.split(".")[0] for n in imports(file)
@@ -91,7 +93,9 @@ def test_the_core_knows_nothing_of_the_wire(file: Path) -> None:
 def test_importing_the_package_is_light() -> None:
     """Neither Flask nor uvicorn is loaded before somebody asks for a sandbox or a server."""
     heavy = ("flask", "marshmallow", "uvicorn")
-    code = f"import sandbox.core.orders, sys; print([name for name in {heavy} if name in sys.modules])"
+    code = (
+        f"import reseller_sandbox.core.orders, sys; print([name for name in {heavy} if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, cwd=ROOT.parent)
     assert done.stdout.strip() == b"[]"
 
@@ -103,7 +107,7 @@ CHANCE = {"random", "uuid", "secrets"}
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_only_the_clock_reads_the_time(file: Path) -> None:
-    """sandbox/core/clock.py alone asks the machine what time it is; nothing asks it for chance."""
+    """core/clock.py alone asks the machine what time it is; nothing asks it for chance."""
     assert not CHANCE & {name.split(".")[0] for name in imports(file)}
     if file == ROOT / "core" / "clock.py":
         return
@@ -125,7 +129,7 @@ def test_no_module_keeps_state() -> None:
     """Two busy sandboxes leave every list, dict and set of every module as they were."""
     from tests.script import SCRIPT
 
-    for module in pkgutil.walk_packages(sandbox.__path__, "sandbox."):
+    for module in pkgutil.walk_packages(reseller_sandbox.__path__, "reseller_sandbox."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
     _work(SCRIPT)
@@ -146,7 +150,7 @@ def _work(script) -> None:  # type: ignore[no-untyped-def]
 def _containers() -> dict[str, object]:
     found = {}
     for name, module in sorted(sys.modules.items()):
-        if name == "sandbox" or name.startswith("sandbox."):
+        if name == "reseller_sandbox" or name.startswith("reseller_sandbox."):
             for key, value in vars(module).items():
                 if not key.startswith("__") and isinstance(value, list | dict | set | bytearray):
                     found[f"{name}.{key}"] = copy.copy(value)

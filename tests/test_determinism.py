@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from freezegun import freeze_time
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.registry import REGISTRY, connect
 
 SCRIPT = Path(__file__).parent / "script.py"

@@ -43,7 +43,7 @@ def examples() -> list[Example]:
 @pytest.fixture(scope="module")
 def address():
     """A server started as the README starts it, on a port that is free."""
-    command = [sys.executable, "-m", "sandbox.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "reseller_sandbox.cli", "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         first = server.stdout.readline()
         yield first.split()[-1]
@@ -97,14 +97,14 @@ def test_the_tour_in_the_readme_is_the_one_in_the_tests():
 
 def test_the_picture_of_the_lifecycle_is_drawn_from_its_table():
     """The diagram in the README is the one that the tables give now."""
-    from sandbox.diagram import mermaid
+    from reseller_sandbox.diagram import mermaid
 
     assert [mermaid() + "\n"] == blocks("mermaid")
 
 
 def test_every_assumption_is_in_the_readme():
     """The table of assumptions names each with its default."""
-    from sandbox.core.assumptions import Assumptions
+    from reseller_sandbox.core.assumptions import Assumptions
 
     for name in Assumptions().values():
         assert f"`{name}`" in README, name

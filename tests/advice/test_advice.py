@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.advice import RULES
+from reseller_sandbox import Sandbox
+from reseller_sandbox.advice import RULES
 from tests import tour
 from tests.clients import Api, Socket
 

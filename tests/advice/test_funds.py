@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.registry import arrange, arrange_balance, order_of
 

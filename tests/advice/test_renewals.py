@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Api
 
 RENEW = "/v3/domains/renewDomain"

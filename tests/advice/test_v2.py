@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 
 RENEW = "/V2.0/domain/second.com/renew"
 

@@ -9,9 +9,9 @@ from time import perf_counter
 
 from flask import Flask
 
-from sandbox import Sandbox
-from sandbox.v3.signing import signed_headers
-from sandbox.web.server import Server
+from reseller_sandbox import Sandbox
+from reseller_sandbox.server.server import Server
+from reseller_sandbox.v3.signing import signed_headers
 
 REQUESTS = 1500
 PATHS = {

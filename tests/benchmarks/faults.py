@@ -10,8 +10,8 @@ from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
 
-from sandbox import Sandbox
-from sandbox.core.clock import stopwatch
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.clock import stopwatch
 from tests.clients import JSON, signature
 
 GOOD = "/v3/balance"

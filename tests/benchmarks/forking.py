@@ -7,10 +7,10 @@ from dataclasses import replace
 from statistics import median
 from time import perf_counter
 
-from sandbox import Sandbox
-from sandbox.core.model import Order, Stage
-from sandbox.core.state import filled
-from sandbox.worlds import Fork, Limits
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.model import Order, Stage
+from reseller_sandbox.core.state import filled
+from reseller_sandbox.worlds import Fork, Limits
 
 SIZES = (100, 100_000)
 FORKS = 2000

@@ -7,9 +7,9 @@ import socket
 import threading
 from statistics import median
 
-from sandbox.core.clock import stopwatch
-from sandbox.web.server import Server
-from sandbox.web.transport import Delivery, Drip, Hang
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.server.delivery import Delivery, Drip, Hang
+from reseller_sandbox.server.server import Server
 
 HANGING = 400
 

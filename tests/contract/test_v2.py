@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.v2.interface import V2
+from reseller_sandbox import Sandbox
+from reseller_sandbox.v2.interface import V2
 from tests.clients import Socket
 from tests.shapes import fits
 from tests.v2.client import REGISTRY, Client, done

@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from sandbox import Sandbox
-from sandbox.core.refusals import INTERNAL_ERROR
-from sandbox.v2 import errors
-from sandbox.v2.interface import V2
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.refusals import INTERNAL_ERROR
+from reseller_sandbox.v2 import errors
+from reseller_sandbox.v2.interface import V2
 from tests.clients import JSON, Socket
 from tests.contract.v2_pairs import PAIRS
 from tests.v2.client import REGISTRY, Client, refusal

@@ -15,7 +15,7 @@ from urllib.parse import quote
 import pytest
 import yaml
 
-from sandbox.v3.interface import V3
+from reseller_sandbox.v3.interface import V3
 from tests.clients import Api
 from tests.registry import ask_for
 from tests.shapes import (

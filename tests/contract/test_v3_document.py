@@ -8,7 +8,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.contract.test_v3 import CASES, OPERATIONS, Case
 from tests.documented import Document

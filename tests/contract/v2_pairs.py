@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.registry import arrange_balance
 from tests.v2.works import WORKS, Ask
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 
 
 @pytest.fixture

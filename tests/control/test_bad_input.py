@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Api, Socket
 from tests.documented import document, documented
 from tests.registry import REGISTRY

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api
 from tests.registry import order_of
 from tests.shapes import ISO, fits

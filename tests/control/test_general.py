@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.assumptions import Assumptions
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.assumptions import Assumptions
 from tests.clients import Api
 from tests.registry import connect
 from tests.shapes import ISO, fits

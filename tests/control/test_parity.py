@@ -1,4 +1,4 @@
-"""What can be asked of a world over HTTP can be asked of a :class:`~sandbox.Sandbox` in Python."""
+"""What can be asked of a world over HTTP can be asked of a ``Sandbox`` in Python."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from functools import reduce
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.outside import ACTIONS
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.outside import ACTIONS
 from tests.registry import REGISTRY
 
 #: Each operation of the control interface, with the name that it goes by in Python.

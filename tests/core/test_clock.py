@@ -10,7 +10,7 @@ from freezegun import freeze_time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.core.clock import (
+from reseller_sandbox.core.clock import (
     LATEST,
     Clock,
     later,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox.core.names import BadName, below, normalise, suffixes, to_unicode
+from reseller_sandbox.core.names import BadName, below, normalise, suffixes, to_unicode
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from sandbox.core.ordered import Ordered
+from reseller_sandbox.core.ordered import Ordered
 
 Key = tuple[int, int]
 KEYS = st.tuples(st.integers(0, 5), st.integers(0, 60))

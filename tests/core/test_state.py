@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from rpds import HashTrieMap
 
-from sandbox import Sandbox
-from sandbox.core.assumptions import Assumptions
-from sandbox.core.model import Card, Contact, Host, Order, Stage
-from sandbox.core.state import Draft, State, filled
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.model import Card, Contact, Host, Order, Stage
+from reseller_sandbox.core.state import Draft, State, filled
 from tests.registry import order_of
 from tests.soundness import rebuilt
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Answer, encoded, signature
 
 PATIENCE = 10  # Seconds until a test that waits in vain gives up.

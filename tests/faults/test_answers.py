@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from sandbox.assembly import operations, vocabulary
-from sandbox.v2 import feigned
+from reseller_sandbox.assembly import operations, vocabulary
+from reseller_sandbox.v2 import injected
 from tests.faults.conftest import balance, charges
 
 CREATE = "/v3/domains/createDomain"
@@ -75,7 +75,7 @@ def test_v2_renders_any_error_in_its_way(dial, served, error, facts, code, messa
 def test_v2_has_words_for_every_error_in_every_operation():
     for operation in (one for one in operations() if one.startswith("v2.")):
         for error in vocabulary().errors:
-            code, message = feigned.words(operation, error, {})
+            code, message = injected.words(operation, error, {})
             assert 400 <= code < 600, (operation, error)
             assert message, (operation, error)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox.core.clock import stopwatch
+from reseller_sandbox.core.clock import stopwatch
 from tests.faults.conftest import Dialler, charges
 
 CREATE = "/v3/domains/createDomain"

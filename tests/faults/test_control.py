@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, strategies
 from openapi_spec_validator import validate
 
-from sandbox import Sandbox
-from sandbox.core.refusals import Refused
-from sandbox.faults import KINDS, Match, When
-from sandbox.faults.parameters import parameters
-from sandbox.worlds.limits import Limits
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.faults import KINDS, Match, When
+from reseller_sandbox.faults.parameters import parameters
+from reseller_sandbox.worlds.limits import Limits
 from tests.registry import REGISTRY
 
 FAULTS = "/_sandbox/faults"
@@ -294,6 +294,6 @@ def test_a_world_without_rules_is_not_looked_over(make, monkeypatch):
     def never(*_, **__):
         raise AssertionError("a world without rules pays for none")
 
-    monkeypatch.setattr("sandbox.web.strikes.perform", never)
+    monkeypatch.setattr("reseller_sandbox.web.strikes.perform", never)
     sandbox: Sandbox = make()
     assert sandbox.client().get(BALANCE).status_code == 200

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.refusals import Refused
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.refusals import Refused
 
 BALANCE = "/v3/balance"
 ACTIVE = "/v3/domains/getDomain/active.com"
@@ -235,7 +235,7 @@ def test_a_limits_memory_is_rewound_too(sandbox):
 
 def test_latency_is_drawn_from_the_seed(make, monkeypatch):
     slept: list[float] = []
-    monkeypatch.setattr("sandbox.web.pipeline.time.sleep", slept.append)
+    monkeypatch.setattr("reseller_sandbox.web.pipeline.time.sleep", slept.append)
     for _ in range(2):
         sandbox = make()
         sandbox.faults.replace(
@@ -261,7 +261,7 @@ def test_latency_is_drawn_from_the_seed(make, monkeypatch):
 
 def test_lognormal_latency(make, monkeypatch):
     slept: list[float] = []
-    monkeypatch.setattr("sandbox.web.pipeline.time.sleep", slept.append)
+    monkeypatch.setattr("reseller_sandbox.web.pipeline.time.sleep", slept.append)
     sandbox = make()
     sandbox.faults.add(kind="latency", median=10, sigma=1, max=30)
     strikes(sandbox, 200)

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core import refusals
-from sandbox.core.refusals import Refused, Rule
-from sandbox.worlds.explain import explain
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core import refusals
+from reseller_sandbox.core.refusals import Refused, Rule
+from reseller_sandbox.worlds.explain import explain
 from tests.clients import Api
 from tests.registry import arrange_balance, ask_for
 from tests.worlds.control import Control, inside, money_of, register, renew

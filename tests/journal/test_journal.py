@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.worlds import Limits
+from reseller_sandbox import Sandbox
+from reseller_sandbox.worlds import Limits
 from tests.clients import Api, InProcess
 from tests.registry import REGISTRY
 from tests.shapes import ISO, fits

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import InProcess
 from tests.worlds.control import Control, control, inside, register, renew
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox import Sandbox
-from sandbox.worlds import Limits, redact
+from reseller_sandbox import Sandbox
+from reseller_sandbox.worlds import Limits, redact
 from tests.clients import JSON, Api, InProcess
 from tests.registry import BASE, REGISTRY
 from tests.worlds.control import Control, control, inside

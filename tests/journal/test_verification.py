@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.refusals import Refused
-from sandbox.worlds import Limits
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.worlds import Limits
 from tests.clients import Api
 from tests.registry import REGISTRY
 from tests.worlds.control import Control, control, inside, money_of, register, renew

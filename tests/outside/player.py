@@ -6,7 +6,7 @@ import json
 from functools import cache
 from typing import Any
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Transport
 from tests.documented import Document
 from tests.registry import REGISTRY

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.outside.player import Player
 from tests.registry import balance

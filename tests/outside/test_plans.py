@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.refusals import Refused
-from sandbox.seeds import dumps, loads
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.fixture import dumps, loads
 from tests.clients import Api, Socket
 from tests.outside.player import Player
 from tests.registry import connect

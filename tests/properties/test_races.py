@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, InProcess, Socket
 from tests.registry import BASE, balance
 from tests.soundness import assert_sound

@@ -8,7 +8,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Answer
 from tests.registry import REGISTRY, connect
 from tests.soundness import assert_sound
@@ -105,7 +105,7 @@ class AnySequence(RuleBasedStateMachine):
     def ask(self, who: str, name: str, honest: bool) -> None:
         """Ask for a name, with its code or without."""
         state = self.sandbox.world.state
-        from sandbox.core.names import normalise
+        from reseller_sandbox.core.names import normalise
 
         number = state.holding_order.get(normalise(name))
         code = state.orders[number].auth_code if honest and number is not None else "guess"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Answer, Socket
 from tests.registry import REGISTRY
 
@@ -58,7 +58,7 @@ def plain(guarded: Callable[..., Guarded]) -> Guarded:
 
 @pytest.fixture(scope="module")
 def tokened(guarded: Callable[..., Guarded]) -> Guarded:
-    """One that wants :data:`TOKEN`."""
+    """One that wants ``TOKEN``."""
     return guarded(control_token=TOKEN)
 
 

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Answer
 from tests.registry import REGISTRY
 from tests.security.conftest import Guarded, operations

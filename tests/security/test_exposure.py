@@ -8,9 +8,9 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from sandbox import Sandbox
-from sandbox.cli import main
-from sandbox.web.gate import Unguarded, is_loopback
+from reseller_sandbox import Sandbox
+from reseller_sandbox.cli import main
+from reseller_sandbox.web.gate import Unguarded, is_loopback
 from tests.clients import Socket
 from tests.registry import REGISTRY
 from tests.security.conftest import TOKEN
@@ -92,7 +92,17 @@ class TestOnTheCommandLine:
     )
     def test_it_starts_with_either(self, options: list[str], environment: dict[str, str]):
         """By option or by environment; nothing it prints holds the token."""
-        command = [sys.executable, "-m", "sandbox.cli", "serve", "--host", "0.0.0.0", "--port", "0", *options]
+        command = [
+            sys.executable,
+            "-m",
+            "reseller_sandbox.cli",
+            "serve",
+            "--host",
+            "0.0.0.0",
+            "--port",
+            "0",
+            *options,
+        ]
         with subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment
         ) as server:

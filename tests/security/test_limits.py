@@ -8,8 +8,8 @@ import socket
 import pytest
 from click.testing import CliRunner
 
-from sandbox.cli import main
-from sandbox.worlds import Limits
+from reseller_sandbox.cli import main
+from reseller_sandbox.worlds import Limits
 from tests.clients import Socket
 from tests.security.conftest import Guarded
 

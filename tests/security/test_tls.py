@@ -12,7 +12,7 @@ import pytest
 import trustme
 from click.testing import CliRunner
 
-from sandbox.cli import main
+from reseller_sandbox.cli import main
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +42,7 @@ def files(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> di
 def test_it_is_served(authority: trustme.CA, files: dict[str, str], options: tuple[str, ...]):
     """With the key in the same file, or in its own."""
     told = [files.get(word, word) for word in options]
-    command = [sys.executable, "-m", "sandbox.cli", "serve", "--port", "0", "--quiet", *told]
+    command = [sys.executable, "-m", "reseller_sandbox.cli", "serve", "--port", "0", "--quiet", *told]
     trust = ssl.create_default_context()
     authority.configure_trust(trust)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.web.gate import Unguarded
+from reseller_sandbox import Sandbox
+from reseller_sandbox.web.gate import Unguarded
 from tests.clients import Api
 from tests.registry import REGISTRY
 from tests.security.conftest import TOKEN, Guarded, operations

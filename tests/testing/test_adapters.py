@@ -10,8 +10,8 @@ import httpx
 import pytest
 import requests
 
-from sandbox import Sandbox
-from sandbox.testing.adapters import SandboxAdapter
+from reseller_sandbox import Sandbox
+from reseller_sandbox.testing.adapters import SandboxAdapter
 
 BASE = "https://api.example.test"
 

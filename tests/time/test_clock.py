@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.refusals import Refused
-from sandbox.worlds import NothingDue, SetBack
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.worlds import NothingDue, SetBack
 from tests.clients import Api
 from tests.outside.player import Player
 

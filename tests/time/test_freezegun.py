@@ -10,10 +10,10 @@ from urllib.request import urlopen
 import freezegun
 import pytest
 
-from sandbox import Sandbox
-from sandbox.seeds import dumps, loads
-from sandbox.testing import freeze_time
-from sandbox.worlds import SetBack
+from reseller_sandbox import Sandbox
+from reseller_sandbox.fixture import dumps, loads
+from reseller_sandbox.testing import freeze_time
+from reseller_sandbox.worlds import SetBack
 from tests.registry import REGISTRY, connect
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)

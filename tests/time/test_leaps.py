@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.registry import REGISTRY
 from tests.soundness import assert_sound
 

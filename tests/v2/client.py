@@ -11,7 +11,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, InProcess, Socket, Transport, encoded
 from tests.documented import Document
 

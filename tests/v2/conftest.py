@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.v2.client import REGISTRY, Client, connect
 
 

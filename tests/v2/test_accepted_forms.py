@@ -8,7 +8,7 @@ from urllib.parse import quote, quote_plus
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import JSON
 from tests.v2.client import FORM, Client, connect, done, refusal
 from tests.v2.works import CARD, CUSTOMER, HOST, NAME, WORKS

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.assumptions import Assumptions, catalogue, profile
-from sandbox.core.model import Purpose, Stage
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.assumptions import Assumptions, catalogue, profile
+from reseller_sandbox.core.model import Purpose, Stage
 from tests.clients import Answer
 from tests.registry import arrange, arrange_balance, arrange_zone, balance, write
 from tests.v2.client import FORM, REGISTRY, Client, connect, done, refusal

@@ -14,8 +14,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sandbox import Sandbox
-from sandbox.v2.errors import TRANSPORT
+from reseller_sandbox import Sandbox
+from reseller_sandbox.v2.errors import TRANSPORT
 from tests.clients import JSON, Answer, Socket
 from tests.soundness import assert_sound
 from tests.v2.client import FORM, REGISTRY, Client, connect

@@ -12,8 +12,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from sandbox import Sandbox
-from sandbox.core.model import ROLES
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.model import ROLES
 from tests import registry
 from tests.clients import Answer, Api, InProcess
 from tests.soundness import assert_sound

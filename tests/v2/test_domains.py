@@ -8,8 +8,8 @@ from urllib.parse import quote
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.model import Purpose
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.model import Purpose
 from tests.registry import arrange, arrange_balance, balance, order_of
 from tests.soundness import assert_sound
 from tests.v2.client import Client, connect, done, refusal

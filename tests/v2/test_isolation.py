@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.v2.client import Client, connect, done, refusal
 from tests.v2.works import CARD, CUSTOMER, HOST, NAME, RENEWAL, WORKS, Ask
 

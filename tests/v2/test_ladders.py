@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.model import Flag, Stage
-from sandbox.v2.interface import V2
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.model import Flag, Stage
+from reseller_sandbox.v2.interface import V2
 from tests.clients import JSON, Headers, InProcess
 from tests.registry import arrange, arrange_balance, arrange_zone, ask_for, write
 from tests.v2.client import FORM, REGISTRY, Client, done, refusal

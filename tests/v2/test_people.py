@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.model import Stage
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.model import Stage
 from tests.registry import arrange, arrange_balance, order_of, write
 from tests.soundness import assert_sound
 from tests.v2.client import Client, done, refusal

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.lifecycle import MOVES, Action
-from sandbox.core.model import Flag, Stage
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.lifecycle import MOVES, Action
+from reseller_sandbox.core.model import Flag, Stage
 from tests.registry import arrange, ask_for, order_of, write
 from tests.v2 import works
 from tests.v2.client import Client, done, refusal

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sandbox import Sandbox
-from sandbox.core.model import Flag, Stage
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.model import Flag, Stage
 from tests.clients import Answer, Api, Headers, encoded, signature
 from tests.registry import arrange, arrange_balance, arrange_zone, ask_for, connect, order_of, write
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.assumptions import Assumptions, BadAssumption, catalogue
-from sandbox.core.model import Flag, Stage
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.assumptions import Assumptions, BadAssumption, catalogue
+from reseller_sandbox.core.model import Flag, Stage
 from tests.clients import Answer, Api
 from tests.registry import arrange, arrange_zone, balance, connect, order_of
 from tests.shapes import CONTACTS, envelope, fits

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox import Sandbox
-from sandbox.v3.interface import V3
+from reseller_sandbox import Sandbox
+from reseller_sandbox.v3.interface import V3
 from tests.clients import Answer, Api
 from tests.registry import REGISTRY, connect
 from tests.wrong import BROKEN_BODIES, PARTS, encoded, spoiled

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.registry import order_of
 

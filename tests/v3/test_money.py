@@ -8,11 +8,11 @@ from decimal import Decimal
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core import orders
-from sandbox.core.ledger import adjust, money
-from sandbox.core.model import LedgerEntry, Order, Purpose
-from sandbox.core.state import Draft
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core import orders
+from reseller_sandbox.core.ledger import adjust, money
+from reseller_sandbox.core.model import LedgerEntry, Order, Purpose
+from reseller_sandbox.core.state import Draft
 from tests.clients import Answer, Api
 from tests.registry import arrange_balance, arrange_zone, balance, order_of
 from tests.soundness import assert_sound

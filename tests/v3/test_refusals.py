@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.refusals import INTERNAL_ERROR
-from sandbox.v3 import errors
-from sandbox.v3.interface import V3
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.refusals import INTERNAL_ERROR
+from reseller_sandbox.v3 import errors
+from reseller_sandbox.v3.interface import V3
 from tests.v3.ladders import ASSUME, LADDERS, STATUS, Climb
 
 ROWS = {row.id: row for row in V3.endpoints}

@@ -11,8 +11,8 @@ from urllib.parse import unquote_to_bytes
 import pytest
 from click.testing import CliRunner
 
-from sandbox import Sandbox
-from sandbox.cli import main
+from reseller_sandbox import Sandbox
+from reseller_sandbox.cli import main
 from tests.clients import JSON, Answer, Headers, InProcess, Socket, signature
 from tests.registry import BASE
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.lifecycle import MOVES, TIMED, Action
-from sandbox.core.model import Flag, Stage
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.lifecycle import MOVES, TIMED, Action
+from reseller_sandbox.core.model import Flag, Stage
 from tests.clients import Api
 from tests.registry import arrange, ask_for, order_of
 

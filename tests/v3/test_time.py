@@ -6,9 +6,9 @@ from datetime import timedelta
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.events import Fired
-from sandbox.core.model import Flag, Stage
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.events import Happening
+from reseller_sandbox.core.model import Flag, Stage
 from tests.clients import Api
 from tests.registry import arrange, arrange_zone, ask_for, balance, connect, order_of
 from tests.soundness import assert_sound
@@ -17,7 +17,7 @@ NAME = "second.com"  # expires on 2026-08-13 at noon; auto-renewal is off
 TERM = "2026-08-13T12:00:00Z"
 
 
-def told(fired: list[Fired], name: str = NAME) -> list[tuple[str, str]]:
+def told(fired: list[Happening], name: str = NAME) -> list[tuple[str, str]]:
     """When what happened to a name."""
     return [(event.at.isoformat()[:10], event.event) for event in fired if event.subject == name]
 
@@ -205,7 +205,7 @@ def test_one_leap_is_many_small_ones(make, leap: int) -> None:  # type: ignore[n
     """800 days at once, or in steps: the same registry to the last entry, and the same events."""
     whole, stepped = make(), make()
     at_once = whole.clock.advance("800d")
-    in_steps: list[Fired] = []
+    in_steps: list[Happening] = []
     for _ in range(800 // leap):
         in_steps += stepped.clock.advance(f"{leap}d")
     assert in_steps == at_once

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.model import Flag, Purpose, Stage, TransferStatus
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.model import Flag, Purpose, Stage, TransferStatus
 from tests.clients import Answer, Api
 from tests.registry import arrange, arrange_zone, balance, order_of
 from tests.soundness import assert_sound

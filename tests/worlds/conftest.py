@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.registry import REGISTRY
 from tests.worlds.control import Control, control, inside

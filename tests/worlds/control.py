@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, InProcess, Socket, Transport, encoded
 from tests.documented import Document
 from tests.registry import BASE, REGISTRY

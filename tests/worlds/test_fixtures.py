@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox import Sandbox, seeds
-from sandbox.core.refusals import Refused
-from sandbox.worlds import Limits
+from reseller_sandbox import Sandbox, fixture
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.worlds import Limits
 from tests.clients import Api, InProcess
 from tests.registry import BASE, REGISTRY
 from tests.worlds.control import Control, control, enter, inside, money_of, register, renew
@@ -32,7 +32,7 @@ def test_a_world_comes_back_from_its_export(sandbox: Sandbox, steer: Control) ->
     sandbox.world.assume(sandbox.world.assumptions.with_values({"v3.ids": "integer"}))
     was = sandbox.world.present()
     text = steer.get("export")["fixture"]
-    seeds.loads(text)
+    fixture.loads(text)
     register(inside(sandbox), "forgotten.com")
     answer = steer.post("import", {"fixture": text})
     now = sandbox.world.moment
@@ -164,14 +164,14 @@ def test_a_bad_import_changes_nothing(sandbox: Sandbox, steer: Control, body: An
 def test_reading_a_fixture_twice_reads_it_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     """Repeated forks from one fixture share what was read; another ``now`` is another fixture."""
     loads = []
-    monkeypatch.setattr(seeds, "load", lambda *args, **kw: loads.append(kw) or _load(*args, **kw))
+    monkeypatch.setattr(fixture, "load", lambda *args, **kw: loads.append(kw) or _load(*args, **kw))
     first, second = sandbox.fork(fixture="empty"), sandbox.fork(fixture="empty")
     assert first.world.state.zones is second.world.state.zones
     sandbox.fork(fixture="empty", now="2040-01-01")
     assert len(loads) == 2
 
 
-_load = seeds.load
+_load = fixture.load
 
 
 @settings(max_examples=10)

@@ -6,9 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.refusals import Refused
-from sandbox.worlds import Fork, Limits
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.worlds import Fork, Limits
 from tests.clients import Api, InProcess
 from tests.registry import BASE, REGISTRY
 from tests.worlds.control import Control, control, enter, inside, money_of, over_socket, register
@@ -190,7 +190,7 @@ def test_an_idle_world_goes_and_a_used_one_stays(monkeypatch: pytest.MonkeyPatch
     """A world that nobody used for so many seconds of the machine's time is gone; the default one never."""
     clock = [1000.0]
     for module in ("registry", "world"):
-        monkeypatch.setattr(f"sandbox.worlds.{module}.stopwatch", lambda: clock[0])
+        monkeypatch.setattr(f"reseller_sandbox.worlds.{module}.stopwatch", lambda: clock[0])
     sandbox = Sandbox(REGISTRY, limits=Limits(idle=60))
     used, idle = sandbox.fork(), sandbox.fork()
     used_api, idle_api = inside(used), inside(idle)

@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
-from sandbox import Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Api, Socket
 from tests.registry import REGISTRY
 from tests.worlds.control import Control, control, enter, inside, register, renew

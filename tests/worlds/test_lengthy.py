@@ -9,8 +9,8 @@ from dataclasses import replace
 
 import pytest
 
-from sandbox import Sandbox
-from sandbox.core.state import filled
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.state import filled
 
 ORDERS = 6000
 

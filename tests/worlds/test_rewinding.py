@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox import Sandbox
-from sandbox.core.refusals import Refused
-from sandbox.worlds import Limits
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.worlds import Limits
 from tests.clients import Answer, Api
 from tests.registry import REGISTRY
 from tests.worlds.control import Control, control, inside, money_of, register, renew

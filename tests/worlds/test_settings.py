@@ -16,7 +16,7 @@ from tests.worlds.control import Control, money_of
 @contextmanager
 def _serving(*options: str, **environment: str) -> Iterator[str]:
     """The address of a server of its own process."""
-    run = "from sandbox.cli import main; main()"
+    run = "from reseller_sandbox.cli import main; main()"
     command = [sys.executable, "-c", run, "serve", "--port", "0", "--frozen", "--quiet", *options]
     named = {f"RESELLER_SANDBOX_{name}": value for name, value in environment.items()}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **named}) as server:

@@ -1,0 +1,125 @@
+"""Names that were to renew themselves and expired, because the balance did not cover it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from decimal import Decimal
+
+from reseller_sandbox.advice.finding import Rule, Seen, Severity
+from reseller_sandbox.advice.record import Record, charges
+from reseller_sandbox.advice.renewals import renewed_itself
+from reseller_sandbox.core import prices
+from reseller_sandbox.core.clock import wire, years_later
+from reseller_sandbox.core.ledger import money
+from reseller_sandbox.core.model import OUTSIDE, Account, Flag, LedgerEntry, Order, Stage
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.state import State
+from reseller_sandbox.worlds import Entry
+
+_LAPSED = (Stage.OVERDUE, Stage.REDEMPTION, Stage.PENDING_DELETE)
+
+
+def _unpaid(record: Record) -> Iterator[Seen]:
+    state = record.present.state
+    known = _orders(record)
+    ledgers: dict[int, list[LedgerEntry]] = {}
+    clients = {entry.account for entry in record.entries}
+    for number in sorted(known):
+        order = known[number]
+        account = state.accounts.get(order.account)
+        if account is None or account.name not in clients:  # nobody is there to take advice
+            continue
+        if order.account not in ledgers:
+            ledgers[order.account] = _ledger(state, order.account)
+        ledger = ledgers[order.account]
+        expired = _expired(record, order, ledger)
+        if expired is not None:
+            yield from _seen(record, order, account, expired, ledger)
+
+
+def _orders(record: Record) -> dict[int, Order]:
+    """Every order that was to renew itself, as the record last knew it."""
+    orders = dict(sorted(record.beginning.state.orders.items()))
+    for entry in record.entries:
+        for change in entry.changes:
+            if change.table == "orders":
+                orders.pop(change.key, None)
+                if change.after is not None:
+                    orders[change.key] = change.after
+    orders.update(sorted(record.present.state.orders.items()))
+    return {number: order for number, order in orders.items() if order.autorenew and order.account != OUTSIDE}
+
+
+def _ledger(state: State, account: int) -> list[LedgerEntry]:
+    return [entry for number in sorted(state.ledger) if (entry := state.ledger[number]).account == account]
+
+
+def _expired(record: Record, order: Order, ledger: list[LedgerEntry]) -> datetime | None:
+    """When ``order`` expired in the time of the record although it was to renew itself."""
+    state = record.present.state
+    if not _lapsed(state, order):
+        return None
+    expires = order.expires
+    while order.id not in state.orders and _renewed_itself_at(expires, order, ledger):
+        expires = years_later(expires, 1)
+    return expires if record.beginning.clock.instant <= expires <= record.present.clock.now() else None
+
+
+def _lapsed(state: State, order: Order) -> bool:
+    """Whether ``order`` is past its term, or gone, and nothing but money could be the reason."""
+    if Flag.RENEW_PROHIBITED in order.flags or not state.zones[order.zone].in_service:
+        return False
+    transfer = state.transfers.get(order.name)
+    if transfer is not None and transfer.losing_order == order.id:
+        return False
+    if order.stage in _LAPSED:
+        return order.since >= order.expires  # or else its holder deleted it
+    return order.id not in state.orders
+
+
+def _renewed_itself_at(instant: datetime, order: Order, ledger: list[LedgerEntry]) -> bool:
+    return any(entry.order == order.id and entry.at == instant and renewed_itself(entry) for entry in ledger)
+
+
+def _seen(
+    record: Record, order: Order, account: Account, expired: datetime, ledger: list[LedgerEntry]
+) -> Iterator[Seen]:
+    state = record.present.state
+    zone = state.zones[order.zone]
+    price = prices.renewal(zone, prices.label_of(order.name, zone), 1, expired)
+    balance = account.balance - sum((one.amount for one in ledger if _later(one, expired)), Decimal(0))
+    if balance >= price:
+        return
+    name, unit = to_unicode(order.name), account.currency
+    fate = state.orders[order.id].stage.value if order.id in state.orders else Stage.RELEASED.value
+    yield Seen(
+        account=account.name,
+        domains=(name,),
+        entries=(_shown_by(record, account, expired).id,),
+        summary=f"{name} was to renew itself on {wire(expired)} for {money(price)} {unit}, and the balance "
+        f"was {money(balance)} {unit}. It expired without a word and is {fate.replace('_', ' ')} now.",
+    )
+
+
+def _shown_by(record: Record, account: Account, expired: datetime) -> Entry:
+    """The account's last payment before a name expired, or its last request then, or its first afterwards."""
+    own = [entry for entry in record.entries if entry.account == account.name]
+    before = [entry for entry in own if entry.at <= expired]
+    paid = [entry for entry in before if any(charges(entry))]
+    return (paid or before or own[:1])[-1]
+
+
+def _later(entry: LedgerEntry, instant: datetime) -> bool:
+    """Whether the entry was made after ``instant``, or by a request then: time comes first."""
+    return entry.at > instant or (entry.at == instant and not entry.cause.startswith("event:"))
+
+
+AUTO_RENEWAL_UNPAID = Rule(
+    name="auto_renewal_unpaid",
+    severity=Severity.DATA,
+    about="A name with auto-renewal that expired because the balance did not cover its renewal.",
+    instead="Compare the balance with what will renew itself in the days to come, and renew by request what "
+    "matters: nothing tells you when an automatic renewal fails.",
+    look=_unpaid,
+)

@@ -1,0 +1,46 @@
+"""The OpenAPI documents of the interfaces, as the sandbox itself serves them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from marshmallow import INCLUDE, Schema
+
+from reseller_sandbox.control.call import ControlCall
+from reseller_sandbox.core.refusals import UNKNOWN_DOCUMENT, Refused
+from reseller_sandbox.web.generation import Endpoint, Generation
+
+
+class Document(Schema):
+    """An OpenAPI document."""
+
+    class Meta:
+        unknown = INCLUDE
+
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:  # noqa: ARG002
+        """The document, which is ready as it is."""
+        return obj
+
+
+def endpoint(generations: Callable[[], Sequence[Generation]]) -> Endpoint:
+    """The row that serves the documents of ``generations``, each drawn when it is asked for."""
+
+    def show(call: ControlCall) -> Any:
+        """The OpenAPI document of one interface."""
+        from reseller_sandbox.web.openapi import describe  # apispec is loaded for those who ask
+
+        by_name = {f"{generation.name}.json": generation for generation in generations()}
+        asked = call.arguments["document"]
+        if asked not in by_name:
+            raise Refused(UNKNOWN_DOCUMENT, document=asked[:80], known=", ".join(by_name))
+        return describe(by_name[asked])
+
+    return Endpoint(
+        id="control.openapi",
+        method="GET",
+        paths=("/_sandbox/openapi/{document}",),
+        handle=show,
+        answer=Document(),
+        refuses=(UNKNOWN_DOCUMENT,),
+    )

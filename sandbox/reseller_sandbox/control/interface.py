@@ -1,0 +1,141 @@
+"""The control interface as a generation: it takes no account's credentials and acts on worlds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from http import HTTPStatus
+from typing import Any
+
+from reseller_sandbox.control import (
+    advice,
+    clock,
+    documents,
+    faults,
+    general,
+    history,
+    journal,
+    ledger,
+    outside,
+    worlds,
+)
+from reseller_sandbox.control.call import ControlCall, Nothing
+from reseller_sandbox.core import refusals
+from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.refusals import Refused, Rule
+from reseller_sandbox.faults import Vocabulary
+from reseller_sandbox.web import errors
+from reseller_sandbox.web.bodies import load, read_object
+from reseller_sandbox.web.gate import Gate
+from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming, Injected
+from reseller_sandbox.worlds import Outcome, World, Worlds
+
+STATUS: dict[Rule, HTTPStatus] = {
+    **errors.STATUS,
+    **outside.STATUS,
+    **faults.STATUS,
+    **worlds.STATUS,
+    **history.STATUS,
+    refusals.CROSS_SITE: HTTPStatus.FORBIDDEN,
+    refusals.FOREIGN_HOST: HTTPStatus.FORBIDDEN,
+    refusals.CONTROL_TOKEN_MISSING: HTTPStatus.UNAUTHORIZED,
+    refusals.CONTROL_TOKEN_WRONG: HTTPStatus.FORBIDDEN,
+    refusals.SET_BACK: HTTPStatus.CONFLICT,
+    refusals.NOTHING_DUE: HTTPStatus.CONFLICT,
+    refusals.UNKNOWN_DOCUMENT: HTTPStatus.NOT_FOUND,
+}
+
+#: The rows of what worlds are and remember.
+MEMORY: tuple[Endpoint, ...] = (*worlds.ENDPOINTS, *history.ENDPOINTS, *journal.ENDPOINTS, *ledger.ENDPOINTS)
+
+
+class Control:
+    """Health, assumptions, reset, clock and documents, over the worlds of one server."""
+
+    name = "control"
+    journalled = False
+    common: tuple[Rule, ...] = (refusals.BODY_TOO_LARGE, refusals.UNKNOWN_WORLD, *Gate.RULES)
+    error_shape = errors.BODY_SHAPE
+    known_errors: frozenset[str] = frozenset()
+
+    def __init__(
+        self, worlds: Worlds, others: Sequence[Generation], vocabulary: Vocabulary, gate: Gate | None = None
+    ) -> None:
+        self._worlds = worlds
+        self._gate = gate or Gate()
+        self.credentials = self._gate.credentials
+        rows = (
+            *general.ENDPOINTS,
+            *clock.ENDPOINTS,
+            *MEMORY,
+            *outside.endpoints([row.id for other in others for row in other.endpoints]),
+            *faults.endpoints(vocabulary),
+            *advice.ENDPOINTS,
+            documents.endpoint(lambda: (*others, self)),
+        )
+        self.endpoints: tuple[Endpoint, ...] = tuple(map(_strict, rows))
+
+    def owns(self, path: str) -> bool:
+        """Everything under ``/_sandbox``."""
+        return path == "/_sandbox" or path.startswith("/_sandbox/")
+
+    def authenticate(self, incoming: Incoming) -> tuple[World, Account | None]:
+        """Whom the gate lets in, for the world in the path's prefix or the default one."""
+        self._gate.admit(incoming)
+        return incoming.world or self._worlds.default, None
+
+    def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:  # noqa: ARG002
+        """The query and the body, read by the endpoint's schemas, and what stands in the path."""
+        found = load(endpoint.query, dict(incoming.query)) if endpoint.query is not None else {}
+        body = read_object(incoming.body) if incoming.method != "GET" else {}
+        found |= load(endpoint.body, body) if endpoint.body is not None else {}
+        return incoming.arguments | found
+
+    def carry_out(
+        self,
+        endpoint: Endpoint,
+        world: World,
+        account: Account | None,  # noqa: ARG002
+        arguments: dict[str, Any],
+        incoming: Incoming,  # noqa: ARG002
+        cause: str,  # noqa: ARG002
+    ) -> Outcome[Any]:
+        """Directly on the world."""
+        return Outcome(endpoint.handle(ControlCall(world, self._worlds, arguments)))
+
+    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming, world: World) -> Answer:  # noqa: ARG002
+        """The result through the endpoint's schema."""
+        return Answer(endpoint.status, endpoint.answer.dump(result))
+
+    def refuse(
+        self,
+        refused: Refused,
+        incoming: Incoming,  # noqa: ARG002
+        world: World | None,  # noqa: ARG002
+        endpoint: Endpoint | None,  # noqa: ARG002
+    ) -> Answer:
+        """``error`` and ``message``, always with the status that fits."""
+        return Answer(STATUS[refused.rule], errors.body_of(refused))
+
+    def inject(
+        self,
+        error: str,  # noqa: ARG002
+        facts: Mapping[str, object],
+        incoming: Incoming,
+        world: World,
+        endpoint: Endpoint,
+    ) -> Answer:
+        """Nothing strikes control."""
+        return self.refuse(Injected(refusals.INTERNAL_ERROR, facts), incoming, world, endpoint)
+
+    def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
+        """Each rule has one status."""
+        return [(STATUS[rule], errors.described(rule))]
+
+
+def _strict(row: Endpoint) -> Endpoint:
+    """``row``, which takes an empty object where it does anything and takes nothing else."""
+    if row.method == "GET" or row.body is not None:
+        return row
+    refuses = dict.fromkeys((refusals.MALFORMED_BODY, refusals.INVALID_PARAMETER, *row.refuses))
+    return replace(row, body=Nothing(), refuses=tuple(refuses))

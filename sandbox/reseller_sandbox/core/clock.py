@@ -1,0 +1,151 @@
+"""Virtual time. Nothing else in the project asks what time it is.
+
+A clock is an immutable value: a world keeps its current one beside its state,
+so that going back to an earlier moment brings the clock of that moment back.
+Instants are aware UTC datetimes in whole seconds, the resolution of the wire.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from dateutil.relativedelta import relativedelta
+
+#: The instants a world may stand at: room on both sides for every term and grace period.
+EARLIEST = datetime(1985, 1, 1, tzinfo=UTC)
+LATEST = datetime(2900, 1, 1, tzinfo=UTC)
+
+_DURATION = re.compile(
+    r"P?(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)MO)?(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
+    r"T?(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+)S?)?"
+)
+_ISO_MONTHS = re.compile(r"^(P[^T]*?\d)M", re.IGNORECASE)
+
+
+def real_now() -> datetime:
+    """What the machine's own clock says."""
+    return _plain(datetime.now(UTC))
+
+
+def _plain(found: datetime) -> datetime:
+    """``found`` in UTC, in the standard library's own class whatever a test has put in its place."""
+    return EARLIEST + (found - EARLIEST)
+
+
+def stopwatch() -> float:
+    """Seconds on a counter that only grows, for measuring how long something took."""
+    return time.perf_counter()
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """A clock that stands still, or runs as far ahead of the machine's as it was set.
+
+    ``instant`` is what it showed when the machine's clock showed ``anchor``.
+    """
+
+    instant: datetime
+    anchor: datetime | None = None
+
+    @property
+    def frozen(self) -> bool:
+        """Whether the clock moves only when told."""
+        return self.anchor is None
+
+    def now(self) -> datetime:
+        """The instant it shows, in whole seconds; a running clock never goes back of its start."""
+        if self.anchor is None:
+            return self.instant
+        elapsed = max(real_now() - self.anchor, timedelta())
+        return min((self.instant + elapsed).replace(microsecond=0), LATEST)
+
+    def freeze(self) -> Clock:
+        """The same instant, standing still."""
+        return Clock(self.now())
+
+    def run(self) -> Clock:
+        """The same instant, moving with the machine's clock."""
+        return Clock(self.now(), real_now())
+
+    def caught_up(self) -> Clock:
+        """The same clock as it is now. It goes on from here even if the machine's clock is put back."""
+        if self.anchor is None:
+            return self
+        if real_now() < self.anchor:
+            return self.run()
+        shown = self.now()
+        return self if shown == self.instant else Clock(shown, self.anchor + (shown - self.instant))
+
+    def at(self, instant: datetime) -> Clock:
+        """Another instant, standing still or running as before."""
+        return Clock(instant, None if self.frozen else real_now())
+
+
+def years_later(instant: datetime, years: int) -> datetime:
+    """The same calendar day ``years`` on; the 29th of February becomes the 28th."""
+    return instant + relativedelta(years=years)
+
+
+def days(count: int) -> timedelta:
+    """A length of ``count`` days."""
+    return timedelta(days=count)
+
+
+def wire(instant: datetime) -> str:
+    """``YYYY-MM-DDTHH:MM:SSZ``."""
+    return instant.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def wire_spaced(instant: datetime) -> str:
+    """``YYYY-MM-DD HH:MM:SS``, in UTC."""
+    return instant.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def parse_instant(text: str) -> datetime:
+    """An ISO 8601 date or date-time; without a zone it is UTC, without a time it is midnight.
+
+    Raises ValueError for anything else, and outside the years a world may stand in.
+    """
+    try:
+        found = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise ValueError(f"{text[:80]!r} is not an instant such as 2026-01-31T12:00:00Z") from None
+    found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+    if not EARLIEST <= found <= LATEST:
+        raise ValueError(f"{text[:80]!r} is outside the years {EARLIEST.year} to {LATEST.year}")
+    return _plain(found).replace(microsecond=0)
+
+
+def instant_given(text: str) -> datetime:
+    """As ``parse_instant``, and ``real`` for what the machine's clock says."""
+    return real_now().replace(microsecond=0) if text == "real" else parse_instant(text)
+
+
+def parse_duration(text: str) -> relativedelta:
+    """A length of time: ISO 8601 (``P30D``, ``P1Y``, ``PT90M``), short (``90m``, ``1d12h``), or seconds.
+
+    Raises ValueError for anything else.
+    """
+    plain = _ISO_MONTHS.sub(r"\1MO", text.strip()).upper()
+    found = _DURATION.fullmatch(plain)
+    amounts = {unit: int(count) for unit, count in found.groupdict().items() if count} if found else {}
+    if not amounts or any(count > 10**11 for count in amounts.values()):
+        raise ValueError(f"{text[:80]!r} is not a length of time such as P30D, 90m or 3600")
+    return relativedelta(**amounts)  # type: ignore[arg-type]
+
+
+def later(instant: datetime, length: relativedelta | timedelta) -> datetime:
+    """``instant`` plus ``length``, in whole seconds.
+
+    Raises ValueError past the last year a world may stand in.
+    """
+    try:
+        moved = instant + length
+    except (OverflowError, ValueError):
+        moved = None
+    if moved is None or moved > LATEST:
+        raise ValueError(f"the clock goes no further than {wire(LATEST)}")
+    return moved.replace(microsecond=0)

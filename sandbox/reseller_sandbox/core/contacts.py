@@ -1,0 +1,169 @@
+"""Contacts: what a good one looks like, and how a name comes by its four."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from reseller_sandbox.core import customers
+from reseller_sandbox.core.cards import problem_with, require_good, tidy
+from reseller_sandbox.core.model import ROLES, Account, Card, Contact, Contacts
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.refusals import (
+    CONTACT_LINKED,
+    CONTACT_NOT_FOUND,
+    CONTACTS_REQUIRED,
+    HANDLE_TAKEN,
+    INVALID_CONTACT,
+    INVALID_EXTRA,
+    INVALID_HANDLE,
+    UNKNOWN_EXTRA,
+    Refused,
+)
+from reseller_sandbox.core.state import Draft
+
+_HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+#: A contact to be made, or the handle of one that is there.
+Wanted = Card | str
+
+
+def check(wanted: Mapping[str, Wanted], wire_names: Mapping[str, str], prefix: str = "contacts.") -> None:
+    """Refuse with ``invalid_contact`` on the first bad field, under the names the caller uses."""
+    for role in ROLES:
+        given = wanted.get(role)
+        problem = problem_with(given) if isinstance(given, Card) else None
+        if problem is not None:
+            field, value, complaint = problem
+            path = f"{prefix}{wire_names[role]}.{wire_names[field]}"
+            raise Refused(INVALID_CONTACT, field=path, value=value, problem=complaint)
+
+
+def require_roles(draft: Draft, given: Mapping[str, object], wire_names: Mapping[str, str]) -> None:
+    """Refuse with ``contacts_required`` when a contact that the assumptions ask for is missing."""
+    asked = {"none": (), "registrant": ROLES[:1], "all": ROLES}[draft.assumed.contacts_required]
+    missing = [wire_names[role] for role in asked if role not in given]
+    if missing:
+        raise Refused(CONTACTS_REQUIRED, missing=", ".join(missing))
+
+
+def assign(
+    draft: Draft, account: Account, wanted: Mapping[str, Wanted], current: Contacts | None = None
+) -> Contacts:
+    """The four handles of a name: those wanted, else the ``current`` ones, else the account's own.
+
+    Cards that say the same become one contact. Refuses with ``contact_not_found`` for a handle
+    that is not this account's.
+    """
+    made: dict[Card, str] = {}
+    handles: dict[str, str] = {}
+    for role in ROLES:
+        given = wanted.get(role)
+        if isinstance(given, str):
+            handles[role] = own(draft, account, given, field=f"contact_{role}").handle
+        elif given is not None:
+            handles[role] = made[given] = made.get(given) or create(draft, account, given).handle
+        else:
+            handles[role] = getattr(current, role) if current is not None else account.contact
+    return Contacts(**handles)
+
+
+def own(draft: Draft, account: Account, handle: str, field: str) -> Contact:
+    """The account's contact under ``handle``; refuses with ``contact_not_found``."""
+    contact = draft.state.contacts.get(handle)
+    if contact is None or contact.account != account.client_id:
+        raise Refused(CONTACT_NOT_FOUND, field=field, handle=handle)
+    return contact
+
+
+def create(draft: Draft, account: Account, card: Card) -> Contact:
+    """A new contact of ``account`` under a handle that is not in use."""
+    while (handle := f"C{draft.next('contact'):06d}") in draft.state.contacts:
+        pass
+    contact = Contact(handle=handle, account=account.client_id, card=tidy(card))
+    draft.put(contact)
+    return contact
+
+
+def parse_handle(text: str) -> str:
+    """``text`` when it can be a contact's handle; refuses with ``invalid_handle``."""
+    if not _HANDLE.fullmatch(text):
+        problem = "it has 1 to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
+        raise Refused(INVALID_HANDLE, handle=text[:80], problem=problem)
+    return text
+
+
+def is_free(draft: Draft, handle: str) -> bool:
+    """Whether a contact could be made under ``handle``; no two accounts of a registry share one."""
+    return handle not in draft.state.contacts
+
+
+def add(
+    draft: Draft,
+    account: Account,
+    handle: str,
+    card: Card,
+    extra: Mapping[str, object],
+    customer_id: int | None = None,
+) -> Contact:
+    """A new contact under a handle of the caller's choice.
+
+    Refuses, in this order: ``unknown_extra``, ``invalid_extra``, ``invalid_contact``,
+    ``customer_not_found``, ``handle_taken``.
+    """
+    kept = _extra(draft, extra, strict=True)
+    require_good(draft, card)
+    if customer_id is not None:
+        customers.own(draft.state, account, customer_id)
+    if not is_free(draft, handle):
+        raise Refused(HANDLE_TAKEN, handle=handle)
+    contact = Contact(
+        handle=handle, account=account.client_id, card=tidy(card), customer_id=customer_id, extra=kept
+    )
+    draft.put(contact)
+    return contact
+
+
+def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapping[str, object]) -> Contact:
+    """Change the fields of a contact that are named, and pass over extra parameters that nobody knows.
+
+    Refuses with ``invalid_extra`` and ``invalid_contact``.
+    """
+    kept = {**dict(contact.extra), **dict(_extra(draft, extra, strict=False))}
+    card = replace(contact.card, **changes)
+    require_good(draft, card)
+    changed = replace(contact, card=tidy(card), extra=tuple(sorted(kept.items())))
+    draft.put(changed)
+    return changed
+
+
+def remove(draft: Draft, contact: Contact) -> None:
+    """Delete a contact; refuses with ``contact_linked`` while a name or the account relies on it."""
+    linked = draft.state.linked.beginning(("contact", contact.handle))
+    number = next((number for *_, number in linked), None)
+    if number is not None:
+        link = f"a contact of {to_unicode(draft.state.orders[number].name)}"
+        raise Refused(CONTACT_LINKED, handle=contact.handle, link=link)
+    if draft.state.accounts[contact.account].contact == contact.handle:
+        raise Refused(CONTACT_LINKED, handle=contact.handle, link="the account's own")
+    draft.remove(contact)
+
+
+def _extra(draft: Draft, given: Mapping[str, object], *, strict: bool) -> tuple[tuple[str, str], ...]:
+    """The extra parameters that the registry knows, as sorted pairs."""
+    if not given:
+        return ()
+    _ = draft.assumed.extra_contact_params
+    known = dict(draft.state.contact_params)
+    if strict:
+        for name in sorted(given):
+            if name not in known:
+                raise Refused(UNKNOWN_EXTRA, field=name[:60], known=", ".join(sorted(known)) or "none")
+    kept = []
+    for name in sorted(set(given) & set(known)):
+        value = given[name]
+        if not isinstance(value, str) or not re.fullmatch(known[name], value):
+            raise Refused(INVALID_EXTRA, field=name, pattern=known[name])
+        kept.append((name, str(value)))
+    return tuple(kept)

@@ -1,0 +1,110 @@
+"""Customers: the end clients of a reseller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from reseller_sandbox.core.cards import require_good, tidy
+from reseller_sandbox.core.model import CARD_FIELDS, Account, Card, Contact, Customer, Order, Stage
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.refusals import (
+    CUSTOMER_HAS_ORDERS,
+    CUSTOMER_NOT_FOUND,
+    INVALID_CUSTOMER_ID,
+    MAIL_TAKEN,
+    Refused,
+)
+from reseller_sandbox.core.state import Draft, State
+
+#: What a customer has beside a card.
+OWN_FIELDS = ("lang", "password", "post_address")
+
+_REMOVED = (Stage.REDEMPTION, Stage.PENDING_DELETE)
+
+
+def parse_id(given: str) -> int:
+    """A customer's id from its digits; refuses with ``invalid_customer_id``."""
+    if not given.isascii() or not given.isdigit() or len(given) > 18:
+        raise Refused(INVALID_CUSTOMER_ID, given=given[:40], field="customer_id")
+    return int(given)
+
+
+def own(state: State, account: Account, number: int) -> Customer:
+    """The account's customer under an id; refuses with ``customer_not_found``."""
+    customer = state.customers.get(number)
+    if customer is None or customer.account != account.client_id:
+        raise Refused(CUSTOMER_NOT_FOUND, customer=number, field="customer_id")
+    return customer
+
+
+def by_mail(state: State, account: Account, mail: str) -> Customer:
+    """The account's customer with this mail; refuses with ``customer_not_found``."""
+    number = state.customer_by_mail.get((account.client_id, mail.lower()))
+    if number is None:
+        raise Refused(CUSTOMER_NOT_FOUND, customer=f"with the mail {mail[:80]!r}", field="mail")
+    return state.customers[number]
+
+
+def create(draft: Draft, account: Account, given: Mapping[str, str]) -> Customer:
+    """A new customer of ``account``; refuses with ``invalid_contact`` and ``mail_taken``.
+
+    ``given`` holds fields of a card and of ``OWN_FIELDS``.
+    """
+    blank = Customer(customer_id=0, account=account.client_id, card=Card())
+    customer = _changed(draft, account, blank, given)
+    while (number := draft.next("customer")) in draft.state.customers:
+        pass
+    customer = replace(customer, customer_id=number)
+    draft.put(customer)
+    return customer
+
+
+def edit(draft: Draft, account: Account, customer: Customer, given: Mapping[str, str]) -> Customer:
+    """Change the fields of a customer that are named; refuses as ``create`` does."""
+    changed = _changed(draft, account, customer, given)
+    draft.put(changed)
+    return changed
+
+
+def _changed(draft: Draft, account: Account, customer: Customer, given: Mapping[str, str]) -> Customer:
+    fields = {field: given[field] for field in CARD_FIELDS if field in given}
+    more: dict[str, Any] = {field: given[field] for field in OWN_FIELDS if field in given}
+    card = tidy(replace(customer.card, **fields))
+    require_good(draft, card)
+    holder = draft.state.customer_by_mail.get((account.client_id, card.mail.lower()))
+    if holder not in (None, customer.customer_id):
+        raise Refused(MAIL_TAKEN, customer=holder, mail=card.mail)
+    return replace(customer, card=card, **more)
+
+
+def active_orders(draft: Draft, customer: Customer) -> list[Order]:
+    """The customer's orders that count as active."""
+    orders = list(_orders(draft.state, customer))
+    if orders and draft.assumed.active_orders == "status_2":
+        return [order for order in orders if order.stage is Stage.ACTIVE]
+    return [order for order in orders if order.stage not in _REMOVED]
+
+
+def delete(draft: Draft, customer: Customer) -> None:
+    """Delete a customer, and unlink its contacts and lapsed names; refuses with ``customer_has_orders``."""
+    active = active_orders(draft, customer)
+    if active:
+        names = ", ".join(to_unicode(order.name) for order in active[:5])
+        raise Refused(CUSTOMER_HAS_ORDERS, customer=customer.customer_id, names=names)
+    for order in list(_orders(draft.state, customer)):
+        draft.put(replace(order, customer_id=None))
+    for contact in list(_contacts(draft.state, customer)):
+        draft.put(replace(contact, customer_id=None))
+    draft.remove(customer)
+
+
+def _orders(state: State, customer: Customer) -> Iterator[Order]:
+    linked = state.linked.beginning(("customer", customer.customer_id))
+    return (state.orders[number] for *_, number in linked)
+
+
+def _contacts(state: State, customer: Customer) -> Iterator[Contact]:
+    linked = state.linked.beginning(("customer_contact", customer.customer_id))
+    return (state.contacts[handle] for *_, handle in linked)

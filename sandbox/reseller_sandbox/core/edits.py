@@ -1,0 +1,76 @@
+"""Edits: several changes to a name in one request, all of them or none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from reseller_sandbox.core import hosts, orders
+from reseller_sandbox.core.lifecycle import Action, require, require_unlocked
+from reseller_sandbox.core.model import Flag, Order
+from reseller_sandbox.core.refusals import INVALID_NAMESERVER, Refused
+from reseller_sandbox.core.state import Draft
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """What is to change: flags to set or take off, handles by role, name servers to add and to take away."""
+
+    flags: Mapping[Flag, bool] = field(default_factory=dict)
+    contacts: Mapping[str, str] = field(default_factory=dict)
+    add: Sequence[str] = ()
+    remove: Sequence[str] = ()
+
+    @property
+    def only_unlocks(self) -> bool:
+        """Whether all it does is to allow updates again."""
+        lone = dict(self.flags) == {Flag.UPDATE_PROHIBITED: False}
+        return lone and not (self.contacts or self.add or self.remove)
+
+
+def edit(draft: Draft, order: Order, wanted: Edit) -> Order:
+    """Carry out ``wanted``; a new registrant costs the zone's owner-change price.
+
+    Refuses, in this order: ``wrong_state``, ``locked``, ``transfer_pending``, ``invalid_nameserver``,
+    ``contact_not_found``, ``insufficient_funds``.
+    """
+    require(draft, order, Action.SET_FLAGS)
+    _require_editable(draft, order, wanted)
+    if wanted.flags.get(Flag.TRANSFER_PROHIBITED) and Flag.TRANSFER_PROHIBITED not in order.flags:
+        require(draft, order, Action.LOCK_TRANSFER)
+    if wanted.add or wanted.remove:
+        order = orders.set_nameservers(draft, order, _servers(draft, order, wanted))
+    if wanted.contacts:
+        order = orders.set_contacts(draft, order, wanted.contacts, {})
+    on = {flag for flag, wish in wanted.flags.items() if wish}
+    order = replace(order, flags=(order.flags - set(wanted.flags)) | on)
+    draft.put(order)
+    return order
+
+
+def _require_editable(draft: Draft, order: Order, wanted: Edit) -> None:
+    """While updates are prohibited, one edit is taken: the one that allows them again."""
+    if Flag.UPDATE_PROHIBITED not in order.flags or wanted.only_unlocks:
+        return
+    if draft.assumed.update_lock_covers == "updates":
+        require_unlocked(order, Action.SET_CONTACTS)
+
+
+def _servers(draft: Draft, order: Order, wanted: Edit) -> list[str]:
+    """The order's name servers with ``wanted.remove`` taken away and ``wanted.add`` behind the rest."""
+    servers = list(order.nameservers)
+    for text in wanted.remove:
+        server = hosts.parse_nameserver(text)
+        if server in servers:
+            servers.remove(server)
+        elif draft.assumed.repeated_nameservers == "refused":
+            raise Refused(INVALID_NAMESERVER, server=text, problem="is no name server of the name")
+    for text in wanted.add:
+        server = hosts.parse_nameserver(text)
+        if server not in servers:
+            servers.append(server)
+        elif draft.assumed.repeated_nameservers == "refused":
+            raise Refused(INVALID_NAMESERVER, server=text, problem="is a name server of the name already")
+    if not servers:
+        raise Refused(INVALID_NAMESERVER, server=wanted.remove[-1], problem="is the last one: one must stay")
+    return servers

@@ -1,0 +1,166 @@
+"""What time does: each event that comes due, carried out at its own instant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from reseller_sandbox.core import ledger, orders, plans, prices, transfers
+from reseller_sandbox.core.clock import years_later
+from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.lifecycle import TIMED, enter, leaving
+from reseller_sandbox.core.model import OUTSIDE, Flag, Order, Purpose, Stage, Transfer, TransferStatus, Zone
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.state import Draft, State
+
+__all__ = ["Due", "Happening", "about", "fire", "next_due"]
+
+Due = tuple[datetime, str, Any]
+
+
+def next_due(state: State) -> Due | None:
+    """The event that comes first, as (instant, kind, key), or None when time changes nothing."""
+    return state.calendar.first()
+
+
+def about(state: State, name: str) -> list[Due]:
+    """The events that are due for a name, in order."""
+    numbers = [state.own_order.get((account, name)) for account in state.accounts]
+    keys: list[tuple[str, Any]] = [("order", number) for number in numbers if number is not None]
+    keys += [("transfer", name)]
+    keys += [("plan", number) for number, plan in state.plans.items() if plans.subject(plan) == name]
+    found = ((_instant(state, kind, key), kind, key) for kind, key in keys)
+    return sorted((at, kind, key) for at, kind, key in found if at is not None)
+
+
+def _instant(state: State, kind: str, key: Any) -> datetime | None:
+    if kind == "order":
+        return state.orders[key].due
+    if kind == "plan":
+        plan = state.plans[key]
+        return plan.at if plan.struck is None else None
+    transfer = state.transfers.get(key)
+    return transfer.completes if transfer is not None and transfer.pending else None
+
+
+def fire(draft: Draft, due: Due) -> list[Happening]:
+    """Carry out ``due`` in ``draft``, which stands at its instant; answers what that was, in order."""
+    _, kind, key = due
+    return [fired.settled_in(draft.state) for fired in _KINDS[kind](draft, key)]
+
+
+def _order(draft: Draft, number: int) -> Iterator[Happening]:
+    order = draft.state.orders[number]
+    yield from _PASSAGES[order.stage](draft, order)
+
+
+def _of(draft: Draft, order: Order, event: str, charged: Decimal = prices.FREE, note: str = "") -> Happening:
+    return Happening(
+        at=draft.now,
+        event=event,
+        subject=order.name,
+        account=order.account,
+        order=order.id,
+        charged=charged,
+        note=note,
+    )
+
+
+def _move_on(draft: Draft, order: Order) -> Iterator[Happening]:
+    passage = next(passage for passage in TIMED if passage.stage is order.stage)
+    enter(draft, order, passage.target)
+    yield _of(draft, order, passage.event)
+
+
+def _expire(draft: Draft, order: Order) -> Iterator[Happening]:
+    price = orders.renewal_cost(draft, order)
+    hindrance = _hindrance(draft, order, price) if order.autorenew else ""
+    if not order.autorenew or hindrance:
+        enter(draft, order, Stage.OVERDUE)
+        yield _of(draft, order, "expiry", note=hindrance and f"no automatic renewal: {hindrance}")
+        return
+    ledger.charge(draft, order, price, Purpose.RENEWAL, 1)
+    enter(draft, replace(order, expires=years_later(order.expires, 1)), Stage.ACTIVE)
+    yield _of(draft, order, "automatic renewal", price if order.account != OUTSIDE else prices.FREE)
+
+
+def _hindrance(draft: Draft, order: Order, price: Decimal) -> str:
+    """Why a name that is to renew itself does not, or nothing."""
+    account = draft.state.accounts[order.account]
+    if Flag.RENEW_PROHIBITED in order.flags:
+        return f"{Flag.RENEW_PROHIBITED} is set"
+    if leaving(draft.state, order):
+        return "it is being transferred"
+    if not draft.state.zones[order.zone].in_service:
+        return f"the zone {to_unicode(order.zone)} is out of service"
+    if not ledger.can_pay(account, price):
+        have, currency = ledger.money(account.balance), account.currency
+        return f"{ledger.money(price)} {currency} are needed and the balance is {have} {currency}"
+    return ""
+
+
+def _redeem(draft: Draft, order: Order) -> Iterator[Happening]:
+    transfer = draft.state.transfers.get(order.name)
+    wanting = draft.state.orders.get(transfer.gaining_order) if transfer is not None else None
+    failed = transfers.fail_pending(draft, order.name)
+    if failed is not None and wanting is not None:
+        yield _of(draft, wanting, "transfer cancelled", -ledger.total(draft, failed.charges))
+    yield from _move_on(draft, order)
+
+
+def _release(draft: Draft, order: Order) -> Iterator[Happening]:
+    orders.release(draft, order)
+    yield _of(draft, order, "release")
+
+
+_PASSAGES: dict[Stage, Callable[[Draft, Order], Iterator[Happening]]] = {
+    Stage.REQUESTED: _move_on,
+    Stage.PROCESSING: _move_on,
+    Stage.ACTIVE: _expire,
+    Stage.OVERDUE: _redeem,
+    Stage.REDEMPTION: _move_on,
+    Stage.PENDING_DELETE: _release,
+}
+
+
+def _transfer(draft: Draft, name: str) -> Iterator[Happening]:
+    transfer = draft.state.transfers[name]
+    here = _party_here(draft.state, transfer)
+    transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED)
+    yield _of(draft, here, "transfer completion")
+
+
+def _party_here(state: State, transfer: Transfer) -> Order:
+    """The order that a transfer leads to, or, when that is another registrar's, the one it takes away."""
+    gained = transfer.gaining != OUTSIDE
+    return state.orders[transfer.gaining_order if gained else transfer.losing_order]
+
+
+def _registration_promotion(draft: Draft, name: str) -> Iterator[Happening]:
+    draft.put(replace(_zone(draft, name), registration_promotion=None))
+    yield Happening(at=draft.now, event="registration promotion ends", subject=name)
+
+
+def _renewal_promotion(draft: Draft, name: str) -> Iterator[Happening]:
+    draft.put(replace(_zone(draft, name), renewal_promotion=None))
+    yield Happening(at=draft.now, event="renewal promotion ends", subject=name)
+
+
+def _zone(draft: Draft, name: str) -> Zone:
+    return draft.state.zones[name]
+
+
+def _plan(draft: Draft, number: int) -> Iterator[Happening]:
+    yield plans.strike(draft, draft.state.plans[number])
+
+
+_KINDS: dict[str, Callable[[Draft, Any], Iterator[Happening]]] = {
+    "order": _order,
+    "plan": _plan,
+    "transfer": _transfer,
+    "registration_promotion": _registration_promotion,
+    "renewal_promotion": _renewal_promotion,
+}

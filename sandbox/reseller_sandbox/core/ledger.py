@@ -1,0 +1,105 @@
+"""Money: every charge and refund moves a balance and leaves an entry that says why.
+
+At any moment an account's balance is its opening balance plus the sum of its entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from decimal import Decimal
+
+from reseller_sandbox.core.model import OUTSIDE, Account, LedgerEntry, Order, Purpose
+from reseller_sandbox.core.refusals import INSUFFICIENT_FUNDS, Refused
+from reseller_sandbox.core.state import Draft
+
+
+def can_pay(account: Account, amount: Decimal) -> bool:
+    """Whether the balance covers ``amount``. Other registrars pay elsewhere."""
+    return account.client_id == OUTSIDE or account.balance >= amount
+
+
+def require_funds(account: Account, amount: Decimal) -> None:
+    """Refuse with ``insufficient_funds`` unless the balance covers ``amount``."""
+    if not can_pay(account, amount):
+        raise Refused(
+            INSUFFICIENT_FUNDS,
+            amount=money(amount),
+            currency=account.currency,
+            balance=money(account.balance),
+        )
+
+
+def charge(draft: Draft, order: Order, amount: Decimal, purpose: Purpose, years: int = 0) -> tuple[int, ...]:
+    """Take ``amount`` from the order's account; answers the ids of the entries made (none when free)."""
+    account = draft.state.accounts[order.account]
+    require_funds(account, amount)
+    if not amount or account.client_id == OUTSIDE:
+        return ()
+    entry = _enter(draft, account, -amount, purpose, order=order.id, name=order.name, years=years)
+    return (entry.id,)
+
+
+def refund(draft: Draft, entries: Iterable[int]) -> Decimal:
+    """Give back what ``entries`` took; answers the sum."""
+    total = Decimal(0)
+    for number in entries:
+        taken = draft.state.ledger[number]
+        account = draft.state.accounts[taken.account]
+        back = _enter(
+            draft,
+            account,
+            -taken.amount,
+            taken.purpose,
+            order=taken.order,
+            name=taken.name,
+            years=taken.years,
+            refunds=taken.id,
+        )
+        total += back.amount
+    return total
+
+
+def adjust(draft: Draft, account: Account, amount: Decimal) -> LedgerEntry:
+    """Move the balance by ``amount`` for a reason outside the registry, such as a top-up."""
+    return _enter(draft, account, amount, Purpose.ADJUSTMENT)
+
+
+def total(draft: Draft, entries: Iterable[int]) -> Decimal:
+    """What ``entries`` cost together."""
+    return -sum((draft.state.ledger[number].amount for number in entries), Decimal(0))
+
+
+def _enter(
+    draft: Draft,
+    account: Account,
+    amount: Decimal,
+    purpose: Purpose,
+    order: int | None = None,
+    name: str = "",
+    years: int = 0,
+    refunds: int | None = None,
+) -> LedgerEntry:
+    entry = LedgerEntry(
+        id=draft.next("ledger"),
+        at=draft.now,
+        account=account.client_id,
+        amount=amount,
+        purpose=purpose,
+        cause=draft.cause,
+        operation=draft.operation,
+        order=order,
+        name=name,
+        years=years,
+        refunds=refunds,
+    )
+    draft.put(entry)
+    draft.put(replace(account, balance=account.balance + amount))
+    return entry
+
+
+def money(amount: Decimal) -> str:
+    """``amount`` with two fraction digits, or as many more as it needs."""
+    plain = f"{amount:f}"
+    fraction = plain.partition(".")[2].rstrip("0")
+    return f"{amount:.{max(2, len(fraction))}f}"

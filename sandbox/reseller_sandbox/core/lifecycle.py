@@ -1,0 +1,219 @@
+"""The life of a name: which action is possible at which stage, and what time does by itself.
+
+``MOVES`` is the only place that says what an order's stage allows, for both
+generations; ``TIMED`` the only one that says how it moves on when nobody acts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from enum import StrEnum
+
+from reseller_sandbox.core.clock import days
+from reseller_sandbox.core.model import Flag, Order, Policy, Stage, Zone
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Refused
+from reseller_sandbox.core.state import Draft, State
+
+#: How far ahead a name can be paid for, in years.
+LONGEST_TERM = 10
+
+
+class Action(StrEnum):
+    """What a holder may ask for a name; the value reads on after "where"."""
+
+    RENEW = "renewal"
+    RESTORE = "restore"
+    DELETE = "delete"
+    HOLD = "lock"
+    RELEASE_HOLD = "unlock"
+    LOCK_TRANSFER = "lockTransfer"
+    UNLOCK_TRANSFER = "unlockTransfer"
+    LOCK_UPDATE = "lockUpdate"
+    UNLOCK_UPDATE = "unlockUpdate"
+    SET_AUTORENEW = "switching auto-renewal"
+    SET_FLAGS = "setting a status"
+    SET_NAMESERVERS = "changing name servers"
+    SET_CONTACTS = "changing contacts"
+    CHANGE_HOSTS = "changing glue records"
+    READ_HOSTS = "reading glue records"
+    SET_AUTH_CODE = "setting the code"
+    READ_AUTH_CODE = "reading the code"
+    TRANSFER_OUT = "transfer to another registrar"
+    APPROVE_TRANSFER = "approving a transfer"
+    REJECT_TRANSFER = "rejecting a transfer"
+    CANCEL_TRANSFER = "cancelling a transfer"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One row: ``action`` is possible at ``stages`` and leads to ``target`` (None: the stage stays).
+
+    ``in_grace`` is where it leads within the add grace period, ``counterpart`` where it leads the order
+    on the other side of a transfer. ``while_leaving`` says whether it is possible while a transfer to
+    another registrar is pending; ``forbidden_by`` is the flag that rules it out.
+    """
+
+    action: Action
+    stages: tuple[Stage, ...]
+    target: Stage | None = None
+    in_grace: Stage | None = None
+    counterpart: Stage | None = None
+    while_leaving: bool = True
+    forbidden_by: Flag | None = None
+
+
+_LIVE = (Stage.ACTIVE,)
+_KEPT = (Stage.ACTIVE, Stage.OVERDUE)
+
+MOVES: tuple[Move, ...] = (
+    Move(Action.RENEW, _KEPT, Stage.ACTIVE, while_leaving=False, forbidden_by=Flag.RENEW_PROHIBITED),
+    Move(Action.RESTORE, (Stage.REDEMPTION,), Stage.ACTIVE),
+    Move(
+        Action.DELETE,
+        _KEPT,
+        Stage.REDEMPTION,
+        in_grace=Stage.RELEASED,
+        while_leaving=False,
+        forbidden_by=Flag.DELETE_PROHIBITED,
+    ),
+    Move(Action.HOLD, _LIVE),
+    Move(Action.RELEASE_HOLD, _LIVE),
+    Move(Action.LOCK_TRANSFER, _LIVE, while_leaving=False),
+    Move(Action.UNLOCK_TRANSFER, _LIVE),
+    Move(Action.LOCK_UPDATE, _LIVE),
+    Move(Action.UNLOCK_UPDATE, _LIVE),
+    Move(Action.SET_AUTORENEW, _LIVE),
+    Move(Action.SET_FLAGS, _LIVE),
+    Move(Action.SET_NAMESERVERS, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
+    Move(Action.SET_CONTACTS, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
+    Move(Action.CHANGE_HOSTS, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
+    Move(Action.READ_HOSTS, _LIVE),
+    Move(Action.SET_AUTH_CODE, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
+    Move(Action.READ_AUTH_CODE, _KEPT),
+    Move(Action.TRANSFER_OUT, _KEPT, while_leaving=False, forbidden_by=Flag.TRANSFER_PROHIBITED),
+    Move(Action.APPROVE_TRANSFER, _KEPT, Stage.RELEASED, counterpart=Stage.ACTIVE),
+    Move(Action.REJECT_TRANSFER, _KEPT, counterpart=Stage.RELEASED),
+    Move(Action.CANCEL_TRANSFER, (Stage.ARRIVING,), Stage.RELEASED),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """How an order comes to be: ``action`` makes one at ``stage``."""
+
+    action: str
+    stage: Stage
+
+
+BEGINNINGS: tuple[Beginning, ...] = (
+    Beginning("registration", Stage.ACTIVE),
+    Beginning("registration, with v2.order_processing", Stage.REQUESTED),
+    Beginning("transfer from another registrar", Stage.ARRIVING),
+)
+
+_BY_ACTION = {move.action: move for move in MOVES}
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """What time does: an order at ``stage`` becomes ``target`` when its term or grace period ends.
+
+    ``length`` names the period in words, for people.
+    """
+
+    stage: Stage
+    target: Stage
+    event: str
+    length: str
+
+
+TIMED: tuple[Passage, ...] = (
+    Passage(Stage.REQUESTED, Stage.PROCESSING, "processing", "v2.order_processing"),
+    Passage(Stage.PROCESSING, Stage.ACTIVE, "activation", "v2.order_processing"),
+    Passage(Stage.ACTIVE, Stage.ACTIVE, "automatic renewal", "the term, with auto-renewal and funds"),
+    Passage(Stage.ACTIVE, Stage.OVERDUE, "expiry", "the term"),
+    Passage(Stage.OVERDUE, Stage.REDEMPTION, "redemption", "overdue days"),
+    Passage(Stage.REDEMPTION, Stage.PENDING_DELETE, "pending delete", "redemption days"),
+    Passage(Stage.PENDING_DELETE, Stage.RELEASED, "release", "pending_delete days"),
+    Passage(Stage.ARRIVING, Stage.ACTIVE, "transfer completion", "transfer days"),
+)
+
+
+def due(order: Order, policy: Policy, processing: timedelta) -> datetime | None:
+    """When time alone will move ``order`` on. A transfer's end belongs to the transfer, not to its order."""
+    match order.stage:
+        case Stage.ACTIVE:
+            return order.expires
+        case Stage.OVERDUE:
+            return order.since + days(policy.overdue)
+        case Stage.REDEMPTION:
+            return order.since + days(policy.redemption)
+        case Stage.PENDING_DELETE:
+            return order.since + days(policy.pending_delete)
+        case Stage.REQUESTED | Stage.PROCESSING:
+            return order.since + processing
+        case _:
+            return None
+
+
+def enter(draft: Draft, order: Order, stage: Stage) -> Order:
+    """Write ``order`` as having reached ``stage`` now, or as staying there with new dates; answers it."""
+    zone: Zone = draft.state.zones[order.zone]
+    moved = order if order.stage is stage else replace(order, stage=stage, since=draft.now)
+    timed = stage in (Stage.REQUESTED, Stage.PROCESSING)
+    processing = timedelta(seconds=draft.assumed.order_processing) if timed else timedelta()
+    moved = replace(moved, due=due(moved, zone.policy, processing))
+    draft.put(moved)
+    return moved
+
+
+def leaving(state: State, order: Order) -> bool:
+    """Whether a transfer of ``order`` to another registrar is pending."""
+    transfer = state.transfers.get(order.name)
+    return transfer is not None and transfer.pending and transfer.losing_order == order.id
+
+
+def require(draft: Draft, order: Order, action: Action, *, locks: bool = True) -> Move:
+    """The row for ``action``; refuses with ``wrong_state``, ``transfer_pending``, ``locked``, in this order.
+
+    ``locks=False`` leaves the flag to the caller, for an action that the flag forbids only in part.
+    """
+    move = _BY_ACTION[action]
+    name = to_unicode(order.name)
+    if order.stage not in move.stages:
+        raise Refused(
+            WRONG_STATE, name=name, state=str(order.stage), action=action.value, allowed=_allowed(order.stage)
+        )
+    if not move.while_leaving and leaving(draft.state, order):
+        raise Refused(TRANSFER_PENDING, name=name, action=action.value)
+    if locks:
+        require_unlocked(order, action)
+    return move
+
+
+def require_unlocked(order: Order, action: Action) -> None:
+    """Refuse with ``locked`` when a flag of ``order`` forbids ``action``."""
+    flag = _BY_ACTION[action].forbidden_by
+    if flag is not None and flag in order.flags:
+        raise Refused(
+            LOCKED, name=to_unicode(order.name), flag=flag.value, action=action.value, remedy=_REMEDY[flag]
+        )
+
+
+_REMEDY = {
+    Flag.HOLD: "unlock",
+    Flag.TRANSFER_PROHIBITED: "unlockTransfer",
+    Flag.UPDATE_PROHIBITED: "unlockUpdate",
+    Flag.DELETE_PROHIBITED: "v2.0 domain edit",
+    Flag.RENEW_PROHIBITED: "v2.0 domain edit",
+}
+
+
+def _allowed(stage: Stage) -> str:
+    possible = [move.action.value for move in MOVES if stage in move.stages]
+    if possible:
+        return "possible there: " + ", ".join(possible)
+    waited = next((passage for passage in TIMED if passage.stage is stage), None)
+    return f"nothing is possible there until {waited.event}" if waited else "nothing is possible there"

@@ -1,0 +1,324 @@
+"""The records of the registry. Each is immutable; a change is a new record in a new state.
+
+Names are kept in their ASCII form (``xn--…``), money as ``Decimal``
+in the account's currency, instants as aware UTC datetimes in whole seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Any
+
+#: The account that stands for every other registrar. It has no credentials and pays nothing.
+OUTSIDE = 0
+
+ROLES = ("registrant", "admin", "tech", "billing")
+
+
+class Stage(StrEnum):
+    """Where an order is in its life."""
+
+    REQUESTED = "requested"
+    PROCESSING = "processing"
+    ARRIVING = "arriving"
+    ACTIVE = "active"
+    OVERDUE = "overdue"
+    REDEMPTION = "redemption"
+    PENDING_DELETE = "pending_delete"
+    RELEASED = "released"
+
+
+class Flag(StrEnum):
+    """What is switched on for a name, under its EPP name: by the holder, or, server_…, by the registry."""
+
+    HOLD = "client_hold"
+    TRANSFER_PROHIBITED = "client_transfer_prohibited"
+    UPDATE_PROHIBITED = "client_update_prohibited"
+    DELETE_PROHIBITED = "client_delete_prohibited"
+    RENEW_PROHIBITED = "client_renew_prohibited"
+    SERVER_HOLD = "server_hold"
+
+
+#: The flags that take a name out of the DNS.
+HOLDS = frozenset({Flag.HOLD, Flag.SERVER_HOLD})
+
+
+class TransferStatus(StrEnum):
+    """How a transfer stands, under its EPP name."""
+
+    PENDING = "pending"
+    CLIENT_APPROVED = "clientApproved"
+    CLIENT_REJECTED = "clientRejected"
+    CLIENT_CANCELLED = "clientCancelled"
+    SERVER_APPROVED = "serverApproved"
+    SERVER_CANCELLED = "serverCancelled"
+
+
+class Purpose(StrEnum):
+    """What a ledger entry was for."""
+
+    REGISTRATION = "registration"
+    RENEWAL = "renewal"
+    RESTORE = "restore"
+    TRANSFER = "transfer"
+    PRIVACY = "privacy"
+    OWNER_CHANGE = "owner_change"
+    ADJUSTMENT = "adjustment"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Card:
+    """Who somebody is and where to reach them: what contacts and customers have in common."""
+
+    name: str = ""
+    company: str = ""
+    address: str = ""
+    city: str = ""
+    region: str = ""
+    zip: str = ""
+    country: str = ""
+    phone: str = ""
+    fax: str = ""
+    mail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Account:
+    """A reseller's account: its credentials, its money and what it falls back on.
+
+    ``revoked`` names the credentials that do not work any more: ``key``, ``token``, sorted.
+    """
+
+    client_id: int
+    name: str
+    key: str
+    secret: str
+    token: str
+    currency: str
+    opening: Decimal
+    balance: Decimal
+    reseller: bool
+    contact: str
+    nameservers: tuple[str, ...]
+    revoked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Customer:
+    """An end client of a reseller."""
+
+    customer_id: int
+    account: int
+    card: Card
+    lang: str = ""
+    password: str = ""
+    post_address: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contact:
+    """A contact under its handle. ``extra`` holds additional parameters as sorted pairs."""
+
+    handle: str
+    account: int
+    card: Card
+    customer_id: int | None = None
+    extra: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contacts:
+    """The handles of a name's four contacts."""
+
+    registrant: str
+    admin: str
+    tech: str
+    billing: str
+
+    def handles(self) -> tuple[str, ...]:
+        """The four handles in the order of ``ROLES``."""
+        return (self.registrant, self.admin, self.tech, self.billing)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promotion:
+    """A lower yearly price, until an instant."""
+
+    price: Decimal
+    until: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Premium:
+    """The yearly prices of one premium name."""
+
+    registration: Decimal
+    renewal: Decimal
+    transfer: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """A zone's prices: per year for registration, renewal and privacy, per act for the others."""
+
+    registration: Decimal
+    renewal: Decimal
+    transfer: Decimal
+    restore: Decimal
+    privacy: Decimal = Decimal(0)
+    owner_change: Decimal = Decimal(0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """The lengths, in days, that decide when a name of a zone moves on."""
+
+    add_grace: int = 5
+    overdue: int = 30
+    redemption: int = 30
+    pending_delete: int = 5
+    transfer: int = 5
+    transfer_lock: int = 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Zone:
+    """A zone that names are registered in.
+
+    ``license`` is the pattern that a licence number must match, or empty where none is asked for.
+    ``premium`` and ``reserved`` hold first labels in ASCII form, sorted.
+    """
+
+    name: str
+    types: tuple[str, ...] = ()
+    prices: Prices
+    registration_promotion: Promotion | None = None
+    renewal_promotion: Promotion | None = None
+    min_years: int = 1
+    max_years: int = 10
+    policy: Policy = Policy()
+    transfers: bool = True
+    hosts: bool = True
+    idn: bool = False
+    license: str = ""
+    in_service: bool = True
+    premium: tuple[tuple[str, Premium], ...] = ()
+    reserved: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """An account's holding of a name, from the request to the release.
+
+    ``created`` is when the name was first registered, ``since`` when it entered its
+    stage, ``due`` when time alone will move it on. ``registration`` is the ledger
+    entry that an early delete refunds.
+    """
+
+    id: int
+    account: int
+    name: str
+    zone: str
+    stage: Stage
+    created: datetime
+    expires: datetime
+    since: datetime
+    due: datetime | None = None
+    contacts: Contacts
+    nameservers: tuple[str, ...] = ()
+    customer_id: int | None = None
+    privacy: bool = False
+    autorenew: bool = False
+    flags: frozenset[Flag] = frozenset()
+    auth_code: str = ""
+    license: str = ""
+    years: int = 1
+    registration: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Host:
+    """A name server below a name of the registry, with its glue addresses."""
+
+    name: str
+    domain: str
+    ips: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transfer:
+    """The latest transfer of a name, from the order that holds it to the one that wants it."""
+
+    name: str
+    status: TransferStatus
+    gaining: int
+    losing: int
+    gaining_order: int
+    losing_order: int
+    requested: datetime
+    completes: datetime
+    charges: tuple[int, ...] = ()
+
+    @property
+    def pending(self) -> bool:
+        """Whether it is still undecided."""
+        return self.status is TransferStatus.PENDING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerEntry:
+    """One movement of money. ``amount`` is negative for a charge and positive for a refund.
+
+    ``cause`` names the request or the timed event that made it, ``operation`` what that was;
+    ``refunds`` is the entry it gives back.
+    """
+
+    id: int
+    at: datetime
+    account: int
+    amount: Decimal
+    purpose: Purpose
+    cause: str
+    operation: str = ""
+    order: int | None = None
+    name: str = ""
+    years: int = 0
+    refunds: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class After:
+    """Which request of a client a plan waits for.
+
+    ``operation`` is a pattern of operation ids (``v3.*``), ``name`` a name that the request must be about
+    (empty: any), ``answer`` how it must have been answered: ``accepted``, ``refused`` or ``any``.
+    """
+
+    operation: str
+    name: str = ""
+    answer: str = "accepted"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Something that the rest of the world will do: ``at`` an instant, or ``after`` a client's request.
+
+    ``given`` is what the action is told, as sorted pairs. ``struck`` is when it was done, or when
+    it came to nothing: ``refused`` says why.
+    """
+
+    id: int
+    action: str
+    given: tuple[tuple[str, Any], ...] = ()
+    at: datetime | None = None
+    after: After | None = None
+    struck: datetime | None = None
+    refused: str = ""
+
+
+Record = Account | Customer | Contact | Zone | Order | Host | Transfer | LedgerEntry | Plan
+
+CARD_FIELDS = tuple(field.name for field in fields(Card))

@@ -1,0 +1,101 @@
+"""Domain and host names: one spelling for each, and a clear word about the malformed.
+
+Inside the registry a name is in lower case, in its ASCII form and without a
+trailing dot. Internationalised names go through the ``idna`` library
+(IDNA 2008 with the UTS 46 mapping), which is loaded when the first one comes.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+LONGEST = 253
+_LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
+
+
+class BadName(ValueError):
+    """Text that is not a name; the message says why, and reads on after the text itself."""
+
+
+def normalise(text: str) -> str:
+    """``text`` as the registry keeps names, for example ``xn--espaa-rta.com`` for ``España.com.``.
+
+    Raises ``BadName`` unless it has two labels or more, each well formed.
+    """
+    if len(text) > LONGEST * 4:
+        raise BadName(f"it has {len(text)} characters, and a name has at most {LONGEST}")
+    name = text.lower() if text.isascii() else text
+    if name.endswith("."):
+        name = name[:-1]
+    if not name:
+        raise BadName("it is empty")
+    if not name.isascii() or "xn--" in name:
+        name = _through_idna(name)
+    if len(name) > LONGEST:
+        raise BadName(f"it has {len(name)} characters, and a name has at most {LONGEST}")
+    labels = name.split(".")
+    for label in labels:
+        _check(label)
+    if len(labels) < 2:
+        raise BadName("it has no zone")
+    if labels[-1].isdigit():
+        raise BadName("its last label is a number")
+    return name
+
+
+def _check(label: str) -> None:
+    if not label:
+        raise BadName("it has an empty label")
+    if len(label) > 63:
+        raise BadName(f"its label {label[:20]}… has {len(label)} characters, and a label has at most 63")
+    if not _LABEL.fullmatch(label):
+        raise BadName(f"its label {label!r} has something other than letters, digits and inner hyphens")
+    if label[2:4] == "--" and not label.startswith("xn--"):
+        raise BadName(f"its label {label!r} has hyphens in third and fourth place")
+
+
+def _through_idna(name: str) -> str:
+    import idna
+
+    try:
+        return idna.encode(name, uts46=True).decode("ascii")
+    except (idna.IDNAError, UnicodeError) as error:
+        problem = str(error).rstrip(".") or "it is not a valid internationalised name"
+        raise BadName(f"IDNA does not take it ({problem})") from None
+
+
+@lru_cache(maxsize=4096)
+def to_unicode(name: str) -> str:
+    """The name as people read it: ``españa.com`` for ``xn--espaa-rta.com``."""
+    if "xn--" not in name:
+        return name
+    import idna
+
+    try:
+        return idna.decode(name)
+    except (idna.IDNAError, UnicodeError):
+        return name
+
+
+def below(name: str, parent: str) -> bool:
+    """Whether ``name`` lies below ``parent``."""
+    return name.endswith("." + parent)
+
+
+def suffixes(name: str) -> list[str]:
+    """What could be the name's zone, the longest first: ``com.ua``, ``ua`` for ``example.com.ua``."""
+    labels = name.split(".")
+    return [".".join(labels[at:]) for at in range(1, len(labels))]
+
+
+def written(name: str, form: str, asked: str | None = None) -> str:
+    """A name as answers write it: in the ``form`` ``unicode`` or ``ascii``, or ``as_asked``.
+
+    ``asked`` is how the request wrote it; None stands for an answer that nobody asked for by name.
+    """
+    if "xn--" not in name:
+        return name
+    if form == "ascii" or (form == "as_asked" and asked is not None and asked.isascii()):
+        return name
+    return to_unicode(name)

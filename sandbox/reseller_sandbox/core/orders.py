@@ -1,0 +1,265 @@
+"""Orders: to find, change, renew, restore and delete a name, and to agree on what it costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from typing import Final, Literal, NamedTuple
+
+from reseller_sandbox.core import contacts, hosts, ledger, prices
+from reseller_sandbox.core.cards import tidy
+from reseller_sandbox.core.clock import days, years_later
+from reseller_sandbox.core.contacts import Wanted
+from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require, require_unlocked
+from reseller_sandbox.core.model import Account, Card, Flag, Order, Purpose, Zone
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.refusals import (
+    DOMAIN_NOT_FOUND,
+    EXPIRY_MISMATCH,
+    INVALID_AUTH_CODE,
+    INVALID_NAMESERVER,
+    PERIOD_TOO_LONG,
+    PERIOD_TOO_SHORT,
+    PREMIUM_COST_REQUIRED,
+    PRICE_MISMATCH,
+    SWITCHED_ALREADY,
+    Refused,
+)
+from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.zones import require_in_service
+
+_CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
+CODE_LENGTH = 12
+CODE_LENGTHS = (4, 64)
+
+TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahead"
+
+#: In place of a price that the caller has agreed to: whatever it costs.
+WHATEVER: Final = "whatever it costs"
+Agreed = Decimal | Literal["whatever it costs"] | None
+
+
+class Placed(NamedTuple):
+    """An order after an operation that may have cost something, and what it cost."""
+
+    order: Order
+    paid: Decimal
+
+
+def new_code(draft: Draft) -> str:
+    """A fresh authorization code."""
+    return draft.next_code("auth_code", _CODE_LETTERS, CODE_LENGTH)
+
+
+def require_cost(draft: Draft, name: str, premium: bool, given: Agreed, price: Decimal) -> None:
+    """Refuse unless the price the caller agreed to is the price of all the years, where that counts."""
+    if isinstance(given, str):  # WHATEVER
+        return
+    if premium and given is None:
+        raise Refused(PREMIUM_COST_REQUIRED, name=to_unicode(name), price=ledger.money(price))
+    if given is None or (not premium and draft.assumed.purchase_cost == "premium"):
+        return
+    if given != price:
+        raise Refused(
+            PRICE_MISMATCH, given=ledger.money(given), name=to_unicode(name), price=ledger.money(price)
+        )
+
+
+def privacy_price(draft: Draft, zone: Zone, years: int) -> Decimal:
+    """What whois protection adds to the price of ``years``."""
+    return zone.prices.privacy * (years if draft.assumed.privacy_term == "per_year" else 1)
+
+
+def own(state: State, account: Account, name: str) -> Order:
+    """The account's order for ``name``; refuses with ``domain_not_found``.
+
+    The refusal's fact ``elsewhere`` says whether another account holds the name.
+    """
+    number = state.own_order.get((account.client_id, name))
+    if number is None:
+        raise Refused(DOMAIN_NOT_FOUND, name=to_unicode(name), elsewhere=name in state.holding_order)
+    return state.orders[number]
+
+
+def own_by_id(state: State, account: Account, number: str) -> Order:
+    """The account's order under an id in digits; refuses with ``domain_not_found``."""
+    order = state.orders.get(int(number)) if len(number) < 19 else None
+    if order is None or order.account != account.client_id:
+        raise Refused(DOMAIN_NOT_FOUND, name=f"The order {number[:20]}", elsewhere=False)
+    return order
+
+
+def label_and_zone(state: State, order: Order) -> tuple[Zone, str]:
+    """The order's zone and its label there."""
+    zone = state.zones[order.zone]
+    return zone, prices.label_of(order.name, zone)
+
+
+def renewal_cost(draft: Draft, order: Order) -> Decimal:
+    """What a year's renewal of ``order`` costs now."""
+    zone, label = label_and_zone(draft.state, order)
+    return prices.renewal(zone, label, 1, draft.now)
+
+
+def renew(
+    draft: Draft, order: Order, years: int, cost: Agreed = None, expected: date | None = None
+) -> Placed:
+    """Add ``years`` to a name's term; ``expected`` is the day on which the caller takes it to end.
+
+    Refuses as ``require`` does, then with ``zone_out_of_service``,
+    ``expiry_mismatch``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
+    ``price_mismatch``, ``insufficient_funds``.
+    """
+    move = require(draft, order, Action.RENEW)
+    zone, label = label_and_zone(draft.state, order)
+    require_in_service(zone)
+    if expected not in (None, order.expires.date()):
+        expires = order.expires.date()
+        raise Refused(EXPIRY_MISMATCH, name=to_unicode(order.name), expires=expires, given=expected)
+    _require_renewal_period(draft, order, zone, years)
+    price = prices.renewal(zone, label, years, draft.now)
+    require_cost(draft, order.name, prices.is_premium(zone, label), cost, price)
+    protection = prices.FREE
+    if order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged":
+        protection = privacy_price(draft, zone, years)
+    ledger.require_funds(draft.state.accounts[order.account], price + protection)
+    ledger.charge(draft, order, price, Purpose.RENEWAL, years)
+    ledger.charge(draft, order, protection, Purpose.PRIVACY, years)
+    assert move.target is not None
+    renewed = enter(draft, replace(order, expires=years_later(order.expires, years)), move.target)
+    return Placed(renewed, price + protection)
+
+
+def years_left(draft: Draft, order: Order) -> int:
+    """How many years can be added before the name is paid for as far ahead as it may be."""
+    furthest = years_later(draft.now, LONGEST_TERM)
+    return sum(years_later(order.expires, count) <= furthest for count in range(1, LONGEST_TERM + 1))
+
+
+def _require_renewal_period(draft: Draft, order: Order, zone: Zone, years: int) -> None:
+    if years < 1:
+        raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(order.name), limit=1)
+    limit = min(zone.max_years, years_left(draft, order))
+    if years > limit:
+        reason = TOO_FAR_AHEAD if limit < zone.max_years else ""
+        raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(order.name), limit=limit, reason=reason)
+
+
+def restore(draft: Draft, order: Order) -> Placed:
+    """Bring a deleted name back from redemption; an expired one gets a year with it."""
+    move = require(draft, order, Action.RESTORE)
+    zone, label = label_and_zone(draft.state, order)
+    require_in_service(zone)
+    years = 1 if order.expires <= draft.now else 0
+    price = prices.restore(zone, label, years)
+    ledger.charge(draft, order, price, Purpose.RESTORE, years)
+    assert move.target is not None
+    restored = enter(draft, replace(order, expires=years_later(order.expires, years)), move.target)
+    return Placed(restored, price)
+
+
+def delete(draft: Draft, order: Order) -> Decimal:
+    """Delete a name: into redemption, or at once and refunded inside the add grace period.
+
+    Answers what was refunded. Refuses, beside the order's stage, with ``host_in_use`` while
+    another name is delegated to a host below this one.
+    """
+    move = require(draft, order, Action.DELETE)
+    for host in hosts.of_domain(draft.state, order.name):
+        hosts.require_unused(draft.state, host, besides=order)
+    zone = draft.state.zones[order.zone]
+    if draft.now < order.created + days(zone.policy.add_grace):
+        back = ledger.refund(draft, order.registration)
+        release(draft, order)
+        return back
+    assert move.target is not None
+    enter(draft, order, move.target)
+    return prices.FREE
+
+
+def release(draft: Draft, order: Order) -> None:
+    """Let a name go: the order, its hosts and the memory of its transfers."""
+    for host in hosts.of_domain(draft.state, order.name):
+        draft.remove(host)
+    transfer = draft.state.transfers.get(order.name)
+    if transfer is not None:
+        draft.remove(transfer)
+    draft.remove(order)
+
+
+def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order:
+    """Delegate a name to other servers, at least one."""
+    require(draft, order, Action.SET_NAMESERVERS, locks=draft.assumed.update_lock_covers == "updates")
+    if not servers:
+        raise Refused(INVALID_NAMESERVER, server=[], problem="is empty: at least one is needed")
+    return _write(draft, replace(order, nameservers=hosts.parse_nameservers(draft, servers, order.name)))
+
+
+def set_contacts(
+    draft: Draft, order: Order, wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]
+) -> Order:
+    """Give a name other contacts; a new registrant costs the zone's owner-change price.
+
+    Roles that are not in ``wanted`` stay. Refuses with ``locked``, ``invalid_contact``,
+    ``contact_not_found`` and ``insufficient_funds``.
+    """
+    account = draft.state.accounts[order.account]
+    require(draft, order, Action.SET_CONTACTS, locks=False)
+    changed = {role: given for role, given in wanted.items() if not _same(draft, order, role, given)}
+    if "registrant" in changed or draft.assumed.update_lock_covers == "updates":
+        require_unlocked(order, Action.SET_CONTACTS)
+    contacts.check(wanted, wire_names)
+    handles = contacts.assign(draft, account, changed, order.contacts)
+    if "registrant" in changed:
+        price = draft.state.zones[order.zone].prices.owner_change
+        ledger.charge(draft, order, price, Purpose.OWNER_CHANGE)
+    return _write(draft, replace(order, contacts=handles))
+
+
+def _same(draft: Draft, order: Order, role: str, given: Wanted) -> bool:
+    handle = getattr(order.contacts, role)
+    return given == handle or (isinstance(given, Card) and tidy(given) == draft.state.contacts[handle].card)
+
+
+def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:
+    """Switch a flag; what is so already stays so, unless the assumptions refuse that."""
+    require(draft, order, action)
+    if (flag in order.flags) is on:
+        return _unchanged(draft, order, action)
+    return _write(draft, replace(order, flags=order.flags | {flag} if on else order.flags - {flag}))
+
+
+def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
+    """Switch automatic renewal at expiry."""
+    require(draft, order, Action.SET_AUTORENEW)
+    if order.autorenew is on:
+        return _unchanged(draft, order, Action.SET_AUTORENEW)
+    return _write(draft, replace(order, autorenew=on))
+
+
+def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
+    """Give a name another authorization code; refuses with ``invalid_auth_code``."""
+    require(draft, order, Action.SET_AUTH_CODE, locks=draft.assumed.update_lock_covers == "updates")
+    shortest, longest = CODE_LENGTHS
+    if not shortest <= len(code) <= longest or not code.isascii() or not code.isprintable():
+        raise Refused(INVALID_AUTH_CODE, shortest=shortest, longest=longest)
+    return _write(draft, replace(order, auth_code=code))
+
+
+def readable_code(draft: Draft, order: Order) -> Order:
+    """The order, when its stage lets its holder read the authorization code."""
+    require(draft, order, Action.READ_AUTH_CODE)
+    return order
+
+
+def _unchanged(draft: Draft, order: Order, action: Action) -> Order:
+    if draft.assumed.repeated_switch == "refused":
+        raise Refused(SWITCHED_ALREADY, action=action.value, name=to_unicode(order.name))
+    return order
+
+
+def _write(draft: Draft, order: Order) -> Order:
+    draft.put(order)
+    return order

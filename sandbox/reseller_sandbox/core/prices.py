@@ -1,0 +1,60 @@
+"""What things cost: per zone, per premium name, per year, and for as long as a promotion lasts."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from decimal import Decimal
+
+from reseller_sandbox.core.model import Premium, Promotion, Zone
+
+FREE = Decimal(0)
+
+
+def premium(zone: Zone, label: str) -> Premium | None:
+    """The premium prices of the name ``label`` in ``zone``, or None for an ordinary name."""
+    return next((prices for name, prices in zone.premium if name == label), None)
+
+
+def is_premium(zone: Zone, label: str) -> bool:
+    """Whether the zone's registry asks its own price for ``label``."""
+    return premium(zone, label) is not None
+
+
+def registration(zone: Zone, label: str, years: int, now: datetime) -> Decimal:
+    """The price of registering a name for ``years`` at ``now``; promotions do not touch premium names."""
+    special = premium(zone, label)
+    if special is not None:
+        return special.registration * years
+    return _yearly(zone.prices.registration, zone.registration_promotion, now) * years
+
+
+def renewal(zone: Zone, label: str, years: int, now: datetime) -> Decimal:
+    """The price of renewing a name for ``years`` at ``now``."""
+    special = premium(zone, label)
+    if special is not None:
+        return special.renewal * years
+    return _yearly(zone.prices.renewal, zone.renewal_promotion, now) * years
+
+
+def transfer(zone: Zone, label: str, years: int) -> Decimal:
+    """The price of a transfer in that adds ``years``."""
+    special = premium(zone, label)
+    return (special.transfer if special is not None else zone.prices.transfer) * years
+
+
+def restore(zone: Zone, label: str, years: int) -> Decimal:
+    """The price of a restore, with the ``years`` of renewal that it includes.
+
+    The zone's restore price covers them for ordinary names; a premium name pays its own renewal on top.
+    """
+    special = premium(zone, label)
+    return zone.prices.restore + (special.renewal * years if special is not None else FREE)
+
+
+def _yearly(regular: Decimal, promotion: Promotion | None, now: datetime) -> Decimal:
+    return promotion.price if promotion is not None and now < promotion.until else regular
+
+
+def label_of(name: str, zone: Zone) -> str:
+    """The part of ``name`` before its zone."""
+    return name[: -len(zone.name) - 1]

@@ -1,0 +1,170 @@
+"""Registration: whether a name is free and what it costs, and what it takes to get it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import NamedTuple
+
+from reseller_sandbox.core import contacts, customers, hosts, ledger, prices
+from reseller_sandbox.core.clock import years_later
+from reseller_sandbox.core.contacts import Wanted
+from reseller_sandbox.core.lifecycle import LONGEST_TERM, enter
+from reseller_sandbox.core.model import ROLES, Account, Contacts, Flag, Order, Premium, Purpose, Stage, Zone
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.orders import WHATEVER, Agreed, Placed, new_code, privacy_price, require_cost
+from reseller_sandbox.core.refusals import (
+    INVALID_LICENSE,
+    LICENSE_REQUIRED,
+    NAME_RESERVED,
+    NAME_TAKEN,
+    PERIOD_TOO_LONG,
+    PERIOD_TOO_SHORT,
+    Refused,
+)
+from reseller_sandbox.core.state import Draft
+from reseller_sandbox.core.zones import require_in_service, zone_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """What a holder asks for in registering ``name``; None stands for the account's defaults.
+
+    ``contacts`` maps roles to cards or handles, ``wire_names`` roles and fields to the caller's
+    words for them, ``requirements`` holds what the registry asks for beside, under the names that follow
+    ``requirements_path`` in the request. ``cost`` is the price the caller has agreed to.
+    """
+
+    name: str
+    years: int = 1
+    contacts: Mapping[str, Wanted] = field(default_factory=dict)
+    wire_names: Mapping[str, str] = field(default_factory=dict)
+    nameservers: Sequence[str] | None = None
+    customer_id: int | None = None
+    privacy: bool = False
+    autorenew: bool = False
+    transfer_lock: bool = False
+    requirements: Mapping[str, str] = field(default_factory=dict)
+    requirements_path: str = ""
+    cost: Agreed = None
+
+
+class Availability(NamedTuple):
+    """Whether ``name`` can be registered: ``taken``, ``reserved``, or neither, and at what prices."""
+
+    name: str
+    zone: Zone
+    taken: bool
+    reserved: bool
+    premium: Premium | None
+    purchase: Decimal
+    renewal: Decimal
+
+
+def availability(draft: Draft, name: str) -> Availability:
+    """What there is to say of ``name`` before registering it; refuses as ``zone_of`` does."""
+    state = draft.state
+    zone = zone_of(state, name)
+    label = prices.label_of(name, zone)
+    return Availability(
+        name=name,
+        zone=zone,
+        taken=name in state.holding_order,
+        reserved=label in zone.reserved or name in state.zones,
+        premium=prices.premium(zone, label),
+        purchase=prices.registration(zone, label, 1, draft.now),
+        renewal=prices.renewal(zone, label, 1, draft.now),
+    )
+
+
+def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
+    """Register a name.
+
+    Refuses, in this order: as ``zone_of`` does, ``zone_out_of_service``, ``period_too_short``,
+    ``period_too_long``, ``contacts_required``, ``invalid_contact``, ``contact_not_found``,
+    ``customer_not_found``, ``invalid_nameserver``, ``license_required``, ``invalid_license``,
+    ``name_taken``, ``name_reserved``, ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
+    """
+    found = availability(draft, wanted.name)
+    zone = found.zone
+    require_in_service(zone)
+    require_period(zone, wanted.name, wanted.years)
+    handles = _contacts(draft, account, wanted)
+    if wanted.customer_id is not None:
+        customers.own(draft.state, account, wanted.customer_id)
+    servers = account.nameservers
+    if wanted.nameservers is not None:
+        servers = hosts.parse_nameservers(draft, wanted.nameservers, wanted.name)
+    license_number = _license(draft, zone, wanted)
+    if found.taken or (account.client_id, wanted.name) in draft.state.own_order:
+        raise Refused(NAME_TAKEN, name=to_unicode(wanted.name))
+    if found.reserved:
+        raise Refused(NAME_RESERVED, name=to_unicode(wanted.name))
+    price = prices.registration(zone, prices.label_of(wanted.name, zone), wanted.years, draft.now)
+    require_cost(draft, wanted.name, found.premium is not None, _agreed(draft, wanted, found), price)
+    protection = privacy_price(draft, zone, wanted.years) if wanted.privacy else prices.FREE
+    ledger.require_funds(account, price + protection)
+    order = new_order(draft, account, zone, wanted)
+    order = replace(order, contacts=handles, nameservers=servers, license=license_number)
+    paid = ledger.charge(draft, order, price, Purpose.REGISTRATION, wanted.years)
+    paid += ledger.charge(draft, order, protection, Purpose.PRIVACY, wanted.years)
+    order = enter(draft, replace(order, registration=paid), order.stage)
+    return Placed(order, price + protection)
+
+
+def _agreed(draft: Draft, wanted: Registration, found: Availability) -> Agreed:
+    """The price the caller has agreed to; for a premium name, agreeing to any may not count."""
+    any_price = wanted.cost == WHATEVER and found.premium is not None
+    return None if any_price and draft.assumed.premium_names == "refused" else wanted.cost
+
+
+def _contacts(draft: Draft, account: Account, wanted: Registration) -> Contacts:
+    if wanted.wire_names:
+        contacts.require_roles(draft, wanted.contacts, wanted.wire_names)
+        contacts.check(wanted.contacts, wanted.wire_names, "domain.contacts.")
+    return contacts.assign(draft, account, wanted.contacts)
+
+
+def new_order(draft: Draft, account: Account, zone: Zone, wanted: Registration) -> Order:
+    """An order for ``wanted`` as it begins, not written yet; its contacts are the account's own."""
+    return Order(
+        id=draft.next("order"),
+        account=account.client_id,
+        name=wanted.name,
+        zone=zone.name,
+        stage=Stage.REQUESTED if draft.assumed.order_processing else Stage.ACTIVE,
+        created=draft.now,
+        expires=years_later(draft.now, wanted.years),
+        since=draft.now,
+        contacts=Contacts(**dict.fromkeys(ROLES, account.contact)),
+        customer_id=wanted.customer_id,
+        privacy=wanted.privacy,
+        autorenew=wanted.autorenew,
+        flags=frozenset({Flag.TRANSFER_PROHIBITED} if wanted.transfer_lock else ()),
+        auth_code=new_code(draft),
+        years=wanted.years,
+    )
+
+
+def require_period(zone: Zone, name: str, years: int) -> None:
+    """Refuse with ``period_too_short`` or ``period_too_long`` a term that the zone does not sell."""
+    limit = min(zone.max_years, LONGEST_TERM)
+    if years < zone.min_years:
+        raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(name), limit=zone.min_years)
+    if years > limit:
+        raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(name), limit=limit, reason="")
+
+
+def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:
+    """The licence number, where the zone asks for one; others are ignored."""
+    if not zone.license:
+        return ""
+    field = wanted.requirements_path + draft.assumed.license
+    given = wanted.requirements.get(draft.assumed.license, "")
+    if not given:
+        raise Refused(LICENSE_REQUIRED, zone=to_unicode(zone.name), field=field)
+    if not re.fullmatch(zone.license, given):
+        raise Refused(INVALID_LICENSE, field=field, given=given[:80], pattern=zone.license)
+    return given

@@ -1,0 +1,225 @@
+"""Transfers between the registrars of a name: one asks with the code, the other may answer, time decides."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from reseller_sandbox.core import customers, hosts, ledger, orders, prices
+from reseller_sandbox.core.clock import days, wire, years_later
+from reseller_sandbox.core.contacts import Wanted, assign, check
+from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require
+from reseller_sandbox.core.model import Account, Flag, Order, Purpose, Stage, Transfer, TransferStatus, Zone
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.refusals import (
+    ALREADY_YOURS,
+    NO_TRANSFER,
+    NOT_REGISTERED,
+    PERIOD_TOO_LONG,
+    PERIOD_TOO_SHORT,
+    TOO_YOUNG,
+    TRANSFERS_NOT_SUPPORTED,
+    WRONG_AUTH_CODE,
+    Refused,
+)
+from reseller_sandbox.core.state import Draft
+from reseller_sandbox.core.zones import require_in_service, zone_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What a registrar asks for in wanting ``name``; ``wire_names`` are its words for roles and fields.
+
+    ``nameservers`` are those it is delegated to in the end, or none to keep the present ones. ``forced``
+    passes over the transfer lock and the name's age.
+    """
+
+    name: str
+    code: str
+    years: int = 1
+    cost: orders.Agreed = None
+    customer_id: int | None = None
+    contacts: Mapping[str, Wanted] = field(default_factory=dict)
+    wire_names: Mapping[str, str] = field(default_factory=dict)
+    nameservers: Sequence[str] = ()
+    autorenew: bool = False
+    privacy: bool = False
+    transfer_lock: bool = False
+    forced: bool = False
+
+
+def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
+    """Ask for a name that another registrar holds: a pending order, paid at once.
+
+    Refuses, in this order: as ``zone_of`` does, ``transfers_not_supported``, ``zone_out_of_service``,
+    ``invalid_contact``, ``invalid_nameserver``, ``customer_not_found``, ``not_registered``,
+    ``already_yours``, ``wrong_state``, ``transfer_pending``, ``locked``, ``too_young``,
+    ``wrong_auth_code``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
+    ``price_mismatch``, ``insufficient_funds``.
+    """
+    zone = zone_of(draft.state, wish.name)
+    if not zone.transfers:
+        raise Refused(TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
+    require_in_service(zone)
+    check(wish.contacts, wish.wire_names, "domain.contacts.")
+    wish = replace(wish, nameservers=hosts.parse_nameservers(draft, wish.nameservers, wish.name))
+    if wish.customer_id is not None:
+        customers.own(draft.state, account, wish.customer_id)
+    held = _require_transferable(draft, account, zone, wish)
+    if not hmac.compare_digest(held.auth_code.encode(), wish.code.encode("utf-8", "surrogatepass")):
+        raise Refused(WRONG_AUTH_CODE, name=to_unicode(wish.name))
+    years = _years(draft, held, wish)
+    label = prices.label_of(wish.name, zone)
+    price = prices.transfer(zone, label, years)
+    orders.require_cost(draft, wish.name, prices.is_premium(zone, label), wish.cost, price)
+    ledger.require_funds(account, price)
+    order = _arriving_order(draft, account, held, wish, years)
+    charges = ledger.charge(draft, order, price, Purpose.TRANSFER, years)
+    draft.put(
+        Transfer(
+            name=wish.name,
+            status=TransferStatus.PENDING,
+            gaining=account.client_id,
+            losing=held.account,
+            gaining_order=order.id,
+            losing_order=held.id,
+            requested=draft.now,
+            completes=draft.now + days(zone.policy.transfer),
+            charges=charges,
+        )
+    )
+    return orders.Placed(order, price)
+
+
+def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish) -> Order:
+    name = wish.name
+    number = draft.state.holding_order.get(name)
+    if number is None:
+        raise Refused(NOT_REGISTERED, name=to_unicode(name))
+    held = draft.state.orders[number]
+    if held.account == account.client_id:
+        raise Refused(ALREADY_YOURS, name=to_unicode(name))
+    require(draft, held, Action.TRANSFER_OUT, locks=not wish.forced)
+    ready = held.created + days(zone.policy.transfer_lock)
+    if draft.now < ready and not wish.forced:
+        raise Refused(TOO_YOUNG, name=to_unicode(name), created=wire(held.created), ready=wire(ready))
+    return held
+
+
+def _years(draft: Draft, held: Order, wish: Wish) -> int:
+    """The years that the transfer adds and charges. One is always taken, if cut short by the longest term."""
+    if draft.assumed.transfer_years == "one":
+        return 1
+    name, limit = to_unicode(wish.name), max(1, orders.years_left(draft, held))
+    if wish.years < 1:
+        raise Refused(PERIOD_TOO_SHORT, years=wish.years, name=name, limit=1)
+    if wish.years > limit:
+        raise Refused(PERIOD_TOO_LONG, years=wish.years, name=name, limit=limit, reason=orders.TOO_FAR_AHEAD)
+    return wish.years
+
+
+def _arriving_order(draft: Draft, account: Account, held: Order, wish: Wish, years: int) -> Order:
+    order = Order(
+        id=draft.next("order"),
+        account=account.client_id,
+        name=held.name,
+        zone=held.zone,
+        stage=Stage.ARRIVING,
+        created=held.created,
+        expires=held.expires,
+        since=draft.now,
+        contacts=assign(draft, account, wish.contacts),
+        nameservers=tuple(wish.nameservers),
+        customer_id=wish.customer_id,
+        autorenew=wish.autorenew,
+        privacy=wish.privacy,
+        flags=frozenset({Flag.TRANSFER_PROHIBITED} if wish.transfer_lock else ()),
+        years=years,
+    )
+    return enter(draft, order, Stage.ARRIVING)
+
+
+def latest(draft: Draft, account: Account, name: str) -> Transfer:
+    """The latest transfer of a name that the account holds or was a party to; refuses otherwise."""
+    transfer = draft.state.transfers.get(name)
+    if transfer is not None and account.client_id in (transfer.gaining, transfer.losing):
+        return transfer
+    orders.own(draft.state, account, name)
+    raise Refused(NO_TRANSFER, name=to_unicode(name), action="see")
+
+
+def approve(draft: Draft, account: Account, name: str) -> Transfer:
+    """The holder lets a name go to the registrar that asked for it, at once."""
+    transfer = _leaving(draft, account, name, Action.APPROVE_TRANSFER)
+    return complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
+
+
+def reject(draft: Draft, account: Account, name: str) -> Transfer:
+    """The holder keeps a name; whoever asked for it is refunded."""
+    transfer = _leaving(draft, account, name, Action.REJECT_TRANSFER)
+    return fail(draft, transfer, TransferStatus.CLIENT_REJECTED)
+
+
+def cancel(draft: Draft, account: Account, name: str) -> Transfer:
+    """Whoever asked for a name takes the request back, and is refunded."""
+    order = orders.own(draft.state, account, name)
+    transfer = draft.state.transfers.get(name)
+    if transfer is None or not transfer.pending or transfer.gaining_order != order.id:
+        raise Refused(NO_TRANSFER, name=to_unicode(name), action="cancel")
+    require(draft, order, Action.CANCEL_TRANSFER)
+    return fail(draft, transfer, TransferStatus.CLIENT_CANCELLED)
+
+
+def _leaving(draft: Draft, account: Account, name: str, action: Action) -> Transfer:
+    order = orders.own(draft.state, account, name)
+    transfer = draft.state.transfers.get(name)
+    if transfer is None or not transfer.pending or transfer.losing_order != order.id:
+        word = "approve" if action is Action.APPROVE_TRANSFER else "reject"
+        raise Refused(NO_TRANSFER, name=to_unicode(name), action=word)
+    require(draft, order, action)
+    return transfer
+
+
+def complete(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
+    """Move the name to the registrar that asked for it, with the years it paid for and a new code.
+
+    Hosts, delegation (unless another was asked for) and a hold of the registry's go with the name; its
+    former holder's flags, privacy and customer do not.
+    """
+    losing = draft.state.orders[transfer.losing_order]
+    gaining = draft.state.orders[transfer.gaining_order]
+    draft.remove(losing)
+    furthest = years_later(draft.now, LONGEST_TERM)
+    expires = max(min(years_later(losing.expires, gaining.years), furthest), losing.expires)
+    moved = replace(
+        gaining,
+        created=losing.created,
+        expires=expires,
+        nameservers=gaining.nameservers or losing.nameservers,
+        auth_code=orders.new_code(draft),
+        flags=gaining.flags | (losing.flags & {Flag.SERVER_HOLD}),
+    )
+    enter(draft, moved, Stage.ACTIVE)
+    return _ended(draft, transfer, status)
+
+
+def fail(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
+    """Leave the name where it is, drop the order that wanted it, and refund it."""
+    draft.remove(draft.state.orders[transfer.gaining_order])
+    ledger.refund(draft, transfer.charges)
+    return _ended(draft, transfer, status)
+
+
+def fail_pending(draft: Draft, name: str) -> Transfer | None:
+    """End a pending transfer of a name that is leaving its holder's hands by other means; answers it."""
+    transfer = draft.state.transfers.get(name)
+    if transfer is None or not transfer.pending:
+        return None
+    return fail(draft, transfer, TransferStatus.SERVER_CANCELLED)
+
+
+def _ended(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
+    ended = replace(transfer, status=status)
+    draft.put(ended)
+    return ended

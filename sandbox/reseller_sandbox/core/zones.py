@@ -1,0 +1,48 @@
+"""Which zone a name belongs to, and whether the zone could take it."""
+
+from __future__ import annotations
+
+from reseller_sandbox.core import names
+from reseller_sandbox.core.model import Zone
+from reseller_sandbox.core.refusals import INVALID_NAME, ZONE_NOT_SUPPORTED, ZONE_OUT_OF_SERVICE, Refused
+from reseller_sandbox.core.state import State
+
+
+def parse_name(text: str) -> str:
+    """``text`` as the registry keeps names; refuses with ``invalid_name``."""
+    try:
+        return names.normalise(text)
+    except names.BadName as problem:
+        raise Refused(INVALID_NAME, name=_short(text), problem=str(problem)) from None
+
+
+def zone_of(state: State, name: str) -> Zone:
+    """The zone that ``name`` would be registered in.
+
+    Refuses with ``zone_not_supported`` when no zone holds it, and with ``invalid_name``
+    when the zone's rules rule the name out.
+    """
+    zone = next((state.zones[end] for end in names.suffixes(name) if end in state.zones), None)
+    if zone is None:
+        raise Refused(ZONE_NOT_SUPPORTED, name=names.to_unicode(name))
+    label = name[: -len(zone.name) - 1]
+    if "." in label:
+        raise _ruled_out(name, zone, "it lies more than one label below {zone}")
+    if label.startswith("xn--") and not zone.idn:
+        raise _ruled_out(name, zone, "{zone} takes no internationalised names")
+    return zone
+
+
+def _ruled_out(name: str, zone: Zone, problem: str) -> Refused:
+    told = problem.format(zone=names.to_unicode(zone.name))
+    return Refused(INVALID_NAME, name=names.to_unicode(name), problem=told)
+
+
+def require_in_service(zone: Zone) -> None:
+    """Refuse with ``zone_out_of_service`` while the zone's registry is out of reach."""
+    if not zone.in_service:
+        raise Refused(ZONE_OUT_OF_SERVICE, zone=names.to_unicode(zone.name))
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 80 else text[:77] + "…"

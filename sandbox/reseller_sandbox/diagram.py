@@ -1,0 +1,49 @@
+"""The life of a name as a picture: a Mermaid state diagram drawn from the tables of the lifecycle."""
+
+from __future__ import annotations
+
+from reseller_sandbox.core.lifecycle import BEGINNINGS, MOVES, TIMED, Action
+from reseller_sandbox.core.model import Stage
+
+_VERBS = {Action.APPROVE_TRANSFER: "approves", Action.REJECT_TRANSFER: "rejects"}
+
+
+def mermaid() -> str:
+    """The state diagram: what holders ask for in solid words, what time does after ⏱.
+
+    Actions that leave the stage as it is stand in a note beside it.
+    """
+    lines = ["stateDiagram-v2", "    direction TB"]
+    lines += [f"    [*] --> {begun.stage}: {begun.action}" for begun in BEGINNINGS]
+    for move in MOVES:
+        if move.target is not None:
+            lines += [
+                f"    {stage} --> {_name(move.target)}: {move.action}"
+                for stage in move.stages
+                if stage is not move.target
+            ]
+        if move.in_grace is not None:
+            lines += [f"    active --> {_name(move.in_grace)}: {move.action} within the add grace days"]
+        if move.counterpart is not None:
+            lines += [f"    arriving --> {_name(move.counterpart)}: the other side {_VERBS[move.action]}"]
+    lines += [
+        f"    {passage.stage} --> {_name(passage.target)}: ⏱ {passage.event} ({passage.length})"
+        for passage in TIMED
+    ]
+    for stage in Stage:
+        staying = [
+            str(move.action)
+            for move in MOVES
+            if stage in move.stages and (move.target is None or move.target is stage)
+        ]
+        if staying:
+            lines += [
+                f"    note right of {stage}",
+                *(f"        {action}" for action in staying),
+                "    end note",
+            ]
+    return "\n".join(lines)
+
+
+def _name(stage: Stage) -> str:
+    return "[*]" if stage is Stage.RELEASED else stage.value

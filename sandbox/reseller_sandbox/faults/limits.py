@@ -1,0 +1,62 @@
+"""The kind that counts: too many requests in too little time."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import ClassVar
+
+from rpds import HashTrieMap
+
+from reseller_sandbox.core.clock import real_now
+from reseller_sandbox.core.refusals import RATE_LIMITED
+from reseller_sandbox.faults.kind import Kind, Phase, Target, Turn
+from reseller_sandbox.faults.parameters import Choice, Length, Number, parameter
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A stretch of time that began with a request, and how many requests have been let through in it."""
+
+    began: datetime
+    used: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimit(Kind):
+    """So many requests are let through in a window of time; the others are answered 429 with Retry-After.
+
+    A window begins with the first request after the last one's end. What is refused does not count.
+    """
+
+    name: ClassVar[str] = "rate_limit"
+    phases: ClassVar[tuple[Phase, ...]] = ("before",)
+
+    limit: int = parameter(Number(0, 10**6, whole=True), "How many requests are let through.")
+    window: float = parameter(Length(), "How long a window is.", default=60)
+    time: str = parameter(
+        Choice(("world", "real")), "Whose time: the world's clock or the machine's.", default="world"
+    )
+    per: str = parameter(
+        Choice(("account", "rule")),
+        "Whether each account has a limit of its own, or all share it.",
+        default="account",
+    )
+
+    def strike(self, target: Target, turn: Turn) -> bool:
+        """Refuse it, if the window is full."""
+        now = turn.now if self.time == "world" else real_now()
+        key = turn.asked.account if self.per == "account" else ""
+        windows: HashTrieMap[str, Window] = HashTrieMap() if turn.memory is None else turn.memory
+        current = windows.get(key)
+        length = timedelta(seconds=self.window)
+        if current is None or not current.began <= now < current.began + length:
+            current = Window(now, 0)
+        if current.used < self.limit:
+            turn.memory = windows.insert(key, Window(current.began, current.used + 1))
+            return False
+        left = max(1, math.ceil((current.began + length - now).total_seconds()))
+        facts = {"limit": self.limit, "window": f"{self.window:g}", "left": left}
+        target.refuse(RATE_LIMITED.name, facts, 429, left)
+        return True

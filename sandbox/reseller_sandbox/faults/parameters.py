@@ -1,0 +1,347 @@
+"""What the parts of a rule take: each knows its values by sight, describes them, and says what is wrong.
+
+A part is a field of a dataclass, made by ``parameter``; ``read`` makes such a dataclass of JSON.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields
+from datetime import datetime
+from decimal import Decimal
+from difflib import get_close_matches
+from typing import Any, Protocol, TypeVar
+
+from reseller_sandbox.core.clock import EARLIEST, parse_duration, parse_instant, wire
+
+T = TypeVar("T")
+
+DAY = 86_400
+
+#: The longest text that a part takes, and the most items of a list.
+LONGEST = 1 << 20
+MOST = 1000
+
+
+class Problems:
+    """The mistakes found in what was given, each with its place."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+
+    def add(self, place: str, problem: str) -> None:
+        """Note that what stands at ``place`` is wrong; ``problem`` reads on after it."""
+        self.found.append(f"{place} {problem}" if place else f"the rule {problem}")
+
+
+class Takes(Protocol):
+    """The values that a part takes."""
+
+    @property
+    def says(self) -> str:
+        """Those values in words."""
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """Those values as JSON Schema."""
+
+    def read(self, given: Any) -> Any:
+        """The value that ``given`` stands for; raises ValueError, whose message begins with a verb."""
+
+    def write(self, value: Any) -> Any:
+        """The value as JSON."""
+
+
+class _AsItIs:
+    """A value that JSON shows as it is."""
+
+    __slots__ = ()
+
+    def write(self, value: Any) -> Any:
+        """The value."""
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Number(_AsItIs):
+    """A number between two bounds."""
+
+    low: float
+    high: float
+    whole: bool = False
+
+    @property
+    def says(self) -> str:
+        """The bounds in words."""
+        return f"a {'whole ' if self.whole else ''}number from {_plain(self.low)} to {_plain(self.high)}"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """The bounds."""
+        kind = "integer" if self.whole else "number"
+        return {"type": kind, "minimum": self.low, "maximum": self.high}
+
+    def read(self, given: Any) -> float:
+        """An int, or a float."""
+        if isinstance(given, bool) or not isinstance(
+            given, int | (Decimal | float if not self.whole else int)
+        ):
+            raise ValueError(f"must be a {'whole ' if self.whole else ''}number")
+        if not self.low <= given <= self.high:
+            raise ValueError(f"must lie between {_plain(self.low)} and {_plain(self.high)}")
+        return given if isinstance(given, int) else float(given)
+
+
+@dataclass(frozen=True, slots=True)
+class Length(_AsItIs):
+    """A length of time, in seconds or as a duration, up to a day."""
+
+    says: str = "seconds, or a length of time such as 90s, 5m or PT1H, up to a day"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """Seconds or a duration."""
+        return {"oneOf": [{"type": "number", "minimum": 0, "maximum": DAY}, {"type": "string"}]}
+
+    def read(self, given: Any) -> float:
+        """The length in seconds."""
+        if isinstance(given, str):
+            try:
+                seconds = ((EARLIEST + parse_duration(given)) - EARLIEST).total_seconds()
+            except (ValueError, OverflowError):
+                raise ValueError("must be a length of time such as 90s, 5m or PT1H") from None
+            given = seconds
+        return Number(0, DAY).read(given)
+
+
+@dataclass(frozen=True, slots=True)
+class Switch(_AsItIs):
+    """True or false."""
+
+    says: str = "true or false"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """A boolean."""
+        return {"type": "boolean"}
+
+    def read(self, given: Any) -> bool:
+        """True or false and nothing that resembles them."""
+        if not isinstance(given, bool):
+            raise ValueError("must be true or false")
+        return given
+
+
+@dataclass(frozen=True, slots=True)
+class Choice(_AsItIs):
+    """One of some words."""
+
+    words: tuple[str, ...]
+
+    @property
+    def says(self) -> str:
+        """The words."""
+        return " or ".join(self.words)
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """The words."""
+        return {"type": "string", "enum": list(self.words)}
+
+    def read(self, given: Any) -> str:
+        """The word."""
+        if not isinstance(given, str) or given not in self.words:
+            raise ValueError(f"must be {self.says}")
+        return given
+
+
+@dataclass(frozen=True, slots=True)
+class Text(_AsItIs):
+    """Text that is not empty."""
+
+    says: str = "text"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """A string."""
+        return {"type": "string"}
+
+    def read(self, given: Any) -> str:
+        """The text."""
+        if not isinstance(given, str):
+            raise ValueError("must be text")
+        if not 0 < len(given) <= LONGEST:
+            raise ValueError("is empty" if not given else "is too long")
+        return given
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """One of what ``each`` takes, or a list of such: any of them will do."""
+
+    each: Takes
+
+    @property
+    def says(self) -> str:
+        """One or a list."""
+        return f"{self.each.says}, or a list of such"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """One or a list."""
+        return {"oneOf": [self.each.schema, {"type": "array", "items": self.each.schema}]}
+
+    def read(self, given: Any) -> tuple[Any, ...]:
+        """All of them."""
+        items = given if isinstance(given, list | tuple) else [given]
+        if not 0 < len(items) <= MOST:
+            raise ValueError("is an empty list" if not items else f"has more than {MOST} items")
+        return tuple(self.each.read(item) for item in items)
+
+    def write(self, value: Any) -> Any:
+        """The one, or the list."""
+        shown = [self.each.write(item) for item in value]
+        return shown[0] if len(shown) == 1 else shown
+
+
+@dataclass(frozen=True, slots=True)
+class Instant:
+    """An instant of the world's clock."""
+
+    says: str = "an instant of the world's clock, as ISO 8601"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """An ISO 8601 instant."""
+        return {"type": "string", "format": "date-time"}
+
+    def read(self, given: Any) -> datetime:
+        """The instant; a datetime without a zone is in UTC, as text without one is."""
+        text = given.isoformat() if isinstance(given, datetime) else given
+        try:
+            if isinstance(text, str):
+                return parse_instant(text)
+        except ValueError:
+            pass
+        raise ValueError("must be an instant such as 2030-01-31T12:00:00Z")
+
+    def write(self, value: Any) -> str:
+        """The instant in UTC."""
+        return wire(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Json(_AsItIs):
+    """Any JSON value."""
+
+    says: str = "any JSON value"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """Anything."""
+        return {}
+
+    def read(self, given: Any) -> Any:
+        """The value."""
+        return given
+
+
+@dataclass(frozen=True, slots=True)
+class Mapped(_AsItIs):
+    """An object with keys of the caller's own."""
+
+    says: str
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """An object."""
+        return {"type": "object"}
+
+    def read(self, given: Any) -> dict[str, Any]:
+        """A copy of the object."""
+        if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
+            raise ValueError("must be an object")
+        if not 0 < len(given) <= MOST:
+            raise ValueError("is empty" if not given else f"has more than {MOST} keys")
+        return dict(given)
+
+
+def parameter(takes: Takes, about: str, *, default: Any = MISSING, key: str = "") -> Any:
+    """A field that is read from JSON, under ``key`` where that differs from its name."""
+    metadata = {"takes": takes, "about": about, "key": key}
+    return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
+
+
+def key_of(one: Field[Any]) -> str:
+    """The key that a field is read from."""
+    return one.metadata["key"] or one.name
+
+
+def parameters(of: type[Any]) -> dict[str, Field[Any]]:
+    """The fields of a dataclass that are read from JSON, by key."""
+    return {key_of(one): one for one in fields(of) if "takes" in one.metadata}
+
+
+def read(of: type[T], given: Any, place: str, problems: Problems) -> T | None:
+    """A dataclass of type ``of``, made of the JSON object ``given``; None when there are mistakes.
+
+    A null is the same as nothing given.
+    """
+    if not isinstance(given, Mapping):
+        problems.add(place, "must be an object")
+        return None
+    before, known, values = len(problems.found), parameters(of), {}
+    prefix = f"{place}." if place else ""
+    for key, one in known.items():
+        value = given.get(key)
+        if value is not None:
+            try:
+                values[one.name] = one.metadata["takes"].read(value)
+            except ValueError as problem:
+                problems.add(prefix + key, str(problem))
+        elif one.default is MISSING:
+            problems.add(prefix + key, "is missing")
+    for key in sorted(str(key) for key in given if key not in known):
+        problems.add(prefix + key, f"is not known here{nearest(key, known)}")
+    return of(**values) if len(problems.found) == before else None
+
+
+def shown(value: Any) -> dict[str, Any]:
+    """A dataclass that ``read`` made as JSON: every part that is not as it is by default."""
+    return {
+        key: one.metadata["takes"].write(getattr(value, one.name))
+        for key, one in parameters(type(value)).items()
+        if getattr(value, one.name) != one.default
+    }
+
+
+def described(of: type[Any]) -> list[dict[str, Any]]:
+    """The parts of a dataclass: name, what it takes, whether it has to be given, default, what it is for."""
+    return [
+        {
+            "name": key,
+            "takes": one.metadata["takes"].says,
+            "required": one.default is MISSING,
+            "default": None if one.default in (None, MISSING) else one.metadata["takes"].write(one.default),
+            "about": one.metadata["about"],
+        }
+        for key, one in parameters(of).items()
+    ]
+
+
+def schema(of: type[Any]) -> dict[str, dict[str, object]]:
+    """The parts of a dataclass as JSON Schema, by key."""
+    return {
+        key: {**one.metadata["takes"].schema, "description": one.metadata["about"]}
+        for key, one in parameters(of).items()
+    }
+
+
+def nearest(given: str, known: Any) -> str:
+    """A hint at the known word that resembles ``given``, or nothing."""
+    found = get_close_matches(given[:100], sorted(known), 1)
+    return f"; the nearest is {found[0]}" if found else ""
+
+
+def _plain(bound: float) -> str:
+    return f"{bound:.0f}" if bound == int(bound) else f"{bound:g}"

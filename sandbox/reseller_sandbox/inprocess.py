@@ -1,0 +1,192 @@
+"""A sandbox inside a Python process: for tests, and for whoever wants to look closer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy
+from datetime import datetime
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from flask import Flask
+from flask.testing import EnvironBuilder, FlaskClient
+
+from reseller_sandbox.advice import Finding, advise
+from reseller_sandbox.assembly import assemble, open_worlds, operations, vocabulary
+from reseller_sandbox.core.clock import instant_given
+from reseller_sandbox.core.model import Account
+from reseller_sandbox.inworld import InWorld
+from reseller_sandbox.settings import Settings
+from reseller_sandbox.v3.signing import signed_headers
+from reseller_sandbox.web.gate import require_guard
+from reseller_sandbox.worlds import Fork, Limits, World
+from reseller_sandbox.worlds.clock import ClockControl
+from reseller_sandbox.worlds.faults import Faults
+from reseller_sandbox.worlds.outside import OutsideControl
+
+if TYPE_CHECKING:
+    from reseller_sandbox.server.server import Server
+
+
+class Sandbox(InWorld):
+    """The reseller API in this process, with a world of its own.
+
+    >>> sandbox = Sandbox()
+    >>> sandbox.client().get("/v3/balance").json[0]["balance"]
+    '10000.00'
+
+    Takes the fields of ``Settings``; ``now`` may also be ``"real"``, what the
+    machine's clock says. The clock stands still unless ``frozen`` is False or the fixture says so.
+    Raises ``FixtureError``, ``BadAssumption``,
+    ``BadSetting`` and ``Unguarded``.
+    """
+
+    def __init__(
+        self,
+        fixture: str | Path = "default",
+        *,
+        now: datetime | str | None = None,
+        frozen: bool | None = None,
+        seed: str | None = None,
+        profile: str = "documented",
+        assume: Mapping[str, object] | None = None,
+        public_urls: tuple[str, ...] = (),
+        header_prefix: str = "X-SVC-",
+        control_token: str | None = None,
+        control_open: bool = False,
+        max_body: int = 1 << 20,
+        max_connections: int | None = None,
+        limits: Limits | None = None,
+    ) -> None:
+        self.settings = Settings(
+            fixture=fixture,
+            now=instant_given(now) if isinstance(now, str) else now,
+            frozen=frozen,
+            seed=seed,
+            profile=profile,
+            assume=dict(assume or {}),
+            public_urls=public_urls,
+            header_prefix=header_prefix,
+            control_token=control_token,
+            control_open=control_open,
+            max_body=max_body,
+            max_connections=max_connections,
+            limits=limits or Limits(),
+        )
+        self.worlds = open_worlds(self.settings, frozen=True)
+        self.app: Flask = assemble(self.worlds, self.settings)
+        self._hold(self.worlds.default)
+
+    def _hold(self, world: World) -> None:
+        """Act on ``world`` from now on: all that belongs to one world is made here, for a fork as well."""
+        self.world: World = world
+        self.clock = ClockControl(world)
+        self.outside = OutsideControl(world, operations())
+        self.faults = Faults(world, vocabulary())
+
+    def fork(
+        self,
+        *,
+        point: str = "now",
+        fixture: str | Path | None = None,
+        state: str | None = None,
+        name: str | None = None,
+        now: datetime | str | None = None,
+        frozen: bool | None = None,
+        assume: Mapping[str, object] | None = None,
+        seed: str | None = None,
+    ) -> Self:
+        """A new world beside this one, in the same application, with credentials of its own.
+
+        It is this world at ``point``, unless a ``fixture`` or the YAML of one (``state``) is given; the rest
+        is as in ``Fork``. It is deleted by ``close``, or at the end of a ``with``.
+        Refuses as ``Worlds.fork`` does.
+        """
+        wanted = Fork(
+            world=self.world,
+            point=point,
+            fixture=fixture,
+            state=state,
+            name=name,
+            now=instant_given(now) if isinstance(now, str) else now,
+            frozen=frozen,
+            assume=assume,
+            seed=seed,
+        )
+        forked = copy(self)
+        forked._hold(self.worlds.fork(wanted))
+        return forked
+
+    def close(self) -> None:
+        """Delete this world, if it is a fork that is still there."""
+        if self.world is not self.worlds.default and self.worlds.get(self.world.name) is self.world:
+            self.worlds.drop(self.world.name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def account(self, name: str = "main") -> Account:
+        """The account of that name as it is now; raises KeyError when the fixture has none."""
+        accounts = self.world.state.accounts
+        for number in sorted(accounts):
+            if accounts[number].name == name:
+                return accounts[number]
+        raise KeyError(f"the world has no account {name!r}")
+
+    def client(self, account: str = "main") -> SignedClient:
+        """A Flask test client whose requests carry the credentials of ``account``."""
+        return SignedClient(self.app, self.account(account), self.settings.header_prefix)
+
+    def reset(self) -> None:
+        """Take the world back to how it began: names, money, counters and clock."""
+        self.world.reset()
+
+    def advice(self) -> list[Finding]:
+        """What of the world's requests would have cost money, names or secrets in production."""
+        return advise(self.world)
+
+    @contextmanager
+    def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[Server]:
+        """This sandbox on a real port while the context lasts; answers the server, which has a ``url``.
+
+        Raises ``PortInUse``, and ``Unguarded`` for an address
+        that others can reach while the control interface has neither a token nor the word that it needs none.
+        """
+        from reseller_sandbox.server.server import Server  # uvicorn is loaded for those who serve
+
+        settings = self.settings
+        require_guard(host, settings.control_token, settings.control_open)
+        with Server(
+            self.app, host, port, max_body=settings.max_body, limit_connections=settings.max_connections
+        ) as server:
+            yield server
+
+
+class SignedClient(FlaskClient):
+    """A Flask test client that signs v3 requests and puts the token on v2.0 ones."""
+
+    def __init__(self, app: Flask, account: Account, header_prefix: str) -> None:
+        super().__init__(app, app.response_class, use_cookies=False)
+        self.account = account
+        self._prefix = header_prefix
+
+    def open(self, *args: Any, **kwargs: Any) -> Any:
+        """Send a request, signed; takes what Flask's own test client takes."""
+        options = {name: kwargs.pop(name) for name in ("buffered", "follow_redirects") if name in kwargs}
+        builder = EnvironBuilder(self.application, *args, **kwargs)
+        try:
+            request = builder.get_request()
+        finally:
+            builder.close()
+        body = request.get_data()
+        url = f"{request.scheme}://{request.host}{request.environ['REQUEST_URI']}"
+        headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)
+        for name, value in {**headers, "X-Auth-Token": self.account.token}.items():
+            request.environ.setdefault(f"HTTP_{name.upper().replace('-', '_')}", value)
+        request.environ["wsgi.input"] = BytesIO(body)
+        return super().open(request, **options)

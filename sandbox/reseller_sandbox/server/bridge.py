@@ -1,0 +1,289 @@
+"""The bridge from uvicorn to the WSGI application, which it calls right on the event loop.
+
+A call is a few hundred microseconds of computation, so it wants no thread, and
+requests take effect in the order in which they arrive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
+
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.server.delivery import (
+    ENV_AGAIN,
+    ENV_DELIVERY,
+    ENV_NOTE,
+    ENV_SERVED,
+    ENV_TOO_LARGE,
+    Again,
+    Delivery,
+)
+from reseller_sandbox.server.problem import Problem
+from reseller_sandbox.server.requestlog import RequestLine, masked
+from reseller_sandbox.server.wire import Answer, Receive, Send, Wire
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+
+log = logging.getLogger("sandbox")
+
+PLAIN = Delivery()
+FAILED = Problem(500, "internal_error", "The sandbox failed while answering; its log says where.")
+
+_ABSOLUTE = re.compile(rb"[a-z][a-z0-9+.-]*://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
+
+
+class Gone(Exception):
+    """The client left before its request was complete."""
+
+
+class TooLarge(Exception):
+    """The body is longer than is taken."""
+
+
+class Bridge:
+    """An ASGI application that serves ``app``, taking bodies of up to ``max_body`` bytes.
+
+    A longer body is not read: ``app`` is called with an empty one and
+    ``sandbox.body_too_large`` set, and the connection is closed after its answer.
+    """
+
+    def __init__(
+        self, app: WSGIApplication, max_body: int, request_log: Callable[[RequestLine], None] | None
+    ) -> None:
+        self.app = app
+        self.max_body = max_body
+        self.request_log = request_log
+        #: The requests that wait for something, and by when that should be over, by the stopwatch.
+        self.held: dict[asyncio.Task[Any], float] = {}
+
+    async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        began = stopwatch()
+        wire = Wire(receive, send, scope["state"]["transport"], scope["state"]["tcp"])
+        environ = environment(scope)
+        try:
+            await self._read(environ, wire)
+            answer = await self._answer(environ, wire)
+            if ENV_TOO_LARGE in environ:
+                answer = answer.closing()
+            await self._deliver(answer, environ.get(ENV_DELIVERY) or PLAIN, wire)
+            if self.request_log is not None:
+                self.request_log(request_line(environ, answer, stopwatch() - began))
+        except Gone:
+            return
+        except Exception as error:
+            report(error, environ)
+            await wire.drop()
+
+    async def _read(self, environ: WSGIEnvironment, wire: Wire) -> None:
+        """Put the body into ``environ``, or the word that it is too large; raises ``Gone``."""
+        body = b""
+        if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
+            wire.unread = True
+            try:
+                with self._holding(0):
+                    body = await read_body(environ, wire.receive, self.max_body)
+            except TooLarge:
+                environ[ENV_TOO_LARGE] = True
+            except asyncio.CancelledError:
+                await wire.drop()
+                raise Gone from None
+            environ["CONTENT_LENGTH"] = str(len(body))
+        environ["wsgi.input"] = BytesIO(body)
+
+    async def _answer(self, environ: WSGIEnvironment, wire: Wire) -> Answer:
+        """What the application answers, be it when it is called again; raises ``Gone``."""
+        asked = environ.copy()
+        answer = self._call(environ)
+        again: Again | None = environ.get(ENV_AGAIN)
+        if again is None:
+            return answer
+        try:
+            # The client may leave, which does not undo its request.
+            with self._holding(again.after):
+                await asyncio.sleep(again.after)
+        except asyncio.CancelledError:
+            await wire.drop()
+            raise Gone from None
+        environ.clear()
+        environ.update(asked, **{ENV_AGAIN: again})
+        environ["wsgi.input"].seek(0)
+        return await self._call_aside(environ, wire) if again.aside else self._call(environ)
+
+    async def _call_aside(self, environ: WSGIEnvironment, wire: Wire) -> Answer:
+        """What the application answers on a thread; raises ``Gone``, and then it goes on there."""
+        try:
+            with self._holding(0):
+                return await asyncio.to_thread(self._call, environ)
+        except asyncio.CancelledError:
+            await wire.drop()
+            raise Gone from None
+
+    def _call(self, environ: WSGIEnvironment) -> Answer:
+        try:
+            return call(self.app, environ)
+        except BaseException as error:  # SystemExit too: an application is not to end the server.
+            report(error, environ)
+            environ.pop(ENV_DELIVERY, None)
+            return FAILED.answer()
+
+    async def _deliver(self, answer: Answer, delivery: Delivery, wire: Wire) -> None:
+        if delivery is PLAIN and not wire.unread:
+            await wire.carry(answer, delivery)
+            return
+        try:
+            with self._holding(delivery.lasts(len(answer.body))):
+                await wire.carry(answer, delivery)
+        except asyncio.CancelledError:
+            await wire.drop()
+
+    @contextmanager
+    def _holding(self, seconds: float) -> Iterator[None]:
+        task = asyncio.current_task()
+        assert task is not None
+        self.held[task] = stopwatch() + seconds
+        try:
+            yield
+        finally:
+            del self.held[task]
+
+
+def request_line(environ: WSGIEnvironment, answer: Answer, seconds: float) -> RequestLine:
+    """What the request log is to say."""
+    target, note = masked(environ["RAW_URI"]), environ.get(ENV_NOTE, "")
+    return RequestLine(environ["REQUEST_METHOD"], target, answer.status, seconds, len(answer.body), note)
+
+
+def report(error: BaseException, environ: WSGIEnvironment) -> None:
+    """Say in the log, on one line, what failed, how and where; on level DEBUG with the whole traceback."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    asked = f"{environ['REQUEST_METHOD']} {masked(environ['RAW_URI'])}"
+    where = f"{frame.filename}, line {frame.lineno}"
+    trace = error if log.isEnabledFor(logging.DEBUG) else None
+    log.error("%s failed: %s: %r (%s)", asked, type(error).__name__, str(error), where, exc_info=trace)
+
+
+async def read_body(environ: WSGIEnvironment, receive: Receive, limit: int) -> bytes:
+    """The request's body; raises ``TooLarge`` past ``limit`` bytes, and ``Gone``.
+
+    A body whose announced length is too large is not asked for: who waits for
+    ``100 Continue`` gets the refusal in its place.
+    """
+    if int(environ.get("CONTENT_LENGTH", 0)) > limit:
+        raise TooLarge
+    body, more = bytearray(), True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Gone
+        body += message["body"]
+        if len(body) > limit:
+            raise TooLarge
+        more = message["more_body"]
+    return bytes(body)
+
+
+def environment(scope: Any) -> WSGIEnvironment:
+    """The WSGI environment of a request, all but its body.
+
+    ``RAW_URI`` is the request target as it was sent; ``REQUEST_URI`` the path and
+    query of that, undecoded. They differ only for a target in absolute form.
+    """
+    target: bytes = scope["state"]["target"]
+    server, client = scope["server"] or ("", None), scope["client"] or ("", "")
+    environ: WSGIEnvironment = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "REQUEST_URI": origin_form(target).decode("latin-1"),
+        "RAW_URI": target.decode("latin-1"),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1]),
+        "REMOTE_ADDR": client[0],
+        "REMOTE_PORT": str(client[1]),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope["scheme"],
+        "wsgi.input_terminated": True,
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": False,
+        "wsgi.multiprocess": False,
+        "wsgi.run_once": False,
+        ENV_SERVED: True,
+    }
+    _add_headers(environ, scope["headers"])
+    if absolute := _ABSOLUTE.match(target):
+        environ["HTTP_HOST"] = absolute[1].decode("latin-1")
+    return environ
+
+
+def _add_headers(environ: WSGIEnvironment, headers: Iterable[tuple[bytes, bytes]]) -> None:
+    for raw_name, raw_value in headers:
+        # One with an underscore would pass for the header that has a dash there; an upgrade is never made.
+        if b"_" in raw_name or raw_name == b"upgrade":
+            continue
+        name = raw_name.decode("latin-1").upper().replace("-", "_")
+        key = name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
+        value = raw_value.strip(b" \t").decode("latin-1")
+        if key in environ:
+            value = f"{environ[key]}{'; ' if name == 'COOKIE' else ','}{value}"
+        environ[key] = value
+
+
+def origin_form(target: bytes) -> bytes:
+    """The path and query of a request target, which may be in absolute form."""
+    absolute = _ABSOLUTE.match(target)
+    if absolute is None:
+        return target
+    rest = absolute[2]
+    return rest if rest.startswith(b"/") else b"/" + rest
+
+
+def call(app: WSGIApplication, environ: WSGIEnvironment) -> Answer:
+    """What ``app`` answers, whole; raises what it raises, and ValueError for what cannot be sent."""
+    head: list[Any] = []
+    written: list[bytes] = []
+
+    def start_response(
+        status: str, headers: list[tuple[str, str]], _exc_info: Any = None
+    ) -> Callable[[bytes], object]:
+        head[:] = [status, headers]
+        return written.append
+
+    result = app(environ, start_response)
+    try:
+        written.extend(result)
+    finally:
+        if hasattr(result, "close"):
+            result.close()
+    if not head:
+        raise ValueError("the application did not start a response")
+    return _answer(head[0], head[1], b"".join(written), environ["REQUEST_METHOD"])
+
+
+def _answer(line: str, headers: list[tuple[str, str]], body: bytes, method: str) -> Answer:
+    status = int(line[:3])
+    if not 200 <= status <= 599:
+        raise ValueError(f"{line!r} is no status to answer with")
+    sent = {name.lower(): value for name, value in headers}
+    length = str(len(body))
+    if method == "HEAD":
+        length, body = sent.get("content-length", length), b""
+    encoded = [
+        (n.encode("latin-1"), v.encode("latin-1")) for n, v in headers if n.lower() != "content-length"
+    ]
+    if status in (204, 304):
+        return Answer(status, encoded, b"")
+    encoded.append((b"content-length", length.encode("latin-1")))
+    return Answer(status, encoded, body)

@@ -1,0 +1,172 @@
+"""What may happen to an answer on its way to the client, and what of it plain WSGI can bring about.
+
+The application says it by putting a ``Delivery`` into the WSGI environment.
+The server carries it out on the socket (``wire``). Without that
+server, under Flask's test client or another WSGI server, ``delivering``
+does what can be done there: it sleeps, shortens, and raises the exception that a
+client would have met.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from http.client import BadStatusLine
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+#: Set by the server: it carries deliveries out itself.
+ENV_SERVED = "sandbox.served"
+#: Set by the server: the body was longer than it takes, and was not read.
+ENV_TOO_LARGE = "sandbox.body_too_large"
+#: Set by the application: the ``Delivery`` of its answer.
+ENV_DELIVERY = "sandbox.delivery"
+#: Set by the application: an ``Again``, with which it wants to be called again.
+ENV_AGAIN = "sandbox.again"
+#: Set by the application: a few words on the request for the request log.
+ENV_NOTE = "sandbox.note"
+
+
+@dataclass(frozen=True, slots=True)
+class Drip:
+    """The body goes out ``size`` bytes at a time, with ``pause`` seconds between them."""
+
+    size: int
+    pause: float
+
+    def __post_init__(self) -> None:
+        if self.size < 1 or self.pause < 0:
+            raise ValueError(f"{self} has no bytes to send at a time, or a pause below zero")
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """A TCP RST takes the place of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The connection is closed, with a FIN, in place of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Truncate:
+    """The head announces the whole body, of which ``keep`` bytes come; then a FIN, or a RST if ``reset``."""
+
+    keep: int
+    reset: bool = False
+
+    def __post_init__(self) -> None:
+        if self.keep < 0:
+            raise ValueError(f"{self} keeps fewer than no bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Garbage:
+    """``raw``, which need not be HTTP, takes the place of the answer; then the connection is closed."""
+
+    raw: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Hang:
+    """Nothing is sent. The connection stays open for ``seconds``, or until the client leaves."""
+
+    seconds: float | None = None
+
+
+Cut: TypeAlias = Reset | Close | Truncate | Garbage | Hang
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """After ``delay`` seconds the answer goes, in drops if there is a ``drip``; unless ``cut`` strikes."""
+
+    delay: float = 0.0
+    drip: Drip | None = None
+    cut: Cut | None = None
+
+    def __post_init__(self) -> None:
+        if self.delay < 0:
+            raise ValueError(f"{self} has a delay below zero")
+
+    def lasts(self, size: int) -> float:
+        """How many seconds it takes to answer with ``size`` bytes; without end where no answer ever comes."""
+        if self.cut is not None and not isinstance(self.cut, Truncate):
+            return math.inf
+        drops = (size - 1) // self.drip.size if self.drip and size else 0
+        return self.delay + (drops * self.drip.pause if self.drip else 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """The application is to be called with the same request again ``after`` so many seconds.
+
+    It finds this in the environment then; ``held`` is its own. With ``aside`` it is called on a thread, since
+    it will take long and nobody should wait for it. What it answers now is of no account. It is only asked
+    of our own server; elsewhere the application waits by itself.
+    """
+
+    after: float = 0.0
+    held: Any = None
+    aside: bool = False
+
+
+def delivering(app: WSGIApplication) -> WSGIApplication:
+    """``app``, with its deliveries carried out as far as plain WSGI can; our own server is left to do it.
+
+    A delay and a drip sleep in the calling thread. What cannot be shown to an
+    in-process caller is raised as what its client would have raised: a reset is
+    ConnectionResetError, a close ConnectionAbortedError, a hang TimeoutError (at
+    once: there is nobody to wait for), garbage http.client.BadStatusLine.
+    """
+
+    def delivered(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        answer = app(environ, start_response)
+        delivery = environ.get(ENV_DELIVERY)
+        if delivery is None or environ.get(ENV_SERVED):
+            return answer
+        try:
+            body = b"".join(answer)
+        finally:
+            if hasattr(answer, "close"):
+                answer.close()
+        time.sleep(delivery.delay)
+        _strike(delivery.cut)
+        return _body(body, delivery)
+
+    return delivered
+
+
+def _strike(cut: Cut | None) -> None:
+    match cut:
+        case Reset():
+            raise ConnectionResetError("the connection was reset in place of an answer")
+        case Close():
+            raise ConnectionAbortedError("the connection was closed without an answer")
+        case Hang():
+            raise TimeoutError("no answer came")
+        case Garbage(raw):
+            raise BadStatusLine(repr(raw))
+
+
+def _body(body: bytes, delivery: Delivery) -> Iterator[bytes]:
+    cut = delivery.cut
+    for number, piece in enumerate(pieces(body, delivery)):
+        if number and delivery.drip:
+            time.sleep(delivery.drip.pause)
+        yield piece
+    if isinstance(cut, Truncate) and cut.reset:
+        raise ConnectionResetError("the connection was reset within the answer")
+
+
+def pieces(body: bytes, delivery: Delivery) -> list[bytes]:
+    """What of ``body`` is sent, in the pieces it is sent in: always one or more."""
+    if isinstance(delivery.cut, Truncate):
+        body = body[: delivery.cut.keep]
+    size = delivery.drip.size if delivery.drip else len(body)
+    return [body[start : start + size] for start in range(0, len(body), size or 1)] or [b""]

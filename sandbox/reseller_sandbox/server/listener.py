@@ -1,0 +1,127 @@
+"""uvicorn, as it is used here: silent, and quick to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import uvicorn
+
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.server.bridge import Bridge
+from reseller_sandbox.server.protocol import Protocol
+from reseller_sandbox.server.wire import unsent
+
+#: How long an unused connection is kept, in seconds: a client's pool should be the first to give it up.
+KEEP_ALIVE = 75
+
+
+class Listener(uvicorn.Server):
+    """Serves ``bridge`` until it is asked to stop, from whichever thread or signal handler.
+
+    ``grace`` is how many seconds it then lets the requests in flight take.
+    """
+
+    def __init__(
+        self,
+        bridge: Bridge,
+        *,
+        grace: float,
+        certfile: str | None,
+        keyfile: str | None,
+        limit_connections: int | None,
+    ) -> None:
+        config = uvicorn.Config(
+            bridge,
+            http=Protocol,
+            ws="none",
+            loop="asyncio",
+            interface="asgi3",
+            lifespan="off",
+            log_config=None,
+            date_header=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=limit_connections,
+            timeout_keep_alive=KEEP_ALIVE,
+            ssl_certfile=certfile,
+            ssl_keyfile=keyfile,
+        )
+        super().__init__(config)
+        self.bridge = bridge
+        self.grace = grace
+        self.patient = True
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._woken = asyncio.Event()
+
+    def stop(self, *, patient: bool) -> None:
+        """Ask it to stop. If ``patient``, it waits for delayed and dripping answers, if the grace suffices.
+
+        Asked a second time it waits for nothing.
+        """
+        self.force_exit = self.should_exit
+        self.should_exit, self.patient = True, patient
+        if self._loop is not None:
+            with suppress(RuntimeError):  # It has stopped, and its loop is closed.
+                self._loop.call_soon_threadsafe(self._woken.set)
+
+    async def listen(self, sock: socket.socket, ready: Callable[[], None]) -> None:
+        """Serve on ``sock``, calling ``ready`` once it does, until asked to stop."""
+        self._loop = asyncio.get_running_loop()
+        self.config.load()
+        self.lifespan = self.config.lifespan_class(self.config)
+        await self.startup([sock])
+        ready()
+        if not self.should_exit:
+            await self._woken.wait()
+        await self.shutdown([sock])
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop accepting, let what is in flight finish, and drop the rest.
+
+        uvicorn's own looks only ten times a second whether it is done.
+        """
+        await self._stop_accepting()
+        for sock in sockets or ():
+            sock.close()
+        for connection in list(self.server_state.connections):
+            connection.shutdown()
+        latest = stopwatch() + self.grace
+        await self._until(lambda: self._finished(latest), self.grace)
+        for task in list(self.server_state.tasks):
+            task.cancel()
+        connections: set[Any] = self.server_state.connections
+        for connection in list(connections):
+            connection.tcp.abort()
+        await self._until(lambda: not connections, self.grace)
+
+    async def _stop_accepting(self) -> None:
+        # asyncio would lose track of a connection that it has accepted but not set up when the server
+        # closes; so let it accept no more, and get done with those.
+        loop = asyncio.get_running_loop()
+        with suppress(NotImplementedError):  # Windows has another way to accept, and not this gap.
+            for sock in (sock for server in self.servers for sock in server.sockets):
+                loop.remove_reader(sock)
+        for _ in range(3):
+            await asyncio.sleep(0)
+        for server in self.servers:
+            server.close()
+
+    def _finished(self, latest: float) -> bool:
+        """Whether nothing is left that is worth waiting for, which only what ends by ``latest`` is."""
+        if self.force_exit:
+            return True
+        for task, over in list(self.bridge.held.items()):
+            if not self.patient or over > latest:
+                task.cancel()
+        connections: set[Any] = self.server_state.connections
+        return not self.server_state.tasks and not any(unsent(one.transport, one.tcp) for one in connections)
+
+    async def _until(self, done: Callable[[], bool], seconds: float) -> None:
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while not done():
+                    await asyncio.sleep(0.001)

@@ -1,0 +1,198 @@
+"""The server: a WSGI application on a port, in the foreground or on a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+from reseller_sandbox.server.requestlog import RequestLine
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication
+
+    from reseller_sandbox.server.listener import Listener
+
+__all__ = ["CannotListen", "PortInUse", "RequestLine", "Server"]
+
+#: How many seconds ``Server.stop`` lets ordinary answers take that are on their way.
+STOP_GRACE = 1.0
+
+BACKLOG = 2048
+
+
+class CannotListen(Exception):
+    """The address is none that a server could listen on; the message is one line that says why."""
+
+
+class PortInUse(CannotListen):
+    """Something listens on that port already; the message is one line that says what to do."""
+
+
+class Server:
+    """One listening server for a WSGI application.
+
+    It has its port from the start: connections made before it runs wait for it.
+    ``port`` 0 takes any free one. ``max_body`` is in bytes; for a longer body the
+    application is called with ``sandbox.body_too_large`` set. ``log`` is called
+    after each answer. With ``certfile``, and ``keyfile`` unless the key is in
+    there too, it speaks TLS. Past ``limit_connections`` clients are answered 503.
+    ``grace`` is how many seconds the requests in flight have when ``run`` ends.
+
+    Raises ``PortInUse``, and ``CannotListen`` for any other address that cannot be had.
+    """
+
+    def __init__(
+        self,
+        app: WSGIApplication,
+        host: str = "127.0.0.1",
+        port: int = 8053,
+        *,
+        max_body: int = 1 << 20,
+        log: Callable[[RequestLine], None] | None = None,
+        certfile: str | None = None,
+        keyfile: str | None = None,
+        limit_connections: int | None = None,
+        grace: float = 5.0,
+    ) -> None:
+        self.app = app
+        self.host = host
+        self.max_body = max_body
+        self.log = log
+        self.certfile = certfile
+        self.keyfile = keyfile
+        self.limit_connections = limit_connections
+        self.grace = grace
+        self._socket = bound(host, port)
+        self.port: int = self._socket.getsockname()[1]
+        self._listener: Listener | None = None
+        self._thread: threading.Thread | None = None
+        self._stops = 0
+
+    @property
+    def url(self) -> str:
+        """Where a client on this machine finds it, without a slash at the end."""
+        host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        scheme = "https" if self.certfile else "http"
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+
+    def run(self) -> None:
+        """Serve until SIGINT or SIGTERM (or ``stop`` in another thread), then return.
+
+        Requests in flight are finished first, delayed answers too where the grace
+        suffices for them; a second signal cuts that short.
+        """
+        with handling_signals(lambda: self._ask(patient=True)):
+            self._serve(self.grace, lambda: None)
+
+    def start(self) -> Self:
+        """Serve on a thread; returns when it does, and raises what kept it from that."""
+        ready: Future[None] = Future()
+        self._thread = threading.Thread(
+            target=self._serve_on_thread, args=(ready,), name=f"sandbox:{self.port}", daemon=True
+        )
+        self._thread.start()
+        ready.result()
+        return self
+
+    def stop(self) -> None:
+        """Stop serving, and return when that is done. Answers held back are dropped, not waited for.
+
+        It does nothing to a server that has stopped. One that has not been started gives its port free.
+        """
+        self._ask(patient=False)
+        if self._thread not in (None, threading.current_thread()):
+            self._thread.join()
+        if self._listener is None:
+            self._socket.close()
+
+    def __enter__(self) -> Self:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _ask(self, *, patient: bool) -> None:
+        self._stops += 1
+        if self._listener is not None:
+            self._listener.stop(patient=patient)
+
+    def _serve(self, grace: float, ready: Callable[[], None]) -> None:
+        # Callers that never open a port should not pay for uvicorn's import.
+        from reseller_sandbox.server.bridge import Bridge
+        from reseller_sandbox.server.listener import Listener
+
+        self._listener = Listener(
+            Bridge(self.app, self.max_body, self.log),
+            grace=grace,
+            certfile=self.certfile,
+            keyfile=self.keyfile,
+            limit_connections=self.limit_connections,
+        )
+        with self._socket:
+            if not self._stops:
+                asyncio.run(self._listener.listen(self._socket, ready))
+
+    def _serve_on_thread(self, ready: Future[None]) -> None:
+        try:
+            self._serve(STOP_GRACE, lambda: ready.set_result(None))
+        except BaseException as error:
+            if ready.done():
+                raise
+            ready.set_exception(error)
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket that listens on ``host`` and ``port``; raises ``CannotListen``."""
+    if not 0 <= port <= 65535:  # The look-up below would take it modulo 65536.
+        raise CannotListen(f"{host}:{port} is no address to listen on: ports end at 65535")
+    try:
+        found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError as error:
+        raise CannotListen(f"{host}:{port} is no address to listen on: {error}") from None
+    # A name such as localhost may have several; clients that try IPv6 first go on to IPv4.
+    family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
+    listening = socket.socket(family, kind, protocol)
+    try:
+        if sys.platform != "win32":  # There it would let two servers share one port.
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)  # Until one of them listens, two sockets may have the same port.
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            raise PortInUse(
+                f"{host}:{port} is in use by another program: stop that one, or choose another port "
+                f"(0 takes any that is free)"
+            ) from None
+        raise CannotListen(f"cannot listen on {host}:{port}: {error.strerror}") from None
+    return listening
+
+
+@contextmanager
+def handling_signals(stop: Callable[[], None]) -> Iterator[None]:
+    """Have ``stop`` called on each signal that asks a program to end; only the main thread gets any."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    names = [name for name in ("SIGINT", "SIGTERM", "SIGBREAK") if hasattr(signal, name)]
+
+    def handle(_number: int, _frame: Any) -> None:
+        stop()
+
+    before = {one: signal.signal(one, handle) for one in (getattr(signal, name) for name in names)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

@@ -1,0 +1,95 @@
+"""Reading a v2.0 body: what must be there first, then each field, with a word for the first mistake."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import ValidationError
+
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.refusals import (
+    INVALID_PARAMETER,
+    MISSING_PARAMETER,
+    UNSUPPORTED_MEDIA_TYPE,
+    Refused,
+)
+from reseller_sandbox.v2.forms import FormText, read_form
+from reseller_sandbox.web.bodies import read_object
+from reseller_sandbox.web.fields import Shape, Whole, problems
+from reseller_sandbox.web.generation import Incoming, assumed_by
+from reseller_sandbox.worlds import World
+
+_FORM = "application/x-www-form-urlencoded"
+_LONGEST = 80
+
+
+class Asked(Shape):
+    """The body of a request."""
+
+    def needs(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
+        """The keys that must be there, in the order in which they are missed."""
+        return tuple(field.data_key or name for name, field in self.fields.items() if field.required)
+
+
+class Number(Whole):
+    """A whole number: written as one in JSON, as digits in a form."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
+        if isinstance(value, FormText) and value.isascii() and value.isdigit() and len(value) < 11:
+            value = int(value)
+        return super()._deserialize(value, attr, data, **kwargs)
+
+
+class Bit(Number):
+    """0 or 1."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
+        number = super()._deserialize(value, attr, data, **kwargs)
+        if number not in (0, 1):
+            raise ValidationError("must be 0 or 1")
+        return number
+
+
+def read(incoming: Incoming, world: World) -> dict[str, Any]:
+    """The object in a request's body, which is JSON or, where the assumptions take one, a form.
+
+    Refuses with ``unsupported_media_type`` and ``malformed_body``. JSON is taken under any content type.
+    """
+    content_type = incoming.headers.get("Content-Type", "")
+    form = _FORM in content_type.lower() and not incoming.body.lstrip().startswith((b"{", b"["))
+    if not form or not incoming.body:
+        return read_object(incoming.body)
+    if assumed_by(world, incoming).request_format == "json":
+        raise Refused(UNSUPPORTED_MEDIA_TYPE, given=content_type[:_LONGEST])
+    return read_form(incoming.body)
+
+
+def load(schema: Asked, given: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
+    """``given`` read by ``schema``; refuses with ``missing_parameter``, then with ``invalid_parameter``.
+
+    The refusal's fact ``field`` is the first mistaken key in the schema's order, ``value`` what it held.
+    """
+    for key in schema.needs(assumed):
+        if given.get(key) in (None, "", [], {}):
+            raise Refused(MISSING_PARAMETER, field=key)
+    try:
+        return dict(schema.load(given))
+    except ValidationError as error:
+        found: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
+        keys = [field.data_key or name for name, field in schema.fields.items()]
+        field = next(key for key in keys if key in found)
+        listed = "; ".join(f"{path} {problem}" for path, problem in problems(found))
+        raise Refused(
+            INVALID_PARAMETER, problems=listed, field=field, value=_cut(text(given[field]))
+        ) from None
+
+
+def text(value: Any) -> str:
+    """A string as it is; anything else as the beginning of its JSON."""
+    return value if isinstance(value, str) else _cut(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def _cut(shown: str) -> str:
+    return shown if len(shown) <= _LONGEST else shown[: _LONGEST - 1] + "…"

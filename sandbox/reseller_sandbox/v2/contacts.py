@@ -1,0 +1,177 @@
+"""Contacts under handles of the caller's choice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import INCLUDE, post_load
+
+from reseller_sandbox.core import contacts, refusals
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.model import CARD_FIELDS, Card, Contact
+from reseller_sandbox.v2 import errors
+from reseller_sandbox.v2.bodies import Asked, Number
+from reseller_sandbox.v2.shapes import Checked, Done, done
+from reseller_sandbox.web.fields import Shape, Text, Within
+from reseller_sandbox.web.generation import Call, Endpoint
+
+
+class ContactWanted(Asked):
+    """Who a contact is, and under any other key an extra parameter."""
+
+    class Meta:
+        unknown = INCLUDE
+
+    address = Text()
+    city = Text()
+    company = Text()
+    country = Text()
+    fax = Text()
+    mail = Text()
+    name = Text()
+    phone = Text()
+    region = Text()
+    zip = Text()
+    customer_id = Number()
+
+    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+        """As ``v2.contact.required`` says."""
+        spared = ("company", "fax", "region") if assumed.contact_required == "postal" else ()
+        return tuple(name for name in self.fields if name in CARD_FIELDS and name not in spared)
+
+    @post_load
+    def sorted_out(self, found: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+        """The fields of the card, the extra parameters, and the customer."""
+        card = {name: found[name] for name in CARD_FIELDS if name in found}
+        extra = {name: value for name, value in found.items() if name not in self.fields}
+        return {"card": card, "extra": extra, "customer_id": found.get("customer_id")}
+
+
+class ContactShown(Shape):
+    """Who a contact is."""
+
+    address = Text()
+    city = Text()
+    company = Text()
+    country = Text()
+    fax = Text()
+    mail = Text()
+    name = Text()
+    phone = Text()
+    region = Text()
+    zip = Text()
+
+
+class ContactFound(Done):
+    """A contact."""
+
+    data = Within(ContactShown)
+
+
+def check(call: Call) -> dict[str, Any]:
+    """Whether a contact could be created under a handle."""
+    return done(avail=contacts.is_free(call.draft, _handle(call)))
+
+
+def create(call: Call) -> dict[str, Any]:
+    """Create a contact under a handle that is free in the whole registry."""
+    contacts.add(
+        call.draft,
+        call.account,
+        _handle(call),
+        Card(**call.arguments["card"]),
+        call.arguments["extra"],
+        call.arguments["customer_id"],
+    )
+    return done()
+
+
+def edit(call: Call) -> dict[str, Any]:
+    """Change a contact; what may be left out and is left out stays."""
+    contacts.edit(call.draft, _own(call), call.arguments["card"], call.arguments["extra"])
+    return done()
+
+
+def info(call: Call) -> dict[str, Any]:
+    """A contact."""
+    return done(data=_own(call, malformed=True).card)
+
+
+def delete(call: Call) -> dict[str, Any]:
+    """Delete a contact that no name is linked to."""
+    contacts.remove(call.draft, _own(call, malformed=True))
+    return done()
+
+
+def _handle(call: Call) -> str:
+    return contacts.parse_handle(call.arguments["contact_id"])
+
+
+def _own(call: Call, *, malformed: bool = False) -> Contact:
+    """The account's contact in the path; with ``malformed``, what can be no handle is only not found."""
+    handle = call.arguments["contact_id"] if malformed else _handle(call)
+    return contacts.own(call.draft, call.account, handle, field="contact_id")
+
+
+_CHECK = "/{version}/contact/{contact_id}/check"
+_ONE = "/{version}/contact/{contact_id}"
+
+ENDPOINTS = (
+    Endpoint(
+        id="v2.contact.check",
+        method="GET",
+        paths=(_CHECK,),
+        handle=check,
+        answer=Checked(),
+        refuses=(refusals.INVALID_HANDLE,),
+    ),
+    Endpoint(
+        id="v2.contact.create",
+        method="POST",
+        paths=(_ONE,),
+        handle=create,
+        body=ContactWanted(),
+        answer=Done(),
+        refuses=(
+            *errors.BODY,
+            refusals.INVALID_HANDLE,
+            refusals.UNKNOWN_EXTRA,
+            refusals.INVALID_EXTRA,
+            refusals.INVALID_CONTACT,
+            refusals.CUSTOMER_NOT_FOUND,
+            refusals.HANDLE_TAKEN,
+        ),
+    ),
+    Endpoint(
+        id="v2.contact.edit",
+        method="PUT",
+        paths=(_ONE,),
+        handle=edit,
+        body=ContactWanted(),
+        answer=Done(),
+        refuses=(
+            *errors.BODY,
+            refusals.INVALID_HANDLE,
+            refusals.CONTACT_NOT_FOUND,
+            refusals.INVALID_EXTRA,
+            refusals.INVALID_CONTACT,
+        ),
+    ),
+    Endpoint(
+        id="v2.contact.info",
+        method="GET",
+        paths=(_ONE,),
+        handle=info,
+        answer=ContactFound(),
+        refuses=(refusals.CONTACT_NOT_FOUND,),
+    ),
+    Endpoint(
+        id="v2.contact.delete",
+        method="DELETE",
+        paths=(_ONE,),
+        handle=delete,
+        answer=Done(),
+        refuses=(refusals.CONTACT_NOT_FOUND, refusals.CONTACT_LINKED),
+    ),
+)

@@ -1,0 +1,188 @@
+"""Customers: the end clients of a reseller."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import fields, post_load, validate
+
+from reseller_sandbox.core import customers, refusals
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.cards import LONGEST
+from reseller_sandbox.core.model import Customer
+from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
+from reseller_sandbox.v2 import errors
+from reseller_sandbox.v2.bodies import Asked, Number
+from reseller_sandbox.v2.shapes import Done, Told, done
+from reseller_sandbox.web.fields import Shape, Text, Within
+from reseller_sandbox.web.generation import Call, Endpoint
+
+_ANY_LENGTH = validate.Length(max=LONGEST, error=f"must have at most {LONGEST} characters")
+_LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error="must be a two-letter language code")
+_POSITIVE = validate.Range(min=0, error="must not be negative")
+
+
+class CustomerWanted(Asked):
+    """Who a customer is."""
+
+    address = Text()
+    city = Text()
+    company = Text()
+    country = Text()
+    fax = Text()
+    lang = Text(validate=_LANGUAGE)
+    mail = Text()
+    name = Text()
+    password = Text(validate=_ANY_LENGTH)
+    phone = Text()
+    post_address = Text(data_key="post_adress", validate=_ANY_LENGTH)
+    region = Text()
+    zip = Number(validate=_POSITIVE)
+
+    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+        """As ``v2.customer.required`` says."""
+        match assumed.customer_required:
+            case "mail_and_name":
+                return ("mail", "name")
+            case "postal":
+                return ("address", "city", "country", "mail", "name", "phone", "zip")
+            case _:
+                return tuple(field.data_key or name for name, field in self.fields.items())
+
+    @post_load
+    def plain(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """The postal code as the registry keeps it."""
+        return {**found, "zip": str(found["zip"])} if "zip" in found else found
+
+
+class CustomerChange(CustomerWanted):
+    """What is to change; without an id, the mail says whose it is."""
+
+    customer_id = Number()
+
+    def needs(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
+        """Nothing but what names the customer, which the operation asks for."""
+        return ()
+
+
+class CustomerId(Shape):
+    """A customer's id."""
+
+    customer_id = fields.Integer()
+
+
+class Created(Done):
+    """The id of a new customer."""
+
+    data = Within(CustomerId)
+
+
+class CustomerInfo(Shape):
+    """What is shown of a customer."""
+
+    address = Text(attribute="card.address")
+    city = Text(attribute="card.city")
+    company = Text(attribute="card.company")
+    count_active_orders = fields.Integer()
+    country = Text(attribute="card.country")
+    id = fields.Integer()
+    mail = Text(attribute="card.mail")
+    name = Text(attribute="card.name")
+    phone = Text(attribute="card.phone")
+    region = Text(attribute="card.region")
+    zip = fields.Integer()
+
+
+class CustomerFound(Shape):
+    """A customer, in the one envelope that has no code."""
+
+    data = Within(CustomerInfo)
+    status = fields.Boolean()
+
+
+def create(call: Call) -> dict[str, Any]:
+    """Add a customer; its mail must be new to the account."""
+    customer = customers.create(call.draft, call.account, call.arguments)
+    return done(data={"customer_id": customer.customer_id})
+
+
+def edit(call: Call) -> dict[str, Any]:
+    """Change a customer, found by an id or else by its mail; what is left out stays."""
+    customers.edit(call.draft, call.account, _meant(call), call.arguments)
+    return done()
+
+
+def _meant(call: Call) -> Customer:
+    state, number = call.draft.state, call.arguments.get("customer_id")
+    if number is not None:
+        return customers.own(state, call.account, customers.parse_id(str(number)))
+    by_mail = call.assumed.customer_edit_by == "mail"
+    if not by_mail or not call.arguments.get("mail"):
+        raise Refused(MISSING_PARAMETER, field="mail" if by_mail else "customer_id")
+    return customers.by_mail(state, call.account, call.arguments["mail"])
+
+
+def info(call: Call) -> dict[str, Any]:
+    """A customer and how many active orders it has; a postal code that is no number reads 0."""
+    customer = _asked(call)
+    code = customer.card.zip
+    data = {
+        "card": customer.card,
+        "id": customer.customer_id,
+        "count_active_orders": len(customers.active_orders(call.draft, customer)),
+        "zip": int(code) if code.isascii() and code.isdigit() else 0,
+    }
+    return done(data=data)
+
+
+def delete(call: Call) -> dict[str, Any]:
+    """Delete a customer that has no active orders."""
+    customers.delete(call.draft, _asked(call))
+    return done(msg="The customer is deleted")
+
+
+def _asked(call: Call) -> Customer:
+    number = customers.parse_id(call.arguments["customer_id"])
+    return customers.own(call.draft.state, call.account, number)
+
+
+_ALL = "/{version}/customer"
+_ONE = "/{version}/customer/{customer_id}"
+_FOUND = (refusals.INVALID_CUSTOMER_ID, refusals.CUSTOMER_NOT_FOUND)
+
+ENDPOINTS = (
+    Endpoint(
+        id="v2.customer.create",
+        method="POST",
+        paths=(_ALL,),
+        handle=create,
+        body=CustomerWanted(),
+        answer=Created(),
+        refuses=(*errors.BODY, refusals.INVALID_CONTACT, refusals.MAIL_TAKEN),
+    ),
+    Endpoint(
+        id="v2.customer.edit",
+        method="PUT",
+        paths=(_ALL, _ONE),
+        handle=edit,
+        body=CustomerChange(),
+        answer=Done(),
+        refuses=(*errors.BODY, *_FOUND, refusals.INVALID_CONTACT, refusals.MAIL_TAKEN),
+    ),
+    Endpoint(
+        id="v2.customer.info",
+        method="GET",
+        paths=(_ONE,),
+        handle=info,
+        answer=CustomerFound(),
+        refuses=_FOUND,
+    ),
+    Endpoint(
+        id="v2.customer.delete",
+        method="DELETE",
+        paths=(_ONE,),
+        handle=delete,
+        answer=Told(),
+        refuses=(*_FOUND, refusals.CUSTOMER_HAS_ORDERS),
+    ),
+)

@@ -1,0 +1,238 @@
+"""Names: to check, register, read and delete them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from marshmallow import INCLUDE, fields, post_load
+
+from reseller_sandbox.core import orders, refusals, registration
+from reseller_sandbox.core.model import ROLES, Order, Stage
+from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
+from reseller_sandbox.core.zones import parse_name
+from reseller_sandbox.v2 import errors
+from reseller_sandbox.v2.bodies import Asked, Number, text
+from reseller_sandbox.v2.shapes import (
+    CONTACT_KEYS,
+    FOUND,
+    NAME_PATH,
+    PERIOD,
+    Done,
+    done,
+    handles_asked,
+    own_order,
+    reseller_customer,
+    servers_asked,
+    shown,
+)
+from reseller_sandbox.web.fields import Listed, Shape, Shaped, SpacedInstant, Text, Within
+from reseller_sandbox.web.generation import Call, Endpoint
+
+# Availability
+
+
+class Either(fields.Raw):
+    """A truth value, written as one or in a word."""
+
+    shape: ClassVar[Shaped] = {"oneOf": [{"type": "string", "enum": ["true", "false"]}, {"type": "boolean"}]}
+
+
+class NameChecked(Done):
+    """Whether a name can be registered."""
+
+    avail = Either()
+
+
+def check(call: Call) -> dict[str, Any]:
+    """Whether a name is free; one that its registry keeps back is not."""
+    found = registration.availability(call.draft, parse_name(call.arguments["domain_name"]))
+    free = not (found.taken or found.reserved)
+    as_word = call.assumed.domain_check_avail == "string"
+    return done(avail=str(free).lower() if as_word else free)
+
+
+# Registration
+
+
+class Delegation(fields.Field[list[str]]):
+    """The name servers of a new name: an array, or an object with one under ``array``."""
+
+    shape: ClassVar[Shaped] = {
+        "oneOf": [
+            {"type": "object", "properties": {"array": {"type": "array", "items": {"type": "string"}}}},
+            {"type": "array", "items": {"type": "string"}},
+        ]
+    }
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> list[str]:  # noqa: ARG002
+        servers = servers_asked(value.get("array") if isinstance(value, Mapping) else value)
+        if not servers:
+            raise Refused(MISSING_PARAMETER, field="ns")
+        return servers
+
+
+class NameWanted(Asked):
+    """A registration. The licence stands under the key that ``v2.license`` names."""
+
+    class Meta:
+        unknown = INCLUDE
+
+    contact_admin = Text(required=True)
+    contact_billing = Text(required=True)
+    contact_registrant = Text(required=True)
+    contact_tech = Text(required=True)
+    customer_id = Number()
+    ns = Delegation(required=True)
+    period = Number(required=True)
+
+    @post_load
+    def sorted_out(self, found: Mapping[str, Any], **_: Any) -> dict[str, Any]:
+        """What a registration knows, and the rest of the body for the registry's own requirements."""
+        known = {name: value for name, value in found.items() if name in self.fields}
+        rest = {name: text(value) for name, value in found.items() if name not in self.fields}
+        return {**known, "requirements": rest}
+
+
+def register(call: Call) -> dict[str, Any]:
+    """Register a name; the price is taken from the balance."""
+    registration.register(
+        call.draft,
+        call.account,
+        registration.Registration(
+            name=parse_name(call.arguments["domain_name"]),
+            years=call.arguments["period"],
+            contacts=handles_asked(call.arguments),
+            nameservers=call.arguments["ns"],
+            customer_id=reseller_customer(call),
+            requirements=call.arguments["requirements"],
+            cost=orders.WHATEVER,
+        ),
+    )
+    return done()
+
+
+# Reading
+
+
+class Domain(Shape):
+    """A name."""
+
+    contact_admin = Text()
+    contact_billing = Text()
+    contact_registrant = Text()
+    contact_tech = Text()
+    date_created = SpacedInstant()
+    date_end = SpacedInstant()
+    ns = Listed(Text())
+    status: fields.Field[Any] = Text()
+
+
+class WordOrTruth(fields.Raw):
+    """The status of an order, or of an envelope."""
+
+    shape: ClassVar[Shaped] = {"oneOf": [{"type": "string"}, {"type": "boolean"}]}
+
+
+class DomainFound(Domain):
+    """A name by itself, or inside an envelope; ``v2.domain_info.shape`` chooses."""
+
+    status = WordOrTruth()
+    code = fields.Integer()
+    data = Within(Domain)
+
+
+def info(call: Call) -> dict[str, Any]:
+    """A name with its contacts, dates, name servers and status."""
+    order = own_order(call)
+    asked = call.arguments["domain_name"]
+    handles = {CONTACT_KEYS[role]: getattr(order.contacts, role) for role in ROLES}
+    domain = {
+        **handles,
+        "date_created": order.created,
+        "date_end": order.expires,
+        "ns": [shown(call, server, asked) for server in order.nameservers],
+        "status": status(call, order),
+    }
+    return domain if call.assumed.domain_info_shape == "bare" else done(data=domain)
+
+
+_STATUS = {
+    Stage.REQUESTED: "0",
+    Stage.PROCESSING: "1",
+    Stage.ACTIVE: "2",
+    Stage.OVERDUE: "3",
+    Stage.REDEMPTION: "6",
+    Stage.PENDING_DELETE: "6",
+}
+
+
+def status(call: Call, order: Order) -> str:
+    """The v2.0 status of an order."""
+    if order.stage is Stage.ARRIVING:
+        return _STATUS[Stage.PROCESSING if call.assumed.arriving_status == "processing" else Stage.REQUESTED]
+    return _STATUS[order.stage]
+
+
+def delete(call: Call) -> dict[str, Any]:
+    """Delete a name: into removal, or at once and refunded in its first days."""
+    orders.delete(call.draft, own_order(call))
+    return done()
+
+
+ENDPOINTS = (
+    Endpoint(
+        id="v2.domain.check",
+        method="GET",
+        paths=(f"{NAME_PATH}/check",),
+        handle=check,
+        answer=NameChecked(),
+        refuses=(refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED),
+    ),
+    Endpoint(
+        id="v2.domain.register",
+        method="POST",
+        paths=(NAME_PATH,),
+        handle=register,
+        body=NameWanted(),
+        answer=Done(),
+        refuses=(
+            *errors.BODY,
+            refusals.INVALID_NAME,
+            refusals.ZONE_NOT_SUPPORTED,
+            refusals.ZONE_OUT_OF_SERVICE,
+            *PERIOD,
+            refusals.CONTACT_NOT_FOUND,
+            refusals.CUSTOMER_NOT_FOUND,
+            refusals.INVALID_NAMESERVER,
+            refusals.LICENSE_REQUIRED,
+            refusals.INVALID_LICENSE,
+            refusals.NAME_TAKEN,
+            refusals.NAME_RESERVED,
+            refusals.PREMIUM_COST_REQUIRED,
+            refusals.INSUFFICIENT_FUNDS,
+        ),
+    ),
+    Endpoint(
+        id="v2.domain.info",
+        method="GET",
+        paths=(NAME_PATH,),
+        handle=info,
+        answer=DomainFound(),
+        refuses=FOUND,
+    ),
+    Endpoint(
+        id="v2.domain.delete",
+        method="DELETE",
+        paths=(NAME_PATH,),
+        handle=delete,
+        answer=Done(),
+        refuses=(
+            *FOUND,
+            refusals.WRONG_STATE,
+            refusals.TRANSFER_PENDING,
+            refusals.LOCKED,
+            refusals.HOST_IN_USE,
+        ),
+    ),
+)

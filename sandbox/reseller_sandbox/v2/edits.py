@@ -1,0 +1,92 @@
+"""Edits of a name: its statuses, contacts and name servers, several in one request."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from marshmallow import ValidationError, fields, post_load
+
+from reseller_sandbox.core import edits, refusals
+from reseller_sandbox.core.model import Flag
+from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
+from reseller_sandbox.v2 import errors
+from reseller_sandbox.v2.bodies import Asked, Bit
+from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Done, done, handles_asked, own_order, servers_asked
+from reseller_sandbox.web.fields import Shaped, Text
+from reseller_sandbox.web.generation import Call, Endpoint
+
+
+class ServerChanges(fields.Field[dict[str, list[str]]]):
+    """Name servers to add and to take away, each an array under ``add`` or ``del``."""
+
+    shape: ClassVar[Shaped] = {
+        "type": "object",
+        "properties": {key: {"type": "array", "items": {"type": "string"}} for key in ("add", "del")},
+    }
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> dict[str, list[str]]:  # noqa: ARG002
+        if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
+            raise ValidationError("must be an object with arrays under add and del")
+        return {key: servers_asked(listed) for key, listed in value.items() if listed not in (None, [])}
+
+
+class Changes(Asked):
+    """What is to change of a name; at least something."""
+
+    client_delete_prohibited = Bit()
+    client_hold = Bit()
+    client_renew_prohibited = Bit()
+    client_transfer_prohibited = Bit()
+    client_update_prohibited = Bit()
+    contact_admin = Text()
+    contact_billing = Text()
+    contact_registrant = Text()
+    contact_tech = Text()
+    ns = ServerChanges()
+
+    @post_load
+    def something(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """Refuse a body that changes nothing."""
+        if all(value == {} for value in found.values()):
+            raise Refused(MISSING_PARAMETER, field="client_*, contact_* or ns")
+        return found
+
+
+def edit(call: Call) -> dict[str, Any]:
+    """Change a name's statuses, contacts and name servers, all of it or nothing.
+
+    A new registrant costs what the zone asks for it. While updates are prohibited, one edit is taken:
+    ``client_update_prohibited`` 0 and nothing beside it.
+    """
+    servers = call.arguments.get("ns", {})
+    wanted = edits.Edit(
+        flags={flag: bool(call.arguments[flag]) for flag in Flag if flag in call.arguments},
+        contacts=handles_asked(call.arguments),
+        add=servers.get("add", ()),
+        remove=servers.get("del", ()),
+    )
+    edits.edit(call.draft, own_order(call), wanted)
+    return done()
+
+
+ENDPOINTS = (
+    Endpoint(
+        id="v2.domain.edit",
+        method="PUT",
+        paths=(NAME_PATH,),
+        handle=edit,
+        body=Changes(),
+        answer=Done(),
+        refuses=(
+            *errors.BODY,
+            *FOUND,
+            refusals.WRONG_STATE,
+            refusals.LOCKED,
+            refusals.TRANSFER_PENDING,
+            refusals.INVALID_NAMESERVER,
+            refusals.CONTACT_NOT_FOUND,
+            refusals.INSUFFICIENT_FUNDS,
+        ),
+    ),
+)

@@ -1,0 +1,287 @@
+"""How v2.0 refuses: which documented error each rule becomes, for each operation.
+
+Several rules share an error, and some rules have none that speaks of them; then the nearest one that
+is documented for the operation answers. The rule and its sentence travel beside it in a header.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from reseller_sandbox.core import refusals as r
+from reseller_sandbox.core.refusals import Refused, Rule
+from reseller_sandbox.web import errors as web
+
+_LONGEST = 120
+
+
+@dataclass(frozen=True, slots=True)
+class Documented:
+    """An error of the contract: its code, and its message with ``{info}`` or ``{param_name}`` in it."""
+
+    code: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A documented error as a rule says it; the placeholder takes a fact of the refusal, or a word."""
+
+    error: Documented
+    fact: str = ""
+    word: str = ""
+
+    def message(self, refused: Refused) -> str:
+        """The message with its placeholder filled."""
+        filling = (self.word or str(refused.facts.get(self.fact, "")))[:_LONGEST]
+        return self.error.message.format(info=filling, param_name=filling)
+
+
+INVALID = Documented(400, "Invalid {param_name}")
+INVALID_PARAM = Documented(400, "Invalid Param")
+EXTRA_UNKNOWN = Documented(400, "Extra param {info} unknown")
+EXTRA_INVALID = Documented(400, "Invalid value for extra param {info}")
+NOT_ENOUGH = Documented(400, "Not enough parameter: {info}")
+ZONE = Documented(400, "Domain zone not support")
+DOMAIN_NAME = Documented(400, "Not the correct domain name")
+INVALID_ID = Documented(400, "Invalid id")
+LICENSE = Documented(400, "Not the correct license")
+NS = Documented(400, "Not the correct ns: {info}")
+NOT_CORRECT = Documented(400, "Not the correct {param_name}")
+MAXIMUM = Documented(400, "maximum value period: {info}")
+MINIMUM = Documented(400, "minimum value period: {info}")
+EXPIRY_DATE = Documented(400, "Not the correct current_expiry_date")
+TRANSFER_CODE = Documented(400, "Not the correct transfer_code")
+IPV4 = Documented(400, "Not the correct IPv4: {info}")
+IPV6 = Documented(400, "Not the correct IPv6: {info}")
+IP_TYPE = Documented(400, "Unknown ip type : {info}")
+UNAUTHORISED = Documented(403, "Authorization failed")
+NO_TOKEN = Documented(403, "Token not found")
+MAIL_REGISTERED = Documented(403, "Mail already registered")
+ACTIVE_ORDERS = Documented(403, "You can not delete the contact has active orders")
+LINKED = Documented(403, "This object linked")
+REGISTERED = Documented(403, "Domain is already registered")
+FUNDS = Documented(403, "Not enough funds on the balance sheet")
+ORDER_STATUS = Documented(403, "The status of the order does not allow to perform the operation")
+UNSUPPORTED = Documented(403, "Order not support this action")
+ID_NOT_FOUND = Documented(404, "ID not found")
+OBJECT_NOT_FOUND = Documented(404, "Object not found {info}")
+SYSTEM_ERROR = Documented(500, "System Error")
+
+#: What is wrong before an operation is reached has no documented error: these are the codes of its own.
+TRANSPORT: Mapping[Rule, int] = {
+    r.BODY_TOO_LARGE: 413,
+    r.UNKNOWN_WORLD: 404,
+    r.VERSION_NOT_SERVED: 501,
+    r.UNSUPPORTED_MEDIA_TYPE: 415,
+    r.MALFORMED_BODY: 400,
+    r.UNKNOWN_PATH: 404,
+    r.METHOD_NOT_ALLOWED: 405,
+    r.RATE_LIMITED: 429,
+    r.UNAVAILABLE: 503,
+    r.MAINTENANCE: 503,
+}
+
+_NO_IMPLEMENTATION = "no implementation for this version"
+
+#: What any v2.0 operation may refuse, in the order of the checks, before its own checks begin.
+COMMON: tuple[Rule, ...] = (
+    r.BODY_TOO_LARGE,
+    r.UNKNOWN_WORLD,
+    r.VERSION_NOT_SERVED,
+    r.TOKEN_MISSING,
+    r.UNKNOWN_TOKEN,
+)
+
+#: What an operation that reads a body may refuse about it, after ``COMMON``.
+BODY: tuple[Rule, ...] = (*web.EMPTY_BODY, r.MISSING_PARAMETER, r.INVALID_PARAMETER)
+
+#: The rules that speak of different things: each by the fact that tells them apart.
+_APART: Mapping[Rule, str] = {
+    r.INVALID_PARAMETER: "field",
+    r.INVALID_IP: "version",
+    r.DOMAIN_NOT_FOUND: "elsewhere",
+}
+
+Key = Rule | tuple[Rule, object]
+Sayings = Mapping[Key, Said]
+
+#: What a rule says where the operation has no words of its own for it.
+USUALLY: Sayings = {
+    r.TOKEN_MISSING: Said(NO_TOKEN),
+    r.UNKNOWN_TOKEN: Said(UNAUTHORISED),
+    r.INTERNAL_ERROR: Said(SYSTEM_ERROR),
+    r.MISSING_PARAMETER: Said(NOT_ENOUGH, "field"),
+    r.INVALID_NAME: Said(DOMAIN_NAME),
+    r.ZONE_NOT_SUPPORTED: Said(ZONE),
+    r.ZONE_OUT_OF_SERVICE: Said(ZONE),
+    r.TRANSFERS_NOT_SUPPORTED: Said(ZONE),
+    r.DOMAIN_NOT_FOUND: Said(OBJECT_NOT_FOUND, "name"),
+    r.CONTACT_NOT_FOUND: Said(INVALID_ID),
+    r.CUSTOMER_NOT_FOUND: Said(INVALID_ID),
+    r.INVALID_NAMESERVER: Said(NS, "server"),
+    r.LICENSE_REQUIRED: Said(LICENSE),
+    r.INVALID_LICENSE: Said(LICENSE),
+    r.NAME_TAKEN: Said(REGISTERED),
+    r.NAME_RESERVED: Said(REGISTERED),
+    r.PREMIUM_COST_REQUIRED: Said(REGISTERED),
+    r.PERIOD_TOO_LONG: Said(MAXIMUM, "limit"),
+    r.PERIOD_TOO_SHORT: Said(MINIMUM, "limit"),
+    r.EXPIRY_MISMATCH: Said(EXPIRY_DATE),
+    r.INSUFFICIENT_FUNDS: Said(FUNDS),
+    r.WRONG_STATE: Said(ORDER_STATUS),
+    r.TRANSFER_PENDING: Said(ORDER_STATUS),
+    r.NO_TRANSFER: Said(ORDER_STATUS),
+    r.LOCKED: Said(ORDER_STATUS),
+    r.HOST_IN_USE: Said(ORDER_STATUS),
+    r.HOST_EXISTS: Said(ORDER_STATUS),
+    r.HOSTS_NOT_SUPPORTED: Said(UNSUPPORTED),
+    r.INVALID_HOSTNAME: Said(OBJECT_NOT_FOUND, "host"),
+    r.HOST_NOT_FOUND: Said(OBJECT_NOT_FOUND, "host"),
+    r.UNKNOWN_IP_TYPE: Said(IP_TYPE, "type"),
+    (r.INVALID_IP, 4): Said(IPV4, "ip"),
+    (r.INVALID_IP, 6): Said(IPV6, "ip"),
+    r.WRONG_AUTH_CODE: Said(TRANSFER_CODE),
+    r.MAIL_TAKEN: Said(MAIL_REGISTERED),
+    r.CUSTOMER_HAS_ORDERS: Said(ACTIVE_ORDERS),
+    r.CONTACT_LINKED: Said(LINKED),
+    r.UNKNOWN_EXTRA: Said(EXTRA_UNKNOWN, "field"),
+    r.INVALID_EXTRA: Said(EXTRA_INVALID, "field"),
+}
+
+_CUSTOMER: Sayings = {
+    r.MISSING_PARAMETER: Said(INVALID, "field"),
+    r.INVALID_PARAMETER: Said(INVALID, "field"),
+    r.INVALID_CONTACT: Said(INVALID, "field"),
+    r.INVALID_CUSTOMER_ID: Said(INVALID, "field"),
+    r.CUSTOMER_NOT_FOUND: Said(ID_NOT_FOUND),
+}
+
+#: "Not found" is documented for none of these, and "Invalid id" for all.
+_INVALID_ID_ALONE: Sayings = {r.DOMAIN_NOT_FOUND: Said(INVALID_ID)}
+
+#: A name that another account holds is not "not found".
+_TRANSFER: Sayings = {(r.DOMAIN_NOT_FOUND, True): Said(INVALID_ID)}
+
+#: "Not the correct domain name" is documented for no host operation.
+_HOST: Sayings = {r.INVALID_NAME: Said(ZONE)}
+
+#: What single operations say otherwise.
+EXCEPTIONS: Mapping[str, Sayings] = {
+    "v2.customer.create": _CUSTOMER,
+    # Another customer's mail is no mail for this one; "Mail already registered" belongs to create.
+    "v2.customer.edit": {**_CUSTOMER, r.MAIL_TAKEN: Said(INVALID, word="mail")},
+    "v2.customer.info": _CUSTOMER,
+    "v2.customer.delete": {
+        r.INVALID_CUSTOMER_ID: Said(ID_NOT_FOUND),
+        r.CUSTOMER_NOT_FOUND: Said(ID_NOT_FOUND),
+    },
+    "v2.contact.check": {r.INVALID_HANDLE: Said(INVALID, word="contact_id")},
+    # The one documented error of create that speaks of a value which is there and does not do.
+    "v2.contact.create": {
+        r.INVALID_PARAMETER: Said(EXTRA_INVALID, "field"),
+        r.INVALID_CONTACT: Said(EXTRA_INVALID, "field"),
+        r.INVALID_HANDLE: Said(EXTRA_INVALID, word="contact_id"),
+        r.HANDLE_TAKEN: Said(EXTRA_INVALID, word="contact_id"),
+        r.CUSTOMER_NOT_FOUND: Said(EXTRA_INVALID, word="customer_id"),
+    },
+    "v2.contact.edit": {
+        r.INVALID_PARAMETER: Said(INVALID_PARAM),
+        r.INVALID_CONTACT: Said(INVALID_PARAM),
+        r.INVALID_HANDLE: Said(INVALID_PARAM),
+        r.INVALID_EXTRA: Said(INVALID_PARAM),
+        r.CONTACT_NOT_FOUND: Said(ID_NOT_FOUND),
+    },
+    "v2.contact.info": {r.CONTACT_NOT_FOUND: Said(ID_NOT_FOUND)},
+    "v2.contact.delete": {r.CONTACT_NOT_FOUND: Said(ID_NOT_FOUND)},
+    "v2.domain.register": {
+        r.INVALID_PARAMETER: Said(INVALID_ID),  # contact_* and customer_id
+        (r.INVALID_PARAMETER, "ns"): Said(NS, "value"),
+        (r.INVALID_PARAMETER, "period"): Said(NOT_ENOUGH, "field"),
+    },
+    "v2.domain.edit": {
+        **_INVALID_ID_ALONE,
+        r.INVALID_PARAMETER: Said(NOT_CORRECT, "field"),
+        (r.INVALID_PARAMETER, "ns"): Said(NS, "value"),
+        r.WRONG_STATE: Said(NOT_CORRECT, word="status"),
+        r.TRANSFER_PENDING: Said(NOT_CORRECT, word="client_transfer_prohibited"),
+        r.LOCKED: Said(NOT_CORRECT, "flag"),
+    },
+    "v2.domain.delete": _INVALID_ID_ALONE,
+    "v2.domain.renew": {
+        **_INVALID_ID_ALONE,
+        (r.INVALID_PARAMETER, "current_expiry_date"): Said(EXPIRY_DATE),
+        (r.INVALID_PARAMETER, "period"): Said(NOT_ENOUGH, "field"),
+    },
+    "v2.domain.restore": _INVALID_ID_ALONE,
+    # What stands in a transfer's way is, of the errors documented for asking, the name that was asked for.
+    "v2.transfer.request": {
+        r.MISSING_PARAMETER: Said(TRANSFER_CODE),
+        (r.INVALID_PARAMETER, "transfer_code"): Said(TRANSFER_CODE),
+        (r.INVALID_PARAMETER, "customer_id"): Said(INVALID_ID),
+        r.NOT_REGISTERED: Said(INVALID_ID),
+        r.ALREADY_YOURS: Said(INVALID_ID),
+        r.WRONG_STATE: Said(INVALID_ID),
+        r.TRANSFER_PENDING: Said(INVALID_ID),
+        r.LOCKED: Said(INVALID_ID),
+        r.TOO_YOUNG: Said(INVALID_ID),
+    },
+    "v2.transfer.status": _TRANSFER,
+    "v2.transfer.cancel": _TRANSFER,
+    "v2.transfer.approve": _TRANSFER,
+    "v2.transfer.reject": _TRANSFER,
+    "v2.host.check": _HOST,
+    "v2.host.create": {**_HOST, r.INVALID_PARAMETER: Said(NOT_ENOUGH, "field")},
+    # "Not enough parameter" belongs to create: where there is no address, there is no type that is known.
+    "v2.host.edit": {
+        **_HOST,
+        r.MISSING_PARAMETER: Said(IP_TYPE, "field"),
+        r.INVALID_PARAMETER: Said(IP_TYPE, "value"),
+    },
+    "v2.host.info": _HOST,
+    "v2.host.delete": _HOST,
+}
+
+
+def answer(operation: str, refused: Refused) -> tuple[int, str]:
+    """The code and the message of a refusal."""
+    if refused.rule in TRANSPORT:
+        return TRANSPORT[refused.rule], _transport_message(refused)
+    said = words_for(operation, refused)
+    assert said is not None, f"{operation} has no words for {refused.rule.name}"
+    return said.error.code, said.message(refused)
+
+
+def _transport_message(refused: Refused) -> str:
+    return _NO_IMPLEMENTATION if refused.rule is r.VERSION_NOT_SERVED else refused.message
+
+
+def words_for(operation: str, refused: Refused) -> Said | None:
+    """What ``operation`` says of a refusal, if it has words for it."""
+    rule = refused.rule
+    variant = (rule, refused.facts.get(_APART.get(rule, "")))
+    for sayings in (EXCEPTIONS.get(operation, {}), USUALLY):
+        for key in (variant, rule):
+            if key in sayings:
+                return sayings[key]
+    return None
+
+
+def all_of(operation: str, rule: Rule) -> Iterator[Documented]:
+    """Every documented error that ``rule`` can become in ``operation``."""
+    for sayings in (EXCEPTIONS.get(operation, {}), USUALLY):
+        for key, said in sayings.items():
+            if key == rule or (isinstance(key, tuple) and key[0] == rule):
+                yield said.error
+        if rule in sayings:
+            return
+
+
+def described(operation: str, rule: Rule) -> Iterator[tuple[int, str]]:
+    """A rule as the documents list it: the code and the words of each error it can become."""
+    if rule in TRANSPORT:
+        words = _NO_IMPLEMENTATION if rule is r.VERSION_NOT_SERVED else rule.sentence
+        yield TRANSPORT[rule], f"`{words}` ({rule.name})"
+    for error in dict.fromkeys(all_of(operation, rule)):
+        yield error.code, f"`{error.message}` ({rule.name})"

@@ -1,0 +1,226 @@
+"""Hosts: name servers below a name, with their addresses. A host is named by its label or in full."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from marshmallow import ValidationError, fields
+
+from reseller_sandbox.core import hosts, refusals
+from reseller_sandbox.core.hosts import TypedAddress
+from reseller_sandbox.core.lifecycle import Action
+from reseller_sandbox.core.model import Order
+from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
+from reseller_sandbox.v2 import errors
+from reseller_sandbox.v2.bodies import Asked, text
+from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown
+from reseller_sandbox.web.fields import Listed, Shape, Shaped, Text, Within
+from reseller_sandbox.web.generation import Call, Endpoint
+
+
+def _address(entry: Any) -> TypedAddress:
+    """One entry: an object with type and ip, or ``type=>v4,ip=>192.0.2.1``; what is missing is empty."""
+    if isinstance(entry, str) and "=>" in entry:
+        entry = dict(part.strip().split("=>", 1) for part in entry.split(",", 1) if "=>" in part)
+    if not isinstance(entry, Mapping):
+        return TypedAddress(text(entry), "")
+    type_, ip = (entry.get(key) for key in ("type", "ip"))
+    return TypedAddress("" if type_ is None else text(type_), "" if ip is None else text(ip))
+
+
+def _addresses(value: Any) -> list[TypedAddress]:
+    if not isinstance(value, list):
+        raise ValidationError("must be an array of addresses")
+    return [_address(entry) for entry in value]
+
+
+_ENTRIES: Shaped = {
+    "type": "array",
+    "items": {
+        "oneOf": [
+            {"type": "string", "pattern": r"^type=>v[46],ip=>.+$"},
+            {
+                "type": "object",
+                "properties": {"ip": {"type": "string"}, "type": {"type": "string", "enum": ["v4", "v6"]}},
+            },
+        ]
+    },
+}
+
+
+class Addresses(fields.Field[list[TypedAddress]]):
+    """The addresses of a new host, each complete."""
+
+    shape: ClassVar[Shaped] = _ENTRIES
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> list[TypedAddress]:  # noqa: ARG002
+        found = _addresses(value)
+        for address in found:
+            for key, part in address._asdict().items():
+                if not part:
+                    raise Refused(MISSING_PARAMETER, field=key)
+        return found
+
+
+class AddressChanges(fields.Field[dict[str, list[TypedAddress]]]):
+    """Addresses to add and to take away, each an array under ``add`` or ``del``."""
+
+    shape: ClassVar[Shaped] = {"type": "object", "properties": {"add": _ENTRIES, "del": _ENTRIES}}
+
+    def _deserialize(
+        self,
+        value: Any,
+        attr: Any,  # noqa: ARG002
+        data: Any,  # noqa: ARG002
+        **kwargs: Any,  # noqa: ARG002
+    ) -> dict[str, list[TypedAddress]]:
+        if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
+            raise ValidationError("must be an object with arrays under add and del")
+        found = {key: _addresses(listed) for key, listed in value.items() if listed not in (None, [])}
+        if not found:
+            raise Refused(MISSING_PARAMETER, field="ip")
+        return found
+
+
+class HostWanted(Asked):
+    """The addresses of a new host."""
+
+    ip = Addresses(required=True)
+
+
+class HostChange(Asked):
+    """What is to change of a host's addresses."""
+
+    ip = AddressChanges(required=True)
+
+
+class HostShown(Shape):
+    """A host, fully qualified, with its addresses."""
+
+    ip = Listed(Text())
+    name = Text()
+
+
+class HostFound(Done):
+    """A host."""
+
+    data = Within(HostShown)
+
+
+def check(call: Call) -> dict[str, Any]:
+    """Whether a host could be created below a name."""
+    order = _order(call, Action.READ_HOSTS)
+    return done(avail=hosts.parse_host(order.name, call.arguments["host_name"]) not in call.draft.state.hosts)
+
+
+def create(call: Call) -> dict[str, Any]:
+    """Add a host below a name."""
+    order = _order(call, Action.CHANGE_HOSTS)
+    name = hosts.parse_host(order.name, call.arguments["host_name"])
+    hosts.create(call.draft, order, name, hosts.parse_typed(call.arguments["ip"]))
+    return done()
+
+
+def edit(call: Call) -> dict[str, Any]:
+    """Take addresses from a host and give it others; one must be left."""
+    order = _order(call, Action.CHANGE_HOSTS)
+    changes = call.arguments["ip"]
+    host = call.arguments["host_name"]
+    hosts.change(call.draft, order, host, changes.get("add", ()), changes.get("del", ()))
+    return done()
+
+
+def info(call: Call) -> dict[str, Any]:
+    """A host with its addresses."""
+    order = own_order(call)
+    hosts.require_action(call.draft, order, Action.READ_HOSTS)
+    host = hosts.get(call.draft, order, call.arguments["host_name"])
+    return done(data={"ip": host.ips, "name": shown(call, host.name, call.arguments["domain_name"])})
+
+
+def delete(call: Call) -> dict[str, Any]:
+    """Remove a host that no name is delegated to."""
+    order = own_order(call)
+    hosts.require_action(call.draft, order, Action.CHANGE_HOSTS)
+    hosts.delete(call.draft, order, call.arguments["host_name"])
+    return done()
+
+
+def _order(call: Call, action: Action) -> Order:
+    """The account's order, where its zone keeps hosts and its state allows ``action``."""
+    order = own_order(call)
+    hosts.require_support(call.draft, order, action)
+    return order
+
+
+_ONE = f"{NAME_PATH}/host/{{host_name}}"
+_READ = (*FOUND, refusals.HOSTS_NOT_SUPPORTED, refusals.WRONG_STATE)
+
+ENDPOINTS = (
+    Endpoint(
+        id="v2.host.check",
+        method="GET",
+        paths=(f"{_ONE}/check",),
+        handle=check,
+        answer=Checked(),
+        refuses=(*_READ, refusals.INVALID_HOSTNAME),
+    ),
+    Endpoint(
+        id="v2.host.create",
+        method="POST",
+        paths=(_ONE,),
+        handle=create,
+        body=HostWanted(),
+        answer=Done(),
+        refuses=(
+            *errors.BODY,
+            *_READ,
+            refusals.LOCKED,
+            refusals.INVALID_HOSTNAME,
+            refusals.UNKNOWN_IP_TYPE,
+            refusals.INVALID_IP,
+            refusals.HOST_EXISTS,
+        ),
+    ),
+    Endpoint(
+        id="v2.host.edit",
+        method="PUT",
+        paths=(_ONE,),
+        handle=edit,
+        body=HostChange(),
+        answer=Done(),
+        refuses=(
+            *errors.BODY,
+            *_READ,
+            refusals.LOCKED,
+            refusals.INVALID_HOSTNAME,
+            refusals.HOST_NOT_FOUND,
+            refusals.UNKNOWN_IP_TYPE,
+            refusals.INVALID_IP,
+        ),
+    ),
+    Endpoint(
+        id="v2.host.info",
+        method="GET",
+        paths=(_ONE,),
+        handle=info,
+        answer=HostFound(),
+        refuses=(*FOUND, refusals.WRONG_STATE, refusals.INVALID_HOSTNAME, refusals.HOST_NOT_FOUND),
+    ),
+    Endpoint(
+        id="v2.host.delete",
+        method="DELETE",
+        paths=(_ONE,),
+        handle=delete,
+        answer=Done(),
+        refuses=(
+            *FOUND,
+            refusals.WRONG_STATE,
+            refusals.LOCKED,
+            refusals.INVALID_HOSTNAME,
+            refusals.HOST_NOT_FOUND,
+            refusals.HOST_IN_USE,
+        ),
+    ),
+)

@@ -1,0 +1,131 @@
+"""v2.0 as a generation: how it authenticates, reads bodies, answers and refuses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.refusals import INTERNAL_ERROR, VERSION_NOT_SERVED, Refused, Rule
+from reseller_sandbox.v2 import (
+    auth,
+    bodies,
+    contacts,
+    customers,
+    domains,
+    edits,
+    errors,
+    hosts,
+    injected,
+    renewals,
+    transfers,
+    zones,
+)
+from reseller_sandbox.web.bodies import load
+from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Transacting, assumed_by
+from reseller_sandbox.worlds import World, Worlds
+
+_OWN_PATH = re.compile(r"/[Vv][0-9]+\.[0-9]+(/|$)")
+_LONGEST_EXPLANATION = 500
+_UNPRINTABLE = re.compile(r"[^ -~]")
+
+
+class V2(Transacting):
+    """The v2.0 interface over the worlds of one server."""
+
+    name = "v2"
+    journalled = True
+    known_errors = injected.KNOWN
+    common: tuple[Rule, ...] = errors.COMMON
+    credentials = (auth.HEADER,)
+    error_shape: Mapping[str, object] = {
+        "type": "object",
+        "properties": {"code": {"type": "integer"}, "msg": {"type": "string"}, "status": {"type": "boolean"}},
+        "required": ["code", "msg", "status"],
+    }
+    endpoints: tuple[Endpoint, ...] = (
+        *customers.ENDPOINTS,
+        *contacts.ENDPOINTS,
+        *domains.ENDPOINTS,
+        *edits.ENDPOINTS,
+        *renewals.ENDPOINTS,
+        *zones.ENDPOINTS,
+        *transfers.ENDPOINTS,
+        *hosts.ENDPOINTS,
+    )
+
+    def __init__(self, worlds: Worlds) -> None:
+        self._worlds = worlds
+
+    def owns(self, path: str) -> bool:
+        """Everything under a version such as ``/V2.0``."""
+        return _OWN_PATH.match(path) is not None
+
+    def authenticate(self, incoming: Incoming) -> tuple[World, Account]:
+        """By token; refuses with ``version_not_served``, ``token_missing`` or ``unknown_token``."""
+        found = auth.find(incoming, self._worlds)
+        if found is not None:
+            incoming.world, incoming.account = found
+        else:
+            incoming.recognise(self._worlds.by_revoked(incoming.headers.get(auth.HEADER, "")))
+        self._require_version(incoming)
+        if found is None:
+            raise auth.refusal(incoming)
+        return found
+
+    def _require_version(self, incoming: Incoming) -> None:
+        """That V2.0 is served is no assumption; that something else is, or V2.0 is not, is one."""
+        version = incoming.arguments.get("version", "V2.0").upper()  # none where no operation takes the path
+        world = incoming.world or self._worlds.default
+        if version == "V2.0" and version in world.assumptions.versions:
+            return
+        served = assumed_by(world, incoming).versions
+        if version not in (one.upper() for one in served):
+            raise Refused(VERSION_NOT_SERVED, version=version[:20], served=", ".join(served))
+
+    def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
+        """The body, read by the endpoint's schema, and what stands in the path, which comes first."""
+        found: dict[str, Any] = {}
+        if isinstance(endpoint.body, bodies.Asked):
+            found = bodies.load(endpoint.body, bodies.read(incoming, world), assumed_by(world, incoming))
+        found |= incoming.arguments
+        return found | (load(endpoint.path, incoming.arguments) if endpoint.path is not None else {})
+
+    def refuse(
+        self, refused: Refused, incoming: Incoming, world: World | None, endpoint: Endpoint | None
+    ) -> Answer:
+        """``code``, ``msg`` and ``status``, with the HTTP status that the assumptions choose.
+
+        The rule and its sentence, which say more than the documented message, stand in a header.
+        """
+        known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses, INTERNAL_ERROR)
+        if not known:
+            raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.name}")
+        assumed = assumed_by(world or incoming.world or self._worlds.default, incoming)
+        incoming.headers_out["X-Sandbox-Refusal"] = _explanation(refused)
+        code, message = errors.answer(endpoint.id if endpoint is not None else "", refused)
+        return _error(assumed, code, message)
+
+    def inject(
+        self, error: str, facts: Mapping[str, object], incoming: Incoming, world: World, endpoint: Endpoint
+    ) -> Answer:
+        """As ``refuse`` would, whether the operation declares the error or not."""
+        return _error(assumed_by(world, incoming), *injected.words(endpoint.id, error, facts))
+
+    def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:
+        """The code and the documented words of each error that a rule becomes."""
+        return errors.described(endpoint.id, rule)
+
+
+def _error(assumed: Assumptions, code: int, message: str) -> Answer:
+    quirk = message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
+    body = {"code": code, "msg": message, "status": quirk}
+    return Answer(200 if assumed.v2_http_status == "always_200" else code, body)
+
+
+def _explanation(refused: Refused) -> str:
+    """Why, in a header: printable ASCII of a bounded length."""
+    plain = f"{refused.rule.name}: {refused.message}".encode("ascii", "backslashreplace").decode()
+    return _UNPRINTABLE.sub(" ", plain)[:_LONGEST_EXPLANATION]

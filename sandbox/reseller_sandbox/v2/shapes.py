@@ -1,0 +1,81 @@
+"""What several v2.0 operations share: the envelopes, and names as requests and answers write them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import ValidationError, fields
+
+from reseller_sandbox.core import orders, refusals
+from reseller_sandbox.core.model import ROLES, Order
+from reseller_sandbox.core.names import written
+from reseller_sandbox.core.zones import parse_name, zone_of
+from reseller_sandbox.v2.bodies import text
+from reseller_sandbox.web.fields import Shape, Text, Truth
+from reseller_sandbox.web.generation import Call
+
+#: What finding one of the account's names may refuse, in the order of the checks.
+FOUND = (refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED, refusals.DOMAIN_NOT_FOUND)
+
+#: What a term may be refused for.
+PERIOD = (refusals.PERIOD_TOO_SHORT, refusals.PERIOD_TOO_LONG)
+
+#: The path of a name; most operations lie below it.
+NAME_PATH = "/{version}/domain/{domain_name}"
+
+#: The keys for the contacts of a name, by role.
+CONTACT_KEYS = {role: f"contact_{role}" for role in ROLES}
+
+
+class Done(Shape):
+    """That it was done."""
+
+    code = fields.Integer()
+    status = Truth()
+
+
+class Told(Done):
+    """That it was done, in words too."""
+
+    msg = Text()
+
+
+class Checked(Done):
+    """Whether something can be created."""
+
+    avail = Truth()
+
+
+def done(**more: Any) -> dict[str, Any]:
+    """The envelope of a success, with what else belongs into it."""
+    return {"code": 200, "status": True, **more}
+
+
+def own_order(call: Call) -> Order:
+    """The account's order for the name in the path; the zone must be one of the service's."""
+    name = parse_name(call.arguments["domain_name"])
+    zone_of(call.draft.state, name)
+    return orders.own(call.draft.state, call.account, name)
+
+
+def shown(call: Call, name: str, asked: str | None = None) -> str:
+    """A name as answers write it; ``asked`` is how the request wrote it."""
+    return written(name, call.assumed.v2_name_form, asked) if "xn--" in name else name
+
+
+def reseller_customer(call: Call) -> int | None:
+    """The customer that the request names; outside of reseller mode the name says nothing."""
+    return call.arguments.get("customer_id") if call.account.reseller else None
+
+
+def handles_asked(arguments: Mapping[str, Any]) -> dict[str, str]:
+    """The handles that a request names, by role."""
+    return {role: arguments[key] for role, key in CONTACT_KEYS.items() if key in arguments}
+
+
+def servers_asked(value: Any) -> list[str]:
+    """The entries of an array of name servers; what is no string is left for the registry to refuse."""
+    if not isinstance(value, list):
+        raise ValidationError("must be an array of strings")
+    return [text(entry) for entry in value]

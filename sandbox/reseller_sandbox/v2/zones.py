@@ -1,0 +1,139 @@
+"""The zones that names can be registered in, with their prices."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any, ClassVar
+
+from marshmallow import fields
+
+from reseller_sandbox.core.model import Promotion, Zone
+from reseller_sandbox.v2.shapes import Done, done, shown
+from reseller_sandbox.web.fields import (
+    Digits,
+    Listed,
+    Number,
+    Shape,
+    Shaped,
+    SpacedInstant,
+    Text,
+    Truth,
+    Within,
+)
+from reseller_sandbox.web.generation import Call, Endpoint
+
+
+class Count(Digits):
+    """A whole number in the path, however large."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:  # noqa: ARG002
+        return int(value) if len(value) < 10 else 10**9
+
+
+class ZonesAsked(Shape):
+    """Which part of the list; each may be left out."""
+
+    type = Text()
+    limit = Count()
+    start = Count()
+
+
+class ActionEnd(SpacedInstant):
+    """The end of a promotion, if there is one."""
+
+    shape: ClassVar[Shaped] = {**SpacedInstant.shape, "type": ["string", "null"]}
+
+
+class ZoneShown(Shape):
+    """A zone."""
+
+    zone = Text()
+    date_end_reg_action = ActionEnd()
+    date_end_renew_action = ActionEnd()
+    idn_avail = Truth()
+    max_length = fields.Integer()
+    min_length = fields.Integer()
+    price_reg = Number()
+    price_reg_action = Number()
+    price_renew = Number()
+    price_renew_action = Number()
+    price_restore = Number()
+    price_transfer = Number()
+    transfer_avail = Truth()
+
+
+class OneOrMany(Listed):
+    """An array, or one of its elements by itself."""
+
+    shape: ClassVar[Shaped] = {"type": ["array", "object"]}
+
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
+        if isinstance(value, list):
+            return super()._serialize(value, attr, obj, **kwargs)
+        return self.inner._serialize(value, attr, obj, **kwargs)
+
+
+class Zones(Done):
+    """Zones by name, or under ``v2.zones.data = object`` the first of them."""
+
+    data = OneOrMany(Within(ZoneShown))
+
+
+def zones(call: Call) -> dict[str, Any]:
+    """The zones of a type, or of all types, by name; an unknown type has none."""
+    asked, state = call.arguments, call.draft.state
+    of_type = (
+        state.zones[name]
+        for name in sorted(state.zones)
+        if "type" not in asked or asked["type"] in state.zones[name].types
+    )
+    start = asked.get("start", 0)
+    page = islice(of_type, start, start + asked["limit"] if "limit" in asked else None)
+    listed = [_shown(call, zone) for zone in page]
+    if call.assumed.zones_data == "object":
+        return done(data=listed[0] if listed else {})
+    return done(data=listed)
+
+
+def _shown(call: Call, zone: Zone) -> dict[str, Any]:
+    return {
+        "zone": shown(call, zone.name),
+        "idn_avail": zone.idn,
+        "max_length": zone.max_years,
+        "min_length": zone.min_years,
+        "price_reg": zone.prices.registration,
+        "price_renew": zone.prices.renewal,
+        "price_restore": zone.prices.restore,
+        "price_transfer": zone.prices.transfer,
+        "transfer_avail": zone.transfers,
+        **_promotion(call, "reg", zone.registration_promotion),
+        **_promotion(call, "renew", zone.renewal_promotion),
+    }
+
+
+def _promotion(call: Call, word: str, promotion: Promotion | None) -> dict[str, Any]:
+    if promotion is None and call.assumed.no_promotion == "omitted":
+        return {}
+    return {
+        f"date_end_{word}_action": promotion.until if promotion else None,
+        f"price_{word}_action": promotion.price if promotion else None,
+    }
+
+
+_ALL = "/{version}/domain/zones"
+
+ENDPOINTS = (
+    Endpoint(
+        id="v2.domain.zones",
+        method="GET",
+        paths=tuple(
+            _ALL + type_ + limit + start
+            for type_ in ("/{type}", "")
+            for limit in ("/limit/{limit}", "")
+            for start in ("/start/{start}", "")
+        ),
+        handle=zones,
+        path=ZonesAsked(),
+        answer=Zones(),
+    ),
+)

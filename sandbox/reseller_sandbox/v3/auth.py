@@ -1,0 +1,142 @@
+"""Who signed a request, and when the signature is wrong, why.
+
+The contract leaves open what exactly is signed (``v3.signature.*``), so each
+plausible reading is a string of its own; a request is let in when its
+signature is that of a reading the assumptions allow.
+"""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from urllib.parse import unquote, unquote_to_bytes
+
+from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMATCH, UNKNOWN_KEY, Refused
+from reseller_sandbox.v3.mistakes import Mistaken
+from reseller_sandbox.v3.signing import Reading, sign
+from reseller_sandbox.web.generation import Incoming, assumed_by
+from reseller_sandbox.worlds import World, Worlds
+
+
+@dataclass(frozen=True, slots=True)
+class Signatures:
+    """Checks signatures. ``prefix`` begins the names of both elements; ``public_urls`` are where clients
+    believe the service to be, beside the Host header."""
+
+    prefix: str
+    public_urls: tuple[str, ...] = ()
+
+    @property
+    def key_name(self) -> str:
+        """The header (or query element) that names the API key."""
+        return f"{self.prefix}APIKEY"
+
+    @property
+    def signature_name(self) -> str:
+        """The header (or query element) that carries the signature."""
+        return f"{self.prefix}SIGNATURE"
+
+    def authenticate(self, incoming: Incoming, worlds: Worlds) -> tuple[World, Account]:
+        """The world and account that signed; refuses with ``credentials_missing``, ``unknown_key`` or
+        ``signature_mismatch``."""
+        key, signature = (self._element(incoming, name) for name in (self.key_name, self.signature_name))
+        missing = [
+            name for name, value in ((self.key_name, key), (self.signature_name, signature)) if not value
+        ]
+        if not key or not signature:
+            raise Refused(CREDENTIALS_MISSING, missing=" and no ".join(missing))
+        found = _account(incoming, worlds, key)
+        if found is None:
+            incoming.recognise(worlds.by_revoked(key))
+            raise Refused(UNKNOWN_KEY, key=key[:80])
+        world, account = incoming.world, incoming.account = found
+        self._verify(incoming, world, account, signature)
+        return world, account
+
+    def _element(self, incoming: Incoming, name: str) -> str | None:
+        sent = incoming.headers.get(name)
+        if sent:
+            return sent
+        sent = incoming.query_value(name)
+        incoming.credentials_in_query |= sent is not None
+        return sent
+
+    def _verify(self, incoming: Incoming, world: World, account: Account, signature: str) -> None:
+        assumed = assumed_by(world, incoming)
+        given = signature.encode("utf-8", "surrogatepass")
+        for reading in self._readings(incoming, account.key):
+            if reading.allowed(assumed) and hmac.compare_digest(sign(account.secret, reading.text), given):
+                incoming.headers_out["X-Sandbox-Signature"] = reading.settings
+                return
+        readings = list(self._readings(incoming, account.key))
+        allowed = [reading for reading in readings if reading.allowed(assumed)]
+        mistaken = Mistaken(world.state, account, given, readings, allowed, incoming.body)
+        raise Refused(SIGNATURE_MISMATCH, explanation=mistaken.explained())
+
+    def _readings(self, incoming: Incoming, key: str) -> Iterator[Reading]:
+        """Every string that the request's sender may have signed, the likeliest first."""
+        seen: set[Reading] = set()
+        for query, target in self._targets(incoming):
+            for endpoint, text in self._endpoints(incoming, target):
+                for payload, data in _payloads(incoming.body):
+                    reading = Reading(key.encode() + text + data, endpoint, payload, query)
+                    if reading not in seen:
+                        seen.add(reading)
+                        yield reading
+
+    def _targets(self, incoming: Incoming) -> Iterator[tuple[str, str]]:
+        """The request target, and the value of ``v3.signature.query`` that it goes with (if any)."""
+        elements = {self.key_name.lower(), self.signature_name.lower()}
+        path, _, query = incoming.target.partition("?")
+        parts = query.split("&") if query else []
+        named = [(unquote(part.partition("=")[0]).lower(), part) for part in parts]
+        if not any(name in elements for name, _ in named):
+            yield "", incoming.target
+            return
+        signature = self.signature_name.lower()
+        yield "excluded", _joined(path, [part for name, part in named if name not in elements])
+        yield "included", _joined(path, [part for name, part in named if name != signature])
+
+    def _endpoints(self, incoming: Incoming, target: str) -> Iterator[tuple[str, bytes]]:
+        forms = [target.encode("latin-1", "replace")]
+        if incoming.prefix:
+            forms.append(forms[0].removeprefix(incoming.prefix.encode()))
+        forms += [unquote_to_bytes(form) for form in forms]
+        for base in self._bases(incoming):
+            for form in forms:
+                yield "url", base.encode("utf-8", "replace") + form
+        for form in forms:
+            yield "path", form
+            yield "path_no_query", form.partition(b"?")[0]
+
+    def _bases(self, incoming: Incoming) -> list[str]:
+        host = incoming.headers.get("Host", "")
+        forwarded = incoming.headers.get("X-Forwarded-Host", "").partition(",")[0].strip()
+        other = "https" if incoming.scheme == "http" else "http"
+        bases = [f"{scheme}://{host}" for scheme in (incoming.scheme, other)]
+        bases += [url.rstrip("/") for url in self.public_urls]
+        bases += [f"{scheme}://{forwarded}" for scheme in ("https", "http") if forwarded]
+        bare, _, port = host.rpartition(":")
+        sibling = bare if port.isdigit() else f"{host}:{incoming.port}"
+        bases += [f"{scheme}://{sibling}" for scheme in (incoming.scheme, other)]
+        return list(dict.fromkeys(bases))
+
+
+def _account(incoming: Incoming, worlds: Worlds, key: str) -> tuple[World, Account] | None:
+    if incoming.world is None:
+        return worlds.by_key(key)
+    client_id = incoming.world.state.account_by_key.get(key)
+    return None if client_id is None else (incoming.world, incoming.world.state.accounts[client_id])
+
+
+def _joined(path: str, query: Sequence[str]) -> str:
+    return f"{path}?{'&'.join(query)}" if query else path
+
+
+def _payloads(body: bytes) -> tuple[tuple[str, bytes], ...]:
+    """What PAYLOAD may stand for; an empty body is the one place where readings differ."""
+    if body:
+        return (("body", body),)
+    return (("raw", b""), ("empty_object", b"{}"), ("empty_object", b"[]"))

@@ -1,0 +1,70 @@
+"""Authorization codes: what another registrar has to know to ask for a name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from marshmallow import post_load
+
+from reseller_sandbox.core import orders, refusals
+from reseller_sandbox.core.model import Order
+from reseller_sandbox.v3 import errors
+from reseller_sandbox.v3.domains import FOUND, own_order
+from reseller_sandbox.v3.shapes import either, shown
+from reseller_sandbox.web.fields import Shape, Text, TextOrNumber
+from reseller_sandbox.web.generation import Call, Endpoint
+
+
+class CodeWanted(Shape):
+    """A code; the key may be spelt ``authcode`` as well."""
+
+    authCode = TextOrNumber()
+    authcode = TextOrNumber()
+
+    @post_load
+    def under_one_name(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """The code as ``authCode``, however it was spelt."""
+        return either(found, "authCode", "authcode")
+
+
+class Code(Shape):
+    """A name's code."""
+
+    domainName = Text()
+    authCode = Text()
+
+
+def set_code(call: Call) -> dict[str, Any]:
+    """Give a name another code."""
+    return _answer(call, orders.set_auth_code(call.draft, own_order(call), call.arguments["authCode"]))
+
+
+def get_code(call: Call) -> dict[str, Any]:
+    """A name's code."""
+    return _answer(call, orders.readable_code(call.draft, own_order(call)))
+
+
+def _answer(call: Call, order: Order) -> dict[str, Any]:
+    asked = call.arguments["domainName"]
+    return {"domainName": shown(call, order.name, asked), "authCode": order.auth_code}
+
+
+ENDPOINTS = (
+    Endpoint(
+        id="v3.setAuthcode",
+        method="POST",
+        paths=("/v3/domains/setAuthcode/{domainName}",),
+        handle=set_code,
+        body=CodeWanted(),
+        answer=Code(),
+        refuses=(*errors.BODY, *FOUND, refusals.WRONG_STATE, refusals.LOCKED, refusals.INVALID_AUTH_CODE),
+    ),
+    Endpoint(
+        id="v3.getAuthcode",
+        method="GET",
+        paths=("/v3/domains/getAuthcode/{domainName}",),
+        handle=get_code,
+        answer=Code(),
+        refuses=(*FOUND, refusals.WRONG_STATE),
+    ),
+)

@@ -1,0 +1,37 @@
+"""The account's balance."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reseller_sandbox.v3.shapes import identifier, number
+from reseller_sandbox.web.fields import Amount, Shape, SpacedInstant, Text
+from reseller_sandbox.web.generation import Call, Endpoint
+
+
+class Balance(Shape):
+    """Whose money, how much, and the time at the server."""
+
+    client_id = identifier("client-id")
+    serverTime = SpacedInstant()
+    balance = Amount()
+    currency = Text()
+
+
+def read_balance(call: Call) -> list[dict[str, Any]]:
+    """The balance, as an array with one object."""
+    return [
+        {
+            "client_id": number(call, call.account.client_id),
+            "serverTime": call.draft.now,
+            "balance": call.account.balance,
+            "currency": call.account.currency,
+        }
+    ]
+
+
+ENDPOINTS = (
+    Endpoint(
+        id="v3.balance", method="GET", paths=("/v3/balance",), handle=read_balance, answer=Balance(many=True)
+    ),
+)

@@ -1,0 +1,376 @@
+"""Names: whether they are free, to register, list, read and renew them, and their delegation."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+from marshmallow import post_load, validate
+
+from reseller_sandbox.core import orders, refusals, registration
+from reseller_sandbox.core.model import Order
+from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, TOO_MANY_NAMES, Refused
+from reseller_sandbox.core.zones import parse_name
+from reseller_sandbox.v3 import errors
+from reseller_sandbox.v3.shapes import (
+    WIRE_NAMES,
+    DomainWanted,
+    Envelope,
+    EnvelopeInFull,
+    cards,
+    envelope,
+    identifier,
+    shown,
+    summary,
+)
+from reseller_sandbox.web.fields import (
+    Amount,
+    Digits,
+    Listed,
+    Price,
+    Shape,
+    SpacedInstant,
+    Text,
+    Texts,
+    Truth,
+    Whole,
+    Within,
+)
+from reseller_sandbox.web.generation import Call, Endpoint
+
+MOST_NAMES = 50
+PER_PAGE = 100
+
+
+def own_order(call: Call) -> Order:
+    """The account's order for the name in the path."""
+    return orders.own(call.draft.state, call.account, parse_name(call.arguments["domainName"]))
+
+
+def answered(call: Call, order: Order) -> dict[str, Any]:
+    """The envelope of an order found by the name in the path."""
+    return envelope(call, order, call.arguments["domainName"])
+
+
+# Availability
+
+
+class NamesAsked(Shape):
+    """Names to look up."""
+
+    domainNames = Listed(Text(), required=True, metadata={"maxItems": MOST_NAMES})
+
+
+class Availability(Shape):
+    """Whether a name can be registered, for how long and at what price."""
+
+    domainName = Text()
+    sdn = Text()
+    tld = Text()
+    status = Text()
+    purchaseCost = Amount()
+    renewalCost = Amount()
+    premium = Truth()
+    periodMin = Text()
+    periodMax = Text()
+
+
+class Availabilities(Shape):
+    """One result for each name asked, in the order asked."""
+
+    results = Listed(Within(Availability))
+
+
+def check_availability(call: Call) -> dict[str, Any]:
+    """Whether names can be registered; prices and periods come with every name of a known zone."""
+    asked: list[str] = call.arguments["domainNames"]
+    if len(asked) > MOST_NAMES:
+        raise Refused(TOO_MANY_NAMES, count=len(asked), limit=MOST_NAMES)
+    return {"results": [_availability(call, text) for text in asked]}
+
+
+def _availability(call: Call, text: str) -> dict[str, Any]:
+    sdn, _, tld = text.partition(".")
+    unknown = {"domainName": text, "sdn": sdn, "tld": tld}
+    try:
+        found = registration.availability(call.draft, normalise(text))
+    except BadName:
+        return {**unknown, "status": "invalid"}
+    except Refused as refused:
+        unsupported = refused.rule is refusals.ZONE_NOT_SUPPORTED
+        return {**unknown, "status": "unsupported" if unsupported else "invalid"}
+    name = shown(call, found.name, text)
+    sdn, _, tld = name.partition(".")
+    return {
+        "domainName": name,
+        "sdn": sdn,
+        "tld": tld,
+        "status": _availability_status(call, found),
+        "purchaseCost": found.purchase,
+        "renewalCost": found.renewal,
+        "premium": found.premium is not None,
+        "periodMin": str(found.zone.min_years),
+        "periodMax": str(found.zone.max_years),
+    }
+
+
+def _availability_status(call: Call, found: registration.Availability) -> str:
+    if found.taken:
+        return call.assumed.availability_taken
+    if found.reserved:
+        return "reserved"
+    return "available" if found.zone.in_service else call.assumed.availability_out_of_service
+
+
+# Registration
+
+
+class NameWanted(Shape):
+    """A registration."""
+
+    domain = Within(DomainWanted, required=True)
+    years = Whole()
+    purchaseCost = Price()
+    tldRequirements = Texts()
+
+
+class Registered(Envelope):
+    """A name that has just been registered."""
+
+    client_id = identifier("client-id")
+    totalPaid = Amount()
+
+
+def create_domain(call: Call) -> dict[str, Any]:
+    """Register a name for a number of years; the price is taken from the balance."""
+    asked = call.arguments["domain"]
+    placed = registration.register(
+        call.draft,
+        call.account,
+        registration.Registration(
+            name=parse_name(asked["domainName"]),
+            years=call.arguments.get("years", 1),
+            contacts=cards(asked.get("contacts")),
+            wire_names=WIRE_NAMES,
+            nameservers=asked.get("nameservers") or None,
+            privacy=asked.get("privacyEnabled", False),
+            autorenew=_switched(call.assumed.create_autorenew, asked.get("autorenewEnabled", False)),
+            transfer_lock=_switched(call.assumed.create_locked, asked.get("lockedEnabled", False)),
+            requirements=call.arguments.get("tldRequirements", {}),
+            requirements_path="tldRequirements.",
+            cost=call.arguments.get("purchaseCost"),
+        ),
+    )
+    return {**envelope(call, placed.order, asked["domainName"]), "totalPaid": placed.paid}
+
+
+def _switched(assumed: str, asked: bool) -> bool:
+    return asked if assumed == "as_sent" else assumed == "always"
+
+
+# Reading
+
+
+class Page(Shape):
+    """Which part of a list."""
+
+    perPage = Digits(validate=validate.Range(min=1, error="must be at least 1"))
+    page = Digits(validate=validate.Range(min=1, error="must be at least 1"))
+
+
+class DomainSummary(Shape):
+    """A name in a list."""
+
+    domainName = Text()
+    privacyEnabled = Truth()
+    lockedEnabled = Truth()
+    autorenewEnabled = Truth()
+    createDate = SpacedInstant()
+    expireDate = SpacedInstant()
+    premium = Truth()
+
+
+class DomainList(Shape):
+    """One page of the account's names, the oldest order first."""
+
+    domains = Listed(Within(DomainSummary))
+    nextPage = Whole()
+    lastPage = Whole()
+
+
+def list_domains(call: Call) -> dict[str, Any]:
+    """The account's names, page by page."""
+    page, per_page = _page(call)
+    mine = (call.account.client_id,)
+    state = call.draft.state
+    total = state.orders_of_account.count(mine)
+    last = max(1, -(-total // per_page))
+    keys = islice(state.orders_of_account.beginning(mine, (page - 1) * per_page), per_page)
+    answer: dict[str, Any] = {"domains": [summary(call, state.orders[number]) for _, number in keys]}
+    if page < last:
+        answer["nextPage"] = page + 1
+    if page < last or call.assumed.list_last_page == "always":
+        answer["lastPage"] = last
+    return answer
+
+
+def _page(call: Call) -> tuple[int, int]:
+    missing = [name for name in ("perPage", "page") if name not in call.arguments]
+    if missing and call.assumed.list_parameters == "required":
+        raise Refused(INVALID_PARAMETER, problems="; ".join(f"{name} is missing" for name in missing))
+    return call.arguments.get("page", 1), call.arguments.get("perPage", PER_PAGE)
+
+
+def get_domain(call: Call) -> dict[str, Any]:
+    """Everything there is to know of one of the account's names."""
+    text: str = call.arguments["domainName"]
+    if text.isascii() and text.isdigit() and call.assumed.get_domain_order_id == "on":
+        return envelope(call, orders.own_by_id(call.draft.state, call.account, text))
+    return answered(call, own_order(call))
+
+
+# Renewal
+
+
+class Renewal(Shape):
+    """A name, and for how long and at what price to renew it."""
+
+    domainName = Text()
+    years = Whole()
+    purchaseCost = Price()
+
+
+class RenewalWanted(Renewal):
+    """A renewal. The term and the price may stand inside ``domain`` as well; the name may be in the path."""
+
+    domain = Within(Renewal)
+
+    @post_load
+    def lifted(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+        """What stands inside ``domain``, beside what stands next to it."""
+        return {**found.pop("domain", {}), **found}
+
+
+class RenewalInQuery(Shape):
+    """A renewal's term and price in the query string."""
+
+    years = Digits()
+    purchaseCost = Price()
+
+
+class Renewed(Envelope):
+    """A name that has just been renewed."""
+
+    totalPaid = Amount()
+
+
+def renew_domain(call: Call) -> dict[str, Any]:
+    """Add years to a name's term; the price is taken from the balance."""
+    if "domainName" not in call.arguments:
+        raise Refused(INVALID_PARAMETER, problems="domain.domainName is missing")
+    placed = orders.renew(
+        call.draft, own_order(call), call.arguments.get("years", 1), call.arguments.get("purchaseCost")
+    )
+    return {**answered(call, placed.order), "totalPaid": placed.paid}
+
+
+# Delegation
+
+
+class NameserversWanted(Shape):
+    """The servers a name is delegated to."""
+
+    nameservers = Listed(Text(), required=True)
+
+
+def set_nameservers(call: Call) -> dict[str, Any]:
+    """Delegate a name to other servers."""
+    order = orders.set_nameservers(call.draft, own_order(call), call.arguments["nameservers"])
+    return answered(call, order)
+
+
+FOUND = (refusals.INVALID_NAME, refusals.DOMAIN_NOT_FOUND)
+PRICED = (refusals.PREMIUM_COST_REQUIRED, refusals.PRICE_MISMATCH, refusals.INSUFFICIENT_FUNDS)
+PERIOD = (refusals.PERIOD_TOO_SHORT, refusals.PERIOD_TOO_LONG)
+
+ENDPOINTS = (
+    Endpoint(
+        id="v3.checkAvailability",
+        method="POST",
+        paths=("/v3/domains/checkAvailability",),
+        handle=check_availability,
+        body=NamesAsked(),
+        answer=Availabilities(),
+        refuses=(*errors.BODY, refusals.TOO_MANY_NAMES),
+        only_reads=True,
+    ),
+    Endpoint(
+        id="v3.createDomain",
+        method="POST",
+        paths=("/v3/domains/createDomain",),
+        handle=create_domain,
+        body=NameWanted(),
+        answer=Registered(),
+        refuses=(
+            *errors.BODY,
+            refusals.INVALID_NAME,
+            refusals.ZONE_NOT_SUPPORTED,
+            refusals.ZONE_OUT_OF_SERVICE,
+            *PERIOD,
+            refusals.CONTACTS_REQUIRED,
+            refusals.INVALID_CONTACT,
+            refusals.INVALID_NAMESERVER,
+            refusals.LICENSE_REQUIRED,
+            refusals.INVALID_LICENSE,
+            refusals.NAME_TAKEN,
+            refusals.NAME_RESERVED,
+            *PRICED,
+        ),
+    ),
+    Endpoint(
+        id="v3.listDomains",
+        method="GET",
+        paths=("/v3/domains", "/v3/domains/{perPage}/{page}"),
+        handle=list_domains,
+        query=Page(),
+        answer=DomainList(),
+        refuses=(refusals.INVALID_PARAMETER,),
+    ),
+    Endpoint(
+        id="v3.getDomain",
+        method="GET",
+        paths=("/v3/domains/getDomain/{domainName}",),
+        handle=get_domain,
+        answer=EnvelopeInFull(),
+        refuses=FOUND,
+    ),
+    Endpoint(
+        id="v3.renewDomain",
+        method="POST",
+        paths=("/v3/domains/renewDomain", "/v3/domains/renewDomain/{domainName}"),
+        handle=renew_domain,
+        body=RenewalWanted(),
+        query=RenewalInQuery(),
+        answer=Renewed(),
+        refuses=(
+            *errors.BODY,
+            *FOUND,
+            refusals.WRONG_STATE,
+            refusals.TRANSFER_PENDING,
+            refusals.LOCKED,
+            refusals.ZONE_OUT_OF_SERVICE,
+            *PERIOD,
+            *PRICED,
+        ),
+    ),
+    Endpoint(
+        id="v3.setNameservers",
+        method="POST",
+        paths=("/v3/domains/setNameservers/{domainName}",),
+        handle=set_nameservers,
+        body=NameserversWanted(),
+        answer=Envelope(),
+        refuses=(*errors.BODY, *FOUND, refusals.WRONG_STATE, refusals.LOCKED, refusals.INVALID_NAMESERVER),
+    ),
+)

@@ -1,0 +1,100 @@
+"""v3 as a generation: how it authenticates, reads bodies, answers and refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from reseller_sandbox.core import refusals
+from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
+from reseller_sandbox.v3 import authcodes, balance, contacts, domains, errors, glue, locks, transfers
+from reseller_sandbox.v3.auth import Signatures
+from reseller_sandbox.web.bodies import load, read_object
+from reseller_sandbox.web.errors import BODY_SHAPE, body_of, described
+from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Injected, Transacting, assumed_by
+from reseller_sandbox.worlds import World, Worlds
+
+
+class V3(Transacting):
+    """The v3 interface over the worlds of one server."""
+
+    name = "v3"
+    journalled = True
+    common: tuple[Rule, ...] = errors.COMMON
+    error_shape = BODY_SHAPE
+    known_errors = frozenset(errors.NAMED)
+    endpoints: tuple[Endpoint, ...] = (
+        *balance.ENDPOINTS,
+        *domains.ENDPOINTS,
+        *locks.ENDPOINTS,
+        *glue.ENDPOINTS,
+        *transfers.ENDPOINTS,
+        *authcodes.ENDPOINTS,
+        *contacts.ENDPOINTS,
+    )
+
+    def __init__(self, worlds: Worlds, signatures: Signatures) -> None:
+        self._worlds = worlds
+        self._signatures = signatures
+        self.credentials = (signatures.key_name, signatures.signature_name)
+
+    def owns(self, path: str) -> bool:
+        """Everything under ``/v3``."""
+        return path == "/v3" or path.startswith("/v3/")
+
+    def authenticate(self, incoming: Incoming) -> tuple[World, Account]:
+        """By signature; see ``Signatures``."""
+        return self._signatures.authenticate(incoming, self._worlds)
+
+    def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
+        """The body and the query, read by the endpoint's schemas, and what stands in the path.
+
+        Where one thing is said twice, the path counts before the body, and the body before the query.
+        """
+        body = self._body(endpoint, incoming, world) if incoming.method in ("POST", "PUT") else {}
+        if endpoint.query is None:
+            return body | incoming.arguments
+        asked = {name: incoming.query_value(name) for name in endpoint.query.fields}
+        return load(endpoint.query, asked | incoming.arguments) | body | _unqueried(endpoint, incoming)
+
+    def _body(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
+        content_type = incoming.headers.get("Content-Type", "")
+        other = incoming.body and "json" not in content_type.lower()
+        if other and assumed_by(world, incoming).content_type == "json":
+            raise Refused(UNSUPPORTED_MEDIA_TYPE, given=content_type[:80] or "none")
+        value = read_object(incoming.body)
+        return load(endpoint.body, value) if endpoint.body is not None else {}
+
+    def refuse(
+        self, refused: Refused, incoming: Incoming, world: World | None, endpoint: Endpoint | None
+    ) -> Answer:
+        """``error`` and ``message``, with the status that the assumptions choose."""
+        known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses)
+        if not known and refused.rule is not refusals.INTERNAL_ERROR:
+            raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.name}")
+        chosen = world or incoming.world or self._worlds.default
+        always_200 = assumed_by(chosen, incoming).v3_http_status == "always_200"
+        return Answer(200 if always_200 else errors.STATUS[refused.rule], body_of(refused))
+
+    def inject(
+        self,
+        error: str,
+        facts: Mapping[str, object],
+        incoming: Incoming,
+        world: World,
+        endpoint: Endpoint,  # noqa: ARG002
+    ) -> Answer:
+        """As ``refuse`` would, whether the operation declares the error or not."""
+        rule = errors.NAMED.get(error, refusals.INTERNAL_ERROR)
+        return self.refuse(Injected(rule, facts), incoming, world, None)
+
+    def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
+        """Each rule has one status."""
+        return [(errors.STATUS[rule], described(rule))]
+
+
+def _unqueried(endpoint: Endpoint, incoming: Incoming) -> dict[str, str]:
+    """What stands in the path and is not read by the query's schema as well."""
+    assert endpoint.query is not None
+    return {name: text for name, text in incoming.arguments.items() if name not in endpoint.query.fields}

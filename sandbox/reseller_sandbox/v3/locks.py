@@ -1,0 +1,86 @@
+"""The switches of a name: suspension, transfer lock, update lock, automatic renewal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from marshmallow import Schema
+
+from reseller_sandbox.core import orders, refusals
+from reseller_sandbox.core.lifecycle import Action
+from reseller_sandbox.core.model import Flag
+from reseller_sandbox.core.refusals import Rule
+from reseller_sandbox.v3 import errors
+from reseller_sandbox.v3.domains import FOUND, answered, own_order
+from reseller_sandbox.v3.shapes import Envelope, EnvelopeWithPremium, EnvelopeWithUpdateLock
+from reseller_sandbox.web.generation import Call, Endpoint
+
+
+def _set(call: Call, action: Action, flag: Flag, on: bool) -> dict[str, Any]:
+    return answered(call, orders.set_flag(call.draft, own_order(call), action, flag, on))
+
+
+def lock(call: Call) -> dict[str, Any]:
+    """Suspend a name: it leaves the DNS."""
+    return _set(call, Action.HOLD, Flag.HOLD, True)
+
+
+def unlock(call: Call) -> dict[str, Any]:
+    """End a name's suspension."""
+    return _set(call, Action.RELEASE_HOLD, Flag.HOLD, False)
+
+
+def lock_transfer(call: Call) -> dict[str, Any]:
+    """Lock a name against transfer."""
+    return _set(call, Action.LOCK_TRANSFER, Flag.TRANSFER_PROHIBITED, True)
+
+
+def unlock_transfer(call: Call) -> dict[str, Any]:
+    """Let a name be transferred."""
+    answer = _set(call, Action.UNLOCK_TRANSFER, Flag.TRANSFER_PROHIBITED, False)
+    answer["domain"]["lockedEnabled"] = call.assumed.unlock_transfer_locked
+    return answer
+
+
+def lock_update(call: Call) -> dict[str, Any]:
+    """Forbid updates and a change of registrant."""
+    return _set(call, Action.LOCK_UPDATE, Flag.UPDATE_PROHIBITED, True)
+
+
+def unlock_update(call: Call) -> dict[str, Any]:
+    """Allow updates and a change of registrant."""
+    return _set(call, Action.UNLOCK_UPDATE, Flag.UPDATE_PROHIBITED, False)
+
+
+def enable_autorenew(call: Call) -> dict[str, Any]:
+    """Renew the name by itself at expiry."""
+    return answered(call, orders.set_autorenew(call.draft, own_order(call), True))
+
+
+def disable_autorenew(call: Call) -> dict[str, Any]:
+    """Let the name expire."""
+    return answered(call, orders.set_autorenew(call.draft, own_order(call), False))
+
+
+def _row(name: str, handle: Callable[[Call], Any], answer: Schema, *more: Rule) -> Endpoint:
+    return Endpoint(
+        id=f"v3.{name}",
+        method="POST",
+        paths=(f"/v3/domains/{name}/{{domainName}}",),
+        handle=handle,
+        answer=answer,
+        refuses=(*errors.EMPTY_BODY, *FOUND, refusals.WRONG_STATE, *more, refusals.SWITCHED_ALREADY),
+    )
+
+
+ENDPOINTS = (
+    _row("lockTransfer", lock_transfer, EnvelopeWithPremium(), refusals.TRANSFER_PENDING),
+    _row("unlockTransfer", unlock_transfer, EnvelopeWithPremium()),
+    _row("lock", lock, EnvelopeWithPremium()),
+    _row("unlock", unlock, EnvelopeWithPremium()),
+    _row("lockUpdate", lock_update, EnvelopeWithUpdateLock()),
+    _row("unlockUpdate", unlock_update, EnvelopeWithUpdateLock()),
+    _row("enableAutorenew", enable_autorenew, Envelope()),
+    _row("disableAutorenew", disable_autorenew, Envelope()),
+)

@@ -1,0 +1,225 @@
+"""The objects of v3 that several operations share: contacts, domains and their envelope."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from marshmallow import ValidationError, fields, validate
+
+from reseller_sandbox.core import orders, prices
+from reseller_sandbox.core.contacts import Wanted
+from reseller_sandbox.core.model import HOLDS, ROLES, Card, Contacts, Flag, Order, Stage
+from reseller_sandbox.core.names import written
+from reseller_sandbox.web.fields import (
+    Instant,
+    Listed,
+    LongAmount,
+    Remembered,
+    Shape,
+    Shaped,
+    SpacedInstant,
+    Text,
+    TextOrNumber,
+    Truth,
+    Within,
+)
+from reseller_sandbox.web.generation import Call
+
+STATUSES = ("active", "suspended", "pending")
+
+#: What v3 calls the roles of a name's contacts and the fields of a card.
+WIRE_NAMES = {
+    **{role: f"{'reg' if role == 'registrant' else role}-contact" for role in ROLES},
+    "name": "name",
+    "company": "company-name",
+    "address": "address1",
+    "city": "city",
+    "region": "state",
+    "zip": "zipcode",
+    "country": "country",
+    "phone": "phone",
+    "fax": "fax",
+    "mail": "email",
+}
+
+
+def _text(attribute: str) -> dict[str, Any]:
+    return {"attribute": attribute, "data_key": WIRE_NAMES[attribute]}
+
+
+class V3Contact(Shape):
+    """Who somebody is and where to reach them."""
+
+    name = Text()
+    company = Text(**_text("company"))
+    address = Text(**_text("address"))
+    city = Text()
+    region = Text(**_text("region"))
+    zip = TextOrNumber(**_text("zip"))
+    country = Text()
+    phone = Text()
+    fax = Text()
+    mail = Text(**_text("mail"))
+
+
+class V3Contacts(Shape):
+    """A name's four contacts."""
+
+    registrant = Remembered(V3Contact, **_text("registrant"))
+    admin = Remembered(V3Contact, **_text("admin"))
+    tech = Remembered(V3Contact, **_text("tech"))
+    billing = Remembered(V3Contact, **_text("billing"))
+
+
+class Domain(Shape):
+    """A name as answers show it."""
+
+    domainName = Text()
+    nameservers = Listed(Text())
+    contacts = Within(V3Contacts)
+    privacyEnabled = Truth()
+    lockedEnabled = Truth()
+    autorenewEnabled = Truth()
+    createDate = Instant()
+    expireDate = Instant()
+    renewalCost = LongAmount()
+
+
+class DomainWithPremium(Domain):
+    """A name with its premium mark, as the locks show it."""
+
+    premium = Truth()
+
+
+class DomainWithUpdateLock(DomainWithPremium):
+    """A name with its update lock, as lockUpdate and unlockUpdate show it."""
+
+    updateProhibited = Truth()
+
+
+class DomainInFull(DomainWithPremium):
+    """A name as getDomain shows it: the dates have a space in them."""
+
+    createDate = SpacedInstant()
+    expireDate = SpacedInstant()
+
+
+class Identifier(fields.Raw):
+    """An order id or client id: a string, or an integer where the assumptions say so."""
+
+    shape: ClassVar[Shaped] = {"oneOf": [{"type": "string"}, {"type": "integer"}]}
+
+
+def identifier(name: str) -> Identifier:
+    """A field for an id under its hyphenated name."""
+    return Identifier(attribute=name.replace("-", "_"), data_key=name)
+
+
+class Envelope(Shape):
+    """A name with its order."""
+
+    domain = Within(Domain)
+    order_id = identifier("order-id")
+    status = Text(validate=validate.OneOf(STATUSES))
+
+
+class EnvelopeWithPremium(Envelope):
+    """The envelope that the locks answer."""
+
+    domain = Within(DomainWithPremium)
+
+
+class EnvelopeWithUpdateLock(Envelope):
+    """The envelope that lockUpdate and unlockUpdate answer."""
+
+    domain = Within(DomainWithUpdateLock)
+
+
+class EnvelopeInFull(Envelope):
+    """The envelope that getDomain answers."""
+
+    domain = Within(DomainInFull)
+
+
+class DomainWanted(Shape):
+    """A name as requests describe it."""
+
+    domainName = Text(required=True)
+    nameservers = Listed(Text())
+    contacts = Within(V3Contacts)
+    privacyEnabled = Truth()
+    lockedEnabled = Truth()
+    autorenewEnabled = Truth()
+
+
+def either(found: dict[str, Any], name: str, alias: str) -> dict[str, Any]:
+    """A loaded request in which what may be called ``alias`` has its ``name``; it must be there."""
+    value = found.pop(alias, None)
+    if name not in found and value is None:
+        raise ValidationError("is missing", name)
+    return {name: value, **found}
+
+
+def cards(contacts: dict[str, dict[str, str]] | None) -> dict[str, Wanted]:
+    """The loaded contacts of a request as cards by role."""
+    return {role: Card(**given) for role, given in (contacts or {}).items()}
+
+
+def status(call: Call, order: Order) -> str:
+    """The v3 status of an order: three words for all its stages and its hold."""
+    if order.stage in (Stage.REQUESTED, Stage.PROCESSING, Stage.ARRIVING):
+        return "pending"
+    if order.stage is not Stage.ACTIVE:
+        return call.assumed.expired_status
+    return "active" if order.flags.isdisjoint(HOLDS) else "suspended"
+
+
+def shown(call: Call, name: str, asked: str | None = None) -> str:
+    """A name as answers write it; ``asked`` is how the request wrote it."""
+    return written(name, call.assumed.name_form, asked) if "xn--" in name else name
+
+
+def number(call: Call, value: int) -> str | int:
+    """An id as answers write it."""
+    return value if call.assumed.v3_ids == "integer" else str(value)
+
+
+def summary(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
+    """What lists show of a name; ``asked`` is how the request wrote it."""
+    zone, label = orders.label_and_zone(call.draft.state, order)
+    return {
+        "domainName": shown(call, order.name, asked),
+        "privacyEnabled": order.privacy,
+        "lockedEnabled": Flag.TRANSFER_PROHIBITED in order.flags,
+        "autorenewEnabled": order.autorenew,
+        "createDate": order.created,
+        "expireDate": order.expires,
+        "premium": prices.is_premium(zone, label),
+    }
+
+
+def domain(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
+    """Everything that answers show of a name; each schema takes its part."""
+    return {
+        **summary(call, order, asked),
+        "nameservers": [shown(call, server, asked) for server in order.nameservers],
+        "contacts": contact_cards(call, order.contacts),
+        "updateProhibited": Flag.UPDATE_PROHIBITED in order.flags,
+        "renewalCost": orders.renewal_cost(call.draft, order),
+    }
+
+
+def contact_cards(call: Call, contacts: Contacts) -> dict[str, Card]:
+    """The cards of a name's four contacts by role."""
+    found = zip(ROLES, contacts.handles(), strict=True)
+    return {role: call.draft.state.contacts[handle].card for role, handle in found}
+
+
+def envelope(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
+    """A name with its order."""
+    return {
+        "domain": domain(call, order, asked),
+        "order_id": number(call, order.id),
+        "client_id": number(call, order.account),
+        "status": status(call, order),
+    }

@@ -1,0 +1,46 @@
+"""How a v3 request is signed, and the readings of what it is that is signed."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+
+from reseller_sandbox.core.assumptions import Assumptions
+
+
+def sign(secret: str, text: bytes) -> bytes:
+    """The signature of ``text``: HMAC-SHA256 in lower-case hexadecimal."""
+    return hmac.new(secret.encode(), text, hashlib.sha256).hexdigest().encode()
+
+
+def signed_headers(key: str, secret: str, prefix: str, endpoint: str, body: bytes) -> dict[str, str]:
+    """The two headers of a request with ``body`` to ``endpoint``, a full URL or whatever reading is meant."""
+    signature = sign(secret, key.encode() + endpoint.encode() + body).decode()
+    return {f"{prefix}APIKEY": key, f"{prefix}SIGNATURE": signature}
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One string that may have been signed, and the values of the assumptions that make it."""
+
+    text: bytes
+    endpoint: str
+    payload: str
+    query: str
+
+    def allowed(self, assumed: Assumptions) -> bool:
+        """Whether the assumptions take this reading; only those that bear on it are read."""
+        return (
+            assumed.signature_endpoint in ("any", self.endpoint)
+            and (self.payload == "body" or assumed.signature_payload in ("any", self.payload))
+            and (self.query == "" or assumed.signature_query == self.query)
+        )
+
+    @property
+    def settings(self) -> str:
+        """The assumptions that would let it in, as they are written on the command line."""
+        named = {"endpoint": self.endpoint, "payload": self.payload, "query": self.query}
+        return " ".join(
+            f"v3.signature.{name}={value}" for name, value in named.items() if value not in ("", "body")
+        )

@@ -1,0 +1,116 @@
+"""A request on its way through, and what has come of it so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.state import Change
+from reseller_sandbox.faults import FaultRule
+from reseller_sandbox.server.requestlog import masked
+from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming
+from reseller_sandbox.web.struck import Struck
+from reseller_sandbox.web.subjects import subjects
+from reseller_sandbox.worlds import Entry, Moment, World
+from reseller_sandbox.worlds.journal import NO_OPERATION
+from reseller_sandbox.worlds.moment import after_request
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and its answer in the making; ``began`` is what the stopwatch showed when it came."""
+
+    generation: Generation
+    endpoint: Endpoint | None
+    incoming: Incoming
+    began: float
+    world: World | None = None
+    cause: str = ""
+    before: Moment | None = None
+    after: Moment | None = None
+    changes: Sequence[Change] = ()
+    refused: Refused | None = None
+    faults: list[FaultRule] = field(default_factory=list)
+    lost: bool = False
+    held: Struck | None = None
+
+    @property
+    def operation(self) -> str:
+        """The operation's id, or a dash where no row has taken the request."""
+        return self.endpoint.id if self.endpoint is not None else NO_OPERATION
+
+    @property
+    def struck_by(self) -> str:
+        """The names of the faults that struck it."""
+        return ", ".join(rule.name for rule in self.faults)
+
+    @property
+    def note(self) -> str:
+        """What the request log says of it."""
+        outcome = self.refused.rule.name if self.refused is not None else "ok"
+        return f"{self.operation} {outcome}" + (f" (fault {self.struck_by})" if self.faults else "")
+
+    def begin(self, world: World) -> None:
+        """Give the request its name in its world, and remember the moment it came at."""
+        self.world = world
+        if self.generation.journalled:
+            world.settle()
+            self.before = world.moment
+            self.cause = world.next_request()
+            self.after = world.moment
+
+    def act(self, endpoint: Endpoint, world: World, account: Account | None, cause: str) -> Answer:
+        """Carry out the operation in ``world``; raises ``Refused``."""
+        incoming, generation = self.incoming, self.generation
+        try:
+            asked = generation.arguments(endpoint, incoming, world)
+            outcome = generation.carry_out(endpoint, world, account, asked, incoming, cause)
+            if cause and world.state.waiting:  # plans of the rest of the world
+                accepted = outcome.refused is None
+                world.travel(after_request(endpoint.id, subjects(incoming), accepted=accepted))
+        finally:
+            self.after = world.moment
+        if outcome.refused is not None:
+            raise outcome.refused
+        self.changes = outcome.changes
+        return generation.accept(endpoint, outcome.result, incoming, world)
+
+    def refuse(self, refused: Refused) -> Answer:
+        """The answer to a request that was refused."""
+        self.refused = refused
+        if self.world is None and self.incoming.world is not None:
+            self.begin(self.incoming.world)
+        return self.generation.refuse(refused, self.incoming, self.incoming.world, self.endpoint)
+
+    def record(self, world: World, status: int, answer: bytes, assumed: Sequence[tuple[str, object]]) -> None:
+        """Write what came of it into the journal of its world."""
+        incoming = self.incoming
+        assert self.before is not None
+        assert self.after is not None
+        world.journal.add(
+            Entry(
+                id=self.cause,
+                at=self.before.clock.instant,
+                operation=self.operation,
+                account=incoming.account.name if incoming.account is not None else None,
+                domains=subjects(incoming),
+                method=incoming.method,
+                target=masked(incoming.target),
+                body=incoming.body,
+                credentials_in_query=incoming.credentials_in_query,
+                status=status,
+                answer=answer,
+                duration=stopwatch() - self.began,
+                changes=tuple(self.changes),
+                refused=self.refused,
+                assumed=tuple(assumed),
+                fault=self.struck_by or None,
+                fault_kind=", ".join(rule.kind.name for rule in self.faults) or None,
+                lost=self.lost,
+                before=self.before,
+                after=self.after,
+            )
+        )

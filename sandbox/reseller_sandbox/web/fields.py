@@ -1,0 +1,210 @@
+"""marshmallow fields that take what the contract says and nothing near it, and schemas that use them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+from typing import Any, ClassVar
+
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
+
+from reseller_sandbox.core.clock import wire, wire_spaced
+from reseller_sandbox.core.ledger import money
+
+_INT32 = 2**31
+_REMEMBERED = 4096
+
+#: A field's JSON Schema, as its class variable ``shape``: what the OpenAPI documents show for it.
+Shaped = dict[str, object]
+
+
+class Shape(Schema):
+    """A JSON object. Unknown keys are passed over and a null is the same as nothing sent."""
+
+    class Meta:
+        unknown = EXCLUDE
+
+    error_messages = {"type": "must be an object", "unknown": "is not known here"}  # noqa: RUF012
+
+    @pre_load
+    def without_nulls(self, given: Any, **_: Any) -> Any:
+        """Drop the keys whose value is null."""
+        if isinstance(given, Mapping):
+            return {key: value for key, value in given.items() if value is not None}
+        return given
+
+
+class Whole(fields.Integer):
+    """A 32-bit whole number, written as one: not ``"7"``, not ``7.0``, not ``true``."""
+
+    default_error_messages = {"invalid": "must be a whole number"}  # noqa: RUF012
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, int) or not -_INT32 <= value < _INT32:
+            raise ValidationError("must be a whole number of 32 bits")
+        return value
+
+
+class Digits(Whole):
+    """A whole number in a path or a query string."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
+        if (
+            isinstance(value, str)
+            and value.isascii()
+            and value.removeprefix("-").isdigit()
+            and len(value) < 12
+        ):
+            return super()._deserialize(int(value), attr, data, **kwargs)
+        raise ValidationError("must be a whole number of 32 bits")
+
+
+class Truth(fields.Boolean):
+    """``true`` or ``false`` and nothing that resembles them."""
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> bool:
+        if isinstance(value, bool):
+            return value
+        raise ValidationError("must be true or false")
+
+
+class Text(fields.String):
+    """A string."""
+
+    default_error_messages = {  # noqa: RUF012
+        "invalid": "must be a string",
+        "invalid_utf8": "must be a string",
+        "required": "is missing",
+        "null": "must be a string",
+    }
+
+
+class TextOrNumber(Text):
+    """A string, or a number that stands for its digits."""
+
+    default_error_messages = {"invalid": "must be a string or a number"}  # noqa: RUF012
+    shape: ClassVar[Shaped] = {"type": ["string", "number"]}
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+        if isinstance(value, int | Decimal) and not isinstance(value, bool):
+            whole = int(value)
+            value = str(whole) if whole == value and abs(whole) < 10**40 else str(value)
+        return str(super()._deserialize(value, attr, data, **kwargs))
+
+
+class Price(fields.Field[Decimal]):
+    """Money on the way in: a JSON number or a decimal string."""
+
+    shape: ClassVar[Shaped] = {"oneOf": [{"type": "number"}, {"type": "string"}]}
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Decimal:
+        if isinstance(value, str) and value.isascii() and len(value) <= 30 and "_" not in value:
+            try:
+                value = Decimal(value)
+            except InvalidOperation:
+                raise ValidationError("must be a decimal number") from None
+        if isinstance(value, bool) or not isinstance(value, int | Decimal):
+            raise ValidationError("must be a decimal number")
+        amount = Decimal(value)
+        if not amount.is_finite() or not 0 <= amount < 10**9:
+            raise ValidationError("must lie between 0 and 999999999")
+        return amount
+
+
+class Amount(fields.Field[Decimal]):
+    """Money on the way out: a decimal string with two fraction digits, or more where they count."""
+
+    shape: ClassVar[Shaped] = {"type": "string", "pattern": r"^-?\d+\.\d{2,}$"}
+
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
+        return None if value is None else money(value)
+
+
+class LongAmount(Amount):
+    """Money on the way out, with six fraction digits."""
+
+    shape: ClassVar[Shaped] = {"type": "string", "pattern": r"^\d+\.\d{6}$"}
+
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
+        return None if value is None else f"{value:.6f}"
+
+
+class Number(fields.Field[Decimal]):
+    """Money on the way out: a JSON number."""
+
+    shape: ClassVar[Shaped] = {"type": ["number", "null"]}
+
+
+class Instant(fields.Field[datetime]):
+    """An instant on the way out: ``YYYY-MM-DDTHH:MM:SSZ``."""
+
+    shape: ClassVar[Shaped] = {"type": "string", "format": "date-time"}
+
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
+        return None if value is None else wire(value)
+
+
+class SpacedInstant(Instant):
+    """An instant on the way out: ``YYYY-MM-DD HH:MM:SS``."""
+
+    shape: ClassVar[Shaped] = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$"}
+
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
+        return None if value is None else wire_spaced(value)
+
+
+class Listed(fields.List[Any]):
+    """A JSON array."""
+
+    default_error_messages = {"invalid": "must be an array", "required": "is missing"}  # noqa: RUF012
+
+
+class Within(fields.Nested):
+    """A JSON object inside another."""
+
+    default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
+
+
+class Remembered(Within):
+    """A JSON object made of an immutable record: what it looks like is worked out once and kept."""
+
+    def __init__(self, nested: type[Schema], **kwargs: Any) -> None:
+        super().__init__(nested, **kwargs)
+        self._shown = lru_cache(maxsize=_REMEMBERED)(nested().dump)
+
+    def _serialize(self, *arguments: Any, **kwargs: Any) -> Any:
+        return None if arguments[0] is None else self._shown(arguments[0])
+
+
+class Texts(fields.Dict):
+    """A JSON object whose values are all strings."""
+
+    default_error_messages = {"invalid": "must be an object"}  # noqa: RUF012
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(keys=Text(), values=Text(), **kwargs)
+
+    def _deserialize(self, *arguments: Any, **kwargs: Any) -> Any:
+        try:
+            return super()._deserialize(*arguments, **kwargs)  # type: ignore[no-untyped-call]
+        except ValidationError as error:
+            # marshmallow tells the mistakes in a key apart from those in its value; a key is always a string.
+            if not isinstance(error.messages, dict):
+                raise
+            raise ValidationError({key: told["value"] for key, told in error.messages.items()}) from None
+
+
+def problems(errors: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """marshmallow's nested messages as (path, problem) pairs: ``domain.years``, ``must be …``."""
+    if isinstance(errors, Mapping):
+        for key in sorted(errors, key=str):
+            inner = (
+                path if key == "_schema" else f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}"
+            )
+            yield from problems(errors[key], inner)
+    else:
+        for message in errors if isinstance(errors, list) else [errors]:
+            text = str(message).rstrip(".")
+            yield path.removeprefix(".") or "the body", text[:1].lower() + text[1:]

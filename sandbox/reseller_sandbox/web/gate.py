@@ -1,0 +1,144 @@
+"""The gate of the control interface: who may come in, and which browsers may not.
+
+Whoever runs a sandbox has a browser too, and the pages it shows come from anywhere. A page can send requests
+to a server on the same machine, and a name of its own can be made to lead there. Neither gets in.
+"""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass, field
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from reseller_sandbox.core.refusals import (
+    CONTROL_TOKEN_MISSING,
+    CONTROL_TOKEN_WRONG,
+    CROSS_SITE,
+    FOREIGN_HOST,
+    Refused,
+)
+from reseller_sandbox.web.generation import Incoming
+
+#: The header that carries the control token.
+HEADER = "X-Sandbox-Token"
+
+#: What may be asked without the token, so that whoever watches over the process need not know it.
+HEALTH = "/_sandbox/health"
+
+#: What a browser says of a request from a page of another site, or of another origin of the same site.
+_ELSEWHERE = ("cross-site", "same-site")
+
+#: The last labels of names that nobody can own, so that no page can have come from one by way of the DNS.
+_NOBODYS = frozenset({"example", "internal", "invalid", "local", "localhost", "test"})
+
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+
+
+class Unguarded(ValueError):
+    """The control interface would stand open to others, or its token is none; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gate:
+    """Lets requests in to the control interface, or refuses them.
+
+    ``token`` is what each must carry; None asks for nothing. ``open`` is the word that whoever reaches the
+    server may come in. ``public_urls`` are where the service is believed to be: pages of theirs may come in.
+    Raises ``Unguarded`` for a token that no header could carry, and for a token that is not asked for.
+    """
+
+    #: What the gate refuses by, in the order of the checks.
+    RULES = (CROSS_SITE, FOREIGN_HOST, CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG)
+
+    token: str | None = field(default=None, repr=False)
+    open: bool = False
+    public_urls: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.token is None:
+            return
+        if not self.token or not all("!" <= letter <= "~" for letter in self.token):
+            raise Unguarded("a control token has one or more printable ASCII characters, and no spaces")
+        if self.open:
+            raise Unguarded("either a control token is wanted or the control interface is open, not both")
+
+    @property
+    def credentials(self) -> tuple[str, ...]:
+        """The header that the token comes in, if one is wanted."""
+        return () if self.token is None else (HEADER,)
+
+    def admit(self, incoming: Incoming) -> None:
+        """Let the request in; refuses by ``RULES``."""
+        self._no_page_from_elsewhere(incoming)
+        if self.token is None:
+            if not self.open:
+                self._no_name_from_elsewhere(incoming)
+        elif incoming.path != HEALTH or incoming.prefix:
+            self._token(incoming, self.token)
+
+    def _no_page_from_elsewhere(self, incoming: Incoming) -> None:
+        origin = incoming.headers.get("Origin")
+        known = [incoming.headers.get("Host", ""), *(urlsplit(url).netloc for url in self.public_urls)]
+        if origin is not None:
+            scheme, _, place = origin.partition("://")
+            if all(_place(place, scheme) != _place(own, scheme) for own in known):
+                raise Refused(CROSS_SITE, origin=origin[:80])
+        elif incoming.headers.get("Sec-Fetch-Site", "") in _ELSEWHERE:
+            raise Refused(CROSS_SITE, origin="another origin")
+
+    def _no_name_from_elsewhere(self, incoming: Incoming) -> None:
+        host = incoming.headers.get("Host", "")
+        if can_be_owned(_name(host)) and _name(host) not in map(_host, self.public_urls):
+            raise Refused(FOREIGN_HOST, host=host[:80])
+
+    def _token(self, incoming: Incoming, token: str) -> None:
+        given = incoming.headers.get(HEADER)
+        if not given:
+            raise Refused(CONTROL_TOKEN_MISSING, header=HEADER)
+        if not hmac.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode()):
+            raise Refused(CONTROL_TOKEN_WRONG, header=HEADER)
+
+
+def require_guard(host: str, token: str | None, open_: bool) -> None:
+    """Raise ``Unguarded`` when others could reach a server on ``host`` and nothing keeps them out."""
+    if token is None and not open_ and not is_loopback(host):
+        raise Unguarded(
+            f"{host or 'every address'} can be reached from other machines: set a token for the control "
+            "interface (--control-token TOKEN), or say that it needs none (--control-open)"
+        )
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server on ``host``, an address or a name."""
+    if host.lower().rstrip(".") == "localhost":
+        return True
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return False
+    return address.is_loopback
+
+
+def can_be_owned(name: str) -> bool:
+    """Whether ``name`` could be somebody's in the DNS: it has labels, and is no address nor set aside."""
+    labels = name.lower().rstrip(".").split(".")
+    if len(labels) == 1 or ":" in name:
+        return False
+    return labels[-1] not in _NOBODYS and not labels[-1].isdigit()
+
+
+def _place(netloc: str, scheme: str) -> str:
+    """A host and port as they would stand in an origin of ``scheme``."""
+    return netloc.lower().removesuffix(f":{_DEFAULT_PORTS.get(scheme, '')}")
+
+
+def _name(netloc: str) -> str:
+    """The host in a Host header."""
+    if netloc.startswith("["):
+        return netloc[1:].partition("]")[0]
+    return netloc.partition(":")[0].lower()
+
+
+def _host(url: str) -> str:
+    return _name(urlsplit(url).netloc)

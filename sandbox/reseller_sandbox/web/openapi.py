@@ -1,0 +1,99 @@
+"""OpenAPI documents, drawn from the rows, the schemas and the declared refusals; nothing is said twice."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from apispec import APISpec
+from apispec.ext.marshmallow import MarshmallowPlugin
+from marshmallow import Schema
+
+from reseller_sandbox.core.refusals import INTERNAL_ERROR
+from reseller_sandbox.web.fields import Digits
+from reseller_sandbox.web.generation import Endpoint, Generation
+
+
+def describe(generation: Generation) -> dict[str, Any]:
+    """The OpenAPI document of a generation."""
+    plugin = MarshmallowPlugin(schema_name_resolver=_name)
+    spec = APISpec(
+        title=f"The reseller API, {generation.name}, as the sandbox serves it",
+        version=generation.name,
+        openapi_version="3.1.0",
+        plugins=[plugin],
+        security=[{name: [] for name in generation.credentials}],
+    )
+    for name in generation.credentials:
+        spec.components.security_scheme(name, {"type": "apiKey", "in": "header", "name": name})
+    plugin.converter.add_attribute_function(_declared_shape)  # type: ignore[union-attr]
+    spec.components.schema("Error", dict(generation.error_shape))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a schema used as one and as many is one schema
+        for endpoint in generation.endpoints:
+            for path in endpoint.paths:
+                operation = _operation(generation, endpoint, path)
+                spec.path(path, operations={endpoint.method.lower(): operation})
+    return dict(spec.to_dict())
+
+
+def _operation(generation: Generation, endpoint: Endpoint, path: str) -> dict[str, Any]:
+    summary, _, rest = (endpoint.handle.__doc__ or "").strip().partition("\n")
+    suffix = "" if path == endpoint.paths[0] else f".{endpoint.paths.index(path)}"
+    operation: dict[str, Any] = {
+        "operationId": endpoint.id + suffix,
+        "summary": summary,
+        "parameters": _parameters(endpoint, path),
+        "responses": {str(endpoint.status): _content("Done.", endpoint.answer)},
+    }
+    if rest.strip():
+        operation["description"] = rest.strip()
+    if endpoint.body is not None:
+        operation["requestBody"] = {"content": {"application/json": {"schema": endpoint.body}}}
+    by_status: defaultdict[int, list[str]] = defaultdict(list)
+    for rule in (*generation.common, *endpoint.refuses, INTERNAL_ERROR):
+        for status, words in generation.described(endpoint, rule):
+            by_status[int(status)].append(f"* {words}")
+    for status, told in sorted(by_status.items()):
+        operation["responses"][str(status)] = {
+            "description": "\n".join(dict.fromkeys(told)),
+            "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}},
+        }
+    return operation
+
+
+def _content(description: str, schema: Schema) -> dict[str, Any]:
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+def _parameters(endpoint: Endpoint, path: str) -> list[dict[str, Any]]:
+    in_path = re.findall(r"\{(\w+)\}", path)
+    queried = dict(endpoint.query.fields) if endpoint.query is not None else {}
+    known = queried | (dict(endpoint.path.fields) if endpoint.path is not None else {})
+    parameters = [
+        {"name": name, "in": "path", "required": True, "schema": _plain(known.get(name))} for name in in_path
+    ]
+    return parameters + [
+        {"name": name, "in": "query", "schema": _plain(field)}
+        for name, field in queried.items()
+        if name not in in_path
+    ]
+
+
+def _plain(field: object) -> dict[str, Any]:
+    return {"type": "integer"} if isinstance(field, Digits) else {"type": "string"}
+
+
+def _declared_shape(_: Any, field: Any, **__: Any) -> Mapping[str, Any]:
+    shape: Mapping[str, Any] = getattr(field, "shape", {})
+    if field.allow_none and isinstance(shape.get("type"), str):
+        return {**shape, "type": [shape["type"], "null"]}
+    return shape
+
+
+def _name(schema: Any) -> str:
+    found = schema if isinstance(schema, type) else type(schema)
+    return str(found.__name__)

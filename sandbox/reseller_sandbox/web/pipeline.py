@@ -1,0 +1,174 @@
+"""The one path that every request takes, whichever generation it belongs to."""
+
+from __future__ import annotations
+
+import logging
+import time
+import traceback
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, cast
+from wsgiref.handlers import format_date_time
+
+from flask import Response, request
+from werkzeug.exceptions import HTTPException
+
+from reseller_sandbox.core.assumptions import named
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INTERNAL_ERROR, UNKNOWN_WORLD, Refused
+from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_NOTE, ENV_SERVED, ENV_TOO_LARGE, Again
+from reseller_sandbox.web import strikes, unmatched
+from reseller_sandbox.web.exchange import Exchange
+from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming, content
+from reseller_sandbox.web.strikes import Postponed
+from reseller_sandbox.worlds import World, Worlds
+
+#: Keys of the WSGI environment under which the path prefix of a world is handed on.
+ENV_WORLD = "sandbox.world"
+ENV_PREFIX = "sandbox.prefix"
+
+#: The status that stands for none, where WSGI wants one and the connection will not carry it.
+UNANSWERED = 503
+
+log = logging.getLogger("sandbox")
+
+
+class Pipeline:
+    """Takes a request to its endpoint and brings the answer back, with what is to be said about it."""
+
+    def __init__(self, worlds: Worlds, generations: Sequence[Generation], max_body: int) -> None:
+        self.worlds = worlds
+        self.generations = generations
+        self.max_body = max_body
+
+    def run(self, generation: Generation, endpoint: Endpoint, arguments: dict[str, Any]) -> Response:
+        """Answer a request that has matched ``endpoint``."""
+        exchange = Exchange(generation, endpoint, _incoming(arguments), stopwatch())
+        again: Again | None = request.environ.pop(ENV_AGAIN, None)
+        exchange.held = again.held if again is not None else None
+        try:
+            self._read(exchange.incoming)
+            if again is None and _goes_aside(endpoint, exchange.incoming):
+                request.environ[ENV_AGAIN] = Again(aside=True)
+                return Response(status=204)
+            try:
+                answer = self._perform(exchange, endpoint)
+            except Postponed as postponed:
+                if request.environ.get(ENV_SERVED):
+                    request.environ[ENV_AGAIN] = postponed.again
+                    return Response(status=204)
+                time.sleep(postponed.again.after)
+                exchange.held = postponed.again.held
+                answer = self._perform(exchange, endpoint)
+        except Refused as refused:
+            answer = exchange.refuse(refused)
+        except Exception as error:
+            answer = self._fail(exchange, error)
+        return self._finish(exchange, answer)
+
+    def stray(self, error: HTTPException) -> Response:
+        """Answer a request that no endpoint takes, in the shape of the generation it looks like."""
+        exchange = Exchange(self._owner(request.path), None, _incoming({}), stopwatch())
+        try:
+            self._read(exchange.incoming)
+            with suppress(Refused):  # only to know whose it is
+                exchange.generation.authenticate(exchange.incoming)
+            refused = unmatched.why(error, exchange.incoming, self.generations, self.max_body)
+        except Refused as earlier:
+            refused = earlier
+        return self._finish(exchange, exchange.refuse(refused))
+
+    def crashed(self, error: Exception) -> Response:
+        """Answer for a failure outside any endpoint."""
+        exchange = Exchange(self._owner(request.path), None, _incoming({}), stopwatch())
+        return self._finish(exchange, self._fail(exchange, error))
+
+    def _read(self, incoming: Incoming) -> None:
+        environ = request.environ
+        if environ.get(ENV_TOO_LARGE) or (request.content_length or 0) > self.max_body:
+            raise Refused(BODY_TOO_LARGE, limit=self.max_body)
+        name = environ.get(ENV_WORLD)
+        if name is not None:
+            incoming.world = self.worlds.get(name)
+            if incoming.world is None:
+                raise Refused(UNKNOWN_WORLD, world=_short(name))
+        incoming.body = request.get_data(cache=False)
+
+    def _perform(self, exchange: Exchange, endpoint: Endpoint) -> Answer:
+        incoming, generation = exchange.incoming, exchange.generation
+        world, account = generation.authenticate(incoming)
+        if not generation.journalled:  # control, which locks what it changes for itself
+            exchange.begin(world)
+            return exchange.act(endpoint, world, account, exchange.cause)
+        with world.lock:
+            if world.moment.faults.rules or exchange.held is not None:
+                return strikes.perform(exchange, endpoint, world, account)
+            exchange.begin(world)
+            return exchange.act(endpoint, world, account, exchange.cause)
+
+    def _fail(self, exchange: Exchange, error: Exception) -> Answer:
+        frame = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{frame.filename}, line {frame.lineno}"
+        log.error("%s failed: %s: %r (%s)", exchange.operation, type(error).__name__, str(error), where)
+        return exchange.refuse(Refused(INTERNAL_ERROR))
+
+    def _finish(self, exchange: Exchange, answer: Answer) -> Response:
+        """The answer as HTTP, once it stands in the journal."""
+        body = content(answer)
+        headers = {"Date": format_date_time((exchange.world or self.worlds.default).now().timestamp())}
+        if exchange.world is not None:
+            assumed = named(exchange.world.assumptions, exchange.incoming.assumed)
+            if exchange.cause:
+                exchange.record(exchange.world, answer.status, body, assumed)
+            headers |= _told(exchange, exchange.world, assumed)
+        headers |= exchange.incoming.headers_out
+        if exchange.refused is not None and exchange.refused.rule is BODY_TOO_LARGE:
+            headers["Connection"] = "close"
+        request.environ[ENV_NOTE] = exchange.note
+        return Response(body, answer.status or UNANSWERED, headers, content_type=answer.content_type)
+
+    def _owner(self, path: str) -> Generation:
+        return next((one for one in self.generations if one.owns(path)), self.generations[0])
+
+
+def _incoming(arguments: dict[str, Any]) -> Incoming:
+    environ = request.environ
+    return Incoming(
+        method=request.method,
+        target=environ.get("REQUEST_URI") or environ.get("RAW_URI") or request.full_path.rstrip("?"),
+        path=request.path,
+        scheme=request.scheme,
+        headers=cast(Mapping[str, str], request.headers),
+        query=[(key, value) for key, values in request.args.lists() for value in values],
+        body=b"",
+        arguments={name: str(value) for name, value in arguments.items()},
+        prefix=environ.get(ENV_PREFIX, ""),
+        port=environ.get("SERVER_PORT", ""),
+    )
+
+
+def _goes_aside(endpoint: Endpoint, incoming: Incoming) -> bool:
+    """Whether the request would hold up the others, on a server that can have it done beside them."""
+    long = endpoint.lengthy_from is not None and len(incoming.body) >= endpoint.lengthy_from
+    return long and ENV_SERVED in request.environ
+
+
+def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]]) -> dict[str, str]:
+    """What the headers say of a request beside its answer: its world and name, its faults, its grounds."""
+    told = {
+        "X-Sandbox-World": world.name,
+        "X-Sandbox-Request": exchange.cause,
+        "X-Sandbox-Fault": exchange.struck_by,
+        "X-Sandbox-Assumptions": ", ".join(f"{name}={_word(value)}" for name, value in assumed),
+    }
+    return {name: value for name, value in told.items() if value}
+
+
+def _word(value: object) -> str:
+    if isinstance(value, tuple):
+        return "|".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 200 else text[:197] + "…"

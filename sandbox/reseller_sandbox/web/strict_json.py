@@ -1,0 +1,83 @@
+"""JSON read strictly and written plainly.
+
+Numbers with a fraction become ``Decimal``, so that a price keeps
+every digit. What standard JSON does not allow is refused with the place where
+it stands: NaN, a key that comes twice, bad UTF-8, half a surrogate pair.
+"""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+from typing import Any
+
+
+class BadJson(ValueError):
+    """Bytes that are not JSON; the message says what is wrong and where."""
+
+
+def read(raw: bytes) -> Any:
+    """The value that ``raw`` stands for; raises ``BadJson``."""
+    try:
+        text = raw.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise BadJson(f"byte {error.start} is not UTF-8") from None
+    try:
+        value = json.loads(
+            text, parse_float=_fraction, parse_constant=_no_constant, object_pairs_hook=_once_each
+        )
+        if "\\ud" in text or "\\uD" in text:
+            json.dumps(value, ensure_ascii=False, default=str).encode("utf-8")
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise BadJson(f"it is not JSON: {_lower(error.msg)} at {place}") from None
+    except UnicodeEncodeError:
+        raise BadJson("a string in it holds half a surrogate pair") from None
+    except RecursionError:
+        raise BadJson("it is nested too deeply") from None
+    except BadJson:
+        raise
+    except ValueError:
+        raise BadJson("a number in it has too many digits") from None
+    return value
+
+
+def write(value: Any) -> bytes:
+    """``value`` as compact UTF-8 JSON, keys in the order they come in."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain).encode(
+        "utf-8", "backslashreplace"
+    )
+
+
+def _fraction(digits: str) -> Decimal:
+    if len(digits) > 100:
+        raise BadJson("a number in it has too many digits")
+    number = Decimal(digits)
+    if number.is_finite() and abs(number.adjusted()) < 100:
+        return number
+    raise BadJson(f"the number {digits} is out of range")
+
+
+def _no_constant(name: str) -> None:
+    raise BadJson(f"it is not JSON: {name} is no JSON value")
+
+
+def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if key in seen:
+                raise BadJson(f"the key {key[:60]!r} comes twice in one object")
+            seen.add(key)
+    return value
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Decimal):
+        return float(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _lower(text: str) -> str:
+    return text[:1].lower() + text[1:]

@@ -1,0 +1,24 @@
+"""Worlds: each a registry with its own accounts, clock, assumptions and journal, found by its credentials."""
+
+from reseller_sandbox.worlds.fixtures import Fixtures
+from reseller_sandbox.worlds.journal import Entry, Journal
+from reseller_sandbox.worlds.limits import Limits
+from reseller_sandbox.worlds.moment import Moment, NothingDue, SetBack
+from reseller_sandbox.worlds.registry import DEFAULT, Fork, Worlds
+from reseller_sandbox.worlds.world import Line, Outcome, World
+
+__all__ = [
+    "DEFAULT",
+    "Entry",
+    "Fixtures",
+    "Fork",
+    "Journal",
+    "Limits",
+    "Line",
+    "Moment",
+    "NothingDue",
+    "Outcome",
+    "SetBack",
+    "World",
+    "Worlds",
+]

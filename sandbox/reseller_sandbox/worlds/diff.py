@@ -1,0 +1,57 @@
+"""What differs between two moments: which records, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reseller_sandbox.core.state import TABLES, Change, State
+from reseller_sandbox.worlds.moment import Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """What became of ``earlier`` on the way to ``later``.
+
+    ``settings`` has what is no record and differs: (name, before, after), for the clock and assumptions.
+    """
+
+    earlier: Moment
+    later: Moment
+    changes: tuple[Change, ...]
+    settings: tuple[tuple[str, Any, Any], ...]
+
+
+def between(earlier: Moment, later: Moment) -> Difference:
+    """The difference between two moments, of one world or of two.
+
+    A table that neither has touched costs nothing, any other one look at each of its records.
+    """
+    return Difference(
+        earlier, later, tuple(_changes(earlier.state, later.state)), tuple(_settings(earlier, later))
+    )
+
+
+def _changes(earlier: State, later: State) -> Iterator[Change]:
+    for table in TABLES:
+        old, new = getattr(earlier, table), getattr(later, table)
+        if old is new:
+            continue
+        touched = [key for key, record in new.items() if old.get(key) is not record]
+        touched += [key for key in old if key not in new]
+        for key in sorted(touched):
+            before, after = old.get(key), new.get(key)
+            if before != after:
+                yield Change(table, key, before, after)
+
+
+def _settings(earlier: Moment, later: Moment) -> Iterator[tuple[str, Any, Any]]:
+    pairs = [
+        ("clock.now", earlier.clock.instant, later.clock.instant),
+        ("clock.frozen", earlier.clock.frozen, later.clock.frozen),
+        ("seed", earlier.state.seed, later.state.seed),
+    ]
+    old, new = earlier.assumptions.values(), later.assumptions.values()
+    pairs += [(f"assume.{name}", old[name], new[name]) for name in old]
+    return (pair for pair in pairs if pair[1] != pair[2])

@@ -1,0 +1,322 @@
+"""Why a request was refused: the rule, the state it met, and the nearest move that would be allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from reseller_sandbox.core import refusals as r
+from reseller_sandbox.core.clock import days, wire
+from reseller_sandbox.core.ledger import money
+from reseller_sandbox.core.lifecycle import MOVES, TIMED, Action
+from reseller_sandbox.core.model import Account, Order, Stage, Transfer
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.refusals import Refused, Rule
+from reseller_sandbox.worlds.journal import Entry
+from reseller_sandbox.worlds.moment import Moment
+
+
+@dataclass(frozen=True, slots=True)
+class Allowed:
+    """The nearest move that would be allowed, in words; ``at`` is when time alone makes it possible."""
+
+    words: str
+    at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """What a refused request met: the account that asked, and each name it was about."""
+
+    account: Account | None
+    names: tuple[NameMet, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NameMet:
+    """A name as a request met it: who held it, at which stage of its life, and a pending transfer."""
+
+    name: str
+    holder: str | None
+    order: Order | None
+    transfer: Transfer | None
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a request was refused."""
+
+    refused: Refused
+    met: Met
+    allowed: Allowed
+
+
+def explain(entry: Entry) -> Explanation | None:
+    """Why the request was refused, or None when it was not."""
+    if entry.refused is None:
+        return None
+    met = _met(entry)
+    return Explanation(entry.refused, met, _allowed(entry.refused, met, entry.before))
+
+
+def _met(entry: Entry) -> Met:
+    state = entry.before.state
+    accounts = [state.accounts[number] for number in sorted(state.accounts)]
+    account = next((one for one in accounts if one.name == entry.account), None)
+    return Met(account, tuple(_name_met(entry.before, account, name) for name in entry.domains))
+
+
+def _name_met(moment: Moment, account: Account | None, name: str) -> NameMet:
+    """The account's own order for a name where it has one, else whoever holds it."""
+    state = moment.state
+    number = state.own_order.get((account.client_id, name)) if account is not None else None
+    if number is None:
+        number = state.holding_order.get(name)
+    order = state.orders[number] if number is not None else None
+    transfer = state.transfers.get(name)
+    return NameMet(
+        name,
+        state.accounts[order.account].name if order is not None else None,
+        order,
+        transfer if transfer is not None and transfer.pending else None,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One refusal: its facts, and what it met, at which moment."""
+
+    facts: Mapping[str, object]
+    met: Met
+    moment: Moment
+
+    @property
+    def about(self) -> NameMet | None:
+        """The name that the refusal speaks of."""
+        named = (name for name in self.met.names if to_unicode(name.name) == self.facts.get("name"))
+        return next(iter((*named, *self.met.names)), None)
+
+    @property
+    def order(self) -> Order | None:
+        """The order that was met under that name."""
+        return self.about.order if self.about is not None else None
+
+    @property
+    def transfer(self) -> Transfer | None:
+        """The pending transfer that was met under that name."""
+        return self.about.transfer if self.about is not None else None
+
+
+def _allowed(refused: Refused, met: Met, moment: Moment) -> Allowed:
+    explained = _BY_STATE.get(refused.rule)
+    found = explained(_Case(refused.facts, met, moment)) if explained is not None else None
+    if found is not None:
+        return found
+    words = _BY_FACTS.get(refused.rule)
+    return Allowed(words.format_map(_Facts(refused.facts)) if words is not None else refused.message)
+
+
+class _Facts(dict[str, object]):
+    """The facts of a refusal, with a word for one that it does not name."""
+
+    def __missing__(self, name: str) -> str:
+        return f"the {name}"
+
+
+def _wrong_state(case: _Case) -> Allowed | None:
+    order, action = case.order, case.facts.get("action")
+    if order is None:
+        return None
+    if action == Action.RESTORE and order.stage in (Stage.ACTIVE, Stage.OVERDUE):
+        return Allowed("it has not been removed, so there is nothing to restore; it can be renewed")
+    stages = next((move.stages for move in MOVES if move.action.value == action), ())
+    first = _first_step(order.stage, stages)
+    if first is None:
+        return None
+    words, by_itself = first
+    arriving = order.stage is Stage.ARRIVING and case.transfer is not None
+    due = case.transfer.completes if arriving and case.transfer else order.due
+    return Allowed(f"wait for the {words} at {wire(due)}", due) if by_itself and due else Allowed(words)
+
+
+def _first_step(stage: Stage, wanted: tuple[Stage, ...]) -> tuple[str, bool] | None:
+    """What leads from ``stage`` towards the ``wanted`` ones soonest, and whether it happens by itself.
+
+    Nothing is suggested that gives a name away; where no way leads there, the way to its release is shown.
+    """
+    steps = [
+        (at, Stage.ACTIVE, f"ask for its {move.action.value} first, which makes it active", False)
+        for move in MOVES
+        if move.target is Stage.ACTIVE
+        for at in move.stages
+    ] + [(passage.stage, passage.target, passage.event, True) for passage in TIMED]
+    reached: dict[Stage, tuple[str, bool] | None] = {stage: None}
+    edge = [stage]
+    while edge:
+        at, *edge = edge
+        for start, target, words, by_itself in steps:
+            if start is at and target not in reached:
+                reached[target] = reached[at] or (words, by_itself)
+                edge.append(target)
+    return next((reached[one] for one in reached if one in wanted), reached.get(Stage.RELEASED))
+
+
+def _transfer_pending(case: _Case) -> Allowed | None:
+    if case.transfer is None:
+        return None
+    at = case.transfer.completes
+    return Allowed(f"its holder may approve or reject the transfer; it completes at {wire(at)}", at)
+
+
+def _no_transfer(case: _Case) -> Allowed | None:
+    if case.transfer is None:
+        return Allowed("another registrar has to ask for the name first")
+    parties = (case.transfer.gaining, case.transfer.losing)
+    gaining, losing = (case.moment.state.accounts[number].name for number in parties)
+    return Allowed(f"{losing} may approve or reject the transfer, {gaining} may cancel it")
+
+
+def _too_young(case: _Case) -> Allowed | None:
+    if case.order is None:
+        return None
+    at = case.order.created + days(case.moment.state.zones[case.order.zone].policy.transfer_lock)
+    return Allowed(f"ask again at {wire(at)} or later", at)
+
+
+def _funds(case: _Case) -> Allowed | None:
+    missing = Decimal(str(case.facts["amount"])) - Decimal(str(case.facts["balance"]))
+    return Allowed(f"top up the balance by {money(missing)} {case.facts['currency']} or more")
+
+
+def _taken(case: _Case) -> Allowed | None:
+    order = case.order
+    if order is None or case.about is None:
+        return None
+    if case.met.account is not None and order.account == case.met.account.client_id:
+        return Allowed("it is this account's already: it can be renewed")
+    if order.stage in (Stage.REDEMPTION, Stage.PENDING_DELETE):
+        policy = case.moment.state.zones[order.zone].policy
+        left = policy.pending_delete + (policy.redemption if order.stage is Stage.REDEMPTION else 0)
+        at = order.since + days(left)
+        return Allowed(f"it is released at {wire(at)} unless it is restored before", at)
+    return Allowed(f"{case.about.holder} holds it: ask for a transfer, or register another name")
+
+
+def _not_found(case: _Case) -> Allowed | None:
+    if case.about is not None and case.about.holder is not None:
+        return Allowed(f"{case.about.holder} holds it: use that account's credentials, or ask for a transfer")
+    return Allowed("nobody holds it: register it first")
+
+
+def _revoked(case: _Case) -> Allowed | None:
+    account = case.met.account
+    if account is None:
+        return None
+    return Allowed(f"use another account's, or restore the credentials of {account.name}, which are revoked")
+
+
+#: What is allowed instead, where that depends on the state that was met.
+_BY_STATE: Mapping[Rule, Callable[[_Case], Allowed | None]] = {
+    r.WRONG_STATE: _wrong_state,
+    r.TRANSFER_PENDING: _transfer_pending,
+    r.NO_TRANSFER: _no_transfer,
+    r.TOO_YOUNG: _too_young,
+    r.INSUFFICIENT_FUNDS: _funds,
+    r.NAME_TAKEN: _taken,
+    r.DOMAIN_NOT_FOUND: _not_found,
+    r.UNKNOWN_KEY: _revoked,
+    r.UNKNOWN_TOKEN: _revoked,
+}
+
+#: What is allowed instead, where the facts of the refusal say it.
+_BY_FACTS: Mapping[Rule, str] = {
+    r.MALFORMED_BODY: "send one JSON object in UTF-8",
+    r.BODY_TOO_LARGE: "send at most {limit} bytes",
+    r.UNSUPPORTED_MEDIA_TYPE: "send Content-Type: application/json",
+    r.UNKNOWN_PATH: "use one of {nearest}",
+    r.METHOD_NOT_ALLOWED: "use {allowed}",
+    r.VERSION_NOT_SERVED: "use {served}",
+    r.INTERNAL_ERROR: "send the request again; the log says what failed",
+    r.CREDENTIALS_MISSING: "send {missing}",
+    r.UNKNOWN_KEY: "use the key of one of the world's accounts",
+    r.SIGNATURE_MISMATCH: "sign the string that the message names, with the account's secret",
+    r.TOKEN_MISSING: "send X-Auth-Token",
+    r.UNKNOWN_TOKEN: "use the token of one of the world's accounts",
+    r.MISSING_PARAMETER: "send {field}",
+    r.INVALID_PARAMETER: "mend the request: {problems}",
+    r.TOO_MANY_NAMES: "ask for at most {limit} names at a time",
+    r.INVALID_NAME: "use another name: {problem}",
+    r.ZONE_NOT_SUPPORTED: "use a name in a zone that the service has",
+    r.ZONE_OUT_OF_SERVICE: "use another zone, or wait until {zone} is in service again",
+    r.NAME_RESERVED: "use another name",
+    r.SWITCHED_ALREADY: "nothing needs to be done",
+    r.LOCKED: "take {flag} off with {remedy} first",
+    r.PREMIUM_COST_REQUIRED: "send purchaseCost {price}",
+    r.PRICE_MISMATCH: "send purchaseCost {price}",
+    r.PERIOD_TOO_LONG: "ask for at most {limit} years",
+    r.PERIOD_TOO_SHORT: "ask for at least {limit} years",
+    r.EXPIRY_MISMATCH: "send the date {expires}",
+    r.INVALID_NAMESERVER: "send other name servers: {server!r} {problem}",
+    r.INVALID_IP: "send another address: {ip!r} {problem}",
+    r.UNKNOWN_IP_TYPE: "use v4 or v6",
+    r.HOSTS_NOT_SUPPORTED: "use name servers outside the zone {zone}",
+    r.INVALID_HOSTNAME: "use another host name: {problem}",
+    r.HOST_EXISTS: "edit {host}, or delete it first",
+    r.HOST_NOT_FOUND: "create {host} first",
+    r.HOST_IN_USE: "take {host} out of the name servers of {users} first",
+    r.CONTACTS_REQUIRED: "send {missing} as well",
+    r.INVALID_CONTACT: "send another {field}: it {problem}",
+    r.CONTACT_NOT_FOUND: "create the contact {handle} first",
+    r.INVALID_HANDLE: "use another handle: {problem}",
+    r.HANDLE_TAKEN: "use another handle",
+    r.CONTACT_LINKED: "let nothing use {handle} first: it is {link}",
+    r.UNKNOWN_EXTRA: "leave {field} out; known are {known}",
+    r.INVALID_EXTRA: "send a value for {field} that matches {pattern}",
+    r.CUSTOMER_NOT_FOUND: "create the customer first",
+    r.INVALID_CUSTOMER_ID: "send a whole number",
+    r.MAIL_TAKEN: "use another mail, or edit the customer {customer}",
+    r.CUSTOMER_HAS_ORDERS: "let the orders of {names} end first",
+    r.LICENSE_REQUIRED: "send {field}",
+    r.INVALID_LICENSE: "send a value for {field} that matches {pattern}",
+    r.TRANSFERS_NOT_SUPPORTED: "register a name in {zone}; it cannot be transferred",
+    r.NOT_REGISTERED: "nobody holds it: register it instead",
+    r.ALREADY_YOURS: "nothing needs to be transferred",
+    r.WRONG_AUTH_CODE: "get the code from the name's present holder",
+    r.INVALID_AUTH_CODE: "send {shortest} to {longest} printable ASCII characters",
+}
+
+
+def described(explanation: Explanation) -> dict[str, Any]:
+    """An explanation as data: the rule, its message, its facts, the state it met, what is allowed."""
+    account = explanation.met.account
+    return {
+        "rule": explanation.refused.rule.name,
+        "message": explanation.refused.message,
+        "facts": dict(explanation.refused.facts),
+        "met": {
+            "account": account.name if account is not None else None,
+            "balance": money(account.balance) if account is not None else None,
+            "currency": account.currency if account is not None else None,
+            "domains": [_described(name) for name in explanation.met.names],
+        },
+        "allowed": explanation.allowed.words,
+        "allowed_at": explanation.allowed.at,
+    }
+
+
+def _described(met: NameMet) -> dict[str, Any]:
+    order, transfer = met.order, met.transfer
+    return {
+        "domain": met.name,
+        "holder": met.holder,
+        "order": order.id if order is not None else None,
+        "stage": str(order.stage) if order is not None else None,
+        "since": order.since if order is not None else None,
+        "expires": order.expires if order is not None else None,
+        "due": order.due if order is not None else None,
+        "flags": sorted(order.flags) if order is not None else [],
+        "transfer_completes": transfer.completes if transfer is not None else None,
+    }

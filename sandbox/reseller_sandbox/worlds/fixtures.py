@@ -1,0 +1,98 @@
+"""Worlds as fixtures: first moments read from YAML, and any moment written back as YAML."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+
+from reseller_sandbox import fixture
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.clock import Clock
+from reseller_sandbox.core.refusals import INVALID_FIXTURE, Refused
+from reseller_sandbox.faults import Vocabulary
+from reseller_sandbox.fixture import FixtureError, Seed
+from reseller_sandbox.worlds.moment import Moment
+from reseller_sandbox.worlds.world import latest_request
+
+#: How many fixtures are remembered once they have been read.
+REMEMBERED = 16
+
+_LONGEST = 4000
+
+
+@dataclass(slots=True)
+class Fixtures:
+    """Reads fixtures into first moments; one that has been read before takes no time, whatever its size.
+
+    ``base`` is what the contract's silences mean where a fixture leaves it open, ``frozen`` whether the
+    clock stands still there. ``own`` is the fixture that the server was started with, a name or a path;
+    ``words`` are those that the faults of a fixture may use, None for any.
+    """
+
+    base: Assumptions = field(default_factory=Assumptions)
+    frozen: bool = False
+    own: str = ""
+    words: Vocabulary | None = None
+    _read: dict[tuple[str, datetime | None], tuple[Seed, int]] = field(default_factory=dict, repr=False)
+
+    def named(self, name: str, now: datetime | None = None) -> Moment:
+        """The first moment of a packaged fixture, or of the server's own; refuses with ``invalid_fixture``.
+
+        ``now`` takes the place of the fixture's own instant.
+        """
+        if name != self.own and not name.isidentifier():
+            problem = f"{name[:80]!r} is no packaged fixture's name; send its YAML as state instead"
+            raise Refused(INVALID_FIXTURE, problems=problem)
+        return self._moment(f"name {name}", now, lambda: self._loaded(fixture.find(name), now))
+
+    def file(self, path: Path, now: datetime | None = None) -> Moment:
+        """The first moment of the fixture in a file; refuses with ``invalid_fixture``."""
+        try:
+            version = path.stat().st_mtime_ns
+        except OSError:
+            version = 0
+        return self._moment(f"file {path} {version}", now, lambda: self._loaded(path, now))
+
+    def text(self, text: str, now: datetime | None = None) -> Moment:
+        """The first moment of the fixture that ``text`` is; refuses with ``invalid_fixture``."""
+        digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        read = partial(fixture.loads, text, name="state", now=now, words=self.words)
+        return self._moment(f"text {digest}", now, read)
+
+    def _loaded(self, path: Path, now: datetime | None) -> Seed:
+        return fixture.load(path, now=now, words=self.words)
+
+    def _moment(self, source: str, now: datetime | None, load: Callable[[], Seed]) -> Moment:
+        found = self._read.get((source, now))
+        if found is None:
+            try:
+                seed = load()
+            except FixtureError as error:
+                raise Refused(INVALID_FIXTURE, problems=_told(error)) from None
+            for oldest in list(self._read)[: -REMEMBERED + 1 or None]:
+                self._read.pop(oldest, None)  # which another thread may have done
+            self._read[source, now] = found = (seed, latest_request(seed.state))
+        seed, requests = found
+        frozen = self.frozen if seed.frozen is None else seed.frozen
+        clock = Clock(seed.now) if frozen else Clock(seed.now).run()
+        return Moment(seed.state, clock, self.base.with_values(seed.assume), requests, seed.faults)
+
+    def written(self, moment: Moment) -> str:
+        """The fixture of ``moment``: read again, here or by a server with other defaults, it is the same."""
+        values = moment.assumptions.values()
+        said = {**moment.assumptions.departures(), **self.base.departures()}
+        return fixture.dumps(
+            moment.state,
+            moment.clock.now(),
+            frozen=moment.clock.frozen,
+            assume={name: values[name] for name in values if name in said},
+            book=moment.faults,
+        )
+
+
+def _told(error: FixtureError) -> str:
+    return "; ".join(str(error).splitlines()).rstrip(".")[:_LONGEST]

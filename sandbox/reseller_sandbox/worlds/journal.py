@@ -1,0 +1,135 @@
+"""The journal: every request of a world with its answer, what it changed, and why it was refused."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any
+
+from reseller_sandbox.core.model import LedgerEntry
+from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refused
+from reseller_sandbox.core.state import Change
+from reseller_sandbox.worlds import redact
+from reseller_sandbox.worlds.limits import Limits
+from reseller_sandbox.worlds.moment import Moment
+
+#: What stands for the operation of a request that no operation takes.
+NO_OPERATION = "-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One request and what came of it.
+
+    ``id`` is the request's name (``r12``), ``at`` the world's time, ``duration`` in seconds of the
+    machine's. ``target`` has its signature masked; bodies are as they came and went. ``body_size`` and
+    ``answer_size`` are None, or the sizes in bytes of bodies that were too long to be kept whole.
+    ``before`` and ``after`` are the moments around it. ``fault`` names the rules that struck it and
+    ``fault_kind`` their kinds; ``lost`` is whether the operation's own answer did not arrive because of
+    them. Where none at all was sent the status is that of the answer that was lost, or 0.
+    """
+
+    id: str
+    at: datetime
+    operation: str
+    account: str | None
+    domains: tuple[str, ...]
+    method: str
+    target: str
+    body: bytes = field(repr=False)
+    credentials_in_query: bool
+    status: int
+    answer: bytes = field(repr=False)
+    duration: float
+    changes: tuple[Change, ...] = field(repr=False)
+    refused: Refused | None
+    assumed: tuple[tuple[str, object], ...]
+    fault: str | None
+    before: Moment = field(repr=False)
+    after: Moment = field(repr=False)
+    body_size: int | None = None
+    answer_size: int | None = None
+    fault_kind: str | None = None
+    lost: bool = False
+
+    @property
+    def number(self) -> int:
+        """The number in its id."""
+        return int(self.id[1:])
+
+    @property
+    def charges(self) -> tuple[LedgerEntry, ...]:
+        """The movements of money that it caused."""
+        return tuple(change.after for change in self.changes if change.table == "ledger" and change.after)
+
+
+class Journal:
+    """The latest entries, up to ``limits.requests`` of them; older ones are dropped, and counted."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._entries: deque[Entry] = deque(maxlen=limits.requests)
+        self._lock = threading.Lock()
+        self.dropped = 0
+
+    def add(self, entry: Entry) -> None:
+        """Take an entry, shorten what is too long of it, and drop the oldest when there are too many."""
+        entry = _shortened(entry, self._limits.body)
+        with self._lock:
+            if len(self._entries) == self._limits.requests:
+                self.dropped += 1
+            later = []
+            while self._entries and self._entries[-1].number > entry.number:
+                later.append(self._entries.pop())  # threads may finish in another order than they began
+            self._entries.append(entry)
+            self._entries.extend(reversed(later))
+
+    def get(self, name: str) -> Entry:
+        """The entry of the request called ``name``; refuses with ``unknown_request``."""
+        for entry in reversed(self.entries):
+            if entry.id == name:
+                return entry
+        raise Refused(UNKNOWN_REQUEST, request=name[:40], held=self._held())
+
+    def _held(self) -> str:
+        entries = self.entries
+        if not entries:
+            return "none"
+        dropped = f" ({self.dropped} older ones were dropped)" if self.dropped else ""
+        return f"{entries[0].id} to {entries[-1].id}{dropped}"
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        """The entries in the order in which their requests came."""
+        with self._lock:
+            return tuple(self._entries)
+
+    def replace(self, entries: Iterable[Entry]) -> None:
+        """Hold ``entries`` instead."""
+        with self._lock:
+            self._entries = deque(entries, maxlen=self._limits.requests)
+
+    def clear(self) -> None:
+        """Forget every entry."""
+        with self._lock:
+            self._entries.clear()
+            self.dropped = 0
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+def _shortened(entry: Entry, limit: int) -> Entry:
+    """``entry`` with bodies of at most ``limit`` bytes."""
+    changed: dict[str, Any] = {}
+    for body, size in (("body", "body_size"), ("answer", "answer_size")):
+        raw: bytes = getattr(entry, body)
+        if len(raw) > limit:
+            changed |= {body: redact.shortened(raw, limit), size: len(raw)}
+    return replace(entry, **changed) if changed else entry

@@ -1,0 +1,132 @@
+"""A moment of a world, and how time leads from one to another. Nothing in here changes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from reseller_sandbox.core import events, plans
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.clock import LATEST, Clock, wire
+from reseller_sandbox.core.events import Happening
+from reseller_sandbox.core.model import Stage
+from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.faults import FaultBook
+
+#: The operation that the ledger names for what time does.
+BY_ITSELF = "time"
+
+#: How far ``until_stage`` looks ahead: two of the longest terms.
+HORIZON = timedelta(days=366 * 20)
+
+
+class SetBack(ValueError):
+    """A clock that shows ``now`` was asked to go back ``to`` an earlier instant."""
+
+    def __init__(self, now: datetime, to: datetime) -> None:
+        super().__init__(f"the clock shows {wire(now)} and does not go back to {wire(to)}")
+        self.now = now
+        self.to = to
+
+
+class NothingDue(ValueError):
+    """Time alone does not lead where the clock was asked to go; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Everything that a world is at one moment: all of it immutable, so that keeping one costs nothing."""
+
+    state: State
+    clock: Clock
+    assumptions: Assumptions
+    requests: int = 0
+    faults: FaultBook = FaultBook()
+
+    def settled(self, until: datetime) -> tuple[Moment, list[Happening]]:
+        """The moment after all that is due by ``until`` has happened at its own instant, and what has."""
+        state = self.state
+        fired: list[Happening] = []
+        while (due := events.next_due(state)) is not None and due[0] <= until:
+            draft = Draft(state, due[0], self.assumptions, f"event:{due[1]}:{due[2]}", BY_ITSELF)
+            fired += events.fire(draft, due)
+            state = draft.state
+        return (replace(self, state=state) if fired else self), fired
+
+    def followed(self) -> Moment:
+        """This moment with its clock caught up with the machine's, if it runs."""
+        clock = self.clock.caught_up()
+        return self if clock is self.clock else replace(self, clock=clock)
+
+    def at(self, instant: datetime) -> Moment:
+        """This moment with its clock at ``instant``."""
+        return replace(self, clock=self.clock.at(instant))
+
+
+Journey = Callable[[Moment], tuple[Moment, list[Happening]]]
+
+
+def to(target: Callable[[datetime], datetime]) -> Journey:
+    """The way to the instant that ``target`` makes of the present one; raises ``SetBack``."""
+
+    def go(moment: Moment) -> tuple[Moment, list[Happening]]:
+        now = moment.clock.now()
+        instant = target(now)
+        if instant < now:
+            raise SetBack(now, instant)
+        reached, fired = moment.settled(instant)
+        return reached.at(instant), fired
+
+    return go
+
+
+def to_next_due(moment: Moment) -> tuple[Moment, list[Happening]]:
+    """The way to the instant of the next due event; raises ``NothingDue`` when the clock meets none."""
+    settled, fired = moment.settled(moment.clock.now())
+    due = events.next_due(settled.state)
+    if due is None:
+        raise NothingDue("nothing is due: time alone changes nothing here")
+    if due[0] > LATEST:
+        raise NothingDue(f"nothing is due before {wire(LATEST)}, and it goes no further")
+    reached, more = settled.settled(due[0])
+    return reached.at(due[0]), fired + more
+
+
+def until_stage(order: int, stage: Stage) -> Journey:
+    """The way to the instant at which time brings an order to ``stage``; raises ``NothingDue``."""
+
+    def go(moment: Moment) -> tuple[Moment, list[Happening]]:
+        now = moment.clock.now()
+        reached, fired = moment.settled(now)
+        instant, furthest = now, min(now + HORIZON, LATEST)
+        while _stage(reached.state, order) is not stage:
+            due = events.next_due(reached.state)
+            if due is None or due[0] > furthest or order not in reached.state.orders:
+                raise NothingDue(f"time alone does not bring the order {order} to {stage.value}")
+            instant = due[0]
+            reached, more = reached.settled(instant)
+            fired += more
+        return reached.at(instant), fired
+
+    return go
+
+
+def after_request(operation: str, names: Collection[str], *, accepted: bool) -> Journey:
+    """The way to the moment after what was planned for after such a request; the clock stays."""
+
+    def go(moment: Moment) -> tuple[Moment, list[Happening]]:
+        state, now = moment.state, moment.clock.now()
+        fired = []
+        for plan in list(plans.waiting_for(state, operation, names, accepted=accepted)):
+            draft = Draft(state, now, moment.assumptions, f"event:plan:{plan.id}", BY_ITSELF)
+            fired.append(plans.strike(draft, plan))
+            state = draft.state
+        return (replace(moment, state=state) if fired else moment), fired
+
+    return go
+
+
+def _stage(state: State, number: int) -> Stage:
+    order = state.orders.get(number)
+    return Stage.RELEASED if order is None else order.stage

@@ -1,0 +1,62 @@
+"""Records and what they hold as JSON values, with their secrets masked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.ledger import money
+from reseller_sandbox.core.state import Change
+from reseller_sandbox.worlds.redact import MASK, is_secret
+
+
+def plain(value: Any) -> Any:
+    """``value`` as JSON says it: instants and money as on the wire, records as objects, sets sorted."""
+    match value:
+        case None | bool() | int() | float():
+            return value
+        case str():
+            return str(value)
+        case Decimal():
+            return money(value)
+        case datetime():
+            return wire(value)
+        case set() | frozenset():
+            return sorted(map(plain, value))
+        case Mapping():
+            return {str(key): plain(inner) for key, inner in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+    if is_dataclass(value):
+        return {one.name: _field(one.name, getattr(value, one.name)) for one in fields(value)}
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _field(name: str, value: Any) -> Any:
+    if name == "given" and value is not None:  # what a plan's action is told, as pairs
+        return {key: _field(key, inner) for key, inner in value}
+    return MASK if value and is_secret(name) else plain(value)
+
+
+def secrets_of(record: Any) -> Iterator[str]:
+    """The secrets that a record holds."""
+    if is_dataclass(record):
+        yield from (getattr(record, one.name) for one in fields(record) if is_secret(one.name))
+
+
+def shown(change: Change) -> dict[str, Any]:
+    """A change of one record: which, whether it was created, changed or deleted, and each field of it
+    that did, ``before`` and ``after``."""
+    before, after = change.before, change.after
+    kind = "created" if before is None else "deleted" if after is None else "changed"
+    some = after if before is None else before
+    altered = {}
+    for one in fields(some):
+        old, new = (None if record is None else getattr(record, one.name) for record in (before, after))
+        if kind != "changed" or old != new:
+            altered[one.name] = {"before": _field(one.name, old), "after": _field(one.name, new)}
+    return {"table": change.table, "key": plain(change.key), "change": kind, "fields": altered}

@@ -1,0 +1,320 @@
+"""The worlds of one server: found by name or by credentials, forked, and dropped when nobody uses them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from reseller_sandbox.core.assumptions import BadAssumption
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.model import OUTSIDE, Account
+from reseller_sandbox.core.refusals import (
+    DEFAULT_WORLD,
+    INVALID_PARAMETER,
+    TOO_MANY_FAULTS,
+    TOO_MANY_WORLDS,
+    UNKNOWN_WORLD,
+    WORLD_EXISTS,
+    Refused,
+)
+from reseller_sandbox.core.state import State
+from reseller_sandbox.worlds import history_points
+from reseller_sandbox.worlds.fixtures import Fixtures
+from reseller_sandbox.worlds.moment import Moment, to
+from reseller_sandbox.worlds.world import Line, World
+
+DEFAULT = "default"
+
+#: How many seconds pass at least between two looks for idle worlds that nobody has asked for.
+SWEEP = 1.0
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_COUNTED = re.compile(r"w[0-9]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fork:
+    """What a new world is to be; None leaves a thing as its source has it.
+
+    Its source is ``fixture`` (a packaged fixture's name, or the path of one), ``state`` (the YAML of one),
+    or ``point`` of ``world`` (a world, or its name). ``now`` is where its clock begins: a fixture's dates
+    move along, a world's events happen on the way there. ``seed`` is what codes and identifiers are drawn
+    from, where two worlds are to draw the same.
+    """
+
+    world: World | str = DEFAULT
+    point: str = "now"
+    fixture: str | Path | None = None
+    state: str | None = None
+    name: str | None = None
+    now: datetime | None = None
+    frozen: bool | None = None
+    assume: Mapping[str, object] | None = None
+    seed: str | None = None
+
+
+class Worlds:
+    """The worlds of one server. Looking one up takes the same time however many there are."""
+
+    def __init__(self, default: World, fixtures: Fixtures | None = None) -> None:
+        self.default = default
+        self.limits = default.limits
+        self.fixtures = fixtures or Fixtures(default.assumptions, default.clock.frozen)
+        self._first = default.origin
+        self._seed = default.state.seed
+        self._count = 0
+        self._swept = stopwatch()
+        self._by_name: dict[str, World] = {}
+        self._lock = threading.RLock()
+        self._index = _Index()
+        self._take(default)
+
+    def __iter__(self) -> Iterator[World]:
+        with self._lock:
+            self._drop_idle()
+            return iter(list(self._by_name.values()))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+    def get(self, name: str) -> World | None:
+        """The world of that name."""
+        world = self._by_name.get(name)
+        return world if world is not None and self._in_use(world) else None
+
+    def find(self, name: str) -> World:
+        """The world of that name; refuses with ``unknown_world``."""
+        world = self.get(name)
+        if world is None:
+            raise Refused(UNKNOWN_WORLD, world=name[:80])
+        return world
+
+    def by_key(self, key: str) -> tuple[World, Account] | None:
+        """The account with this API key, and its world."""
+        for world in self._index.keys.get(key, ()):
+            client_id = world.state.account_by_key.get(key)
+            if client_id is not None and self._in_use(world):
+                return world, world.state.accounts[client_id]
+        return None
+
+    def by_token(self, token: str) -> tuple[World, Account] | None:
+        """The account with this v2.0 token, and its world."""
+        for world in self._index.tokens.get(token, ()):
+            client_id = world.state.account_by_token.get(token)
+            if client_id is not None and self._in_use(world):
+                return world, world.state.accounts[client_id]
+        return None
+
+    def by_revoked(self, credential: str) -> tuple[World, Account] | None:
+        """The account whose key or token this was before it was revoked, and its world."""
+        for world in (*self._index.keys.get(credential, ()), *self._index.tokens.get(credential, ())):
+            for client_id in sorted(world.state.accounts):
+                account = world.state.accounts[client_id]
+                if credential in _revoked(account) and self._in_use(world):
+                    return world, account
+        return None
+
+    def fork(self, wanted: Fork | None = None) -> World:
+        """A new world with credentials of its own, in time that grows with its accounts alone.
+
+        Refuses with ``too_many_worlds``, ``world_exists``, ``unknown_world``, ``invalid_fixture``,
+        ``invalid_parameter``, ``too_many_faults``, and as ``find`` does. Raises
+        ``SetBack`` when ``now`` is past at its source.
+        """
+        wanted = wanted or Fork()
+        self._may_take(wanted.name)
+        begin = self._beginning(wanted)
+        with self._lock:
+            name = self._may_take(wanted.name)
+            number = self._count + 1
+            state = self._with_credentials(begin.state, number)
+            state = replace(state, seed=wanted.seed or f"{begin.state.seed}/{name}")
+            world = World(name, replace(begin, state=state), self.limits, number)
+            self._count = number
+            self._take(world)
+            return world
+
+    def load(self, world: World, text: str) -> Line:
+        """Let ``world`` begin again as the fixture in ``text``; answers the branch that keeps what it was.
+
+        Credentials that belong to another world already are replaced by new ones. Refuses with
+        ``invalid_fixture`` and ``too_many_faults``, and then nothing has changed.
+        """
+        begin = self._bounded(self.fixtures.text(text))
+        with world.lock, self._lock:
+            others = {
+                number
+                for number, account in begin.state.accounts.items()
+                if self._index.is_taken(account, by_other_than=world)
+            }
+            state = self._with_credentials(begin.state, world.number, others) if others else begin.state
+            return world.begin_again(replace(begin, state=state))
+
+    def drop(self, name: str) -> None:
+        """Delete a world; refuses with ``unknown_world`` and ``default_world``."""
+        with self._lock:
+            world = self.find(name)
+            if world is self.default:
+                raise Refused(DEFAULT_WORLD)
+            self._forget(world)
+
+    def start_over(self) -> None:
+        """Be as at the start: no forks, and the default world at its first moment, whatever it has loaded."""
+        with self._lock:
+            for world in list(self._by_name.values()):
+                if world is not self.default:
+                    self._forget(world)
+            self._count = 0
+        with self.default.lock:
+            self.default.origin = self._first
+            self.default.reset()
+
+    def idle(self, world: World) -> float:
+        """For how many seconds of the machine's time nobody has used ``world``."""
+        return stopwatch() - world.used
+
+    def _may_take(self, name: str | None) -> str:
+        """The name of the next world, if there may be one."""
+        with self._lock:
+            if stopwatch() - self._swept > SWEEP or len(self._by_name) >= self.limits.worlds:
+                self._drop_idle()
+            if len(self._by_name) >= self.limits.worlds:
+                raise Refused(
+                    TOO_MANY_WORLDS,
+                    count=len(self._by_name),
+                    limit=self.limits.worlds,
+                    setting="--max-worlds",
+                )
+            if name is None:
+                return f"w{self._count + 1}"
+            if not _NAME.fullmatch(name) or _COUNTED.fullmatch(name):
+                problem = (
+                    "name takes 1 to 40 letters, digits, hyphens and underscores, and not w with a number, "
+                    f"which worlds without a name are called; it is {name[:60]!r}"
+                )
+                raise Refused(INVALID_PARAMETER, problems=problem)
+            if name in self._by_name:
+                raise Refused(WORLD_EXISTS, world=name)
+            return name
+
+    def _beginning(self, wanted: Fork) -> Moment:
+        begin = self._source(wanted)
+        if wanted.now is not None and wanted.fixture is None and wanted.state is None:
+            instant = wanted.now
+            begin, _ = to(lambda _: instant)(begin)
+        if wanted.frozen is not None:
+            begin = replace(begin, clock=begin.clock.freeze() if wanted.frozen else begin.clock.run())
+        try:
+            return replace(begin, assumptions=begin.assumptions.with_values(wanted.assume or {}))
+        except BadAssumption as problem:
+            raise Refused(INVALID_PARAMETER, problems=f"assume: {problem}") from None
+
+    def _source(self, wanted: Fork) -> Moment:
+        if wanted.state is not None:
+            return self._bounded(self.fixtures.text(wanted.state, wanted.now))
+        if isinstance(wanted.fixture, Path):
+            return self._bounded(self.fixtures.file(wanted.fixture, wanted.now))
+        if wanted.fixture is not None:
+            return self._bounded(self.fixtures.named(wanted.fixture, wanted.now))
+        world = self.find(wanted.world) if isinstance(wanted.world, str) else wanted.world
+        return history_points.find(world, wanted.point)
+
+    def _bounded(self, begin: Moment) -> Moment:
+        count, limit = len(begin.faults.rules), self.limits.faults
+        if count > limit:
+            raise Refused(TOO_MANY_FAULTS, count=count, limit=limit, setting="--max-faults")
+        return begin
+
+    def _with_credentials(self, state: State, number: int, only: set[int] | None = None) -> State:
+        """``state`` with credentials that no other world has: for every account, or for ``only`` those."""
+        for client_id in sorted(state.accounts if only is None else only):
+            if client_id != OUTSIDE:
+                state = state.put(_renewed(state.accounts[client_id], self._seed, number))
+        return state
+
+    def _take(self, world: World) -> None:
+        self._by_name[world.name] = world
+        world.used = stopwatch()
+        world.when_credentials_change = self._reindex
+        self._reindex(world)
+
+    def _forget(self, world: World) -> None:
+        world.when_credentials_change = None
+        self._index.remove(world)
+        self._by_name.pop(world.name, None)
+
+    def _reindex(self, world: World) -> None:
+        with self._lock:
+            self._index.remove(world)
+            self._index.add(world)
+
+    def _in_use(self, world: World) -> bool:
+        """Whether ``world`` is still there, which using it keeps it."""
+        if self._is_idle(world):
+            with self._lock:
+                self._forget(world)
+            return False
+        world.used = stopwatch()
+        return True
+
+    def _drop_idle(self) -> None:
+        self._swept = stopwatch()
+        for world in list(self._by_name.values()):
+            if self._is_idle(world):
+                self._forget(world)
+
+    def _is_idle(self, world: World) -> bool:
+        limit = self.limits.idle
+        return bool(limit) and world is not self.default and self.idle(world) > limit
+
+
+class _Index:
+    """Which worlds have a credential, the oldest first, be it revoked. Tuples: a look-up needs no lock."""
+
+    def __init__(self) -> None:
+        self.keys: dict[str, tuple[World, ...]] = {}
+        self.tokens: dict[str, tuple[World, ...]] = {}
+        self._held: dict[World, tuple[list[str], list[str]]] = {}
+
+    def add(self, world: World) -> None:
+        accounts = [one for one in world.state.accounts.values() if one.client_id != OUTSIDE]
+        held = ([one.key for one in accounts], [one.token for one in accounts])
+        self._held[world] = held
+        for found, words in zip((self.keys, self.tokens), held, strict=True):
+            for word in words:
+                found[word] = tuple(sorted((*found.get(word, ()), world), key=lambda one: one.number))
+
+    def remove(self, world: World) -> None:
+        held = self._held.pop(world, ([], []))
+        for found, words in zip((self.keys, self.tokens), held, strict=True):
+            for word in words:
+                rest = tuple(one for one in found[word] if one is not world)
+                if rest:
+                    found[word] = rest
+                else:
+                    del found[word]
+
+    def is_taken(self, account: Account, *, by_other_than: World) -> bool:
+        holders = (*self.keys.get(account.key, ()), *self.tokens.get(account.token, ()))
+        return any(world is not by_other_than for world in holders)
+
+
+def _revoked(account: Account) -> list[str]:
+    """Those of an account's credentials that do not work any more."""
+    return [{"key": account.key, "token": account.token}[which] for which in account.revoked]
+
+
+def _renewed(account: Account, seed: str, number: int) -> Account:
+    """``account`` with the credentials that follow from the server's seed, the world's number and its id."""
+    word = re.sub(r"[^A-Za-z0-9]+", "-", account.name).strip("-") or str(account.client_id)
+
+    def drawn(what: str) -> str:
+        source = f"{seed}/world/{number}/{account.client_id}/{what}"
+        return f"{word}-{what}-w{number}-{hashlib.sha256(source.encode()).hexdigest()[:16]}"
+
+    return replace(account, key=drawn("key"), secret=drawn("secret"), token=drawn("token"))

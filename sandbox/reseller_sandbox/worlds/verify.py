@@ -1,0 +1,135 @@
+"""Verification: that requests came, how often, in which order; and when they did not, what came near."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from itertools import islice
+
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.worlds.journal import Entry
+from reseller_sandbox.worlds.match import Match, Miss, outcome_of
+from reseller_sandbox.worlds.world import World
+
+#: How many requests that came near are shown.
+NEAR = 3
+
+#: How much of a value is compared with what was expected.
+_COMPARED = 60
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss:
+    """A request that was not as expected, and in what."""
+
+    entry: Entry
+    misses: tuple[Miss, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether the journal holds what was expected, and if not, why.
+
+    ``found`` are the requests that were as expected, ``near`` those that were not but nearly so.
+    """
+
+    verified: bool
+    message: str
+    found: tuple[Entry, ...]
+    near: tuple[NearMiss, ...] = ()
+
+    def explained(self) -> str:
+        """The message, with a line for each request that bears on it."""
+        lines = [self.message, *(f"  found {told(entry)}" for entry in self.found)]
+        for miss in self.near:
+            wrong = "; ".join(f"{one.what} is {one.actual!r}, not {one.expected!r}" for one in miss.misses)
+            lines.append(f"  near: {told(miss.entry)}: {wrong}")
+        return "\n".join(lines)
+
+
+def told(entry: Entry) -> str:
+    """A request in a few words."""
+    about = f" {', '.join(entry.domains)}" if entry.domains else ""
+    return f"{entry.id} {entry.operation}{about} by {entry.account or 'nobody'}: {outcome_of(entry)}"
+
+
+def find(world: World, match: Match) -> tuple[Entry, ...]:
+    """The requests in the journal that are like ``match``, in the order in which they came."""
+    return tuple(entry for entry in world.journal if match.takes(entry))
+
+
+def count(
+    world: World,
+    match: Match,
+    *,
+    exactly: int | None = None,
+    least: int | None = None,
+    most: int | None = None,
+) -> Verdict:
+    """Whether as many requests came as expected; one or more where nothing is said.
+
+    Refuses with ``invalid_parameter`` bounds that contradict each other.
+    """
+    if exactly is not None and (least is not None or most is not None):
+        raise Refused(INVALID_PARAMETER, problems="count goes with neither at_least nor at_most")
+    low = exactly if exactly is not None else least if least is not None else 0 if most is not None else 1
+    high = exactly if exactly is not None else most
+    if low < 0 or (high is not None and high < low):
+        raise Refused(INVALID_PARAMETER, problems=f"no number lies between {low} and {high}")
+    found = find(world, match)
+    verified = low <= len(found) and (high is None or len(found) <= high)
+    message = f"{_times(low, high)} expected, {len(found)} came{_forgotten(world, verified=verified)}"
+    near = nearest(match, world.journal) if len(found) < low else ()
+    return Verdict(verified, message, found, near)
+
+
+def in_order(world: World, matches: Sequence[Match]) -> Verdict:
+    """Whether requests like ``matches`` came one after another, whatever came between."""
+    entries = world.journal.entries
+    found: list[Entry] = []
+    at = 0
+    for number, match in enumerate(matches):
+        here = next((place for place in range(at, len(entries)) if match.takes(entries[place])), None)
+        if here is None:
+            after = f" after {found[-1].id}" if found else ""
+            message = f"the expected request number {number + 1} did not come{after}"
+            message += _forgotten(world, verified=False)
+            return Verdict(False, message, tuple(found), nearest(match, entries[at:]))
+        found.append(entries[here])
+        at = here + 1
+    return Verdict(True, f"all {len(found)} came in this order", tuple(found))
+
+
+def nearest(match: Match, entries: Iterable[Entry]) -> tuple[NearMiss, ...]:
+    """The requests that miss the fewest things but some, of the same operation first.
+
+    Of those that miss as many, the one comes first whose own are the most like what was expected, and then
+    the latest.
+    """
+    misses = [NearMiss(entry, tuple(match.misses(entry))) for entry in entries]
+    wrong = [miss for miss in reversed(misses) if miss.misses]
+    return tuple(islice(sorted(wrong, key=_distance), NEAR))
+
+
+def _distance(miss: NearMiss) -> tuple[bool, int, float]:
+    other = any(one.what == "operation" for one in miss.misses)
+    return other, len(miss.misses), sum(map(_unlikeness, miss.misses))
+
+
+def _unlikeness(miss: Miss) -> float:
+    expected, actual = (str(value)[:_COMPARED] for value in (miss.expected, miss.actual))
+    return 1 - SequenceMatcher(None, expected, actual, autojunk=False).ratio()
+
+
+def _times(low: int, high: int | None) -> str:
+    if low == high:
+        return f"exactly {low}"
+    if high is None:
+        return f"at least {low}"
+    return f"at most {high}" if low == 0 else f"between {low} and {high}"
+
+
+def _forgotten(world: World, *, verified: bool) -> str:
+    dropped = world.journal.dropped
+    return f" (the journal has dropped {dropped} older requests)" if dropped and not verified else ""

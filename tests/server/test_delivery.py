@@ -1,0 +1,294 @@
+"""What may happen to an answer on its way, as the client's socket sees it, and in process."""
+
+from __future__ import annotations
+
+import threading
+from http.client import BadStatusLine
+from queue import Queue
+
+import pytest
+from flask import Flask, request
+
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.server.delivery import (
+    Close,
+    Delivery,
+    Drip,
+    Garbage,
+    Hang,
+    Reset,
+    Truncate,
+    delivering,
+    pieces,
+)
+from reseller_sandbox.server.server import RequestLine
+
+PATIENCE = 10  # Seconds until a test that waits in vain gives up.
+BODY = b"0123456789" * 10
+
+
+@pytest.fixture(params=["tcp", "tls"])
+def options(request, certfile):
+    """What a server is started with: each test is made over plain TCP and over TLS."""
+    return {"certfile": certfile} if request.param == "tls" else {}
+
+
+@pytest.fixture
+def deliver(serve, dial, toy, options):
+    """Asks a server for an answer that is delivered so, and hands over the connection."""
+
+    def ask(delivery, body=BODY, **more):
+        def answer(environ):
+            environ["sandbox.delivery"] = delivery
+            return "200 OK", body
+
+        server = serve(toy(answer), **options, **more)
+        client = dial(server)
+        client.get()
+        return client
+
+    return ask
+
+
+@pytest.fixture(autouse=True)
+def nothing_is_logged(caplog, capfd):
+    yield
+    assert not caplog.records
+    assert capfd.readouterr() == ("", "")
+
+
+def test_delay(deliver):
+    began = stopwatch()
+    client = deliver(Delivery(delay=0.1))
+    assert client.read_answer()[2] == BODY
+    assert stopwatch() - began >= 0.1
+    client.get()  # The connection is as good as ever.
+    assert client.read_answer()[2] == BODY
+
+
+def test_drip(deliver):
+    began = stopwatch()
+    client = deliver(Delivery(drip=Drip(size=30, pause=0.03)))
+    status, headers = client.read_head()
+    assert (status, headers["content-length"]) == (200, "100")
+    seen = [client.socket.recv(65536) for _ in range(4)]
+    assert seen == [BODY[:30], BODY[30:60], BODY[60:90], BODY[90:]]
+    assert stopwatch() - began >= 0.09
+    client.get()
+    assert client.read_answer()[2] == BODY
+
+
+def test_reset(deliver):
+    client = deliver(Delivery(cut=Reset())).beneath_tls()
+    with pytest.raises(ConnectionResetError):
+        client.read_all()
+    client.socket.close()
+
+
+def test_close(deliver):
+    assert deliver(Delivery(cut=Close())).read_all() == b""
+
+
+def test_truncate(deliver):
+    client = deliver(Delivery(cut=Truncate(keep=7)))
+    status, headers = client.read_head()
+    assert (status, headers["content-length"]) == (200, "100")
+    assert client.read_all() == BODY[:7]
+
+
+def test_truncate_within_a_drip(deliver):
+    client = deliver(Delivery(drip=Drip(size=4, pause=0.001), cut=Truncate(keep=7)))
+    assert client.read_head()[1]["content-length"] == "100"
+    assert client.read_all() == BODY[:7]
+
+
+@pytest.mark.parametrize("size", [100, 10_000_000])
+def test_truncate_and_reset(deliver, size):
+    body = b"x" * size
+    client = deliver(Delivery(cut=Truncate(keep=size // 2, reset=True)), body)
+    assert client.read_head()[1]["content-length"] == str(size)
+    seen = 0
+    while seen < size // 2:
+        piece = client.socket.recv(65536)
+        assert piece
+        seen += len(piece)
+    assert seen == size // 2
+    client = client.beneath_tls()
+    with pytest.raises(ConnectionResetError):
+        client.read_all()
+    client.socket.close()
+
+
+def test_garbage(deliver):
+    assert deliver(Delivery(cut=Garbage(b"\x00not HTTP\xff"))).read_all() == b"\x00not HTTP\xff"
+
+
+def test_hang_for_a_time(deliver):
+    began = stopwatch()
+    assert deliver(Delivery(cut=Hang(seconds=0.1))).read_all() == b""
+    assert stopwatch() - began >= 0.1
+
+
+def test_a_cut_may_come_late(deliver):
+    began = stopwatch()
+    assert deliver(Delivery(delay=0.1, cut=Close())).read_all() == b""
+    assert stopwatch() - began >= 0.1
+
+
+@pytest.mark.parametrize(
+    "delivery", [Delivery(cut=Hang()), Delivery(delay=600), Delivery(drip=Drip(size=1, pause=600))]
+)
+def test_waiting_ends_when_the_client_leaves(deliver, delivery):
+    lines: Queue[RequestLine] = Queue()
+    client = deliver(delivery, log=lines.put)
+    client.socket.close()
+    assert lines.get(timeout=PATIENCE).status == 200
+
+
+@pytest.mark.parametrize(
+    "delivery", [Delivery(cut=Hang()), Delivery(delay=600), Delivery(drip=Drip(size=1, pause=600))]
+)
+def test_waiting_ends_when_the_server_stops(serve, dial, toy, options, delivery):
+    def answer(environ):
+        environ["sandbox.delivery"] = delivery
+        called.release()
+        return "200 OK", BODY
+
+    called = threading.Semaphore(0)
+    server = serve(toy(answer), **options)
+    clients = [dial(server) for _ in range(20)]
+    for client in clients:
+        client.get()
+        assert called.acquire(timeout=PATIENCE)
+    began = stopwatch()
+    server.stop()
+    assert stopwatch() - began < 0.5
+    assert all(BODY not in client.read_all() for client in clients)
+
+
+def test_six_hundred_broken_connections_leave_the_log_empty(serve, dial, toy, options):
+    cuts = [Reset(), Close(), Truncate(3), Truncate(3, reset=True), Garbage(b"!"), Hang(0)]
+
+    def answer(environ):
+        environ["sandbox.delivery"] = Delivery(cut=cuts[int(environ["QUERY_STRING"])])
+        return "200 OK", BODY
+
+    server = serve(toy(answer), **options)
+    for number in range(600):
+        client = dial(server)
+        client.get(b"/?%d" % (number % len(cuts)))
+        client.socket.close()
+
+
+def test_the_next_request_on_the_connection_waits_for_a_delayed_answer(serve, dial, toy):
+    def answer(environ):
+        environ["sandbox.delivery"] = Delivery(delay=float(environ["QUERY_STRING"]))
+        return "200 OK", environ["QUERY_STRING"].encode()
+
+    client = dial(serve(toy(answer)))
+    client.send(b"GET /?0.05 HTTP/1.1\r\nHost: toy\r\n\r\nGET /?0 HTTP/1.1\r\nHost: toy\r\n\r\n")
+    assert [client.read_answer()[2] for _ in range(2)] == [b"0.05", b"0"]
+
+
+def test_a_body_that_is_too_large_is_refused_late_if_so_told(serve, dial, toy):
+    def answer(environ):
+        environ["sandbox.delivery"] = Delivery(delay=0.05)
+        return "413 Too Large" if environ["sandbox.body_too_large"] else "200 OK", b""
+
+    client = dial(serve(toy(answer), max_body=10))
+    client.send(b"POST / HTTP/1.1\r\nHost: toy\r\nContent-Length: 100\r\n\r\n" + b"x" * 100)
+    assert client.read_answer()[0] == 413
+    assert client.read_all() == b""
+
+
+# In process.
+
+
+@pytest.fixture
+def flask_client():
+    """Flask's own test client, for an application that delivers what the query says."""
+    app = Flask("toy")
+    deliveries = {
+        "plain": None,
+        "delay": Delivery(delay=0.05),
+        "drip": Delivery(drip=Drip(size=30, pause=0.01)),
+        "reset": Delivery(cut=Reset()),
+        "close": Delivery(cut=Close()),
+        "hang": Delivery(cut=Hang()),
+        "garbage": Delivery(cut=Garbage(b"not HTTP")),
+        "truncate": Delivery(cut=Truncate(keep=7)),
+        "truncate-reset": Delivery(cut=Truncate(keep=7, reset=True)),
+    }
+
+    @app.get("/<name>")
+    def view(name):
+        request.environ["sandbox.delivery"] = deliveries[name]
+        return BODY
+
+    app.wsgi_app = delivering(app.wsgi_app)
+    return app.test_client()
+
+
+@pytest.mark.parametrize(("name", "seconds"), [("plain", 0), ("delay", 0.05), ("drip", 0.03)])
+def test_in_process_the_answer_comes_in_time(flask_client, name, seconds):
+    began = stopwatch()
+    assert flask_client.get(f"/{name}").data == BODY
+    assert stopwatch() - began >= seconds
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("reset", ConnectionResetError),
+        ("close", ConnectionAbortedError),
+        ("hang", TimeoutError),
+        ("garbage", BadStatusLine),
+        ("truncate-reset", ConnectionResetError),
+    ],
+)
+def test_in_process_the_clients_exception_is_raised(flask_client, name, error):
+    with pytest.raises(error):
+        flask_client.get(f"/{name}").get_data()
+
+
+def test_in_process_a_truncated_body_is_shorter_than_it_says(flask_client):
+    answer = flask_client.get("/truncate")
+    assert (answer.data, answer.headers["Content-Length"]) == (BODY[:7], "100")
+
+
+def test_under_the_server_a_delivery_strikes_once(serve, dial, toy):
+    def answer(environ):
+        environ["sandbox.delivery"] = Delivery(cut=Truncate(keep=7))
+        return "200 OK", BODY
+
+    client = dial(serve(delivering(toy(answer))))
+    client.get()
+    assert client.read_head()[1]["content-length"] == "100"
+    assert client.read_all() == BODY[:7]
+
+
+# The description itself.
+
+
+@pytest.mark.parametrize(
+    ("delivery", "expected"),
+    [
+        (Delivery(), [b"abcde"]),
+        (Delivery(drip=Drip(2, 0)), [b"ab", b"cd", b"e"]),
+        (Delivery(cut=Truncate(3)), [b"abc"]),
+        (Delivery(cut=Truncate(0)), [b""]),
+        (Delivery(cut=Truncate(99)), [b"abcde"]),
+        (Delivery(drip=Drip(2, 0), cut=Truncate(3)), [b"ab", b"c"]),
+    ],
+)
+def test_pieces(delivery, expected):
+    assert pieces(b"abcde", delivery) == expected
+    assert pieces(b"", delivery) == [b""]
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: Delivery(delay=-1), lambda: Drip(0, 1), lambda: Drip(1, -1), lambda: Truncate(-1)]
+)
+def test_what_makes_no_sense_is_refused(make):
+    with pytest.raises(ValueError):
+        make()
