@@ -156,7 +156,8 @@ def test_stop_ends_connections_that_have_not_shaken_hands(serve, toy, certfile):
 
 
 def test_importing_the_server_does_not_import_uvicorn():
-    code = "import sys, reseller_sandbox.server.server, reseller_sandbox.server.delivery; print('uvicorn' in sys.modules)"
+    modules = "reseller_sandbox.server.server, reseller_sandbox.server.delivery"
+    code = f"import sys, {modules}; print('uvicorn' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
 
 
