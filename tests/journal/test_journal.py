@@ -29,6 +29,7 @@ def test_an_entry_says_all_there_is_to_say(sandbox: Sandbox) -> None:
             "account": "main",
             "domains": ["told.com"],
             "status": 200,
+            "carried_out": True,
             "outcome": "ok",
             "fault": None,
             "fault_kind": None,
@@ -103,6 +104,9 @@ def lived(sandbox: Sandbox) -> Control:
         ({"outcome": "404"}, "r5 r7"),
         ({"outcome": "4xx"}, "r3 r5 r7 r8"),
         ({"outcome": "fault"}, ""),
+        ({"carried_out": "true"}, "r1 r2 r4 r6"),
+        ({"carried_out": "false"}, "r3 r5 r7 r8"),
+        ({"fault": "*"}, ""),
         ({"since": "r4"}, "r5 r6 r7 r8"),
         ({"since": "2026-03-02T12:00:00Z"}, "r4 r5 r6 r7 r8"),
         ({"since": "2026-03-02T12:00:01Z"}, ""),
@@ -146,7 +150,16 @@ def test_so_is_what_came_with_revoked_credentials(steer: Control, main: Api, san
 
 @pytest.mark.parametrize(
     "query",
-    ["outcome=nam_taken", "outcome=99", "since=yesterday", "since=r", "limit=-1", "limit=x", "colour=red"],
+    [
+        "outcome=nam_taken",
+        "outcome=99",
+        "since=yesterday",
+        "since=r",
+        "limit=-1",
+        "limit=x",
+        "colour=red",
+        "carried_out=yes",
+    ],
 )
 def test_a_filter_that_takes_nothing_sensible(lived: Control, query: str) -> None:
     """It is refused, not answered with an empty list."""

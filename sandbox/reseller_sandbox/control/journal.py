@@ -22,7 +22,11 @@ LISTED = 100
 
 
 class Summary(Shape):
-    """A request in one line: who asked for what, when, and what came of it."""
+    """A request in one line: who asked for what, when, and what came of it.
+
+    ``carried_out`` is whether the operation was done, ``outcome`` what the client was told (``ok``, an
+    error's name, or ``fault`` where no answer of the interface's own arrived), ``fault`` what struck.
+    """
 
     id = Text()
     at = Instant()
@@ -30,6 +34,7 @@ class Summary(Shape):
     account = Text(allow_none=True)
     domains = Listed(Text())
     status = fields.Integer()
+    carried_out = Truth()
     outcome = Text()
     fault = Text(allow_none=True)
     fault_kind = Text(allow_none=True)
@@ -103,15 +108,18 @@ class JournalShown(Shape):
 class MatchWanted(Strict):
     """Which requests are meant.
 
-    ``operation``, ``domain``, ``method`` and ``path`` are patterns with ``*`` and ``?``; ``outcome`` is
-    ``ok``, ``refused``, ``fault``, a rule's name or a status (``404``, ``4xx``); ``since`` is an instant,
-    or the request after which they came.
+    ``operation``, ``domain``, ``method``, ``path`` and ``fault``, the name of one that struck, are patterns
+    with ``*`` and ``?``; ``carried_out`` is whether the operation was done; ``outcome`` is what the client
+    was told: ``ok`` (done, and answered so), ``refused``, ``fault``, an error's name or a status (``404``,
+    ``4xx``); ``since`` is an instant, or the request after which they came.
     """
 
     operation = Text()
     account = Text()
     domain = Text()
     outcome = Text()
+    carried_out = fields.Raw(metadata={"type": "boolean"})
+    fault = Text()
     since = Text()
     method = Text()
     path = Text()

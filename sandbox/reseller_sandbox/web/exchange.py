@@ -15,13 +15,17 @@ from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incomi
 from reseller_sandbox.web.struck import Struck
 from reseller_sandbox.web.subjects import subjects
 from reseller_sandbox.worlds import Entry, Moment, World
-from reseller_sandbox.worlds.journal import NO_OPERATION
+from reseller_sandbox.worlds.journal import NO_OPERATION, OK
 from reseller_sandbox.worlds.moment import after_request
 
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and its answer in the making; ``began`` is what the stopwatch showed when it came."""
+    """One request and its answer in the making; ``began`` is what the stopwatch showed when it came.
+
+    ``carried_out`` is whether the operation has been done. ``instead`` is what the client is told where
+    faults keep the operation's own answer from arriving: an error's name, or ``fault``.
+    """
 
     generation: Generation
     endpoint: Endpoint | None
@@ -34,7 +38,8 @@ class Exchange:
     changes: Sequence[Change] = ()
     refused: Refused | None = None
     faults: list[FaultRule] = field(default_factory=list)
-    lost: bool = False
+    carried_out: bool = False
+    instead: str = ""
     held: Struck | None = None
 
     @property
@@ -50,8 +55,14 @@ class Exchange:
     @property
     def note(self) -> str:
         """What the request log says of it."""
-        outcome = self.refused.rule.name if self.refused is not None else "ok"
-        return f"{self.operation} {outcome}" + (f" (fault {self.struck_by})" if self.faults else "")
+        return f"{self.operation} {self.outcome}" + (f" (fault {self.struck_by})" if self.faults else "")
+
+    @property
+    def outcome(self) -> str:
+        """What the client is told, in a word."""
+        if self.instead:
+            return self.instead
+        return self.refused.rule.name if self.refused is not None else OK
 
     def begin(self, world: World) -> None:
         """Give the request its name in its world, and remember the moment it came at."""
@@ -75,6 +86,7 @@ class Exchange:
             self.after = world.moment
         if outcome.refused is not None:
             raise outcome.refused
+        self.carried_out = True
         self.changes = outcome.changes
         return generation.accept(endpoint, outcome.result, incoming, world)
 
@@ -107,9 +119,10 @@ class Exchange:
                 changes=tuple(self.changes),
                 refused=self.refused,
                 assumed=tuple(assumed),
-                fault=self.struck_by or None,
-                fault_kind=", ".join(rule.kind.name for rule in self.faults) or None,
-                lost=self.lost,
+                carried_out=self.carried_out,
+                outcome=self.outcome,
+                faults=tuple(self.faults),
+                lost=bool(self.instead),
                 before=self.before,
                 after=self.after,
             )

@@ -111,7 +111,7 @@ def _together(first: Sequence[Change], second: Sequence[Change]) -> list[Change]
 def _sent(struck: Struck, exchange: Exchange, endpoint: Endpoint, world: World) -> Answer:
     """The answer as it goes out, which is on the way that the faults have left it."""
     exchange.faults += struck.rules
-    exchange.lost = struck.decided
+    exchange.instead = struck.told(exchange.generation)
     exchange.after = world.moment
     if struck.delivery is not None:
         request.environ[ENV_DELIVERY] = struck.delivery

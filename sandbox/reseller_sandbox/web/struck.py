@@ -8,13 +8,14 @@ from functools import cached_property
 from typing import Any
 
 from reseller_sandbox.core.ledger import money
-from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.refusals import INTERNAL_ERROR, Refused
 from reseller_sandbox.faults import FaultRule, Phase
 from reseller_sandbox.server.delivery import Close, Cut, Delivery, Drip, Garbage, Hang, Reset, Truncate
 from reseller_sandbox.web.bodies import read_object
 from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming, content
 from reseller_sandbox.web.subjects import subjects
 from reseller_sandbox.worlds import World
+from reseller_sandbox.worlds.journal import FAULT
 
 
 class Seen:
@@ -47,9 +48,10 @@ class Struck:
     """What the faults of one phase have done to a request.
 
     ``rules`` are those that struck. ``wait`` is for how many seconds it is held up, ``cut`` what becomes of
-    the connection, ``instead`` makes the answer that takes the place of the right one. ``again`` says which
-    of two answers is given to a request that is carried out twice, ``commits`` how far an answer from the
-    past lies back. ``answer`` is the operation's answer so far, in phase ``after``.
+    the connection, ``instead`` makes the answer that takes the place of the right one, and ``error`` is that
+    answer's name if it has one. ``again`` says which of two answers is given to a request that is carried
+    out twice, ``commits`` how far an answer from the past lies back. ``answer`` is the operation's answer so
+    far, in phase ``after``.
     """
 
     def __init__(self, answer: Answer | None = None) -> None:
@@ -58,6 +60,7 @@ class Struck:
         self.wait = 0.0
         self.cut: Cut | None = None
         self.instead: Callable[[Generation, Incoming, World, Endpoint], Answer] | None = None
+        self.error: str | None = None
         self.again: str | None = None
         self.commits = 0
         self._drip: Drip | None = None
@@ -75,6 +78,13 @@ class Struck:
     def decided(self) -> bool:
         """Whether the operation's answer is not the one that arrives."""
         return self.cut is not None or self.instead is not None
+
+    def told(self, generation: Generation) -> str:
+        """What the client is told in place of the operation's answer: an error's name, or no more than
+        ``fault``; nothing where that answer arrives."""
+        if self.error is None or self.cut is not None:
+            return FAULT if self.decided else ""
+        return self.error if self.error in generation.known_errors else INTERNAL_ERROR.name
 
     @property
     def delivery(self) -> Delivery | None:
@@ -124,7 +134,7 @@ class Struck:
             answer = generation.inject(error, {**_known(incoming), **facts}, incoming, world, endpoint)
             return replace(_advised(incoming, retry_after, answer), status=status or answer.status)
 
-        self.instead = make
+        self.instead, self.error = make, error
 
     def say(self, status: int, body: Any, content_type: str | None, retry_after: int | None) -> None:
         """Answer just that: text as it is, anything else as JSON."""

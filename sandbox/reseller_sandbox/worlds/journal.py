@@ -12,12 +12,17 @@ from typing import Any
 from reseller_sandbox.core.model import LedgerEntry
 from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refused
 from reseller_sandbox.core.state import Change
+from reseller_sandbox.faults import FaultRule
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.limits import Limits
 from reseller_sandbox.worlds.moment import Moment
 
 #: What stands for the operation of a request that no operation takes.
 NO_OPERATION = "-"
+
+#: The outcomes that are no error's name: the operation's own good answer, and none of the interface's.
+OK = "ok"
+FAULT = "fault"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,9 +32,13 @@ class Entry:
     ``id`` is the request's name (``r12``), ``at`` the world's time, ``duration`` in seconds of the
     machine's. ``target`` has its signature masked; bodies are as they came and went. ``body_size`` and
     ``answer_size`` are None, or the sizes in bytes of bodies that were too long to be kept whole.
-    ``before`` and ``after`` are the moments around it. ``fault`` names the rules that struck it and
-    ``fault_kind`` their kinds; ``lost`` is whether the operation's own answer did not arrive because of
-    them. Where none at all was sent the status is that of the answer that was lost, or 0.
+    ``before`` and ``after`` are the moments around it.
+
+    Three things are told apart. ``carried_out`` is whether the operation was done, be it that it reads or
+    that it changes something. ``outcome`` is what the client was told: ``ok``, the name of the error, or
+    ``fault`` where a fault left no answer of the interface's own. ``faults`` are the rules that struck;
+    ``lost`` is whether the operation's own answer did not arrive because of them. Where none at all was
+    sent the status is that of the answer that was lost, or 0.
     """
 
     id: str
@@ -47,18 +56,29 @@ class Entry:
     changes: tuple[Change, ...] = field(repr=False)
     refused: Refused | None
     assumed: tuple[tuple[str, object], ...]
-    fault: str | None
+    carried_out: bool
+    outcome: str
     before: Moment = field(repr=False)
     after: Moment = field(repr=False)
     body_size: int | None = None
     answer_size: int | None = None
-    fault_kind: str | None = None
+    faults: tuple[FaultRule, ...] = ()
     lost: bool = False
 
     @property
     def number(self) -> int:
         """The number in its id."""
         return int(self.id[1:])
+
+    @property
+    def fault(self) -> str | None:
+        """The names of the rules that struck it."""
+        return ", ".join(rule.name for rule in self.faults) or None
+
+    @property
+    def fault_kind(self) -> str | None:
+        """The kinds of the rules that struck it."""
+        return ", ".join(rule.kind.name for rule in self.faults) or None
 
     @property
     def charges(self) -> tuple[LedgerEntry, ...]:

@@ -16,11 +16,11 @@ from reseller_sandbox.core.clock import parse_instant, wire
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
 from reseller_sandbox.faults import Vocabulary
-from reseller_sandbox.worlds.journal import NO_OPERATION, Entry
+from reseller_sandbox.worlds.journal import FAULT, NO_OPERATION, OK, Entry
 from reseller_sandbox.worlds.redact import MASK, is_secret
 
 #: The outcomes that are no rule's name.
-OUTCOMES = ("ok", "refused", "fault")
+OUTCOMES = (OK, "refused", FAULT)
 
 _MISSING = object()
 
@@ -37,16 +37,20 @@ class Miss(NamedTuple):
 class Match:
     """What a request has to be like; None leaves a thing open.
 
-    ``operation``, ``domain``, ``method`` and ``path`` are patterns with ``*`` and ``?``. ``outcome`` is
-    ``ok``, ``refused``, ``fault``, a rule's name, or an HTTP status (``404``, ``4xx``). ``since`` is an
-    instant, or the number of the request after which it came. ``body`` is what the JSON body holds,
-    among other things.
+    ``operation``, ``domain``, ``method``, ``path`` and ``fault``, the name of one that struck, are patterns
+    with ``*`` and ``?``. ``carried_out`` is whether the operation was done. ``outcome`` is what the client
+    was told: ``ok``, which is to say that it was done and answered so, ``refused`` for any error, the
+    error's name, ``fault`` where none of the interface's answers arrived, or an HTTP status (``404``,
+    ``4xx``). ``since`` is an instant, or the number of the request after which it came. ``body`` is what
+    the JSON body holds, among other things.
     """
 
     operation: str | None = None
     account: str | None = None
     domain: str | None = None
     outcome: str | None = None
+    carried_out: bool | None = None
+    fault: str | None = None
     since: datetime | int | None = None
     method: str | None = None
     path: str | None = None
@@ -71,7 +75,9 @@ class Match:
         if "method" in wanted:
             wanted["method"] = str(wanted["method"]).upper()
         if "outcome" in wanted:
-            wanted["outcome"] = _outcome(str(wanted["outcome"]))
+            wanted["outcome"] = _outcome(str(wanted["outcome"]), words)
+        if "carried_out" in wanted:
+            wanted["carried_out"] = _switch("carried_out", wanted["carried_out"])
         return cls(**wanted)
 
     def takes(self, entry: Entry) -> bool:
@@ -84,7 +90,11 @@ class Match:
         if self.account is not None and entry.account != self.account:
             yield Miss("account", self.account, entry.account)
         if self.outcome is not None and not _came_to(entry, self.outcome):
-            yield Miss("outcome", self.outcome, outcome_of(entry))
+            yield Miss("outcome", self.outcome, entry.outcome)
+        if self.carried_out not in (None, entry.carried_out):
+            yield Miss("carried_out", self.carried_out, entry.carried_out)
+        if self.fault is not None and not any(fnmatchcase(rule.name, self.fault) for rule in entry.faults):
+            yield Miss("fault", self.fault, entry.fault)
         if isinstance(self.since, datetime) and entry.at < self.since:
             yield Miss("since", wire(self.since), wire(entry.at))
         if isinstance(self.since, int) and entry.number <= self.since:
@@ -105,11 +115,6 @@ class Match:
             yield Miss("domain", self.domain, ", ".join(entry.domains) or None)
 
 
-def outcome_of(entry: Entry) -> str:
-    """The outcome of a request in a word: ``ok``, or the name of the rule that refused it."""
-    return "ok" if entry.refused is None else entry.refused.rule.name
-
-
 def rules() -> tuple[str, ...]:
     """The names of all rules."""
     return tuple(sorted(rule.name for rule in vars(refusals).values() if isinstance(rule, Rule)))
@@ -120,27 +125,31 @@ def _known() -> str:
 
 
 def _came_to(entry: Entry, outcome: str) -> bool:
-    match outcome:
-        case "ok":
-            return entry.refused is None
-        case "refused":
-            return entry.refused is not None
-        case "fault":
-            return entry.fault is not None
+    if outcome == "refused":
+        return entry.outcome not in (OK, FAULT)
     if outcome[0].isdigit():
         return fnmatchcase(str(entry.status), outcome.replace("x", "?"))
-    return outcome_of(entry) == outcome
+    return entry.outcome == outcome
 
 
-def _outcome(given: str) -> str:
-    known = (*OUTCOMES, *rules())
+def _outcome(given: str, words: Vocabulary | None) -> str:
+    injected = frozenset().union(*words.errors.values()) if words is not None else frozenset()
+    known = (*OUTCOMES, *rules(), *sorted(injected))
     status = len(given) == 3 and given[0] in "12345" and (given[1:] == "xx" or given.isdecimal())
     if status or given in known:
         return given
     near = get_close_matches(given, known, 1, 0.5)
     hint = f"; the nearest is {near[0]}" if near else ""
-    problem = f"outcome takes ok, refused, fault, a rule's name or a status, not {given[:60]!r}{hint}"
+    problem = f"outcome takes ok, refused, fault, an error's name or a status, not {given[:60]!r}{hint}"
     raise Refused(INVALID_PARAMETER, problems=problem)
+
+
+def _switch(name: str, given: Any) -> bool:
+    """True or false, or the word for it in a query string."""
+    found = {"true": True, "false": False}.get(str(given).lower() if isinstance(given, bool) else given)
+    if found is None:
+        raise Refused(INVALID_PARAMETER, problems=f"{name} must be true or false")
+    return found
 
 
 def _require_operation(pattern: str, words: Vocabulary) -> None:

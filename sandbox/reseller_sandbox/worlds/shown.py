@@ -10,7 +10,6 @@ from reseller_sandbox.worlds import plain, redact
 from reseller_sandbox.worlds.explain import Explanation, described, explain
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.ledger import movement
-from reseller_sandbox.worlds.match import outcome_of
 
 
 def entry(shown: Entry) -> dict[str, Any]:
@@ -48,7 +47,8 @@ def summary(shown: Entry) -> dict[str, Any]:
         "account": shown.account,
         "domains": list(shown.domains),
         "status": shown.status,
-        "outcome": outcome_of(shown),
+        "carried_out": shown.carried_out,
+        "outcome": shown.outcome,
         "fault": shown.fault,
         "fault_kind": shown.fault_kind,
         "duration_ms": round(shown.duration * 1000, 3),

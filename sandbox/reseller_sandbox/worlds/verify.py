@@ -8,8 +8,8 @@ from difflib import SequenceMatcher
 from itertools import islice
 
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.worlds.journal import Entry
-from reseller_sandbox.worlds.match import Match, Miss, outcome_of
+from reseller_sandbox.worlds.journal import OK, Entry
+from reseller_sandbox.worlds.match import Match, Miss
 from reseller_sandbox.worlds.world import World
 
 #: How many requests that came near are shown.
@@ -51,7 +51,12 @@ class Verdict:
 def told(entry: Entry) -> str:
     """A request in a few words."""
     about = f" {', '.join(entry.domains)}" if entry.domains else ""
-    return f"{entry.id} {entry.operation}{about} by {entry.account or 'nobody'}: {outcome_of(entry)}"
+    return f"{entry.id} {entry.operation}{about} by {entry.account or 'nobody'}: {_came(entry)}"
+
+
+def _came(entry: Entry) -> str:
+    done = ", though carried out" if entry.carried_out and entry.outcome != OK else ""
+    return f"{entry.outcome}{done}" + (f" (fault {entry.fault})" if entry.fault else "")
 
 
 def find(world: World, match: Match) -> tuple[Entry, ...]:
