@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
@@ -16,8 +16,9 @@ from reseller_sandbox.core.ledger import money
 from reseller_sandbox.core.model import Plan
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.outside import ACTIONS, parameters
-from reseller_sandbox.core.parameters import Parameter, When, kind_of
 from reseller_sandbox.core.refusals import Rule
+from reseller_sandbox.core.signatures import kind_of, object_shape
+from reseller_sandbox.core.values import When
 from reseller_sandbox.web.errors import EMPTY_BODY
 from reseller_sandbox.web.fields import Digits, Instant, Listed, Shape, Shaped, Text, Within
 from reseller_sandbox.web.generation import Endpoint
@@ -136,18 +137,9 @@ def _action(name: str, operations: Sequence[str]) -> Endpoint:
 def _body(name: str) -> Schema:
     told = {one.name: Told(dict(one.kind.shape), required=one.required) for one in parameters(name)}
     told["at"] = Told(dict(kind_of(When).shape))
-    told["after"] = Told({"oneOf": [{"type": "string"}, _object(WAIT)]})
+    told["after"] = Told({"oneOf": [{"type": "string"}, object_shape(WAIT)]})
     title = "".join(part.title() for part in name.split("_"))
     return Strict.from_dict(told, name=f"{title}Wanted")()  # type: ignore[arg-type]
-
-
-def _object(known: Iterable[Parameter]) -> dict[str, object]:
-    return {
-        "type": "object",
-        "properties": {one.name: dict(one.kind.shape) for one in known},
-        "required": [one.name for one in known if one.required],
-        "additionalProperties": False,
-    }
 
 
 def _plan(plan: Plan) -> dict[str, Any]:

@@ -28,22 +28,6 @@ from reseller_sandbox.core.model import (
 )
 from reseller_sandbox.core.model import Zone as ZoneRecord
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.parameters import (
-    Amount,
-    Change,
-    Credentials,
-    Name,
-    Parameter,
-    Switch,
-    Term,
-    Text,
-    When,
-    Years,
-    Zone,
-    declared,
-    instant,
-    read_by,
-)
 from reseller_sandbox.core.refusals import (
     HELD_OUTSIDE,
     INVALID_NAME,
@@ -60,7 +44,21 @@ from reseller_sandbox.core.refusals import (
     ZONE_NOT_SUPPORTED,
     Refused,
 )
+from reseller_sandbox.core.signatures import Parameter, declared, read_by
 from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.values import (
+    Amount,
+    Change,
+    Credentials,
+    Name,
+    Switch,
+    Term,
+    Text,
+    When,
+    Years,
+    Zone,
+    instant,
+)
 from reseller_sandbox.core.zones import require_in_service, zone_of
 
 Action = Callable[..., Happening]

@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Required, TypedDict, TypeVar
 
 from reseller_sandbox.core import outside, plans
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import After, Plan
-from reseller_sandbox.core.parameters import Answered, Name, Text, When, declared, kind_of, read_by
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_OPERATION, Refused
+from reseller_sandbox.core.signatures import group, kind_of, read_by
 from reseller_sandbox.core.state import Draft
+from reseller_sandbox.core.values import Answered, Name, Text, When
 from reseller_sandbox.worlds.world import World
 
 T = TypeVar("T")
@@ -23,12 +24,16 @@ T = TypeVar("T")
 Wait = str | Mapping[str, str]
 
 
-def _after(*, operation: Text, domain: Name | None = None, answer: Answered = "accepted") -> After:
-    return After(operation=operation, name=domain or "", answer=answer)
+class Waiting(TypedDict, total=False):
+    """Which request of a client a plan waits for."""
+
+    operation: Required[Text]
+    domain: Name
+    answer: Answered
 
 
 #: What a plan may be told of the request that it waits for.
-WAIT = declared(_after)
+WAIT = group(Waiting)
 
 
 def _method(action: outside.Action) -> Callable[..., Any]:
@@ -115,7 +120,10 @@ class OutsideControl:
         given = {"operation": after} if isinstance(after, str) else after
         if not isinstance(given, Mapping):
             raise Refused(INVALID_PARAMETER, problems="after must be an operation, or an object that has one")
-        wait = _after(**read_by(WAIT, given, "after."))
+        told = read_by(WAIT, given, "after.")
+        wait = After(
+            operation=told["operation"], name=told.get("domain", ""), answer=told.get("answer", "accepted")
+        )
         if not any(fnmatchcase(one, wait.operation) for one in self._operations):
             near = get_close_matches(wait.operation, self._operations, 3, 0.0)
             raise Refused(UNKNOWN_OPERATION, operation=wait.operation, nearest=", ".join(near))

@@ -1,0 +1,123 @@
+"""What a function declares by its signature: the parameters that an action or a power is told.
+
+Each is annotated with a kind of ``core.values``; what can be told follows from that, through every door.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Literal, Required, Unpack, get_args, get_origin, get_type_hints
+
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.core.values import Kind, mapping, nearest
+
+_MOST_PROBLEMS = 20
+
+#: Where a parameter stands: in the path, as an argument of a command, or under its name alone.
+Place = Literal["segment", "argument", "option"]
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """One thing that an action or a power is told, or may be told; ``default`` is what stands for nothing."""
+
+    name: str
+    kind: Kind[Any]
+    required: bool
+    place: Place = "option"
+    default: Any = None
+
+
+def kind_of(annotated: Any) -> Kind[Any]:
+    """Return the kind in an annotation, which may also allow None."""
+    found = (part for one in (annotated, *get_args(annotated)) for part in getattr(one, "__metadata__", ()))
+    return next(part for part in found if isinstance(part, Kind))
+
+
+_PLACES: Mapping[Any, Place] = {
+    inspect.Parameter.POSITIONAL_ONLY: "segment",
+    inspect.Parameter.POSITIONAL_OR_KEYWORD: "argument",
+    inspect.Parameter.KEYWORD_ONLY: "option",
+}
+
+
+def declared(function: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """Return the parameters in the signature of ``function`` after its first one, in their order.
+
+    A group of them may stand in a TypedDict: ``**match: Unpack[Matching]``.
+    """
+    hints = get_type_hints(function, include_extras=True)
+    found: list[Parameter] = []
+    for name, one in list(inspect.signature(function).parameters.items())[1:]:
+        if one.kind is inspect.Parameter.VAR_KEYWORD:
+            found += group(get_args(hints[name])[0]) if get_origin(hints[name]) is Unpack else []
+            continue
+        required = one.default is inspect.Parameter.empty
+        default = None if required else one.default
+        found.append(Parameter(name, kind_of(hints[name]), required, _PLACES[one.kind], default))
+    return tuple(found)
+
+
+def group(typed: type) -> tuple[Parameter, ...]:
+    """Return the parameters that the keys of a TypedDict are: those marked ``Required`` must be given."""
+    found = []
+    for name, hint in get_type_hints(typed, include_extras=True).items():
+        required = get_origin(hint) is Required
+        found.append(Parameter(name, kind_of(get_args(hint)[0] if required else hint), required))
+    return tuple(found)
+
+
+def read_by(known: Sequence[Parameter], given: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+    """Return ``given`` as ``known`` declares it; None stands for nothing given.
+
+    ``path`` goes before each name in what is said of it.
+
+    Refuses with ``invalid_parameter``, naming every mistake.
+    """
+    named = {one.name: one for one in known}
+    wrong = [
+        f"{path}{name[:80]} is not known here{nearest(name, named)}" for name in given if name not in named
+    ]
+    told = {name: value for name, value in given.items() if value is not None and name in named}
+    wrong += [f"{path}{one.name} is missing" for one in known if one.required and one.name not in told]
+    found = {}
+    for name, value in told.items():
+        try:
+            found[name] = named[name].kind.read(value)
+        except ValueError as problem:
+            wrong.append(f"{path}{name} {problem}")
+    if wrong:
+        raise Refused(INVALID_PARAMETER, problems="; ".join(wrong[:_MOST_PROBLEMS]))
+    return found
+
+
+def record(typed: type) -> Kind[dict[str, Any]]:
+    """Return the kind of objects that a TypedDict describes."""
+
+    @cache
+    def known() -> tuple[Parameter, ...]:
+        return group(typed)
+
+    def read(given: Any) -> dict[str, Any]:
+        try:
+            return read_by(known(), mapping(given))
+        except Refused as refused:
+            raise ValueError(f"has a mistake: {refused.facts['problems']}") from None
+
+    def write(value: Any) -> Any:
+        return {one.name: one.kind.write(value[one.name]) for one in known() if one.name in value}
+
+    return Kind(object_shape(group(typed)), read, write, None)
+
+
+def object_shape(known: Sequence[Parameter]) -> Mapping[str, object]:
+    """Return the JSON Schema of an object whose keys are ``known``."""
+    return {
+        "type": "object",
+        "properties": {one.name: dict(one.kind.shape) for one in known},
+        "required": [one.name for one in known if one.required],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,266 @@
+"""The vocabulary of values: what can be told to an action or a power, read alike through every door.
+
+A parameter of a function is annotated with one of the kinds below; the signature is the declaration. A
+kind reads what JSON, YAML and Python give for a value, and what stands for it in a query string or on a
+command line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
+from typing import Annotated, Any, Generic, TypeVar
+
+from dateutil.relativedelta import relativedelta
+
+from reseller_sandbox.core import names
+from reseller_sandbox.core.clock import instant_given, later, parse_duration, parse_instant, wire
+from reseller_sandbox.core.lifecycle import LONGEST_TERM
+
+_LONGEST = 255
+_MOST_MONEY = 10**9
+_FINEST = -6
+_LONGEST_WAIT = 10**11
+_MOST_PROBLEMS = 20
+_COMPARED = 60
+
+
+T = TypeVar("T")
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind(Generic[T]):
+    """A kind of value: its JSON Schema, how one is read, and how it is written as JSON.
+
+    ``read`` takes what it has read before as it is, and raises ValueError; the message reads on after the
+    parameter's name. ``spoken`` makes of a word in a query string or on a command line what JSON would have
+    there; None says that such a word is JSON itself, where it can be.
+    """
+
+    shape: Mapping[str, object]
+    read: Callable[[Any], T]
+    write: Callable[[Any], Any] = _itself
+    spoken: Callable[[str], Any] | None = _itself
+
+    def __call__(self, given: Any) -> T:
+        """Read ``given``."""
+        return self.read(given)
+
+
+def _text(given: Any) -> str:
+    if isinstance(given, str) and 0 < len(given) <= _LONGEST and given.isprintable():
+        return str(given)
+    raise ValueError(f"must be a text of 1 to {_LONGEST} printable characters")
+
+
+def _name(given: Any) -> str:
+    try:
+        return names.normalise(_text(given))
+    except names.BadName as problem:
+        raise ValueError(f"is not a name: {problem}") from None
+
+
+def _zone(given: Any) -> str:
+    return _name(f"x.{_text(given)}").removeprefix("x.")
+
+
+def _switch(given: Any) -> bool:
+    if isinstance(given, bool):
+        return given
+    raise ValueError("must be true or false")
+
+
+def _years(given: Any) -> int:
+    if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= LONGEST_TERM:
+        return given
+    raise ValueError(f"must be a whole number from 1 to {LONGEST_TERM}")
+
+
+def _change(given: Any) -> Decimal:
+    try:
+        amount = Decimal(str(given)) if isinstance(given, str | int | float | Decimal) else None
+    except InvalidOperation:
+        amount = None
+    if amount is None or isinstance(given, bool) or not amount.is_finite():
+        raise ValueError("must be a decimal number")
+    if abs(amount) >= _MOST_MONEY:
+        raise ValueError(f"must be less than {_MOST_MONEY}")
+    if not amount:
+        return Decimal(0)
+    if int(amount.normalize().as_tuple().exponent) < _FINEST:
+        raise ValueError(f"must have at most {-_FINEST} fraction digits")
+    return amount
+
+
+def _amount(given: Any) -> Decimal:
+    amount = _change(given)
+    if amount < 0:
+        raise ValueError("must not be below zero")
+    return amount
+
+
+def _when(given: Any) -> str:
+    """An instant, or a length of time ahead: in either case a text that ``instant`` understands."""
+    if isinstance(given, datetime):
+        given = given.isoformat()
+    elif isinstance(given, timedelta) or (isinstance(given, int | Decimal) and not isinstance(given, bool)):
+        seconds = given.total_seconds() if isinstance(given, timedelta) else given
+        given = str(int(seconds)) if 0 <= seconds < _LONGEST_WAIT and seconds == int(seconds) else ""
+    try:
+        text = _text(given)
+        return wire(parse_instant(text)) if _is_instant(text) else _length(text)
+    except (ValueError, OverflowError):
+        raise ValueError("must be an instant, or a length of time such as P30D, 90m or 3600") from None
+
+
+def _is_instant(text: str) -> bool:
+    return "-" in text and not text.startswith("-")
+
+
+def _length(text: str) -> str:
+    parse_duration(text)
+    return text.strip()
+
+
+def instant(when: str, now: datetime) -> datetime:
+    """The instant that a value of the kind ``When`` means at ``now``; raises ValueError past the last."""
+    return parse_instant(when) if _is_instant(when) else later(now, parse_duration(when))
+
+
+def _instant(given: Any) -> datetime:
+    try:
+        return instant_given(given if isinstance(given, str) else given.isoformat())
+    except (AttributeError, ValueError):
+        raise ValueError("must be an instant such as 2026-01-31T12:00:00Z, or real") from None
+
+
+def _duration(given: Any) -> relativedelta:
+    if isinstance(given, relativedelta):
+        return given
+    try:
+        if isinstance(given, timedelta):
+            return relativedelta(days=given.days, seconds=given.seconds)
+        if isinstance(given, bool) or not isinstance(given, str | int):
+            raise ValueError
+        return parse_duration(str(given))
+    except (ValueError, OverflowError):
+        raise ValueError("must be a length of time such as P30D, 90m or 3600") from None
+
+
+def _duration_text(length: relativedelta) -> str:
+    """Return a length of time in ISO 8601."""
+    date = f"{length.years}Y{length.months}M{length.days}D"
+    return f"P{date}T{length.hours}H{length.minutes}M{length.seconds}S"
+
+
+def mapping(given: Any) -> dict[str, Any]:
+    """Return ``given`` as an object whose keys are texts; raises ValueError."""
+    if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
+        return dict(given)
+    raise ValueError("must be an object")
+
+
+def choice(*words: str) -> Kind[str]:
+    """Return the kind of one of ``words``."""
+
+    def read(given: Any) -> str:
+        if isinstance(given, str) and given in words:
+            return str(given)
+        near = nearest(given, words) if isinstance(given, str) else ""
+        raise ValueError(f"must be one of {', '.join(words)}{near}")
+
+    return Kind({"type": "string", "enum": list(words)}, read)
+
+
+def whole(low: int, high: int) -> Kind[int]:
+    """Return the kind of whole numbers from ``low`` to ``high``."""
+
+    def read(given: Any) -> int:
+        if isinstance(given, int) and not isinstance(given, bool) and low <= given <= high:
+            return given
+        raise ValueError(f"must be a whole number from {low} to {high}")
+
+    def spoken(word: str) -> Any:
+        digits = word.removeprefix("-")
+        return int(word) if digits.isascii() and digits.isdigit() and len(digits) < 19 else word
+
+    return Kind({"type": "integer", "minimum": low, "maximum": high}, read, spoken=spoken)
+
+
+def listed(kind: Kind[T]) -> Kind[list[T]]:
+    """Return the kind of lists of ``kind``; one alone is a list of one."""
+
+    def read(given: Any) -> list[T]:
+        if isinstance(given, str | Mapping):
+            given = [given]
+        if not isinstance(given, Sequence):
+            raise ValueError("must be an array")
+        return [kind.read(one) for one in given]
+
+    def write(value: Any) -> Any:
+        return [kind.write(one) for one in value]
+
+    return Kind({"type": "array", "items": dict(kind.shape)}, read, write, None)
+
+
+def either(one: Kind[Any], other: Kind[Any]) -> Kind[Any]:
+    """Return the kind of what ``one`` or ``other`` takes."""
+
+    def read(given: Any) -> Any:
+        try:
+            return one.read(given)
+        except ValueError as first:
+            try:
+                return other.read(given)
+            except ValueError as second:
+                raise ValueError(f"{first}, or {second}") from None
+
+    def write(value: Any) -> Any:
+        return other.write(value) if isinstance(value, Mapping) else one.write(value)
+
+    return Kind({"oneOf": [dict(one.shape), dict(other.shape)]}, read, write, None)
+
+
+def _spoken_switch(word: str) -> Any:
+    return {"true": True, "false": False}.get(word, word)
+
+
+_NUMBER_OR_TEXT: Mapping[str, object] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
+
+TEXT = Kind({"type": "string"}, _text)
+SWITCH = Kind({"type": "boolean"}, _switch, spoken=_spoken_switch)
+INSTANT = Kind({"type": "string", "format": "date-time"}, _instant, wire)
+DURATION = Kind(_NUMBER_OR_TEXT, _duration, _duration_text)
+MAPPING = Kind({"type": "object"}, mapping, spoken=None)
+ANYTHING: Kind[Any] = Kind({}, _itself, spoken=None)
+
+Text = Annotated[str, TEXT]
+Name = Annotated[str, Kind({"type": "string"}, _name, names.to_unicode)]
+Zone = Annotated[str, Kind({"type": "string"}, _zone, names.to_unicode)]
+Years = Annotated[
+    int, Kind({"type": "integer", "minimum": 1, "maximum": LONGEST_TERM}, _years, spoken=whole(0, 99).spoken)
+]
+Switch = Annotated[bool, SWITCH]
+Amount = Annotated[Decimal, Kind(_NUMBER_OR_TEXT, _amount, str)]
+Change = Annotated[Decimal, Kind(_NUMBER_OR_TEXT, _change, str)]
+When = Annotated[str, Kind(_NUMBER_OR_TEXT, _when)]
+Term = Annotated[str, choice("registration", "renewal")]
+Credentials = Annotated[str, choice("both", "key", "token")]
+Answered = Annotated[str, choice("accepted", "refused", "any")]
+Instant = Annotated[datetime | str, INSTANT]
+Length = Annotated[relativedelta | timedelta | str | int, DURATION]
+Record = Annotated[Mapping[str, Any], MAPPING]
+Anything = Annotated[Any, ANYTHING]
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return what to add to a complaint about ``word``: the spelling that is nearest to it, or nothing."""
+    near = get_close_matches(word[:_COMPARED], [one[:_COMPARED] for one in known], 1, 0.6)
+    return f"; the nearest is {near[0]}" if near else ""
