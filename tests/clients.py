@@ -28,7 +28,7 @@ class Answer:
     @property
     def json(self) -> Any:
         """The body, which must be declared as JSON and be it."""
-        assert self.headers["content-type"] == "application/json", self.headers
+        assert self.headers["content-type"].partition(";")[0] == "application/json", self.headers
         return json.loads(self.raw.decode("utf-8"))
 
     @property

@@ -78,7 +78,8 @@ def document() -> Document:
 
 
 def check(method: str, target: str, answer: Answer) -> None:
-    """Assert that the document knows this status of this operation, and the answer's shape under it."""
+    """Assert the answer's content type, and that the document knows its status and its shape under that."""
+    assert answer.headers["content-type"] == "application/json; charset=utf-8", answer.headers
     path = _VERSION.sub("/{version}/", target.partition("?")[0])
     operation = document().operation(method, path)
     if operation is None or method == "HEAD":

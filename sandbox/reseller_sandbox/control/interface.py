@@ -54,6 +54,7 @@ class Control:
 
     name = "control"
     journalled = False
+    content_type = "application/json"
     common: tuple[Rule, ...] = (refusals.BODY_TOO_LARGE, refusals.UNKNOWN_WORLD, *Gate.RULES)
     error_shape = errors.BODY_SHAPE
     known_errors: frozenset[str] = frozenset()

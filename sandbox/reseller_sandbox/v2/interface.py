@@ -37,6 +37,7 @@ class V2(Transacting):
 
     name = "v2"
     journalled = True
+    content_type = "application/json; charset=utf-8"
     known_errors = injected.KNOWN
     common: tuple[Rule, ...] = errors.COMMON
     credentials = (auth.HEADER,)

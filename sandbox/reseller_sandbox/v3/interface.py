@@ -21,6 +21,7 @@ class V3(Transacting):
 
     name = "v3"
     journalled = True
+    content_type = "application/json"
     common: tuple[Rule, ...] = errors.COMMON
     error_shape = BODY_SHAPE
     known_errors = frozenset(errors.NAMED)

@@ -110,11 +110,14 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A status and a JSON value, ready to be written; bytes are written as they are."""
+    """A status and a JSON value, ready to be written; bytes are written as they are.
+
+    Without a content type of its own it has that of its generation.
+    """
 
     status: int
     body: Any
-    content_type: str = "application/json"
+    content_type: str = ""
 
 
 def content(answer: Answer) -> bytes:
@@ -144,6 +147,10 @@ class Generation(Protocol):
     @property
     def credentials(self) -> tuple[str, ...]:
         """The headers that its requests carry, all of them together; none where anybody is let in."""
+
+    @property
+    def content_type(self) -> str:
+        """What its answers are declared as."""
 
     @property
     def error_shape(self) -> Mapping[str, object]:

@@ -125,7 +125,8 @@ class Pipeline:
         if exchange.refused is not None and exchange.refused.rule is BODY_TOO_LARGE:
             headers["Connection"] = "close"
         request.environ[ENV_NOTE] = exchange.note
-        return Response(body, answer.status or UNANSWERED, headers, content_type=answer.content_type)
+        content_type = answer.content_type or exchange.generation.content_type
+        return Response(body, answer.status or UNANSWERED, headers, content_type=content_type)
 
     def _owner(self, path: str) -> Generation:
         return next((one for one in self.generations if one.owns(path)), self.generations[0])

@@ -141,7 +141,7 @@ class Struck:
         if isinstance(body, str) or body is None:
             answer = Answer(status, (body or "").encode(), content_type or "text/html; charset=utf-8")
         else:
-            answer = Answer(status, body, content_type or "application/json")
+            answer = Answer(status, body, content_type or "")
 
         def make(_generation: Generation, incoming: Incoming, _world: World, _endpoint: Endpoint) -> Answer:
             return _advised(incoming, retry_after, answer)
