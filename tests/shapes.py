@@ -65,6 +65,17 @@ DOMAIN = {
 DOMAIN_WITH_PREMIUM = {**DOMAIN, "premium": bool}
 DOMAIN_WITH_UPDATE_LOCK = {**DOMAIN_WITH_PREMIUM, "updateProhibited": bool}
 DOMAIN_IN_FULL = {**DOMAIN_WITH_PREMIUM, "createDate": SPACED, "expireDate": SPACED}
+AVAILABILITY = {
+    "domainName": str,
+    "sdn": str,
+    "tld": str,
+    "status": str,
+    "purchaseCost": MONEY,
+    "renewalCost": MONEY,
+    "premium": bool,
+    "periodMin": DIGITS,
+    "periodMax": DIGITS,
+}
 SUMMARY = {
     "domainName": str,
     "privacyEnabled": bool,

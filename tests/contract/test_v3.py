@@ -254,7 +254,7 @@ def test_the_defaults_of_a_name_are_the_accounts(wire: Api) -> None:
 
 
 def test_availability_is_told_in_the_order_asked(wire: Api) -> None:
-    """One result for each name: its parts, its status, and prices where the zone is known."""
+    """One result for each name: its parts, its status, its prices and periods."""
     asked = ["free.com", "active.com", "gold.com", "nic.com", "free.com.ua", "free.shop", "x.zone", "-.com"]
     results = wire.post("/v3/domains/checkAvailability", {"domainNames": asked}).json["results"]
     told = [(one["domainName"], one["sdn"], one["tld"], one["status"]) for one in results]
@@ -271,7 +271,9 @@ def test_availability_is_told_in_the_order_asked(wire: Api) -> None:
     gold, shop, unknown = results[2], results[5], results[6]
     assert (gold["premium"], gold["purchaseCost"], gold["renewalCost"]) == (True, "500.00", "300.00")
     assert (shop["periodMin"], shop["periodMax"], shop["premium"]) == ("2", "5", False)
-    assert set(unknown) == {"domainName", "sdn", "tld", "status"}
+    assert unknown == results[7] | {key: unknown[key] for key in ("domainName", "sdn", "tld", "status")}
+    assert (unknown["purchaseCost"], unknown["renewalCost"], unknown["premium"]) == ("0.00", "0.00", False)
+    assert (unknown["periodMin"], unknown["periodMax"]) == ("0", "0")
 
 
 @pytest.mark.parametrize("count", [0, 1, 50])

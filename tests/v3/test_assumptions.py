@@ -67,12 +67,28 @@ def http_status(sandbox: Sandbox, api: Api, value: str) -> Answer:
     return answer
 
 
-@silence("v3.availability.taken")
-def taken(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """The word for a name that is taken."""
-    answer = api.post("/v3/domains/checkAvailability", {"domainNames": ["active.com"]})
-    assert answer.json["results"][0]["status"] == value
-    return answer
+AVAILABILITY_WORDS = {
+    "taken": "active.com",
+    "reserved": "nic.com",
+    "unsupported": "a.zone",
+    "invalid": "-.com",
+}
+
+
+def _availability_word(name: str) -> Check:
+    def check(sandbox: Sandbox, api: Api, value: str) -> Answer:
+        """The word for one kind of name; the others keep theirs."""
+        answer = api.post("/v3/domains/checkAvailability", {"domainNames": [*AVAILABILITY_WORDS.values()]})
+        told = [one["status"] for one in answer.json["results"]]
+        usual = {**{word: word for word in AVAILABILITY_WORDS}, "taken": "registered"}
+        assert told == [*{**usual, name: value}.values()]
+        return answer
+
+    return check
+
+
+for word in AVAILABILITY_WORDS:
+    silence(f"v3.availability.{word}")(_availability_word(word))
 
 
 @silence("v3.contacts.required")
@@ -242,6 +258,15 @@ def out_of_service(sandbox: Sandbox, api: Api, value: str) -> Answer:
     return answer
 
 
+def test_a_zone_out_of_service_has_the_word_of_one_that_is_not_there(make: Make) -> None:
+    """One word for both, where both are said to be unsupported."""
+    sandbox = make(assume={"v3.availability.unsupported": "nowhere"})
+    answer = connect(sandbox).post(
+        "/v3/domains/checkAvailability", {"domainNames": ["free.quiet", "free.zone"]}
+    )
+    assert [one["status"] for one in answer.json["results"]] == ["nowhere", "nowhere"]
+
+
 @silence("v3.switches.repeated")
 def repeated(sandbox: Sandbox, api: Api, value: str) -> Answer:
     """What switching on what is on already comes to, for each of the eight switches."""
@@ -331,7 +356,7 @@ VALUES = [
     if name in CHECKS
     for value in (
         ["registered", "taken", "not-available"]
-        if name == "v3.availability.taken"
+        if row["takes"] == "a word"
         else str(row["takes"]).removeprefix("one of ").split(", ")
     )
 ]

@@ -13,6 +13,7 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.v3.interface import V3
 from tests.clients import Answer, Api
 from tests.registry import REGISTRY, connect
+from tests.shapes import AVAILABILITY, fits
 from tests.wrong import BROKEN_BODIES, PARTS, encoded, spoiled
 
 ROWS = {row.id: row for row in V3.endpoints}
@@ -194,6 +195,16 @@ def shared() -> tuple[Sandbox, Api]:
     """One sandbox for many generated requests."""
     sandbox = Sandbox(REGISTRY)
     return sandbox, connect(sandbox)
+
+
+@given(
+    st.lists(st.text(max_size=30) | st.sampled_from(["a.b.com", "españa.net", "a.quiet", "."]), max_size=5)
+)
+def test_any_availability_result_has_all_its_fields(shared: tuple[Sandbox, Api], asked: list[str]) -> None:
+    """Each of its type, whatever is asked for."""
+    answer = shared[1].post("/v3/domains/checkAvailability", {"domainNames": asked})
+    fits(answer.json, {"results": [AVAILABILITY]})
+    assert len(answer.json["results"]) == len(asked)
 
 
 WORDS = [part for row in V3.endpoints for path in row.paths for part in path.split("/") if part]

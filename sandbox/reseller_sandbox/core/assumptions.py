@@ -113,11 +113,31 @@ class Assumptions:
     availability_taken: str = _open(
         "v3.availability.taken", "text", "registered", about="The status of a name that is taken."
     )
+    availability_reserved: str = _open(
+        "v3.availability.reserved",
+        "text",
+        "reserved",
+        about="The status of a name that its registry keeps back.",
+    )
+    availability_unsupported: str = _open(
+        "v3.availability.unsupported",
+        "text",
+        "unsupported",
+        about="The status of a name in no zone of the service; its prices are 0.00, its periods 0.",
+    )
+    availability_invalid: str = _open(
+        "v3.availability.invalid",
+        "text",
+        "invalid",
+        about="The status of a name that is malformed or against its zone's rules; its prices are 0.00, its "
+        "periods 0.",
+    )
     availability_out_of_service: str = _one_of(
         "v3.availability.out_of_service",
         "unsupported",
         "available",
-        about="The status of a free name whose zone is out of service.",
+        about="The status of a free name whose zone is out of service: that of a zone which is not there, "
+        "or available.",
     )
     contacts_required: str = _one_of(
         "v3.contacts.required",

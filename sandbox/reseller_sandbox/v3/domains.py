@@ -10,6 +10,7 @@ from marshmallow import post_load, validate
 from reseller_sandbox.core import orders, refusals, registration
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.core.prices import FREE
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, TOO_MANY_NAMES, Refused
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v3 import errors
@@ -83,7 +84,7 @@ class Availabilities(Shape):
 
 
 def check_availability(call: Call) -> dict[str, Any]:
-    """Whether names can be registered; prices and periods come with every name of a known zone."""
+    """Whether names can be registered; where none can be, prices and periods are 0."""
     asked: list[str] = call.arguments["domainNames"]
     if len(asked) > MOST_NAMES:
         raise Refused(TOO_MANY_NAMES, count=len(asked), limit=MOST_NAMES)
@@ -91,27 +92,30 @@ def check_availability(call: Call) -> dict[str, Any]:
 
 
 def _availability(call: Call, text: str) -> dict[str, Any]:
-    sdn, _, tld = text.partition(".")
-    unknown = {"domainName": text, "sdn": sdn, "tld": tld}
     try:
         found = registration.availability(call.draft, normalise(text))
     except BadName:
-        return {**unknown, "status": "invalid"}
+        return _result(text, call.assumed.availability_invalid)
     except Refused as refused:
         unsupported = refused.rule is refusals.ZONE_NOT_SUPPORTED
-        return {**unknown, "status": "unsupported" if unsupported else "invalid"}
-    name = shown(call, found.name, text)
+        word = call.assumed.availability_unsupported if unsupported else call.assumed.availability_invalid
+        return _result(text, word)
+    return _result(shown(call, found.name, text), _availability_status(call, found), found)
+
+
+def _result(name: str, status: str, found: registration.Availability | None = None) -> dict[str, Any]:
+    """All nine fields, whatever the status: a name that nobody sells costs nothing and has no term."""
     sdn, _, tld = name.partition(".")
     return {
         "domainName": name,
         "sdn": sdn,
         "tld": tld,
-        "status": _availability_status(call, found),
-        "purchaseCost": found.purchase,
-        "renewalCost": found.renewal,
-        "premium": found.premium is not None,
-        "periodMin": str(found.zone.min_years),
-        "periodMax": str(found.zone.max_years),
+        "status": status,
+        "purchaseCost": found.purchase if found else FREE,
+        "renewalCost": found.renewal if found else FREE,
+        "premium": found is not None and found.premium is not None,
+        "periodMin": str(found.zone.min_years if found else 0),
+        "periodMax": str(found.zone.max_years if found else 0),
     }
 
 
@@ -119,8 +123,10 @@ def _availability_status(call: Call, found: registration.Availability) -> str:
     if found.taken:
         return call.assumed.availability_taken
     if found.reserved:
-        return "reserved"
-    return "available" if found.zone.in_service else call.assumed.availability_out_of_service
+        return call.assumed.availability_reserved
+    if found.zone.in_service or call.assumed.availability_out_of_service == "available":
+        return "available"
+    return call.assumed.availability_unsupported
 
 
 # Registration
