@@ -500,6 +500,52 @@ def test_a_head_that_is_too_long(serve, dial, toy, head, status, ended):
     assert refusal(client)[0] == status
 
 
+CHUNKED = b"POST / HTTP/1.1\r\nHost: toy\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        b"0\r\nX-Long: " + b"a" * (MAX_HEAD + 1) + b"\r\n\r\n",
+        b"0\r\nX-Long: " + b"a" * (5 << 20),
+        b"0\r\n" + b"X-Many: 1234567890\r\n" * 5000,
+        b"0\r\n" + b"a" * (5 << 20),
+        b"3;extension=" + b"a" * (5 << 20),
+        b"0;extension=" + b"a" * (5 << 20),
+    ],
+    ids=[
+        "a trailer",
+        "a trailer without an end",
+        "many trailers",
+        "a trailer's name",
+        "a chunk's extension",
+        "the last one's",
+    ],
+)
+def test_what_stands_around_the_chunks_of_a_body_is_limited_as_the_head_is(serve, dial, toy, endless):
+    """Trailers and extensions are nothing to anybody, and cost the server no memory."""
+    app = toy()
+    client = dial(serve(app))
+    client.send(CHUNKED)
+    client.send(endless)
+    assert refusal(client)[0] == 431
+    assert not app.asked
+
+
+def test_trailers_as_long_as_may_be(serve, dial, toy):
+    """Chunks of a byte each, a header and a trailer in pieces are no more than they are."""
+    client = dial(serve(toy(lambda environ: ("200 OK", environ["toy.body"]))))
+    for _ in range(2):
+        client.send(CHUNKED)
+        for _ in range(MAX_HEAD // 8):
+            client.send(b"1\r\nx\r\n")
+        client.send(b"0\r\n" + b"X-Late: 1\r\n" * 100 + b"X-Long: ")
+        for _ in range(10):
+            client.send(b"a" * (MAX_HEAD // 11))
+        client.send(b"\r\n\r\n")
+        assert client.read_answer()[2] == b"abc" + b"x" * (MAX_HEAD // 8)
+
+
 def test_a_head_as_long_as_may_be(serve, dial, toy):
     client = dial(serve(toy()))
     client.get(b"/" + b"a" * (MAX_TARGET - 1))

@@ -22,7 +22,7 @@ LINGER = 2.0
 
 TARGET_TOO_LONG = Problem(414, "uri_too_long", f"The request target is longer than {MAX_TARGET} bytes.")
 HEAD_TOO_LONG = Problem(
-    431, "headers_too_large", f"The request's headers are longer than {MAX_HEAD} bytes together."
+    431, "headers_too_large", f"The request's headers or trailers are longer than {MAX_HEAD} bytes together."
 )
 
 
@@ -42,8 +42,9 @@ class Protocol(HttpToolsProtocol):
         self.limit_connections, self.limit_concurrency = self.limit_concurrency, None
         self.tcp: asyncio.Transport
         self.problem: Problem | None = None
-        self.in_head = False
-        self.trickled = 0
+        self.in_head = self.in_body = False
+        # Bytes that came and completed nothing; those of complete trailers; pieces of the body so far.
+        self.trickled = self.trailing = self.body_pieces = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has come."""
@@ -56,12 +57,14 @@ class Protocol(HttpToolsProtocol):
         """Parse what came, unless the client was refused already."""
         if self.problem is not None:
             return
-        before, trickling = self.cycle, self.in_head
+        before, in_head, in_body, pieces = self.cycle, self.in_head, self.in_body, self.body_pieces
         idle = before is None or not before.more_body
         super().data_received(data)
-        # The parser keeps a header to itself until it is complete, which may be never.
-        if self.in_head and (trickling or (idle and self.cycle is before)):
+        # The parser keeps a header or a trailer to itself until it is complete, which may be never.
+        if self.in_head and (in_head or (idle and self.cycle is before)):
             self.trickled += len(data)
+        elif in_body and self.in_body:
+            self.trickled = self.trickled + len(data) if pieces == self.body_pieces else 0
         if self.trickled > MAX_HEAD and self.problem is None:
             self.problem = HEAD_TOO_LONG
             self.send_400_response("")
@@ -70,7 +73,7 @@ class Protocol(HttpToolsProtocol):
         """The first byte of a request is there."""
         super().on_message_begin()
         self.in_head = True
-        self.trickled = 0
+        self.trickled = self.trailing = 0
 
     def on_url(self, url: bytes) -> None:
         """A piece of the request target is there."""
@@ -79,13 +82,27 @@ class Protocol(HttpToolsProtocol):
             self._refuse(TARGET_TOO_LONG)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header is there; those that trail a chunked body are nothing to anybody."""
+        """A header is there; those that trail a chunked body are read over, and limited as the head is."""
         if self.in_head:
             super().on_header(name, value)
+            return
+        self.trailing += len(name) + len(value)
+        if self.trailing > MAX_HEAD:
+            self._refuse(HEAD_TOO_LONG)
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of the body is there."""
+        super().on_body(body)
+        self.body_pieces += 1
+
+    def on_message_complete(self) -> None:
+        """The whole request is there."""
+        super().on_message_complete()
+        self.in_body = False
 
     def on_headers_complete(self) -> None:
         """The head of a request is there: hand it on, with the way to the socket in the scope's state."""
-        self.in_head = False
+        self.in_head, self.in_body = False, True
         if sum(len(name) + len(value) for name, value in self.headers) > MAX_HEAD:
             self._refuse(HEAD_TOO_LONG)
         self.scope["state"].update(target=self.url, transport=self.transport, tcp=self.tcp)
