@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import timedelta
+from http.client import HTTPException
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.fixture import dumps, loads
-from tests.clients import Api, Socket
+from tests.clients import JSON, Api, Socket, encoded
 from tests.outside.player import Player
 from tests.registry import connect
 from tests.soundness import assert_sound
@@ -188,6 +190,49 @@ def test_a_refused_request_leaves_a_plan_waiting(player: Player, wire: Api) -> N
     assert [plan["struck"] is not None for plan in player.plans()] == [False, True, True]
     assert create(wire, "four.com") == "ok"
     assert all(plan["struck"] for plan in player.plans())
+
+
+@pytest.mark.parametrize("answer", ["refused", "any", "accepted"])
+@pytest.mark.parametrize("body", [b"{", b"[]", {}, {"domain": 7}, {"domain": {"domainName": 7}}], ids=repr)
+def test_a_request_refused_in_reading_it_is_refused(
+    player: Player, wire: Api, served: Sandbox, body: Any, answer: str
+) -> None:
+    """A body that is no JSON, lacks a key or has a wrong type counts in v3 and v2.0 as any refusal does."""
+    waits = [("v3.createDomain", "one.com"), ("v2.domain.register", "two.com")]
+    for operation, name in waits:
+        player.act("register", domain=name, after={"operation": operation, "answer": answer})
+    assert wire.post("/v3/domains/createDomain", body).status >= 400
+    token = [("X-Auth-Token", served.account("main").token), JSON]
+    assert wire.send("POST", "/V2.0/domain/active.com", token, encoded(body)).status >= 400
+    assert [plan["struck"] is not None for plan in player.plans()] == [answer != "accepted"] * 2
+
+
+STRUCK_BY = [
+    ({"kind": "stale"}, True),
+    ({"kind": "duplicate"}, True),
+    ({"kind": "latency", "seconds": 0.01, "when": {"phase": "before"}}, True),
+    ({"kind": "latency", "seconds": 0.01}, True),
+    ({"kind": "truncate"}, True),
+    ({"kind": "error", "error": "internal_error", "when": {"phase": "after"}}, True),
+    ({"kind": "error", "error": "internal_error", "when": {"phase": "before"}}, False),
+]
+
+
+@pytest.mark.parametrize(("fault", "carried_out"), STRUCK_BY, ids=str)
+def test_a_plan_strikes_after_what_is_carried_out_whatever_a_fault_makes_of_it(
+    sandbox: Sandbox, fault: dict[str, Any], carried_out: bool
+) -> None:
+    """An answer from the past, a second time or a lost one is an answer; what was stopped never came."""
+    client = sandbox.client()
+    client.post("/v3/domains/lock/second.com")
+    sandbox.outside.register("wanted.com", after="v3.getDomain")
+    sandbox.faults.add(match={"operation": "v3.getDomain"}, **fault)
+    with suppress(OSError, HTTPException):
+        client.get("/v3/domains/getDomain/second.com")
+    (plan,) = sandbox.outside.plans()
+    assert (plan.struck is not None) is carried_out
+    assert ("wanted.com" in sandbox.world.state.holding_order) is carried_out
+    assert len(sandbox.world.journal) == 2
 
 
 def test_a_request_that_nobody_signed_sets_nothing_off(player: Player, wire: Api) -> None:

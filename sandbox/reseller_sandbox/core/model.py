@@ -294,7 +294,8 @@ class After:
     """Which request of a client a plan waits for.
 
     ``operation`` is a pattern of operation ids (``v3.*``), ``name`` a name that the request must be about
-    (empty: any), ``answer`` how it must have been answered: ``accepted``, ``refused`` or ``any``.
+    (empty: any), ``answer`` how the interface must have answered it: ``accepted``, ``refused`` or ``any``,
+    whatever of that a fault lets arrive. A request that a fault stops before it gets there is not counted.
     """
 
     operation: str

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.model import Account
@@ -14,7 +15,7 @@ from reseller_sandbox.server.requestlog import masked
 from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming
 from reseller_sandbox.web.struck import Struck
 from reseller_sandbox.web.subjects import subjects
-from reseller_sandbox.worlds import Entry, Moment, World
+from reseller_sandbox.worlds import Entry, Moment, Outcome, World
 from reseller_sandbox.worlds.journal import NO_OPERATION, OK
 from reseller_sandbox.worlds.moment import after_request
 
@@ -75,20 +76,28 @@ class Exchange:
 
     def act(self, endpoint: Endpoint, world: World, account: Account | None, cause: str) -> Answer:
         """Carry out the operation in ``world``; raises ``Refused``."""
-        incoming, generation = self.incoming, self.generation
         try:
-            asked = generation.arguments(endpoint, incoming, world)
-            outcome = generation.carry_out(endpoint, world, account, asked, incoming, cause)
-            if cause and world.state.waiting:  # plans of the rest of the world
-                accepted = outcome.refused is None
-                world.travel(after_request(endpoint.id, subjects(incoming), accepted=accepted))
+            outcome = self._attempt(endpoint, world, account, cause)
+            self._set_plans_off(endpoint, accepted=outcome.refused is None)
         finally:
             self.after = world.moment
         if outcome.refused is not None:
             raise outcome.refused
         self.carried_out = True
         self.changes = outcome.changes
-        return generation.accept(endpoint, outcome.result, incoming, world)
+        return self.generation.accept(endpoint, outcome.result, self.incoming, world)
+
+    def _attempt(self, endpoint: Endpoint, world: World, account: Account | None, cause: str) -> Outcome[Any]:
+        try:
+            asked = self.generation.arguments(endpoint, self.incoming, world)
+            return self.generation.carry_out(endpoint, world, account, asked, self.incoming, cause)
+        except Refused as refused:  # as early as in reading what is asked for
+            return Outcome(refused=refused)
+
+    def _set_plans_off(self, endpoint: Endpoint, *, accepted: bool) -> None:
+        """Let what was planned for after this request happen: now, be the request answered from the past."""
+        if self.cause and self.world is not None and self.world.state.waiting:
+            self.world.travel(after_request(endpoint.id, subjects(self.incoming), accepted=accepted))
 
     def refuse(self, refused: Refused) -> Answer:
         """The answer to a request that was refused."""
