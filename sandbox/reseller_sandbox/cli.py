@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import sys
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+
+from reseller_sandbox.console import Commands, give_up, log_on_standard_error, say
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.requestlog import RequestLine
@@ -58,7 +59,7 @@ class Pair(click.ParamType[tuple[str, str]]):
         return name.strip(), given.strip()
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="reseller-sandbox", message="%(version)s")
 def main() -> None:
     """A stateful sandbox for a domain-registration reseller API."""
@@ -152,29 +153,28 @@ def serve(host: str, port: int, quiet: bool, certfile: str | None, keyfile: str 
     from reseller_sandbox.settings import BadSetting
     from reseller_sandbox.web.gate import Unguarded, require_guard
 
-    logging.basicConfig(format="%(levelname)s %(message)s", stream=sys.stderr)
     try:
         settings = _settings(given)
         require_guard(host, settings.control_token, settings.control_open)
         require_certificate(certfile, keyfile)
         worlds = open_worlds(settings, frozen=False)
         app = assemble(worlds, settings)
-        log = None if quiet else _log_request
         server = Server(
             app,
             host,
             port,
             max_body=settings.max_body,
-            log=log,
             certfile=certfile,
             keyfile=keyfile,
             limit_connections=settings.max_connections,
         )
     except (FixtureError, BadAssumption, BadSetting, CannotListen, Unguarded, BadCertificate) as problem:
-        _give_up(str(problem))
-    click.echo(banner(worlds.default, server.url, str(settings.fixture), settings.header_prefix))
-    sys.stdout.flush()
-    server.run()
+        give_up(str(problem))
+    say(banner(worlds.default, server.url, str(settings.fixture), settings.header_prefix))
+    with log_on_standard_error() as log:
+        if log is not None and not quiet:
+            server.log = lambda line: log.write(_request_logged(line))
+        server.run()
 
 
 @main.command()
@@ -294,10 +294,10 @@ def _account(fixture: str, name: str) -> Any:
     try:
         accounts = fixtures.load(fixtures.find(fixture)).state.accounts
     except fixtures.FixtureError as problem:
-        _give_up(str(problem))
+        give_up(str(problem))
     by_name = {accounts[number].name: accounts[number] for number in sorted(accounts) if accounts[number].key}
     if name not in by_name:
-        _give_up(f"{fixture} has no account {name!r}; it has {', '.join(by_name)}")
+        give_up(f"{fixture} has no account {name!r}; it has {', '.join(by_name)}")
     return by_name[name]
 
 
@@ -308,24 +308,19 @@ def _body(data: str) -> bytes:
         body = Path(data[1:]).read_bytes()
         body.decode()
     except OSError as problem:
-        _give_up(f"{data[1:]}: {problem.strerror}")
+        give_up(f"{data[1:]}: {problem.strerror}")
     except UnicodeDecodeError as problem:
-        _give_up(f"{data[1:]}: byte {problem.start} is not UTF-8, which JSON is written in")
+        give_up(f"{data[1:]}: byte {problem.start} is not UTF-8, which JSON is written in")
     return body
 
 
-def _log_request(line: RequestLine) -> None:
+def _request_logged(line: RequestLine) -> str:
     from reseller_sandbox.core.clock import real_now
 
     took = f"{line.duration_seconds * 1000:.1f} ms"
     target = line.target if len(line.target) <= 200 else line.target[:199] + "…"
     when = real_now().strftime("%H:%M:%S")
-    click.echo(f"{when}  {line.status}  {line.method} {target}  {line.note}  {took}", err=True)
-
-
-def _give_up(message: str) -> NoReturn:
-    click.echo(f"reseller-sandbox: {message}", err=True)
-    sys.exit(2)
+    return f"{when}  {line.status}  {line.method} {target}  {line.note}  {took}"
 
 
 if __name__ == "__main__":

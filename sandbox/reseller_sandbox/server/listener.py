@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import logging
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -15,6 +17,17 @@ from reseller_sandbox.server.bridge import Bridge
 from reseller_sandbox.server.protocol import Protocol
 from reseller_sandbox.server.wire import unsent
 
+log = logging.getLogger("sandbox")
+
+#: What the machine says when it has nothing left to make a connection of.
+EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+
+#: For how many seconds it is not said again. asyncio tries again after one.
+SILENCE = 0.9
+
+#: How many connections asyncio accepts in a row. It does not stop at one that fails: each tells of it.
+ACCEPTED_IN_A_ROW = 64
+
 #: How long an unused connection is kept, in seconds: a client's pool should be the first to give it up.
 KEEP_ALIVE = 75
 
@@ -22,7 +35,8 @@ KEEP_ALIVE = 75
 class Listener(uvicorn.Server):
     """Serves ``bridge`` until it is asked to stop, from whichever thread or signal handler.
 
-    ``grace`` is how many seconds it then lets the requests in flight take.
+    ``grace`` is how many seconds it then lets the requests in flight take, ``backlog`` how many
+    connections may wait to be accepted.
     """
 
     def __init__(
@@ -33,6 +47,7 @@ class Listener(uvicorn.Server):
         certfile: str | None,
         keyfile: str | None,
         limit_connections: int | None,
+        backlog: int,
     ) -> None:
         config = uvicorn.Config(
             bridge,
@@ -47,15 +62,18 @@ class Listener(uvicorn.Server):
             proxy_headers=False,
             limit_concurrency=limit_connections,
             timeout_keep_alive=KEEP_ALIVE,
+            backlog=ACCEPTED_IN_A_ROW,
             ssl_certfile=certfile,
             ssl_keyfile=keyfile,
         )
         super().__init__(config)
         self.bridge = bridge
         self.grace = grace
+        self.backlog = backlog
         self.patient = True
         self._loop: asyncio.AbstractEventLoop | None = None
         self._woken = asyncio.Event()
+        self._complained = -SILENCE
 
     def stop(self, *, patient: bool) -> None:
         """Ask it to stop. If ``patient``, it waits for delayed and dripping answers, if the grace suffices.
@@ -71,9 +89,11 @@ class Listener(uvicorn.Server):
     async def listen(self, sock: socket.socket, ready: Callable[[], None]) -> None:
         """Serve on ``sock``, calling ``ready`` once it does, until asked to stop."""
         self._loop = asyncio.get_running_loop()
+        self._loop.set_exception_handler(self._complain)
         self.config.load()
         self.lifespan = self.config.lifespan_class(self.config)
         await self.startup([sock])
+        sock.listen(self.backlog)
         ready()
         if not self.should_exit:
             await self._woken.wait()
@@ -109,6 +129,18 @@ class Listener(uvicorn.Server):
             await asyncio.sleep(0)
         for server in self.servers:
             server.close()
+
+    def _complain(self, _loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """Say in the log, on one line, what went wrong outside any request."""
+        error = context.get("exception")
+        if isinstance(error, OSError) and error.errno in EXHAUSTED:
+            if stopwatch() - self._complained >= SILENCE:
+                self._complained = stopwatch()
+                served = len(self.server_state.connections)
+                log.error("%s: with %s connections served, others have to wait", error.strerror, served)
+        elif not self.should_exit:
+            trace = error if log.isEnabledFor(logging.DEBUG) else None
+            log.error("%s: %r", context["message"], error, exc_info=trace)
 
     def _finished(self, latest: float) -> bool:
         """Whether nothing is left that is worth waiting for, which only what ends by ``latest`` is."""

@@ -138,6 +138,7 @@ class Server:
             certfile=self.certfile,
             keyfile=self.keyfile,
             limit_connections=self.limit_connections,
+            backlog=BACKLOG,
         )
         with self._socket:
             if not self._stops:

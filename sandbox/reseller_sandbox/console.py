@@ -1,0 +1,77 @@
+"""The command line's own ground: its standard streams, which may be closed, full or read by nobody."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+if TYPE_CHECKING:
+    from reseller_sandbox.server.logwriter import LogWriter
+
+#: How many seconds the lines of the log that wait are given when the server has stopped.
+LOG_GRACE = 0.5
+
+
+class Commands(click.Group):
+    """Commands that end in words and an exit status when the machine lets them down."""
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the command that is asked for."""
+        _occupy_standard_descriptors()
+        if sys.stdout is None:
+            give_up("standard output is closed; it is where the answer goes")
+        try:
+            return super().main(*args, **kwargs)
+        except OSError as problem:
+            give_up(f"{problem.filename or 'standard output'}: {problem.strerror or problem}")
+
+
+def say(text: str) -> None:
+    """Write ``text`` to standard output; end the program when that cannot be."""
+    try:
+        click.echo(text)
+    except OSError as problem:
+        give_up(f"standard output: {problem.strerror or problem}")
+
+
+def give_up(message: str) -> NoReturn:
+    """Say on standard error, as far as there is one, why the program ends, and end it with status 2."""
+    with suppress(OSError):
+        click.echo(f"reseller-sandbox: {message}", err=True)
+    # What is left in a buffer that cannot be written would be complained of once more at the end.
+    with suppress(OSError, AttributeError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(2)
+
+
+@contextmanager
+def log_on_standard_error() -> Iterator[LogWriter | None]:
+    """Log to standard error while the context lasts; nowhere when that is closed."""
+    import logging
+
+    from reseller_sandbox.server.logwriter import LogWriter
+
+    if sys.stderr is None:
+        logging.basicConfig(handlers=[logging.NullHandler()])
+        yield None
+        return
+    # Not sys.stderr itself: the interpreter waits for the lock of its buffer when it ends.
+    with open(sys.stderr.fileno(), "wb", buffering=0, closefd=False) as file:
+        log = LogWriter(file, sys.stderr.encoding)
+        logging.basicConfig(handlers=[log])
+        try:
+            yield log
+        finally:
+            log.end(LOG_GRACE)
+
+
+def _occupy_standard_descriptors() -> None:
+    """Open what is closed of 0, 1 and 2, so that no socket takes its place and gets what is meant for it."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        pass
+    os.close(number)

@@ -1,0 +1,271 @@
+"""A server in hostile surroundings: a log that nobody reads, output that is closed, no descriptors left."""
+
+from __future__ import annotations
+
+import http.client
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
+from typing import Any
+
+import pytest
+
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.server.logwriter import LogWriter
+
+PATIENCE = 20  # Seconds until a test that waits in vain gives up.
+COMMAND = [sys.executable, "-m", "reseller_sandbox.cli"]
+LOST = re.compile(r"WARNING (\d+) lines of this log could not be written\.")
+
+posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals and limits to send")
+
+
+def until(done: Callable[[], bool]) -> None:
+    """Wait for something."""
+    began = stopwatch()
+    while not done():
+        assert stopwatch() - began < PATIENCE
+        threading.Event().wait(0.01)
+
+
+# The writer of the log.
+
+
+class File:
+    """A file that takes bytes, or waits, or fails; ``seen`` is what it took."""
+
+    def __init__(self) -> None:
+        self.seen = b""
+        self.free = threading.Event()
+        self.free.set()
+        self.error: OSError | None = None
+        self.at_once = 1 << 16
+
+    def write(self, data: bytes) -> int:
+        """Take the beginning of ``data``."""
+        self.free.wait(PATIENCE)
+        if self.error is not None:
+            raise self.error
+        self.seen += data[: self.at_once]
+        return min(len(data), self.at_once)
+
+    @property
+    def lines(self) -> list[str]:
+        """The lines that it took."""
+        return self.seen.decode().splitlines()
+
+
+@pytest.fixture
+def file() -> File:
+    return File()
+
+
+def test_lines_are_written_in_their_order(file):
+    """Whole, however little the file takes at once, and all of them before the log ends."""
+    file.at_once = 3
+    log = LogWriter(file)
+    for number in range(500):
+        log.write(f"line {number} …")
+    log.end(PATIENCE)
+    assert file.lines == [f"line {number} …" for number in range(500)]
+
+
+def test_a_file_that_does_not_take_anything_holds_up_nobody(file):
+    """What there is no room for is counted, and the count stands where the lines would have stood."""
+    file.free.clear()
+    log = LogWriter(file, most=10)
+    log.write("taken")
+    until(lambda: not log._waiting)
+    began = stopwatch()
+    for number in range(1000):
+        log.write(f"{number}")
+    assert stopwatch() - began < 1
+    log.end(0.01)
+    assert stopwatch() - began < 2
+    file.free.set()
+    log._thread.join(PATIENCE)
+    assert file.lines == [
+        "taken",
+        *map(str, range(10)),
+        "WARNING 990 lines of this log could not be written.",
+    ]
+
+
+def test_lines_that_a_file_refuses_are_told_of_when_it_takes_some_again(file):
+    """Before the next line."""
+    log = LogWriter(file)
+    file.error = OSError(28, "No space left on device")
+    for number in range(5):
+        log.write(f"{number}")
+    until(lambda: not log._waiting)
+    file.error = None
+    log.write("and on")
+    log.end(PATIENCE)
+    assert file.lines == ["WARNING 5 lines of this log could not be written.", "and on"]
+
+
+# The command, in a process of its own.
+
+
+def under(shell: str, *arguments: str) -> list[str]:
+    """The command with ``arguments``, called from a shell; ``shell`` stands before it or around it."""
+    return ["sh", "-c", shell.format(command='exec "$@"'), "sh", *COMMAND, *arguments]
+
+
+class Served:
+    """``reseller-sandbox serve``, its standard output read for its address."""
+
+    def __init__(self, shell: str, **options: Any) -> None:
+        command = under(shell, "serve", "--port", "0")
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, **options)
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline().decode().rpartition(":")[2])
+
+    def connect(self) -> http.client.HTTPConnection:
+        """A connection; it may have to wait."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)
+        connection.connect()
+        return connection
+
+    def ask(self, times: int = 1) -> None:
+        """Send requests on one connection; each is answered."""
+        with closing(self.connect()) as connection:
+            for _ in range(times):
+                answered(connection)
+
+    def stop(self) -> float:
+        """Ask it to end; return how many seconds that took."""
+        began = stopwatch()
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(PATIENCE) == 0
+        return stopwatch() - began
+
+
+def answered(connection: http.client.HTTPConnection) -> bytes:
+    """What a request on a connection is answered."""
+    connection.request("GET", "/v3/balance")
+    return connection.getresponse().read()
+
+
+@pytest.fixture
+def served() -> Iterator[Callable[..., Served]]:
+    """Starts servers with the standard error and the limits that a test wants."""
+    with ExitStack() as stack:
+
+        def start(shell: str = "{command}", **options: Any) -> Served:
+            one = Served(shell, **options)
+            stack.enter_context(one.process)
+            stack.callback(one.process.kill)
+            return one
+
+        yield start
+
+
+@posix_only
+def test_a_log_that_nobody_reads_stops_no_server(served):
+    """Several times the requests that fill a pipe are answered, and SIGTERM ends it as ever."""
+    server = served(stderr=subprocess.PIPE)
+    server.ask(4000)
+    assert server.stop() < 5
+
+
+@posix_only
+def test_a_log_that_is_read_late_tells_how_much_it_lost(served):
+    """Each request has its line, or is counted among those that have none."""
+    server = served(stderr=subprocess.PIPE)
+    server.ask(4000)
+    lines: list[str] = []
+    reader = threading.Thread(target=lambda: lines.extend(map(bytes.decode, server.process.stderr)))
+    reader.start()
+    server.ask(1)
+    server.stop()
+    reader.join(PATIENCE)
+    lost = [int(found[1]) for found in map(LOST.match, lines) if found]
+    assert lost
+    assert len(lines) - len(lost) + sum(lost) == 4001
+    assert all(LOST.match(line) or "GET /v3/balance" in line for line in lines)
+
+
+@posix_only
+def test_a_log_that_cannot_be_written_stops_no_server(served):
+    """Standard error may be full, or closed: then there is no log."""
+    for shell in ("{command} 2>/dev/full", "{command} 2>&-"):
+        server = served(shell)
+        server.ask(100)
+        assert server.stop() < 5
+
+
+@posix_only
+def test_without_descriptors_newcomers_wait_and_the_log_says_so_once_a_second(served):
+    """Those who are connected are served on; as some leave, others come in."""
+    server = served("ulimit -n 40; {command}", stderr=subprocess.PIPE)
+    with ExitStack() as stack:
+        clients = [stack.enter_context(closing(server.connect())) for _ in range(80)]
+        served_now = [client for client in clients[:20] if answered(client)]
+        began = stopwatch()
+        while stopwatch() - began < 3:
+            assert all(map(answered, served_now))
+        for client in served_now:
+            client.close()
+        assert all(map(answered, clients[20:30]))
+        seconds = stopwatch() - began
+    server.stop()
+    lines = [line for line in server.process.stderr.read().decode().splitlines() if "/v3/balance" not in line]
+    assert lines
+    assert set(lines) <= {
+        line for line in lines if re.fullmatch(r"ERROR Too many open files: .* have to wait", line)
+    }
+    assert len(lines) <= seconds + 2
+
+
+COMMANDS = (
+    ["serve", "--port", "0"],
+    ["assumptions"],
+    ["lifecycle"],
+    ["check", "default"],
+    ["--help"],
+    ["--version"],
+)
+
+
+@posix_only
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[0])
+class TestOutputThatCannotBeWritten:
+    """Every command ends in one line that says so and an exit status of its own, without a traceback."""
+
+    def test_full(self, command):
+        """As a disk can be."""
+        done = run("{command} >/dev/full", *command)
+        said = b"reseller-sandbox: standard output: No space left on device\n"
+        assert (done.returncode, done.stderr) == (2, said)
+
+    def test_closed(self, command):
+        """As ``>&-`` has it."""
+        done = run("{command} >&-", *command)
+        assert done.returncode == 2
+        assert re.fullmatch(rb"reseller-sandbox: standard output is closed.*\n", done.stderr)
+
+    def test_everything_closed(self, command):
+        """Then the exit status is all there is."""
+        assert run("{command} <&- >&- 2>&-", *command).returncode == 2
+
+
+def run(shell: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
+    """Run the command to its end."""
+    return subprocess.run(under(shell, *arguments), capture_output=True, timeout=PATIENCE, check=False)
+
+
+@posix_only
+def test_a_reader_who_leaves_at_once_ends_the_server():
+    """Its address is told to nobody then."""
+    done = subprocess.Popen(
+        [*COMMAND, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    done.stdout.close()
+    assert done.wait(PATIENCE) == 2
+    assert done.stderr.read() == b"reseller-sandbox: standard output: Broken pipe\n"
+    done.stderr.close()
