@@ -11,9 +11,17 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api, Socket
 from tests.documented import documented
 from tests.registry import REGISTRY, connect
+from tests.rendered import every_entry
 
 settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60, database=None)
 settings.load_profile("repeatable")
+
+
+@pytest.fixture(autouse=True)
+def _every_entry_can_be_shown() -> Iterator[None]:
+    """Whatever a test lets a journal keep is rendered as the control interface would show it."""
+    with every_entry():
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -7,6 +7,7 @@ message, is the business of the generation that answers.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -16,6 +17,19 @@ class Rule:
 
     name: str
     sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request was refused, as a value that can be kept: unlike the exception it holds no frames."""
+
+    rule: Rule
+    facts: Mapping[str, object]
+
+    @property
+    def message(self) -> str:
+        """The rule's sentence with the facts in place."""
+        return self.rule.sentence.format(**self.facts)
 
 
 class Refused(Exception):
@@ -32,7 +46,12 @@ class Refused(Exception):
     @property
     def message(self) -> str:
         """The rule's sentence with the facts in place."""
-        return self.rule.sentence.format(**self.facts)
+        return self.refusal.message
+
+    @property
+    def refusal(self) -> Refusal:
+        """What there is to keep of it once it has been answered."""
+        return Refusal(self.rule, self.facts)
 
 
 # Transport: what is wrong before any operation is reached.

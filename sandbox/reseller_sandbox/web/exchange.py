@@ -8,7 +8,7 @@ from typing import Any
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.refusals import Refusal, Refused
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule
 from reseller_sandbox.server.requestlog import masked
@@ -37,7 +37,7 @@ class Exchange:
     before: Moment | None = None
     after: Moment | None = None
     changes: Sequence[Change] = ()
-    refused: Refused | None = None
+    refused: Refusal | None = None
     faults: list[FaultRule] = field(default_factory=list)
     carried_out: bool = False
     instead: str = ""
@@ -101,7 +101,7 @@ class Exchange:
 
     def refuse(self, refused: Refused) -> Answer:
         """The answer to a request that was refused."""
-        self.refused = refused
+        self.refused = refused.refusal
         if self.world is None and self.incoming.world is not None:
             self.begin(self.incoming.world)
         return self.generation.refuse(refused, self.incoming, self.incoming.world, self.endpoint)

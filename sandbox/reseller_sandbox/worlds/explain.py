@@ -14,7 +14,7 @@ from reseller_sandbox.core.ledger import money
 from reseller_sandbox.core.lifecycle import MOVES, TIMED, Action
 from reseller_sandbox.core.model import Account, Order, Stage, Transfer
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.refusals import Refused, Rule
+from reseller_sandbox.core.refusals import Refusal, Rule
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.moment import Moment
 
@@ -49,7 +49,7 @@ class NameMet:
 class Explanation:
     """Why a request was refused."""
 
-    refused: Refused
+    refused: Refusal
     met: Met
     allowed: Allowed
 
@@ -110,7 +110,7 @@ class _Case:
         return self.about.transfer if self.about is not None else None
 
 
-def _allowed(refused: Refused, met: Met, moment: Moment) -> Allowed:
+def _allowed(refused: Refusal, met: Met, moment: Moment) -> Allowed:
     explained = _BY_STATE.get(refused.rule)
     found = explained(_Case(refused.facts, met, moment)) if explained is not None else None
     if found is not None:
@@ -187,8 +187,12 @@ def _too_young(case: _Case) -> Allowed | None:
 
 
 def _funds(case: _Case) -> Allowed | None:
-    missing = Decimal(str(case.facts["amount"])) - Decimal(str(case.facts["balance"]))
-    return Allowed(f"top up the balance by {money(missing)} {case.facts['currency']} or more")
+    try:
+        missing = Decimal(str(case.facts.get("amount"))) - Decimal(str(case.facts.get("balance")))
+        words = f"top up the balance by {money(missing)} {case.facts['currency']} or more"
+    except (ArithmeticError, ValueError):
+        return None
+    return Allowed(words)
 
 
 def _taken(case: _Case) -> Allowed | None:

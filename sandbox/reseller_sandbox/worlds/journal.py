@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.core.model import LedgerEntry
-from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refused
+from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refusal, Refused
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule
 from reseller_sandbox.worlds import redact
@@ -54,7 +54,7 @@ class Entry:
     answer: bytes = field(repr=False)
     duration: float
     changes: tuple[Change, ...] = field(repr=False)
-    refused: Refused | None
+    refused: Refusal | None
     assumed: tuple[tuple[str, object], ...]
     carried_out: bool
     outcome: str

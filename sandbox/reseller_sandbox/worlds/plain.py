@@ -1,11 +1,12 @@
-"""Records and what they hold as JSON values, with their secrets masked."""
+"""Records, and whatever refusals tell of, as JSON values; the secrets of records are masked."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from datetime import datetime
+from datetime import date, datetime
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from reseller_sandbox.core.clock import wire
@@ -15,25 +16,30 @@ from reseller_sandbox.worlds.redact import MASK, is_secret
 
 
 def plain(value: Any) -> Any:
-    """``value`` as JSON says it: instants and money as on the wire, records as objects, sets sorted."""
+    """``value`` as JSON says it: instants and money as on the wire, records as objects, sets sorted.
+
+    What JSON has no form for is told as text, so that nothing a refusal speaks of is beyond showing.
+    """
     match value:
-        case None | bool() | int() | float():
+        case None | bool() | int():
             return value
-        case str():
-            return str(value)
-        case Decimal():
+        case float() if isfinite(value):
+            return value
+        case Decimal() if value.is_finite():
             return money(value)
         case datetime():
             return wire(value)
+        case date():
+            return value.isoformat()
         case set() | frozenset():
-            return sorted(map(plain, value))
+            return sorted(map(plain, value), key=lambda one: (type(one).__name__, str(one)))
         case Mapping():
             return {str(key): plain(inner) for key, inner in value.items()}
         case list() | tuple():
             return [plain(item) for item in value]
     if is_dataclass(value):
         return {one.name: _field(one.name, getattr(value, one.name)) for one in fields(value)}
-    raise TypeError(f"{type(value).__name__} has no JSON form")
+    return str(value)
 
 
 def _field(name: str, value: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from math import isfinite
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -89,7 +90,7 @@ def read(raw: bytes) -> Any:
     if not raw.strip():
         return None
     try:
-        return json.loads(raw, parse_constant=str)
+        return json.loads(raw, parse_constant=str, parse_float=_number)
     except (ValueError, RecursionError):
         text = raw.decode("utf-8", "replace")
     if _FORM.match(text):
@@ -100,6 +101,12 @@ def read(raw: bytes) -> Any:
     if any(escape in text for escape in ("\\u", "%", "\0")):
         return f"<{len(raw)} bytes that are not JSON>"
     return text
+
+
+def _number(digits: str) -> float | str:
+    """The number, or its digits where it is too large to be one."""
+    number = float(digits)
+    return number if isfinite(number) else digits
 
 
 def shortened(raw: bytes, limit: int) -> bytes:

@@ -127,7 +127,7 @@ class World:
             try:
                 outcome.result = work(draft)
             except Refused as refused:
-                outcome.refused = refused
+                outcome.refused = refused.with_traceback(None)  # whose frames hold the draft
             else:
                 outcome.changes = draft.changes()
                 if draft.state is not draft.base:
