@@ -22,7 +22,7 @@ def autorenewing(served: Sandbox) -> datetime:
 @pytest.mark.parametrize("fate", LAPSE)
 def test_too_little_money_for_the_automatic_renewal(served: Sandbox, wire: Api, advice, autorenewing, fate):
     """Whatever has become of the name since; the last payment before is what shows it."""
-    arrange_balance(served, "21.99")
+    arrange_balance(served, "24.99")
     paid = wire.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})
     served.clock.set(autorenewing)
     served.clock.advance(LAPSE[fate])
@@ -31,14 +31,14 @@ def test_too_little_money_for_the_automatic_renewal(served: Sandbox, wire: Api, 
     assert (found["severity"], found["account"]) == ("data", "main")
     assert found["domains"] == ["active.com"]
     assert found["entries"] == [paid.headers["x-sandbox-request"]]
-    assert "for 12.00 USD" in found["summary"]
-    assert "was 11.99 USD" in found["summary"]
+    assert "for 15.00 USD" in found["summary"]
+    assert "was 14.99 USD" in found["summary"]
     assert fate in found["summary"]
 
 
 def test_just_enough_money(served: Sandbox, wire: Api, advice, autorenewing):
     """It was renewed."""
-    arrange_balance(served, "22.00")
+    arrange_balance(served, "25.00")
     wire.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})
     served.clock.set(autorenewing)
     wire.get("/v3/balance")
@@ -81,5 +81,5 @@ def test_a_name_that_renewed_itself_before_it_did_not(served: Sandbox, wire: Api
     (found,) = advice()
     assert found["rule"] == "auto_renewal_unpaid"
     assert "on 2027-" in found["summary"]
-    assert "was 8.00 USD" in found["summary"]
+    assert "was 5.00 USD" in found["summary"]
     assert "released" in found["summary"]

@@ -96,7 +96,8 @@ def test_a_renewal_just_after_an_automatic_one(served: Sandbox, wire: Api, advic
     request = renew(wire, "active.com")
     (found,) = advice()
     assert found["rule"] == "renewed_after_auto_renewal"
-    assert (found["amount"], found["entries"]) == ("12.00", [request])
+    assert (found["amount"], found["entries"]) == ("15.00", [request])
+    assert "for 15.00 USD and" in found["summary"]
     assert "within 3 hours" in found["summary"]
 
 

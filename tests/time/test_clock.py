@@ -169,13 +169,13 @@ def test_what_is_due_has_its_price(player: Player) -> None:
     [renewal] = player.get("/clock/due?domain=active.com")["due"]
     assert (renewal["event"], renewal["charged"], renewal["balance"]) == (
         "automatic renewal",
-        "12.00",
-        "9988.00",
+        "15.00",
+        "9985.00",
     )
     player.act("adjust_balance", account="main", to=1)
     [expiry] = player.get("/clock/due?domain=active.com")["due"]
     assert (expiry["event"], expiry["charged"]) == ("expiry", "0.00")
-    assert "12.00 USD are needed" in expiry["note"]
+    assert "15.00 USD are needed" in expiry["note"]
 
 
 def test_what_is_due_for_one_name(player: Player) -> None:

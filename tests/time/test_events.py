@@ -26,10 +26,14 @@ def of(fired: list[Any], *subjects: str) -> list[tuple[str, str, str, str, str |
 def test_a_name_renews_itself(player: Player, served: Sandbox) -> None:
     """At the renewal price; the balance is what the charge left."""
     assert of(player.advance(to="2026-12-01")["fired"], "active.com") == [
-        ("2026-11-21", "automatic renewal", "main", "12.00", "9988.00")
+        ("2026-11-21", "automatic renewal", "main", "15.00", "9985.00")
     ]
-    [entry] = [one for one in served.world.state.ledger.values() if one.name == "active.com"]
-    assert (entry.cause, str(entry.amount)) == (f"event:order:{order_of(served, 'active.com').id}", "-12.00")
+    ledger = served.world.state.ledger
+    cause = f"event:order:{order_of(served, 'active.com').id}"
+    assert [(ledger[number].cause, str(ledger[number].amount)) for number in sorted(ledger)[-2:]] == [
+        (cause, "-12.00"),
+        (cause, "-3.00"),
+    ]
 
 
 def test_a_name_expires_for_want_of_money(player: Player) -> None:
@@ -114,7 +118,7 @@ def test_promotions_end(player: Player) -> None:
 def test_money_runs_out_on_the_way(player: Player, served: Sandbox) -> None:
     """Renewals are paid in the order in which they are due, as long as the money lasts."""
     for name in ("active.com", "second.com", "gold.com"):
-        arrange(served, name, autorenew=True)
+        arrange(served, name, autorenew=True, privacy=False)
     arrange_balance(served, "24.00")
     fired = player.advance(to="2026-12-01")["fired"]
     assert of(fired, "active.com", "second.com", "gold.com")[:3] == [

@@ -9,12 +9,12 @@ from decimal import Decimal
 from reseller_sandbox.advice.finding import Rule, Seen, Severity
 from reseller_sandbox.advice.record import Record, charges
 from reseller_sandbox.advice.renewals import renewed_itself
-from reseller_sandbox.core import prices
+from reseller_sandbox.core import renewals
 from reseller_sandbox.core.clock import wire, years_later
 from reseller_sandbox.core.ledger import money
 from reseller_sandbox.core.model import OUTSIDE, Account, Flag, LedgerEntry, Order, Stage
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.state import State
+from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.worlds import Entry
 
 _LAPSED = (Stage.OVERDUE, Stage.REDEMPTION, Stage.PENDING_DELETE)
@@ -86,8 +86,7 @@ def _seen(
     record: Record, order: Order, account: Account, expired: datetime, ledger: list[LedgerEntry]
 ) -> Iterator[Seen]:
     state = record.present.state
-    zone = state.zones[order.zone]
-    price = prices.renewal(zone, prices.label_of(order.name, zone), 1, expired)
+    price = renewals.cost(Draft(state, expired, record.present.assumptions, ""), order).total
     balance = account.balance - sum((one.amount for one in ledger if _later(one, expired)), Decimal(0))
     if balance >= price:
         return

@@ -82,13 +82,14 @@ def _after_automatic(record: Record) -> Iterator[Seen]:
         if charge is None or earlier is None:
             continue
         name, unit = to_unicode(charge.name), state.accounts[charge.account].currency
+        by_itself = money(_paid(record, earlier))
         yield Seen(
             account=entry.account,
             domains=(name,),
             amount=cost(entry),
             currency=unit,
             entries=(entry.id,),
-            summary=f"{name} renewed itself on {wire(earlier.at)} for {money(-earlier.amount)} {unit} and "
+            summary=f"{name} renewed itself on {wire(earlier.at)} for {by_itself} {unit} and "
             f"was renewed by request {span(charge.at - earlier.at)}, for {money(cost(entry))} {unit} more.",
         )
 
@@ -103,6 +104,13 @@ def _automatic(record: Record, charge: LedgerEntry) -> LedgerEntry | None:
         if earlier.order == charge.order and renewed_itself(earlier):
             return earlier
     return None
+
+
+def _paid(record: Record, renewal: LedgerEntry) -> Decimal:
+    """Return what a renewal by itself took: its own entry, and that of the protection beside it."""
+    beside = record.present.state.ledger.get(renewal.id + 1)
+    with_it = beside is not None and (beside.cause, beside.at) == (renewal.cause, renewal.at)
+    return -renewal.amount - (beside.amount if beside is not None and with_it else 0)
 
 
 def renewed_itself(entry: LedgerEntry) -> bool:

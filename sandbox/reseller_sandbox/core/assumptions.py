@@ -237,7 +237,10 @@ class Assumptions:
         about="Whether whois protection is charged for each year registered, or once.",
     )
     privacy_renewal: str = _one_of(
-        "v3.privacy.renewal", "free", "charged", about="Whether a renewal charges whois protection again."
+        "v3.privacy.renewal",
+        "charged",
+        "free",
+        about="Whether a renewal, by request or by the clock, charges whois protection again.",
     )
     own_glue: str = _one_of(
         "v3.nameservers.own_glue",
@@ -376,6 +379,20 @@ class Assumptions:
         "nulls",
         "omitted",
         about="What a zone without a promotion shows for it: nulls, or nothing.",
+    )
+    early_delete_refunds: str = _one_of(
+        "lifecycle.early_delete.refunds",
+        "all",
+        "registration",
+        about="What deleting a name within its add grace period refunds: the registration and the renewals "
+        "since, or the registration alone.",
+    )
+    autorenew_tries: str = _one_of(
+        "lifecycle.autorenew.tries",
+        "once",
+        "daily",
+        about="When automatic renewal is tried: once, at expiry, or again every day while the name is "
+        "overdue.",
     )
     license: str = _open("v2.license", "text", "license", about="The body key of a registration's licence.")
 

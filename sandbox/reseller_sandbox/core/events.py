@@ -8,12 +8,10 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from reseller_sandbox.core import ledger, orders, plans, prices, transfers
-from reseller_sandbox.core.clock import years_later
+from reseller_sandbox.core import ledger, orders, plans, prices, renewals, transfers
 from reseller_sandbox.core.happenings import Happening
-from reseller_sandbox.core.lifecycle import TIMED, enter, leaving
-from reseller_sandbox.core.model import OUTSIDE, Flag, Order, Purpose, Stage, Transfer, TransferStatus, Zone
-from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.lifecycle import TIMED, enter, retry
+from reseller_sandbox.core.model import OUTSIDE, Order, Stage, Transfer, TransferStatus, Zone
 from reseller_sandbox.core.state import Draft, State
 
 __all__ = ["Due", "Happening", "about", "fire", "next_due"]
@@ -29,7 +27,9 @@ def next_due(state: State) -> Due | None:
 def about(state: State, name: str) -> list[Due]:
     """The events that are due for a name, in order."""
     numbers = [state.own_order.get((account, name)) for account in state.accounts]
-    keys: list[tuple[str, Any]] = [("order", number) for number in numbers if number is not None]
+    keys: list[tuple[str, Any]] = [
+        (kind, number) for number in numbers if number is not None for kind in ("order", "retry")
+    ]
     keys += [("transfer", name)]
     keys += [("plan", number) for number, plan in state.plans.items() if plans.subject(plan) == name]
     found = ((_instant(state, kind, key), kind, key) for kind, key in keys)
@@ -39,6 +39,8 @@ def about(state: State, name: str) -> list[Due]:
 def _instant(state: State, kind: str, key: Any) -> datetime | None:
     if kind == "order":
         return state.orders[key].due
+    if kind == "retry":
+        return state.orders[key].retry
     if kind == "plan":
         plan = state.plans[key]
         return plan.at if plan.struck is None else None
@@ -76,30 +78,27 @@ def _move_on(draft: Draft, order: Order) -> Iterator[Happening]:
 
 
 def _expire(draft: Draft, order: Order) -> Iterator[Happening]:
-    price = orders.renewal_cost(draft, order)
-    hindrance = _hindrance(draft, order, price) if order.autorenew else ""
-    if not order.autorenew or hindrance:
-        enter(draft, order, Stage.OVERDUE)
-        yield _of(draft, order, "expiry", note=hindrance and f"no automatic renewal: {hindrance}")
+    hindrance = renewals.hindrance(draft, order) if order.autorenew else ""
+    if order.autorenew and not hindrance:
+        yield _renewed(draft, order)
         return
-    ledger.charge(draft, order, price, Purpose.RENEWAL, 1)
-    enter(draft, replace(order, expires=years_later(order.expires, 1)), Stage.ACTIVE)
-    yield _of(draft, order, "automatic renewal", price if order.account != OUTSIDE else prices.FREE)
+    enter(draft, order, Stage.OVERDUE)
+    yield _of(draft, order, "expiry", note=hindrance and f"no automatic renewal: {hindrance}")
 
 
-def _hindrance(draft: Draft, order: Order, price: Decimal) -> str:
-    """Why a name that is to renew itself does not, or nothing."""
-    account = draft.state.accounts[order.account]
-    if Flag.RENEW_PROHIBITED in order.flags:
-        return f"{Flag.RENEW_PROHIBITED} is set"
-    if leaving(draft.state, order):
-        return "it is being transferred"
-    if not draft.state.zones[order.zone].in_service:
-        return f"the zone {to_unicode(order.zone)} is out of service"
-    if not ledger.can_pay(account, price):
-        have, currency = ledger.money(account.balance), account.currency
-        return f"{ledger.money(price)} {currency} are needed and the balance is {have} {currency}"
-    return ""
+def _retry(draft: Draft, number: int) -> Iterator[Happening]:
+    order = draft.state.orders[number]
+    hindrance = renewals.hindrance(draft, order)
+    if not hindrance:
+        yield _renewed(draft, order)
+        return
+    draft.put(replace(order, retry=retry(order, draft.assumed, draft.now)))
+    yield _of(draft, order, "automatic renewal failed", note=hindrance)
+
+
+def _renewed(draft: Draft, order: Order) -> Happening:
+    placed = renewals.renew_itself(draft, order)
+    return _of(draft, order, "automatic renewal", placed.paid)
 
 
 def _redeem(draft: Draft, order: Order) -> Iterator[Happening]:
@@ -160,6 +159,7 @@ def _plan(draft: Draft, number: int) -> Iterator[Happening]:
 _KINDS: dict[str, Callable[[Draft, Any], Iterator[Happening]]] = {
     "order": _order,
     "plan": _plan,
+    "retry": _retry,
     "transfer": _transfer,
     "registration_promotion": _registration_promotion,
     "renewal_promotion": _renewal_promotion,

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days
 from reseller_sandbox.core.model import Flag, Order, Policy, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
@@ -158,6 +159,14 @@ def due(order: Order, policy: Policy, processing: timedelta) -> datetime | None:
             return None
 
 
+def retry(order: Order, assumed: Assumptions, now: datetime) -> datetime | None:
+    """Return when ``order``, if it is overdue, tries to renew itself again: a day after the last time."""
+    if order.stage is not Stage.OVERDUE or not order.autorenew or assumed.autorenew_tries == "once":
+        return None
+    at = order.since + days((now - order.since).days + 1)
+    return at if order.due is not None and at < order.due else None
+
+
 def enter(draft: Draft, order: Order, stage: Stage) -> Order:
     """Write ``order`` as having reached ``stage`` now, or as staying there with new dates; answers it."""
     zone: Zone = draft.state.zones[order.zone]
@@ -165,6 +174,8 @@ def enter(draft: Draft, order: Order, stage: Stage) -> Order:
     timed = stage in (Stage.REQUESTED, Stage.PROCESSING)
     processing = timedelta(seconds=draft.assumed.order_processing) if timed else timedelta()
     moved = replace(moved, due=due(moved, zone.policy, processing))
+    again = retry(moved, draft.assumed, draft.now)
+    moved = moved if again == moved.retry else replace(moved, retry=again)
     draft.put(moved)
     return moved
 

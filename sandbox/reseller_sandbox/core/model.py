@@ -214,8 +214,9 @@ class Order:
     """An account's holding of a name, from the request to the release.
 
     ``created`` is when the name was first registered, ``since`` when it entered its
-    stage, ``due`` when time alone will move it on. ``registration`` is the ledger
-    entry that an early delete refunds.
+    stage, ``due`` when time alone will move it on. ``registration`` holds the
+    ledger entries of its registration, ``renewals`` those of renewals within the add grace period,
+    ``retry`` when an overdue one tries to renew itself again.
     """
 
     id: int
@@ -237,6 +238,8 @@ class Order:
     license: str = ""
     years: int = 1
     registration: tuple[int, ...] = ()
+    renewals: tuple[int, ...] = ()
+    retry: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

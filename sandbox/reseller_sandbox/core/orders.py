@@ -1,10 +1,9 @@
-"""Orders: to find, change, renew, restore and delete a name, and to agree on what it costs."""
+"""Orders: to find, change, restore and delete a name, and to agree on what it costs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import date
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
@@ -12,16 +11,13 @@ from reseller_sandbox.core import contacts, hosts, ledger, prices
 from reseller_sandbox.core.cards import tidy
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.contacts import Wanted
-from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require, require_unlocked
+from reseller_sandbox.core.lifecycle import Action, enter, require, require_unlocked
 from reseller_sandbox.core.model import Account, Card, Flag, Order, Purpose, Zone
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import (
     DOMAIN_NOT_FOUND,
-    EXPIRY_MISMATCH,
     INVALID_AUTH_CODE,
     INVALID_NAMESERVER,
-    PERIOD_TOO_LONG,
-    PERIOD_TOO_SHORT,
     PREMIUM_COST_REQUIRED,
     PRICE_MISMATCH,
     SWITCHED_ALREADY,
@@ -33,8 +29,6 @@ from reseller_sandbox.core.zones import require_in_service
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
 CODE_LENGTH = 12
 CODE_LENGTHS = (4, 64)
-
-TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahead"
 
 #: In place of a price that the caller has agreed to: whatever it costs.
 WHATEVER: Final = "whatever it costs"
@@ -67,11 +61,6 @@ def require_cost(draft: Draft, name: str, premium: bool, given: Agreed, price: D
         )
 
 
-def privacy_price(draft: Draft, zone: Zone, years: int) -> Decimal:
-    """What whois protection adds to the price of ``years``."""
-    return zone.prices.privacy * (years if draft.assumed.privacy_term == "per_year" else 1)
-
-
 def own(state: State, account: Account, name: str) -> Order:
     """The account's order for ``name``; refuses with ``domain_not_found``.
 
@@ -95,56 +84,6 @@ def label_and_zone(state: State, order: Order) -> tuple[Zone, str]:
     """The order's zone and its label there."""
     zone = state.zones[order.zone]
     return zone, prices.label_of(order.name, zone)
-
-
-def renewal_cost(draft: Draft, order: Order) -> Decimal:
-    """What a year's renewal of ``order`` costs now."""
-    zone, label = label_and_zone(draft.state, order)
-    return prices.renewal(zone, label, 1, draft.now)
-
-
-def renew(
-    draft: Draft, order: Order, years: int, cost: Agreed = None, expected: date | None = None
-) -> Placed:
-    """Add ``years`` to a name's term; ``expected`` is the day on which the caller takes it to end.
-
-    Refuses as ``require`` does, then with ``zone_out_of_service``,
-    ``expiry_mismatch``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
-    ``price_mismatch``, ``insufficient_funds``.
-    """
-    move = require(draft, order, Action.RENEW)
-    zone, label = label_and_zone(draft.state, order)
-    require_in_service(zone)
-    if expected not in (None, order.expires.date()):
-        expires = order.expires.date()
-        raise Refused(EXPIRY_MISMATCH, name=to_unicode(order.name), expires=expires, given=expected)
-    _require_renewal_period(draft, order, zone, years)
-    price = prices.renewal(zone, label, years, draft.now)
-    require_cost(draft, order.name, prices.is_premium(zone, label), cost, price)
-    protection = prices.FREE
-    if order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged":
-        protection = privacy_price(draft, zone, years)
-    ledger.require_funds(draft.state.accounts[order.account], price + protection)
-    ledger.charge(draft, order, price, Purpose.RENEWAL, years)
-    ledger.charge(draft, order, protection, Purpose.PRIVACY, years)
-    assert move.target is not None
-    renewed = enter(draft, replace(order, expires=years_later(order.expires, years)), move.target)
-    return Placed(renewed, price + protection)
-
-
-def years_left(draft: Draft, order: Order) -> int:
-    """How many years can be added before the name is paid for as far ahead as it may be."""
-    furthest = years_later(draft.now, LONGEST_TERM)
-    return sum(years_later(order.expires, count) <= furthest for count in range(1, LONGEST_TERM + 1))
-
-
-def _require_renewal_period(draft: Draft, order: Order, zone: Zone, years: int) -> None:
-    if years < 1:
-        raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(order.name), limit=1)
-    limit = min(zone.max_years, years_left(draft, order))
-    if years > limit:
-        reason = TOO_FAR_AHEAD if limit < zone.max_years else ""
-        raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(order.name), limit=limit, reason=reason)
 
 
 def restore(draft: Draft, order: Order) -> Placed:
@@ -171,7 +110,10 @@ def delete(draft: Draft, order: Order) -> Decimal:
         hosts.require_unused(draft.state, host, besides=order)
     zone = draft.state.zones[order.zone]
     if draft.now < order.created + days(zone.policy.add_grace):
-        back = ledger.refund(draft, order.registration)
+        paid = order.registration
+        if order.renewals and draft.assumed.early_delete_refunds == "all":
+            paid += order.renewals
+        back = ledger.refund(draft, paid)
         release(draft, order)
         return back
     assert move.target is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from decimal import Decimal
 
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Premium, Promotion, Zone
 
 FREE = Decimal(0)
@@ -34,6 +35,13 @@ def renewal(zone: Zone, label: str, years: int, now: datetime) -> Decimal:
     if special is not None:
         return special.renewal * years
     return _yearly(zone.prices.renewal, zone.renewal_promotion, now) * years
+
+
+def protection(zone: Zone, years: int, assumed: Assumptions) -> Decimal:
+    """Return the price of whois protection over ``years``."""
+    if not zone.prices.privacy:
+        return FREE
+    return zone.prices.privacy * (years if assumed.privacy_term == "per_year" else 1)
 
 
 def transfer(zone: Zone, label: str, years: int) -> Decimal:

@@ -14,7 +14,7 @@ from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.lifecycle import LONGEST_TERM, enter
 from reseller_sandbox.core.model import ROLES, Account, Contacts, Flag, Order, Premium, Purpose, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.orders import WHATEVER, Agreed, Placed, new_code, privacy_price, require_cost
+from reseller_sandbox.core.orders import WHATEVER, Agreed, Placed, new_code, require_cost
 from reseller_sandbox.core.refusals import (
     INVALID_LICENSE,
     LICENSE_REQUIRED,
@@ -104,7 +104,7 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
         raise Refused(NAME_RESERVED, name=to_unicode(wanted.name))
     price = prices.registration(zone, prices.label_of(wanted.name, zone), wanted.years, draft.now)
     require_cost(draft, wanted.name, found.premium is not None, _agreed(draft, wanted, found), price)
-    protection = privacy_price(draft, zone, wanted.years) if wanted.privacy else prices.FREE
+    protection = prices.protection(zone, wanted.years, draft.assumed) if wanted.privacy else prices.FREE
     ledger.require_funds(account, price + protection)
     order = new_order(draft, account, zone, wanted)
     order = replace(order, contacts=handles, nameservers=servers, license=license_number)

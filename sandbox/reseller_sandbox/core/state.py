@@ -67,6 +67,8 @@ def _order_keys(order: Order) -> Keys:
     listed: Keys = (("orders_of_account", (order.account, order.id)),)
     if order.due is not None:
         listed += (("calendar", (order.due, "order", order.id)),)
+    if order.retry is not None:
+        listed += (("calendar", (order.retry, "retry", order.id)),)
     if order.customer_id is not None:
         listed += (("linked", ("customer", order.customer_id, order.id)),)
     for handle in sorted(set(order.contacts.handles())):

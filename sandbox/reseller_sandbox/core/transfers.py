@@ -6,7 +6,7 @@ import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from reseller_sandbox.core import customers, hosts, ledger, orders, prices
+from reseller_sandbox.core import customers, hosts, ledger, orders, prices, renewals
 from reseller_sandbox.core.clock import days, wire, years_later
 from reseller_sandbox.core.contacts import Wanted, assign, check
 from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require
@@ -111,11 +111,13 @@ def _years(draft: Draft, held: Order, wish: Wish) -> int:
     """The years that the transfer adds and charges. One is always taken, if cut short by the longest term."""
     if draft.assumed.transfer_years == "one":
         return 1
-    name, limit = to_unicode(wish.name), max(1, orders.years_left(draft, held))
+    name, limit = to_unicode(wish.name), max(1, renewals.years_left(draft, held))
     if wish.years < 1:
         raise Refused(PERIOD_TOO_SHORT, years=wish.years, name=name, limit=1)
     if wish.years > limit:
-        raise Refused(PERIOD_TOO_LONG, years=wish.years, name=name, limit=limit, reason=orders.TOO_FAR_AHEAD)
+        raise Refused(
+            PERIOD_TOO_LONG, years=wish.years, name=name, limit=limit, reason=renewals.TOO_FAR_AHEAD
+        )
     return wish.years
 
 

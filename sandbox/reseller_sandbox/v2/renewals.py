@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, post_load
 
-from reseller_sandbox.core import orders, refusals
+from reseller_sandbox.core import orders, refusals, renewals
 from reseller_sandbox.core.clock import parse_instant
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number
@@ -52,7 +52,7 @@ class Renewed(Done):
 
 def renew(call: Call) -> dict[str, Any]:
     """Add years to a name's term, if that ends on the day the caller takes it to."""
-    placed = orders.renew(
+    placed = renewals.renew(
         call.draft,
         own_order(call),
         call.arguments["period"],

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import post_load, validate
 
-from reseller_sandbox.core import orders, refusals, registration
+from reseller_sandbox.core import orders, refusals, registration, renewals
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.prices import FREE
@@ -275,7 +275,7 @@ def renew_domain(call: Call) -> dict[str, Any]:
     """Add years to a name's term; the price is taken from the balance."""
     if "domainName" not in call.arguments:
         raise Refused(INVALID_PARAMETER, problems="domain.domainName is missing")
-    placed = orders.renew(
+    placed = renewals.renew(
         call.draft, own_order(call), call.arguments.get("years", 1), call.arguments.get("purchaseCost")
     )
     return {**answered(call, placed.order), "totalPaid": placed.paid}

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields, validate
 
-from reseller_sandbox.core import orders, prices
+from reseller_sandbox.core import orders, prices, renewals
 from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.model import HOLDS, ROLES, Card, Contacts, Flag, Order, Stage
 from reseller_sandbox.core.names import written
@@ -205,7 +205,7 @@ def domain(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]
         "nameservers": [shown(call, server, asked) for server in order.nameservers],
         "contacts": contact_cards(call, order.contacts),
         "updateProhibited": Flag.UPDATE_PROHIBITED in order.flags,
-        "renewalCost": orders.renewal_cost(call.draft, order),
+        "renewalCost": renewals.cost(call.draft, order).price,
     }
 
 

@@ -1,0 +1,107 @@
+"""Renewals: what one costs, by whichever way it comes, and what it takes to get it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from decimal import Decimal
+from typing import NamedTuple
+
+from reseller_sandbox.core import ledger, prices
+from reseller_sandbox.core.clock import days, years_later
+from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, enter, leaving, require
+from reseller_sandbox.core.model import Flag, Order, Purpose, Stage, Zone
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.orders import Agreed, Placed, label_and_zone, require_cost
+from reseller_sandbox.core.refusals import EXPIRY_MISMATCH, PERIOD_TOO_LONG, PERIOD_TOO_SHORT, Refused
+from reseller_sandbox.core.state import Draft
+from reseller_sandbox.core.zones import require_in_service
+
+TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahead"
+
+
+class Cost(NamedTuple):
+    """What a renewal costs: ``price`` for the name, which is what a caller agrees to, and protection."""
+
+    price: Decimal
+    protection: Decimal
+
+    @property
+    def total(self) -> Decimal:
+        """What is charged."""
+        return self.price + self.protection
+
+
+def cost(draft: Draft, order: Order, years: int = 1) -> Cost:
+    """Return what renewing ``order`` costs now, whoever asks for it: a holder by request, or the clock."""
+    zone, label = label_and_zone(draft.state, order)
+    protected = order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged"
+    protection = prices.protection(zone, years, draft.assumed) if protected else prices.FREE
+    return Cost(prices.renewal(zone, label, years, draft.now), protection)
+
+
+def renew(
+    draft: Draft, order: Order, years: int, agreed: Agreed = None, expected: date | None = None
+) -> Placed:
+    """Add ``years`` to a name's term; ``expected`` is the day on which the caller takes it to end.
+
+    Refuses as ``require`` does, then with ``zone_out_of_service``,
+    ``expiry_mismatch``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
+    ``price_mismatch``, ``insufficient_funds``.
+    """
+    require(draft, order, Action.RENEW)
+    zone, label = label_and_zone(draft.state, order)
+    require_in_service(zone)
+    if expected not in (None, order.expires.date()):
+        expires = order.expires.date()
+        raise Refused(EXPIRY_MISMATCH, name=to_unicode(order.name), expires=expires, given=expected)
+    _require_period(draft, order, zone, years)
+    asked = cost(draft, order, years)
+    require_cost(draft, order.name, prices.is_premium(zone, label), agreed, asked.price)
+    ledger.require_funds(draft.state.accounts[order.account], asked.total)
+    return _carried_out(draft, order, years, asked)
+
+
+def renew_itself(draft: Draft, order: Order) -> Placed:
+    """Add a year to the term of a name that nothing hinders from renewing itself."""
+    return _carried_out(draft, order, 1, cost(draft, order))
+
+
+def _carried_out(draft: Draft, order: Order, years: int, asked: Cost) -> Placed:
+    paid = ledger.charge(draft, order, asked.price, Purpose.RENEWAL, years)
+    paid += ledger.charge(draft, order, asked.protection, Purpose.PRIVACY, years)
+    grace = days(draft.state.zones[order.zone].policy.add_grace)
+    kept = order.renewals + paid if draft.now < order.created + grace else ()
+    renewed = replace(order, expires=years_later(order.expires, years), renewals=kept)
+    return Placed(enter(draft, renewed, Stage.ACTIVE), ledger.total(draft, paid))
+
+
+def hindrance(draft: Draft, order: Order) -> str:
+    """Return why a name that is to renew itself cannot, or nothing."""
+    account = draft.state.accounts[order.account]
+    if Flag.RENEW_PROHIBITED in order.flags:
+        return f"{Flag.RENEW_PROHIBITED} is set"
+    if leaving(draft.state, order):
+        return "it is being transferred"
+    if not draft.state.zones[order.zone].in_service:
+        return f"the zone {to_unicode(order.zone)} is out of service"
+    needed = cost(draft, order).total
+    if not ledger.can_pay(account, needed):
+        have, currency = ledger.money(account.balance), account.currency
+        return f"{ledger.money(needed)} {currency} are needed and the balance is {have} {currency}"
+    return ""
+
+
+def years_left(draft: Draft, order: Order) -> int:
+    """Return how many years can be added before the name is paid for as far ahead as it may be."""
+    furthest = years_later(draft.now, LONGEST_TERM)
+    return sum(years_later(order.expires, count) <= furthest for count in range(1, LONGEST_TERM + 1))
+
+
+def _require_period(draft: Draft, order: Order, zone: Zone, years: int) -> None:
+    if years < 1:
+        raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(order.name), limit=1)
+    limit = min(zone.max_years, years_left(draft, order))
+    if years > limit:
+        reason = TOO_FAR_AHEAD if limit < zone.max_years else ""
+        raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(order.name), limit=limit, reason=reason)
