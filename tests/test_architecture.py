@@ -32,7 +32,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("v3", "v2", "control"),
 )
 #: What else may be imported from outside: by the core little, by the wire's parts what they are made of.
-CORE_MAY = {"rpds", "dateutil", "idna"}
+CORE_MAY = {"rpds", "dateutil", "idna", "re2"}
 
 
 def part_of(file: Path) -> str:

@@ -7,12 +7,18 @@ differs, and what it decides. Settings, fixtures and answers use the same names.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from typing import Any, cast
 
 PROFILES = ("documented", "observed")
+
+#: Free values end up in bodies, in paths and in headers, so they hold nothing that those could not.
+_WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_VERSION = re.compile(r"[Vv][0-9]{1,4}\.[0-9]{1,4}")
+_MOST_VERSIONS = 10
 
 
 class BadAssumption(ValueError):
@@ -29,7 +35,7 @@ def _switch(name: str, default: bool, *, about: str) -> Any:
 
 
 def _open(name: str, kind: str, default: str, *, about: str, values: tuple[str, ...] = ()) -> Any:
-    """A free value of the given kind: ``text``, ``list`` (comma-separated) or ``seconds``."""
+    """A free value of the given kind: ``word``, ``versions`` (comma-separated) or ``seconds``."""
     return _silence(name, kind, (default, *values), "", about)
 
 
@@ -41,17 +47,19 @@ def _silence(name: str, kind: str, values: tuple[str, ...], observed: str, about
 def _read(kind: str, values: tuple[str, ...], given: object, name: str) -> Any:
     """The value that ``given`` (text, or what YAML and JSON make of it) stands for."""
     text = str(given).lower() if isinstance(given, bool) else given
-    if kind == "list":
+    if kind == "versions":
         listed = text.split(",") if isinstance(text, str) else given
-        if isinstance(listed, list | tuple) and all(isinstance(item, str) for item in listed):
-            return tuple(item.strip() for item in listed if item.strip())
+        if isinstance(listed, list | tuple) and 0 < len(listed) <= _MOST_VERSIONS:
+            versions = tuple(item.strip() if isinstance(item, str) else "" for item in listed)
+            if all(map(_VERSION.fullmatch, versions)):
+                return versions
     elif kind == "seconds":
         if str(text) == "instant":
             return 0
         if str(text).isascii() and str(text).isdigit() and len(str(text)) < 9:
             return int(str(text))
-    elif kind == "text":
-        if isinstance(text, str) and text and text.isascii() and text.isprintable():
+    elif kind == "word":
+        if isinstance(text, str) and _WORD.fullmatch(text):
             return text
     elif text in values:
         return text == "true" if kind == "switch" else text
@@ -64,9 +72,12 @@ def _short(given: object) -> str:
 
 
 def _takes(kind: str, values: tuple[str, ...]) -> str:
-    return {"list": "a list of words", "seconds": "a number of seconds, or instant", "text": "a word"}.get(
-        kind, "one of " + ", ".join(values)
-    )
+    free = {
+        "versions": f"a list of up to {_MOST_VERSIONS} versions such as V2.0",
+        "seconds": "a number of seconds, or instant",
+        "word": "a word of letters, digits, hyphens and underscores",
+    }
+    return free.get(kind, "one of " + ", ".join(values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,23 +122,23 @@ class Assumptions:
         about="The HTTP status of a v3 error: one that fits it, or always 200.",
     )
     availability_taken: str = _open(
-        "v3.availability.taken", "text", "registered", about="The status of a name that is taken."
+        "v3.availability.taken", "word", "registered", about="The status of a name that is taken."
     )
     availability_reserved: str = _open(
         "v3.availability.reserved",
-        "text",
+        "word",
         "reserved",
         about="The status of a name that its registry keeps back.",
     )
     availability_unsupported: str = _open(
         "v3.availability.unsupported",
-        "text",
+        "word",
         "unsupported",
         about="The status of a name in no zone of the service; its prices are 0.00, its periods 0.",
     )
     availability_invalid: str = _open(
         "v3.availability.invalid",
-        "text",
+        "word",
         "invalid",
         about="The status of a name that is malformed or against its zone's rules; its prices are 0.00, its "
         "periods 0.",
@@ -255,7 +266,7 @@ class Assumptions:
         about="How many years a transfer adds: one, or as many as the request says; each is charged.",
     )
     versions: tuple[str, ...] = _open(
-        "v2.versions", "list", "V2.0", about="The versions that are served; V and v are the same."
+        "v2.versions", "versions", "V2.0", about="The versions that are served; V and v are the same."
     )
     v2_http_status: str = _one_of(
         "v2.http_status",
@@ -394,7 +405,7 @@ class Assumptions:
         about="When automatic renewal is tried: once, at expiry, or again every day while the name is "
         "overdue.",
     )
-    license: str = _open("v2.license", "text", "license", about="The body key of a registration's licence.")
+    license: str = _open("v2.license", "word", "license", about="The body key of a registration's licence.")
 
     def with_values(self, values: Mapping[str, object]) -> Assumptions:
         """These assumptions with the named ones changed; raises ``BadAssumption``."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from reseller_sandbox.core import customers
+from reseller_sandbox.core import customers, patterns
 from reseller_sandbox.core.cards import problem_with, require_good, tidy
 from reseller_sandbox.core.model import ROLES, Account, Card, Contact, Contacts
 from reseller_sandbox.core.names import to_unicode
@@ -163,7 +163,7 @@ def _extra(draft: Draft, given: Mapping[str, object], *, strict: bool) -> tuple[
     kept = []
     for name in sorted(set(given) & set(known)):
         value = given[name]
-        if not isinstance(value, str) or not re.fullmatch(known[name], value):
+        if not isinstance(value, str) or not patterns.matches(known[name], value):
             raise Refused(INVALID_EXTRA, field=name, pattern=known[name])
         kept.append((name, str(value)))
     return tuple(kept)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from reseller_sandbox.core import contacts, customers, hosts, ledger, prices
+from reseller_sandbox.core import contacts, customers, hosts, ledger, patterns, prices
 from reseller_sandbox.core.clock import years_later
 from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.lifecycle import LONGEST_TERM, enter
@@ -165,6 +164,6 @@ def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:
     given = wanted.requirements.get(draft.assumed.license, "")
     if not given:
         raise Refused(LICENSE_REQUIRED, zone=to_unicode(zone.name), field=field)
-    if not re.fullmatch(zone.license, given):
+    if not patterns.matches(zone.license, given):
         raise Refused(INVALID_LICENSE, field=field, given=given[:80], pattern=zone.license)
     return given
