@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core.model import Flag
 from tests.clients import Api
 from tests.outside.player import Player
-from tests.registry import balance
+from tests.registry import arrange, balance
 from tests.soundness import assert_sound
 
 
@@ -163,6 +164,70 @@ def test_a_hold_outlives_a_renewal(player: Player, wire: Api) -> None:
     """Paying does not help either."""
     player.act("hold", domain="second.com")
     assert wire.post("/v3/domains/renewDomain/second.com").json["status"] == "suspended"
+
+
+def test_a_name_that_its_holder_drops_becomes_free_in_time(player: Player, wire: Api) -> None:
+    """A stranger's as an account's: it goes through redemption and pending delete, and can be had then."""
+    for name in ("elsewhere.com", "second.com"):
+        [done] = player.act("drop", domain=name)["fired"]
+        assert (done["event"], done["subject"], done["charged"]) == ("drop", name, "0.00")
+        assert availability(wire, name)["status"] == "registered"
+        assert player.refused("drop", domain=name) == "wrong_state"
+    assert domain(wire, "second.com")["status"] == "suspended"
+    player.advance(by="P35D")
+    for name in ("elsewhere.com", "second.com"):
+        assert availability(wire, name)["status"] == "available"
+
+
+def test_a_name_dropped_in_its_add_grace_is_free_and_refunded(player: Player, wire: Api) -> None:
+    """As when its holder deletes it through an interface."""
+    asked = {"domain": {"domainName": "wanted.com"}}
+    paid = wire.post("/v3/domains/createDomain", asked).json["totalPaid"]
+    [done] = player.act("drop", domain="wanted.com")["fired"]
+    assert done["charged"] == f"-{paid}"
+    assert availability(wire, "wanted.com")["status"] == "available"
+
+
+def test_a_holder_cannot_drop_what_may_not_be_deleted(player: Player, served: Sandbox) -> None:
+    """A flag, a transfer, a host in use, or nobody who holds it."""
+    arrange(served, "second.com", flags=frozenset({Flag.DELETE_PROHIBITED}))
+    assert player.refused("drop", domain="second.com") == "locked"
+    assert player.refused("drop", domain="leaving.com") == "transfer_pending"
+    assert player.refused("drop", domain="free.com") == "not_held"
+    assert player.refused("drop", domain="wanted.nowhere") == "zone_not_supported"
+
+
+@pytest.mark.parametrize("name", ["elsewhere.com", "second.com", "redemption.com", "leaving.com"])
+def test_the_registry_releases_a_name_at_once(player: Player, wire: Api, name: str) -> None:
+    """At any stage, whoever holds it, and whoever has asked for it: anybody can register it now."""
+    player.act("release", domain=name)
+    assert availability(wire, name)["status"] == "available"
+    assert wire.post("/v3/domains/createDomain", {"domain": {"domainName": name}}).status == 200
+    assert player.refused("release", domain="free.com") == "not_held"
+
+
+def test_whoever_asked_for_a_released_name_is_refunded(player: Player, wire: Api, served: Sandbox) -> None:
+    """The transfer cannot come about any more."""
+    before = balance(served)
+    asked = {"domain": {"domainName": "elsewhere.com"}, "authCode": "let-me-in"}
+    assert wire.post("/v3/domains/requestTransfer", asked).status == 200
+    player.act("release", domain="elsewhere.com")
+    assert balance(served) == before
+    assert domain(wire, "elsewhere.com") == "domain_not_found"
+
+
+def test_the_registry_completes_a_transfer_early(player: Player, wire: Api, served: Sandbox) -> None:
+    """In and out, and v2.0 says that it was the registry; the other side need not answer."""
+    [came] = player.act("complete_transfer", domain="arriving.com")["fired"]
+    assert (came["event"], came["account"]) == ("complete_transfer", "main")
+    assert domain(wire, "arriving.com")["status"] == "active"
+    assert served.world.state.transfers["arriving.com"].status == "serverApproved"
+    player.act("request_transfer", domain="second.com")
+    [went] = player.act("complete_transfer", domain="second.com")["fired"]
+    assert (went["event"], went["account"]) == ("complete_transfer", "main")
+    assert domain(wire, "second.com") == "domain_not_found"
+    assert player.refused("complete_transfer", domain="second.com") == "no_transfer_pending"
+    assert player.refused("complete_transfer", domain="free.com") == "no_transfer_pending"
 
 
 def test_prices_change(player: Player, wire: Api) -> None:

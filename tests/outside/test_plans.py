@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core.outside import ACTIONS
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.fixture import dumps, loads
 from tests.clients import JSON, Api, Socket, encoded
@@ -61,25 +62,29 @@ def test_an_instant_can_be_given_in_many_ways(player: Player, at: Any) -> None:
     assert player.act("register", domain="wanted.com", at=at)["plan"]["at"] == "2026-03-04T12:00:00Z"
 
 
-@pytest.mark.parametrize(
-    ("action", "told", "event"),
-    [
-        ("register", {"domain": "wanted.com"}, "register"),
-        ("hold", {"domain": "second.com"}, "hold"),
-        ("release_hold", {"domain": "second.com"}, "release_hold"),
-        ("request_transfer", {"domain": "second.com"}, "request_transfer"),
-        ("approve_transfer", {"domain": "arriving.com"}, "approve_transfer"),
-        ("reject_transfer", {"domain": "arriving.com"}, "reject_transfer"),
-        ("cancel_transfer", {"domain": "second.com"}, "cancel_transfer refused"),
-        ("set_prices", {"zone": "com", "renewal": "1.5"}, "set_prices"),
-        ("set_promotion", {"zone": "com", "of": "renewal", "price": 1, "until": "P1D"}, "set_promotion"),
-        ("set_premium", {"domain": "wanted.com", "registration": 99}, "set_premium"),
-        ("set_service", {"zone": "com", "in_service": False}, "set_service"),
-        ("adjust_balance", {"account": "main", "by": "-1.5"}, "adjust_balance"),
-        ("revoke_credentials", {"account": "other"}, "revoke_credentials"),
-        ("restore_credentials", {"account": "other", "which": "key"}, "restore_credentials"),
-    ],
-)
+#: Each action, something to tell it, and the event that comes of it.
+WAITING: list[tuple[str, dict[str, Any], str]] = [
+    ("register", {"domain": "wanted.com"}, "register"),
+    ("hold", {"domain": "second.com"}, "hold"),
+    ("release_hold", {"domain": "second.com"}, "release_hold"),
+    ("drop", {"domain": "second.com"}, "drop"),
+    ("release", {"domain": "second.com"}, "release"),
+    ("request_transfer", {"domain": "second.com"}, "request_transfer"),
+    ("approve_transfer", {"domain": "arriving.com"}, "approve_transfer"),
+    ("reject_transfer", {"domain": "arriving.com"}, "reject_transfer"),
+    ("cancel_transfer", {"domain": "second.com"}, "cancel_transfer refused"),
+    ("complete_transfer", {"domain": "arriving.com"}, "complete_transfer"),
+    ("set_prices", {"zone": "com", "renewal": "1.5"}, "set_prices"),
+    ("set_promotion", {"zone": "com", "of": "renewal", "price": 1, "until": "P1D"}, "set_promotion"),
+    ("set_premium", {"domain": "wanted.com", "registration": 99}, "set_premium"),
+    ("set_service", {"zone": "com", "in_service": False}, "set_service"),
+    ("adjust_balance", {"account": "main", "by": "-1.5"}, "adjust_balance"),
+    ("revoke_credentials", {"account": "other"}, "revoke_credentials"),
+    ("restore_credentials", {"account": "other", "which": "key"}, "restore_credentials"),
+]
+
+
+@pytest.mark.parametrize(("action", "told", "event"), WAITING)
 def test_every_action_can_wait(
     player: Player, served: Sandbox, action: str, told: dict[str, Any], event: str
 ) -> None:
@@ -94,6 +99,11 @@ def test_every_action_can_wait(
     assert all(plan["struck"] for plan in player.plans())
     assert_sound(served.world.state)
     assert loads(dumps(served.world.state, served.clock.now)).state == served.world.state
+
+
+def test_no_action_is_left_out() -> None:
+    """Whatever can be done at once can be planned."""
+    assert {action for action, _, _ in WAITING} == set(ACTIONS)
 
 
 def test_one_leap_equals_many_steps(make: Any) -> None:

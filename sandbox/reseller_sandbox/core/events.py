@@ -11,7 +11,7 @@ from typing import Any
 from reseller_sandbox.core import ledger, orders, plans, prices, renewals, transfers
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.lifecycle import TIMED, enter, retry
-from reseller_sandbox.core.model import OUTSIDE, Order, Stage, Transfer, TransferStatus, Zone
+from reseller_sandbox.core.model import OUTSIDE, Order, Stage, TransferStatus, Zone
 from reseller_sandbox.core.state import Draft, State
 
 __all__ = ["Due", "Happening", "about", "fire", "next_due"]
@@ -127,15 +127,9 @@ _PASSAGES: dict[Stage, Callable[[Draft, Order], Iterator[Happening]]] = {
 
 def _transfer(draft: Draft, name: str) -> Iterator[Happening]:
     transfer = draft.state.transfers[name]
-    here = _party_here(draft.state, transfer)
+    here = transfers.party_here(draft.state, transfer)
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED)
     yield _of(draft, here, "transfer completion")
-
-
-def _party_here(state: State, transfer: Transfer) -> Order:
-    """The order that a transfer leads to, or, when that is another registrar's, the one it takes away."""
-    gained = transfer.gaining != OUTSIDE
-    return state.orders[transfer.gaining_order if gained else transfer.losing_order]
 
 
 def _registration_promotion(draft: Draft, name: str) -> Iterator[Happening]:

@@ -6,27 +6,16 @@ control interface, the fixtures and the plans for later follow from its signatur
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from reseller_sandbox.core import ledger, prices, registration, transfers
+from reseller_sandbox.core import ledger, orders, prices, registration, transfers
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.lifecycle import enter
-from reseller_sandbox.core.model import (
-    OUTSIDE,
-    Account,
-    Flag,
-    Order,
-    Premium,
-    Promotion,
-    Stage,
-    Transfer,
-    TransferStatus,
-)
-from reseller_sandbox.core.model import Zone as ZoneRecord
+from reseller_sandbox.core.model import OUTSIDE, Flag, Order, Stage, Transfer, TransferStatus
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import (
     HELD_OUTSIDE,
@@ -36,6 +25,7 @@ from reseller_sandbox.core.refusals import (
     NAME_TAKEN,
     NO_TRANSFER_IN,
     NO_TRANSFER_OUT,
+    NO_TRANSFER_PENDING,
     NOT_HELD,
     PERIOD_TOO_LONG,
     PERIOD_TOO_SHORT,
@@ -46,19 +36,16 @@ from reseller_sandbox.core.refusals import (
 )
 from reseller_sandbox.core.signatures import Parameter, declared, read_by
 from reseller_sandbox.core.state import Draft, State
-from reseller_sandbox.core.values import (
-    Amount,
-    Change,
-    Credentials,
-    Name,
-    Switch,
-    Term,
-    Text,
-    When,
-    Years,
-    Zone,
-    instant,
+from reseller_sandbox.core.terms import (
+    adjust_balance,
+    restore_credentials,
+    revoke_credentials,
+    set_premium,
+    set_prices,
+    set_promotion,
+    set_service,
 )
+from reseller_sandbox.core.values import Name, Switch, Text, Years
 from reseller_sandbox.core.zones import require_in_service, zone_of
 
 Action = Callable[..., Happening]
@@ -123,6 +110,26 @@ def release_hold(draft: Draft, *, domain: Name) -> Happening:
     return _concerning(draft, "release_hold", order)
 
 
+def drop(draft: Draft, *, domain: Name) -> Happening:
+    """A name's holder, be it a stranger, gives it up: what a deletion leads to begins.
+
+    That is redemption, or, within the add grace period, the name's release and a refund.
+    """
+    order = _held(draft.state, domain)
+    return _concerning(draft, "drop", order, charged=-orders.delete(draft, order))
+
+
+def release(draft: Draft, *, domain: Name) -> Happening:
+    """The registry takes a name from its holder, and anybody can register it at once.
+
+    A transfer that is pending ends, and whoever asked for it is refunded.
+    """
+    order = _held(draft.state, domain)
+    transfers.fail_pending(draft, domain)
+    orders.release(draft, order)
+    return _concerning(draft, "release", order)
+
+
 # Transfers
 
 
@@ -166,120 +173,15 @@ def cancel_transfer(draft: Draft, *, domain: Name) -> Happening:
     return _concerning(draft, "cancel_transfer", draft.state.orders[transfer.losing_order])
 
 
-# Zones
-
-
-def set_prices(
-    draft: Draft,
-    *,
-    zone: Zone,
-    registration: Amount | None = None,
-    renewal: Amount | None = None,
-    transfer: Amount | None = None,
-    restore: Amount | None = None,
-    privacy: Amount | None = None,
-    owner_change: Amount | None = None,
-) -> Happening:
-    """A zone's registry changes its prices; those left out stay."""
-    given = {
-        "registration": registration,
-        "renewal": renewal,
-        "transfer": transfer,
-        "restore": restore,
-        "privacy": privacy,
-        "owner_change": owner_change,
-    }
-    changed = {name: price for name, price in given.items() if price is not None}
-    if not changed:
-        raise Refused(INVALID_PARAMETER, problems=f"set_prices takes at least one of {', '.join(given)}")
-    found = _zone(draft.state, zone)
-    return _changed(draft, "set_prices", replace(found, prices=replace(found.prices, **changed)))
-
-
-def set_promotion(
-    draft: Draft, *, zone: Zone, of: Term, price: Amount | None = None, until: When | None = None
-) -> Happening:
-    """A zone's yearly price for registration or renewal is lowered until an instant.
-
-    ``until`` may be a length of time from when it begins. Without ``price`` and ``until`` the
-    promotion that is on ends.
-    """
-    if (price is None) is not (until is None):
-        raise Refused(INVALID_PARAMETER, problems="price and until go together")
-    found = _zone(draft.state, zone)
-    promotion = None
-    if price is not None and until is not None:
-        promotion = Promotion(price=price, until=_ahead(draft, until))
-    changed = (
-        replace(found, registration_promotion=promotion)
-        if of == "registration"
-        else replace(found, renewal_promotion=promotion)
-    )
-    return _changed(draft, "set_promotion", changed)
-
-
-def set_premium(
-    draft: Draft,
-    *,
-    domain: Name,
-    registration: Amount | None = None,
-    renewal: Amount | None = None,
-    transfer: Amount | None = None,
-) -> Happening:
-    """A registry asks prices of its own for one name; without any, the name is an ordinary one again.
-
-    ``renewal`` and ``transfer`` cost what ``registration`` costs where they are left out.
-    """
-    zone = zone_of(draft.state, domain)
-    label = prices.label_of(domain, zone)
-    kept = {name: own for name, own in zone.premium if name != label}
-    if registration is not None:
-        kept[label] = Premium(
-            registration=registration,
-            renewal=registration if renewal is None else renewal,
-            transfer=registration if transfer is None else transfer,
-        )
-    elif renewal is not None or transfer is not None:
-        raise Refused(INVALID_PARAMETER, problems="registration is missing beside renewal and transfer")
-    draft.put(replace(zone, premium=tuple(sorted(kept.items(), key=lambda pair: pair[0]))))
-    return Happening(at=draft.now, event="set_premium", subject=domain)
-
-
-def set_service(draft: Draft, *, zone: Zone, in_service: Switch) -> Happening:
-    """A zone's registry goes out of reach, or comes back."""
-    return _changed(draft, "set_service", replace(_zone(draft.state, zone), in_service=in_service))
-
-
-# Accounts
-
-
-def adjust_balance(
-    draft: Draft, *, account: Text, by: Change | None = None, to: Change | None = None
-) -> Happening:
-    """The service moves an account's balance ``by`` an amount, below zero to drain it, or ``to`` one."""
-    if (by is None) is (to is None):
-        raise Refused(INVALID_PARAMETER, problems="adjust_balance takes either by or to")
-    found = account_called(draft.state, account)
-    amount = by if by is not None else (to or Decimal(0)) - found.balance
-    if amount:
-        ledger.adjust(draft, found, amount)
-    return _of_account(draft, "adjust_balance", found, charged=-amount)
-
-
-def revoke_credentials(draft: Draft, *, account: Text, which: Credentials = "both") -> Happening:
-    """An account's API key, its v2.0 token, or both, stop working."""
-    found = account_called(draft.state, account)
-    revoked = set(found.revoked).union(_credentials(which))
-    draft.put(replace(found, revoked=tuple(sorted(revoked))))
-    return _of_account(draft, "revoke_credentials", found)
-
-
-def restore_credentials(draft: Draft, *, account: Text, which: Credentials = "both") -> Happening:
-    """An account's credentials work again."""
-    found = account_called(draft.state, account)
-    revoked = set(found.revoked).difference(_credentials(which))
-    draft.put(replace(found, revoked=tuple(sorted(revoked))))
-    return _of_account(draft, "restore_credentials", found)
+def complete_transfer(draft: Draft, *, domain: Name) -> Happening:
+    """The registry completes a pending transfer early, whichever way it goes."""
+    zone_of(draft.state, domain)
+    transfer = draft.state.transfers.get(domain)
+    if transfer is None or not transfer.pending:
+        raise Refused(NO_TRANSFER_PENDING, name=to_unicode(domain))
+    order = transfers.party_here(draft.state, transfer)
+    transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED)
+    return _concerning(draft, "complete_transfer", order)
 
 
 ACTIONS: Mapping[str, Action] = {
@@ -288,10 +190,13 @@ ACTIONS: Mapping[str, Action] = {
         register,
         hold,
         release_hold,
+        drop,
+        release,
         request_transfer,
         approve_transfer,
         reject_transfer,
         cancel_transfer,
+        complete_transfer,
         set_prices,
         set_promotion,
         set_premium,
@@ -322,20 +227,6 @@ def carry_out(draft: Draft, action: str, given: Mapping[str, Any]) -> Happening:
     return ACTIONS[action](draft, **given).settled_in(draft.state)
 
 
-def account_called(state: State, word: str) -> Account:
-    """The account of that name or client id; refuses with ``unknown_account``."""
-    accounts = [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
-    for account in accounts:
-        if word in (account.name, str(account.client_id)):
-            return account
-    known = ", ".join(account.name for account in accounts[:20]) or "none"
-    raise Refused(UNKNOWN_ACCOUNT, account=word[:80], known=known)
-
-
-def _credentials(which: str) -> Iterable[str]:
-    return ("key", "token") if which == "both" else (which,)
-
-
 def _held(state: State, name: str) -> Order:
     zone_of(state, name)
     number = state.holding_order.get(name)
@@ -352,36 +243,7 @@ def _coming_in(state: State, name: str) -> Transfer:
     return transfer
 
 
-def _zone(state: State, name: str) -> ZoneRecord:
-    zone = state.zones.get(name)
-    if zone is None:
-        known = ", ".join(to_unicode(other) for other in sorted(state.zones))
-        raise Refused(UNKNOWN_ZONE, zone=to_unicode(name), known=known or "none")
-    return zone
-
-
-def _ahead(draft: Draft, until: str) -> Any:
-    try:
-        end = instant(until, draft.now)
-    except ValueError as problem:
-        raise Refused(INVALID_PARAMETER, problems=f"until: {problem}") from None
-    if end <= draft.now:
-        raise Refused(INVALID_PARAMETER, problems=f"until is {until}, which is past already")
-    return end
-
-
 def _concerning(draft: Draft, event: str, order: Order, charged: Decimal = prices.FREE) -> Happening:
     return Happening(
         at=draft.now, event=event, subject=order.name, account=order.account, order=order.id, charged=charged
-    )
-
-
-def _changed(draft: Draft, event: str, zone: ZoneRecord) -> Happening:
-    draft.put(zone)
-    return Happening(at=draft.now, event=event, subject=zone.name)
-
-
-def _of_account(draft: Draft, event: str, account: Account, charged: Decimal = prices.FREE) -> Happening:
-    return Happening(
-        at=draft.now, event=event, subject=account.name, account=account.client_id, charged=charged
     )

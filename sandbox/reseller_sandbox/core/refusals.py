@@ -130,6 +130,7 @@ UNKNOWN_PLAN = Rule("unknown_plan", "There is no plan {plan}.")
 NOT_HELD = Rule("not_held", "Nobody holds {name}.")
 HELD_OUTSIDE = Rule("held_outside", "{name} is with another registrar already.")
 NO_TRANSFER_IN = Rule("no_transfer_in", "{name} has no pending transfer to an account here.")
+NO_TRANSFER_PENDING = Rule("no_transfer_pending", "{name} has no pending transfer.")
 NO_TRANSFER_OUT = Rule("no_transfer_out", "{name} has no pending transfer to another registrar.")
 
 # Authentication.

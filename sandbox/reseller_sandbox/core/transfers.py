@@ -10,7 +10,17 @@ from reseller_sandbox.core import customers, hosts, ledger, orders, prices, rene
 from reseller_sandbox.core.clock import days, wire, years_later
 from reseller_sandbox.core.contacts import Wanted, assign, check
 from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require
-from reseller_sandbox.core.model import Account, Flag, Order, Purpose, Stage, Transfer, TransferStatus, Zone
+from reseller_sandbox.core.model import (
+    OUTSIDE,
+    Account,
+    Flag,
+    Order,
+    Purpose,
+    Stage,
+    Transfer,
+    TransferStatus,
+    Zone,
+)
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import (
     ALREADY_YOURS,
@@ -23,7 +33,7 @@ from reseller_sandbox.core.refusals import (
     WRONG_AUTH_CODE,
     Refused,
 )
-from reseller_sandbox.core.state import Draft
+from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.zones import require_in_service, zone_of
 
 
@@ -219,6 +229,12 @@ def fail_pending(draft: Draft, name: str) -> Transfer | None:
     if transfer is None or not transfer.pending:
         return None
     return fail(draft, transfer, TransferStatus.SERVER_CANCELLED)
+
+
+def party_here(state: State, transfer: Transfer) -> Order:
+    """Return the order a transfer leads to, or, when that is another registrar's, the one it takes away."""
+    gained = transfer.gaining != OUTSIDE
+    return state.orders[transfer.gaining_order if gained else transfer.losing_order]
 
 
 def _ended(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:

@@ -14,9 +14,9 @@ from reseller_sandbox.core.clock import later, parse_duration, parse_instant
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import OUTSIDE, Order, Stage
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.outside import account_called
 from reseller_sandbox.core.refusals import NOT_HELD, Refused
 from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.terms import account_called
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.worlds.moment import BY_ITSELF, Journey, Moment, to, to_next_due, until_stage
 from reseller_sandbox.worlds.world import World

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from functools import wraps
 from typing import Any, Required, TypedDict, TypeVar
 
-from reseller_sandbox.core import outside, plans
+from reseller_sandbox.core import outside, plans, terms
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import After, Plan
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_OPERATION, Refused
@@ -132,17 +132,20 @@ class OutsideControl:
     register = _method(outside.register)
     hold = _method(outside.hold)
     release_hold = _method(outside.release_hold)
+    drop = _method(outside.drop)
+    release = _method(outside.release)
     request_transfer = _method(outside.request_transfer)
     approve_transfer = _method(outside.approve_transfer)
     reject_transfer = _method(outside.reject_transfer)
     cancel_transfer = _method(outside.cancel_transfer)
-    set_prices = _method(outside.set_prices)
-    set_promotion = _method(outside.set_promotion)
-    set_premium = _method(outside.set_premium)
-    set_service = _method(outside.set_service)
-    adjust_balance = _method(outside.adjust_balance)
-    revoke_credentials = _method(outside.revoke_credentials)
-    restore_credentials = _method(outside.restore_credentials)
+    complete_transfer = _method(outside.complete_transfer)
+    set_prices = _method(terms.set_prices)
+    set_promotion = _method(terms.set_promotion)
+    set_premium = _method(terms.set_premium)
+    set_service = _method(terms.set_service)
+    adjust_balance = _method(terms.adjust_balance)
+    revoke_credentials = _method(terms.revoke_credentials)
+    restore_credentials = _method(terms.restore_credentials)
 
 
 def _read_at(at: Any) -> str:
