@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,13 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core import events
+from reseller_sandbox.core.outside import ACTIONS
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.worlds import NothingDue, SetBack
 from tests.clients import Api
 from tests.outside.player import Player
+from tests.registry import ask_for, write
 
 NOW = "2026-03-01T12:00:00Z"
 
@@ -72,6 +76,12 @@ def test_until_an_order_reaches_a_stage(player: Player, goal: dict[str, str], in
         ({"until": {"domain": "second.com", "stage": "active", "by": "x"}}, "invalid_parameter", "account"),
         ({"until": {"domain": "second.com", "stage": 3}}, "invalid_parameter", "stage"),
         ({"until": {"domain": "leaving.com", "stage": "active"}}, "invalid_parameter", "main, other"),
+        ({"until": {"event": "expirey"}}, "invalid_parameter", "nearest is expiry"),
+        ({"until": {"event": "expiry", "stage": "active"}}, "invalid_parameter", "an event and perhaps"),
+        ({"until": {"event": 7}}, "invalid_parameter", "event"),
+        ({"until": {"event": "expiry", "domain": "-"}}, "invalid_name", "'-'"),
+        ({"until": {"event": "expiry", "account": "nobody"}}, "unknown_account", "main, other, poor"),
+        ({"until": {"event": "expiry", "domain": "free.com"}}, "nothing_due", "expiry of free.com"),
         ({"until": {"domain": "-", "stage": "active"}}, "invalid_name", "'-'"),
         ({"until": {"domain": "free.com", "stage": "active"}}, "not_held", "free.com"),
         (
@@ -96,6 +106,40 @@ def test_a_move_that_cannot_be_made(
     assert answer.error == error
     assert word in answer.message
     assert served.world.moment == before
+
+
+@pytest.fixture
+def eventful(sandbox: Sandbox) -> Sandbox:
+    """A world in which everything is going to happen that time can bring about."""
+    sandbox.outside.set_promotion("com", of="registration", price=1, until="P3D")
+    sandbox.outside.set_promotion("com", of="renewal", price=1, until="P4D")
+    sandbox.outside.register("wanted.com", at="P5D")
+    sandbox.outside.register("wanted.com", at="P6D")
+    ask_for(sandbox, "overdue.com")
+    transfer = sandbox.world.state.transfers["overdue.com"]
+    write(sandbox, replace(transfer, completes=sandbox.clock.now + timedelta(days=900)))
+    return sandbox
+
+
+BY_TIME = [event for event in events.names() if event.removesuffix(" refused") not in ACTIONS]
+
+
+@pytest.mark.parametrize("event", [*BY_TIME, "release", "register", "register refused"])
+def test_until_an_event(eventful: Sandbox, event: str) -> None:
+    """The clock stops at the first of that name, whichever it is, and nothing due later has happened."""
+    fired = eventful.clock.advance(until={"event": event})
+    first, *_ = [one for one in fired if one.event == event]
+    assert first.at == eventful.clock.now == fired[-1].at
+
+
+def test_until_an_event_of_a_name_or_an_account(sandbox: Sandbox) -> None:
+    """Those of others are passed on the way."""
+    fired = sandbox.clock.advance(until={"event": "release", "domain": "second.com"})
+    released = [one.subject for one in fired if one.event == "release"]
+    assert released[0] != "second.com"
+    assert released[-1] == "second.com"
+    fired = sandbox.clock.advance(until={"event": "automatic renewal", "account": "main"})
+    assert sandbox.account().client_id in {one.account for one in fired if one.at == sandbox.clock.now}
 
 
 def test_nothing_is_due_in_an_empty_world(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, TypeVar
 from marshmallow import ValidationError, fields, validate, validates_schema
 
 from reseller_sandbox.control.call import ControlCall, Strict
+from reseller_sandbox.core import events
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.model import Stage
@@ -95,7 +96,7 @@ class InstantWanted(Strict):
 
 
 class Goal(fields.Field[Any]):
-    """``next``, or an order and the stage it is to reach."""
+    """``next``, an order and the stage it is to reach, or an event by its name."""
 
     shape: ClassVar[Shaped] = {
         "oneOf": [
@@ -110,6 +111,16 @@ class Goal(fields.Field[Any]):
                 "required": ["domain", "stage"],
                 "additionalProperties": False,
             },
+            {
+                "type": "object",
+                "properties": {
+                    "event": {"type": "string", "enum": list(events.names())},
+                    "domain": {"type": "string"},
+                    "account": {"type": "string"},
+                },
+                "required": ["event"],
+                "additionalProperties": False,
+            },
         ]
     }
 
@@ -118,14 +129,18 @@ class Goal(fields.Field[Any]):
             return value
         if value == "next":
             return value
-        raise ValidationError("must be next, or an object of a domain, a stage and perhaps an account")
+        raise ValidationError(
+            "must be next, an object of a domain, a stage and perhaps an account, or one of an event "
+            "and perhaps a domain and an account"
+        )
 
 
 class MoveWanted(Strict):
     """How far to advance: ``by`` a length of time, ``to`` an instant, or ``until`` something happens.
 
     A length is ISO 8601 (``P30D``), short (``90m``) or in seconds. ``until`` is ``next``, for the next due
-    event, or an order and the stage it is to reach. A dry run changes nothing.
+    event, an order and the stage it is to reach, or an event by its name, perhaps of one domain or account.
+    A dry run changes nothing.
     """
 
     by = TextOrNumber()

@@ -11,12 +11,28 @@ from typing import Any
 from reseller_sandbox.core import ledger, orders, plans, prices, renewals, transfers
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.lifecycle import TIMED, enter, retry
-from reseller_sandbox.core.model import OUTSIDE, Order, Stage, TransferStatus, Zone
+from reseller_sandbox.core.model import OUTSIDE, Order, Stage, TransferStatus
+from reseller_sandbox.core.outside import ACTIONS
 from reseller_sandbox.core.state import Draft, State
 
-__all__ = ["Due", "Happening", "about", "fire", "next_due"]
+__all__ = ["Due", "Happening", "about", "fire", "names", "next_due"]
 
 Due = tuple[datetime, str, Any]
+
+#: What may happen beside the passages of an order's life.
+TRANSFER_CANCELLED = "transfer cancelled"
+RENEWAL_FAILED = "automatic renewal failed"
+PROMOTION_ENDS = {
+    "registration_promotion": "registration promotion ends",
+    "renewal_promotion": "renewal promotion ends",
+}
+
+
+def names() -> tuple[str, ...]:
+    """Return the name of every event that time can bring about, the plans' among them."""
+    passages = [passage.event for passage in TIMED]
+    planned = [*ACTIONS, *(f"{action} refused" for action in ACTIONS)]
+    return tuple(dict.fromkeys([*passages, RENEWAL_FAILED, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned]))
 
 
 def next_due(state: State) -> Due | None:
@@ -93,7 +109,7 @@ def _retry(draft: Draft, number: int) -> Iterator[Happening]:
         yield _renewed(draft, order)
         return
     draft.put(replace(order, retry=retry(order, draft.assumed, draft.now)))
-    yield _of(draft, order, "automatic renewal failed", note=hindrance)
+    yield _of(draft, order, RENEWAL_FAILED, note=hindrance)
 
 
 def _renewed(draft: Draft, order: Order) -> Happening:
@@ -106,7 +122,7 @@ def _redeem(draft: Draft, order: Order) -> Iterator[Happening]:
     wanting = draft.state.orders.get(transfer.gaining_order) if transfer is not None else None
     failed = transfers.fail_pending(draft, order.name)
     if failed is not None and wanting is not None:
-        yield _of(draft, wanting, "transfer cancelled", -ledger.total(draft, failed.charges))
+        yield _of(draft, wanting, TRANSFER_CANCELLED, -ledger.total(draft, failed.charges))
     yield from _move_on(draft, order)
 
 
@@ -132,18 +148,12 @@ def _transfer(draft: Draft, name: str) -> Iterator[Happening]:
     yield _of(draft, here, "transfer completion")
 
 
-def _registration_promotion(draft: Draft, name: str) -> Iterator[Happening]:
-    draft.put(replace(_zone(draft, name), registration_promotion=None))
-    yield Happening(at=draft.now, event="registration promotion ends", subject=name)
+def _promotion(term: str) -> Callable[[Draft, str], Iterator[Happening]]:
+    def end(draft: Draft, name: str) -> Iterator[Happening]:
+        draft.put(replace(draft.state.zones[name], **{term: None}))  # type: ignore[arg-type]
+        yield Happening(at=draft.now, event=PROMOTION_ENDS[term], subject=name)
 
-
-def _renewal_promotion(draft: Draft, name: str) -> Iterator[Happening]:
-    draft.put(replace(_zone(draft, name), renewal_promotion=None))
-    yield Happening(at=draft.now, event="renewal promotion ends", subject=name)
-
-
-def _zone(draft: Draft, name: str) -> Zone:
-    return draft.state.zones[name]
+    return end
 
 
 def _plan(draft: Draft, number: int) -> Iterator[Happening]:
@@ -155,6 +165,5 @@ _KINDS: dict[str, Callable[[Draft, Any], Iterator[Happening]]] = {
     "plan": _plan,
     "retry": _retry,
     "transfer": _transfer,
-    "registration_promotion": _registration_promotion,
-    "renewal_promotion": _renewal_promotion,
+    **{term: _promotion(term) for term in PROMOTION_ENDS},
 }

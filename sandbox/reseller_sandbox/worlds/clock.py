@@ -17,13 +17,23 @@ from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import NOT_HELD, Refused
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.terms import account_called
+from reseller_sandbox.core.values import nearest
 from reseller_sandbox.core.zones import parse_name
-from reseller_sandbox.worlds.moment import BY_ITSELF, Journey, Moment, to, to_next_due, until_stage
+from reseller_sandbox.worlds.moment import (
+    BY_ITSELF,
+    Journey,
+    Moment,
+    to,
+    to_next_due,
+    until_event,
+    until_stage,
+)
 from reseller_sandbox.worlds.world import World
 
 Length = timedelta | relativedelta | str | int
 
-#: ``next``, or an order (``domain``, and ``account`` where several have one) and a ``stage`` to reach.
+#: ``next``; an order (``domain``, and ``account`` where several have one) and a ``stage`` to reach; or an
+#: ``event`` by name, perhaps of one ``domain`` or ``account``.
 Until = str | Mapping[str, str]
 
 
@@ -77,7 +87,8 @@ class ClockControl:
 
         ``by`` a length of time (``"P30D"``, ``"90m"``, seconds), ``to`` an instant, or ``until`` something
         happens: ``"next"`` is the next due event, ``{"domain": "x.com", "stage": "overdue"}`` the
-        moment an order reaches a stage. A dry run only answers what would come due. Raises
+        moment an order reaches a stage, ``{"event": "expiry"}`` the next event of that name, of a
+        ``domain`` or an ``account`` where one is given. A dry run only answers what would come due. Raises
         ``SetBack``, ``NothingDue``, ValueError for what is neither,
         and ``Refused`` with ``not_held`` or ``unknown_account``.
         """
@@ -113,16 +124,30 @@ class ClockControl:
         return to_next_due if until == "next" else self._until(until)
 
     def _until(self, until: Any) -> Journey:
-        if not isinstance(until, Mapping) or not {"domain", "stage"} <= set(until) <= _UNTIL:
-            raise ValueError("until is next, or has a domain, a stage and perhaps an account")
+        given = until if isinstance(until, Mapping) else {}
+        known = {"event", "domain", "account"} if "event" in given else {"domain", "stage", "account"}
+        if not {"event"} <= set(given) <= known and not {"domain", "stage"} <= set(given) <= known:
+            raise ValueError(
+                "until is next, or has a domain, a stage and perhaps an account, or an event and perhaps a "
+                "domain and an account"
+            )
+        return self._until_event(given) if "event" in given else self._until_stage(given)
+
+    def _until_event(self, until: Mapping[str, str]) -> Journey:
+        event, domain, account = until["event"], until.get("domain"), until.get("account")
+        if event not in events.names():
+            raise ValueError(
+                f"until.event is one of {', '.join(events.names())}{nearest(event, events.names())}"
+            )
+        client = account_called(self._world.state, account).client_id if account is not None else None
+        return until_event(event, parse_name(domain) if domain is not None else None, client)
+
+    def _until_stage(self, until: Mapping[str, str]) -> Journey:
         stages = [stage.value for stage in Stage]
         if until["stage"] not in stages:
-            raise ValueError(f"until.stage is one of {', '.join(stages)}")
+            raise ValueError(f"until.stage is one of {', '.join(stages)}{nearest(until['stage'], stages)}")
         order = _order(self._world.state, parse_name(until["domain"]), until.get("account"))
         return until_stage(order.id, Stage(until["stage"]))
-
-
-_UNTIL = {"domain", "stage", "account"}
 
 
 def _foreseen(moment: Moment, due: events.Due) -> list[Happening]:

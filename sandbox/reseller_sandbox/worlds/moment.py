@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -11,13 +11,14 @@ from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import LATEST, Clock, wire
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.model import Stage
+from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.faults import FaultBook
 
 #: The operation that the ledger names for what time does.
 BY_ITSELF = "time"
 
-#: How far ``until_stage`` looks ahead: two of the longest terms.
+#: How far ``until_stage`` and ``until_event`` look ahead: two of the longest terms.
 HORIZON = timedelta(days=366 * 20)
 
 
@@ -95,18 +96,47 @@ def to_next_due(moment: Moment) -> tuple[Moment, list[Happening]]:
 
 def until_stage(order: int, stage: Stage) -> Journey:
     """The way to the instant at which time brings an order to ``stage``; raises ``NothingDue``."""
+    found = f"time alone does not bring the order {order} to {stage.value}"
+
+    def there(moment: Moment, _: Sequence[Happening]) -> bool:
+        if order not in moment.state.orders and stage is not Stage.RELEASED:
+            raise NothingDue(found)
+        return _stage(moment.state, order) is stage
+
+    return _until(there, found)
+
+
+def until_event(event: str, name: str | None = None, account: int | None = None) -> Journey:
+    """The way to the next event of that name, or the next that is about ``name`` and ``account``.
+
+    Raises ``NothingDue``.
+    """
+    about = f" of {to_unicode(name)}" if name is not None else ""
+
+    def there(_: Moment, fired: Sequence[Happening]) -> bool:
+        return any(
+            one.event == event and name in (None, one.subject) and account in (None, one.account)
+            for one in fired
+        )
+
+    return _until(there, f"time alone does not lead to {event}{about} in {HORIZON.days // 366} years")
+
+
+def _until(there: Callable[[Moment, Sequence[Happening]], bool], reason: str) -> Journey:
+    """The way from one due event to the next until ``there`` says of the moment and what has just fired."""
 
     def go(moment: Moment) -> tuple[Moment, list[Happening]]:
         now = moment.clock.now()
         reached, fired = moment.settled(now)
         instant, furthest = now, min(now + HORIZON, LATEST)
-        while _stage(reached.state, order) is not stage:
+        just = list(fired)
+        while not there(reached, just):
             due = events.next_due(reached.state)
-            if due is None or due[0] > furthest or order not in reached.state.orders:
-                raise NothingDue(f"time alone does not bring the order {order} to {stage.value}")
+            if due is None or due[0] > furthest:
+                raise NothingDue(reason)
             instant = due[0]
-            reached, more = reached.settled(instant)
-            fired += more
+            reached, just = reached.settled(instant)
+            fired += just
         return reached.at(instant), fired
 
     return go
