@@ -109,8 +109,9 @@ def test_a_move_that_cannot_be_made(
 
 
 @pytest.fixture
-def eventful(sandbox: Sandbox) -> Sandbox:
+def eventful(make: Any) -> Sandbox:
     """A world in which everything is going to happen that time can bring about."""
+    sandbox: Sandbox = make(assume={"lifecycle.autorenew.tries": "daily"})
     sandbox.outside.set_promotion("com", of="registration", price=1, until="P3D")
     sandbox.outside.set_promotion("com", of="renewal", price=1, until="P4D")
     sandbox.outside.register("wanted.com", at="P5D")

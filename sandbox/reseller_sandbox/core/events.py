@@ -11,7 +11,7 @@ from typing import Any
 from reseller_sandbox.core import ledger, orders, plans, prices, renewals, transfers
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.lifecycle import TIMED, enter, retry
-from reseller_sandbox.core.model import OUTSIDE, Order, Stage, TransferStatus
+from reseller_sandbox.core.model import Order, Stage, TransferStatus
 from reseller_sandbox.core.outside import ACTIONS
 from reseller_sandbox.core.state import Draft, State
 
@@ -32,7 +32,9 @@ def names() -> tuple[str, ...]:
     """Return the name of every event that time can bring about, the plans' among them."""
     passages = [passage.event for passage in TIMED]
     planned = [*ACTIONS, *(f"{action} refused" for action in ACTIONS)]
-    return tuple(dict.fromkeys([*passages, RENEWAL_FAILED, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned]))
+    return tuple(
+        dict.fromkeys([*passages, RENEWAL_FAILED, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned])
+    )
 
 
 def next_due(state: State) -> Due | None:
