@@ -151,6 +151,7 @@ def serve(host: str, port: int, quiet: bool, certfile: str | None, keyfile: str 
     from reseller_sandbox.server.certificates import BadCertificate, require_certificate
     from reseller_sandbox.server.server import CannotListen, Server
     from reseller_sandbox.settings import BadSetting
+    from reseller_sandbox.web.app import UNREAD
     from reseller_sandbox.web.gate import Unguarded, require_guard
 
     try:
@@ -167,6 +168,7 @@ def serve(host: str, port: int, quiet: bool, certfile: str | None, keyfile: str 
             certfile=certfile,
             keyfile=keyfile,
             limit_connections=settings.max_connections,
+            when_unread=app.extensions[UNREAD],
         )
     except (FixtureError, BadAssumption, BadSetting, CannotListen, Unguarded, BadCertificate) as problem:
         give_up(str(problem))

@@ -20,6 +20,7 @@ from reseller_sandbox.core.model import Account
 from reseller_sandbox.inworld import InWorld
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.v3.signing import signed_headers
+from reseller_sandbox.web.app import UNREAD
 from reseller_sandbox.web.gate import require_guard
 from reseller_sandbox.worlds import Fork, Limits, World
 from reseller_sandbox.worlds.clock import ClockControl
@@ -162,7 +163,12 @@ class Sandbox(InWorld):
         settings = self.settings
         require_guard(host, settings.control_token, settings.control_open)
         with Server(
-            self.app, host, port, max_body=settings.max_body, limit_connections=settings.max_connections
+            self.app,
+            host,
+            port,
+            max_body=settings.max_body,
+            limit_connections=settings.max_connections,
+            when_unread=self.app.extensions[UNREAD],
         ) as server:
             yield server
 

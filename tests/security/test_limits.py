@@ -82,6 +82,7 @@ def test_what_cannot_have_been_meant(told: tuple[str, ...], complaint: str):
 def test_the_journal(small: Guarded):
     """It keeps the latest requests and counts the others; of long bodies it keeps the beginning."""
     client = small.sandbox.client()
+    small.sandbox.world.journal.clear()
     for _ in range(5):
         client.get("/v3/domains")
     advice = small.send("GET", "/_sandbox/advice").json

@@ -42,10 +42,14 @@ class Summary(Shape):
 
 
 class RequestShown(Shape):
-    """A request; its secrets are masked. ``cut`` is the size of a body that was too long to be kept whole."""
+    """A request; its secrets are masked. ``cut`` is the size of a body that was too long to be kept whole.
+
+    ``headers`` are shown of a request that was not let in.
+    """
 
     method = Text()
     target = Text()
+    headers = fields.Dict(keys=Text(), values=Text())
     body = fields.Raw(allow_none=True)
     cut = fields.Integer(allow_none=True)
 

@@ -55,6 +55,7 @@ class Refused(Exception):
 
 
 # Transport: what is wrong before any operation is reached.
+UNREADABLE_REQUEST = Rule("unreadable_request", "The server could not take the request up: {problem}")
 MALFORMED_BODY = Rule("malformed_body", "The body is not usable: {problem}.")
 BODY_TOO_LARGE = Rule("body_too_large", "The body is larger than the {limit} bytes taken here (--max-body).")
 UNSUPPORTED_MEDIA_TYPE = Rule("unsupported_media_type", "The content type {given} is not JSON.")

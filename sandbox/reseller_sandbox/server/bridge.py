@@ -27,6 +27,7 @@ from reseller_sandbox.server.delivery import (
     Again,
     Delivery,
 )
+from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import Problem
 from reseller_sandbox.server.requestlog import RequestLine, masked
 from reseller_sandbox.server.wire import Answer, Receive, Send, Wire
@@ -58,11 +59,16 @@ class Bridge:
     """
 
     def __init__(
-        self, app: WSGIApplication, max_body: int, request_log: Callable[[RequestLine], None] | None
+        self,
+        app: WSGIApplication,
+        max_body: int,
+        request_log: Callable[[RequestLine], None] | None,
+        when_unread: Callable[[Unread], None] | None = None,
     ) -> None:
         self.app = app
         self.max_body = max_body
         self.request_log = request_log
+        self.when_unread = when_unread
         #: The requests that wait for something, and by when that should be over, by the stopwatch.
         self.held: dict[asyncio.Task[Any], float] = {}
 
@@ -77,13 +83,32 @@ class Bridge:
             if ENV_TOO_LARGE in environ:
                 answer = answer.closing()
             await self._deliver(answer, environ.get(ENV_DELIVERY) or PLAIN, wire)
-            if self.request_log is not None:
-                self.request_log(request_line(environ, answer, stopwatch() - began))
+            self._log(environ, answer, began)
         except Gone:
-            return
+            if not wire.unread:  # It was whole, and the server has stopped before its time to be answered.
+                self._log({**environ, ENV_NOTE: "stopped"}, Answer(0, [], b""), began)
         except Exception as error:
             report(error, environ)
             await wire.drop()
+
+    def _log(self, environ: WSGIEnvironment, answer: Answer, began: float) -> None:
+        if self.request_log is not None:
+            self.request_log(request_line(environ, answer, stopwatch() - began))
+
+    def unread(self, head: bytes, problem: Problem) -> None:
+        """Give account of a request that ``app`` never saw: its ``head``, as much of it as came, and why."""
+        lost = Unread.of(head, problem)
+        try:
+            if self.when_unread is not None:
+                self.when_unread(lost)
+            if self.request_log is not None:
+                target = masked(lost.target) or "-"
+                size = len(problem.answer().body) if problem.status else 0
+                self.request_log(
+                    RequestLine(lost.method or "-", target, problem.status, 0.0, size, problem.error)
+                )
+        except Exception as error:
+            report(error, {"REQUEST_METHOD": lost.method, "RAW_URI": lost.target})
 
     async def _read(self, environ: WSGIEnvironment, wire: Wire) -> None:
         """Put the body into ``environ``, or the word that it is too large; raises ``Gone``."""

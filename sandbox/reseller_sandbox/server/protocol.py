@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from reseller_sandbox.server.bridge import origin_form
+from reseller_sandbox.server.bridge import Bridge, origin_form
+from reseller_sandbox.server.heads import escaped, is_tls, raw_target
 from reseller_sandbox.server.problem import Problem
 from reseller_sandbox.server.wire import Receive, Send, tcp_beneath
 
@@ -24,6 +25,17 @@ TARGET_TOO_LONG = Problem(414, "uri_too_long", f"The request target is longer th
 HEAD_TOO_LONG = Problem(
     431, "headers_too_large", f"The request's headers or trailers are longer than {MAX_HEAD} bytes together."
 )
+INCOMPLETE = Problem(0, "incomplete_request", "The connection ended before the request did.")
+SPOKE_TLS = Problem(
+    400,
+    "malformed_request",
+    "This is TLS, and the server speaks plain HTTP: use http:// in place of https://.",
+)
+
+
+def malformed(reason: str) -> Problem:
+    """Bytes that are not HTTP."""
+    return Problem(400, "malformed_request", f"This is not an HTTP request: {reason}.")
 
 
 class Refused(Exception):
@@ -41,10 +53,15 @@ class Protocol(HttpToolsProtocol):
         # Its own answer to too many connections is not JSON, so it is not to give any.
         self.limit_connections, self.limit_concurrency = self.limit_concurrency, None
         self.tcp: asyncio.Transport
+        self.bridge = cast(Bridge, self.config.app)
         self.problem: Problem | None = None
-        self.in_head = self.in_body = False
-        # Bytes that came and completed nothing; those of complete trailers; pieces of the body so far.
-        self.trickled = self.trailing = self.body_pieces = 0
+        self.reported = False
+        self.in_head = self.in_body = self.upgraded = False
+        # The head of the request that is being read, and where in it the first line is over.
+        self.head, self.headers_at = bytearray(), 0
+        # Bytes of the body to come where its length is known; of those that came and completed nothing; of
+        # complete trailers; pieces of the body so far.
+        self.left = self.trickled = self.trailing = self.body_pieces = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """A client has come."""
@@ -53,19 +70,46 @@ class Protocol(HttpToolsProtocol):
         if self.limit_connections is not None and len(self.connections) > self.limit_connections:
             self.app = self._overloaded
 
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection has ended, which the client may not have waited for."""
+        super().connection_lost(exc)
+        unanswered = self.in_body and not self.cycle.response_started
+        if self.problem is None and (self.in_head or unanswered):
+            self.problem = INCOMPLETE
+        self._report()
+
     def data_received(self, data: bytes) -> None:
-        """Parse what came, unless the client was refused already."""
-        if self.problem is not None:
-            return
-        before, in_head, in_body, pieces = self.cycle, self.in_head, self.in_body, self.body_pieces
-        idle = before is None or not before.more_body
-        super().data_received(data)
-        # The parser keeps a header or a trailer to itself until it is complete, which may be never.
-        if self.in_head and (in_head or (idle and self.cycle is before)):
-            self.trickled += len(data)
-        elif in_body and self.in_body:
-            self.trickled = self.trickled + len(data) if pieces == self.body_pieces else 0
-        if self.trickled > MAX_HEAD and self.problem is None:
+        """Parse what came, unless the client was refused already.
+
+        The parser gets it in pieces that end where the next request may begin: only in a request's first
+        line are there bytes to be escaped for it.
+        """
+        at = 0
+        while at < len(data) and self.problem is None and not self.upgraded:
+            end = min(at + self.left, len(data)) if self.left else data.find(b"\n", at) + 1 or len(data)
+            (self._body_received if self.in_body else self._head_received)(data[at:end])
+            at = end
+
+    def _head_received(self, piece: bytes) -> None:
+        first = not self.headers_at
+        self.head += piece
+        super().data_received(escaped(piece) if first else piece)
+        if first and not self.in_head:  # an empty line before it
+            self.head.clear()
+        elif first and piece.endswith(b"\n"):
+            self.headers_at = len(self.head)
+        self._limit(len(self.head) - self.headers_at)
+
+    def _body_received(self, piece: bytes) -> None:
+        pieces = self.body_pieces
+        super().data_received(piece)
+        # The parser keeps a trailer to itself until it is complete, which may be never.
+        whole = self.body_pieces > pieces or piece.endswith(b"\n")
+        self.trickled = 0 if whole else self.trickled + len(piece)
+        self._limit(self.trickled)
+
+    def _limit(self, size: int) -> None:
+        if size > MAX_HEAD and self.problem is None:
             self.problem = HEAD_TOO_LONG
             self.send_400_response("")
 
@@ -73,7 +117,7 @@ class Protocol(HttpToolsProtocol):
         """The first byte of a request is there."""
         super().on_message_begin()
         self.in_head = True
-        self.trickled = self.trailing = 0
+        self.left = self.trickled = self.trailing = 0
 
     def on_url(self, url: bytes) -> None:
         """A piece of the request target is there."""
@@ -94,22 +138,28 @@ class Protocol(HttpToolsProtocol):
         """A piece of the body is there."""
         super().on_body(body)
         self.body_pieces += 1
+        self.left = max(self.left - len(body), 0)
 
     def on_message_complete(self) -> None:
         """The whole request is there."""
         super().on_message_complete()
         self.in_body = False
+        self.head.clear()
+        self.headers_at = 0
+        # An upgrade is not made, but the parser will read no further request.
+        self.upgraded = self.parser.should_upgrade()
 
     def on_headers_complete(self) -> None:
         """The head of a request is there: hand it on, with the way to the socket in the scope's state."""
         self.in_head, self.in_body = False, True
-        if sum(len(name) + len(value) for name, value in self.headers) > MAX_HEAD:
-            self._refuse(HEAD_TOO_LONG)
-        self.scope["state"].update(target=self.url, transport=self.transport, tcp=self.tcp)
+        self.left = next((int(value) for name, value in self.headers if name == b"content-length"), 0)
+        head = bytes(self.head)
+        target = raw_target(head[: self.headers_at], self.url)
+        self.scope["state"].update(head=head, target=target, transport=self.transport, tcp=self.tcp)
         self.url = origin_form(self.url)
         super().on_headers_complete()
         if self.parser.should_upgrade():
-            # It is answered as if it had not asked, but the parser will read no further request.
+            # It is answered as if it had not asked.
             self.cycle.keep_alive = False
 
     def on_response_complete(self) -> None:
@@ -127,7 +177,7 @@ class Protocol(HttpToolsProtocol):
         if self.problem is None:
             error = sys.exception()
             reason = str(error.__cause__ or error.__context__ or error) if error else msg
-            self.problem = Problem(400, "malformed_request", f"This is not an HTTP request: {reason}.")
+            self.problem = SPOKE_TLS if is_tls(self.head) else malformed(reason)
         self._answer_problem()
 
     def _refuse(self, problem: Problem) -> NoReturn:
@@ -144,7 +194,14 @@ class Protocol(HttpToolsProtocol):
         elif cycle.more_body:  # Half of its answer is out.
             self.transport.close()
 
+    def _report(self) -> None:
+        """Say once, to whoever keeps account of requests, that one could not be read."""
+        if self.problem is not None and not self.reported:
+            self.reported = True
+            self.bridge.unread(bytes(self.head), self.problem)
+
     def _write_problem(self, problem: Problem) -> None:
+        self._report()
         self.transport.write(problem.raw())
         if not self.transport.can_write_eof():  # TLS has no such thing.
             self.transport.close()
@@ -153,9 +210,11 @@ class Protocol(HttpToolsProtocol):
         self.transport.write_eof()
         self.loop.call_later(LINGER, self.transport.abort)
 
-    async def _overloaded(self, _scope: Any, _receive: Receive, send: Send) -> None:
+    async def _overloaded(self, scope: Any, _receive: Receive, send: Send) -> None:
         limit = self.limit_connections
         message = f"There are more than {limit} connections, which is what this server was told to take."
-        answer = Problem(503, "too_many_connections", message).answer().closing()
+        problem = Problem(503, "too_many_connections", message)
+        self.bridge.unread(scope["state"]["head"], problem)
+        answer = problem.answer().closing()
         await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
         await send({"type": "http.response.body", "body": answer.body})

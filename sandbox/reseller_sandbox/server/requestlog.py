@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import unquote_plus
+from urllib.parse import quote, unquote_plus
 
 _SECRET = ("SIGNATURE", "TOKEN")
+_PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +26,13 @@ class RequestLine:
 
 
 def masked(target: str) -> str:
-    """A request target in which the value of every query element named …SIGNATURE or …TOKEN is ``***``."""
+    """A request target in which the value of every query element named …SIGNATURE or …TOKEN is ``***``.
+
+    Bytes that were sent as they are, which Latin-1 letters stand for in it, are percent-encoded, and so is
+    what cannot be printed.
+    """
+    if not (target.isascii() and target.isprintable()):
+        target = quote(target, _PLAIN, "latin-1", "replace")
     path, mark, query = target.partition("?")
     if not mark:
         return target

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.requestlog import RequestLine
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from reseller_sandbox.server.listener import Listener
 
-__all__ = ["CannotListen", "PortInUse", "RequestLine", "Server"]
+__all__ = ["CannotListen", "PortInUse", "RequestLine", "Server", "Unread"]
 
 #: How many seconds ``Server.stop`` lets ordinary answers take that are on their way.
 STOP_GRACE = 1.0
@@ -45,7 +46,8 @@ class Server:
     application is called with ``sandbox.body_too_large`` set. ``log`` is called
     after each answer. With ``certfile``, and ``keyfile`` unless the key is in
     there too, it speaks TLS. Past ``limit_connections`` clients are answered 503.
-    ``grace`` is how many seconds the requests in flight have when ``run`` ends.
+    ``grace`` is how many seconds the requests in flight have when ``run`` ends. ``when_unread`` is
+    called with each request that could not be read, and so never reached the application.
 
     Raises ``PortInUse``, and ``CannotListen`` for any other address that cannot be had.
     """
@@ -62,6 +64,7 @@ class Server:
         keyfile: str | None = None,
         limit_connections: int | None = None,
         grace: float = 5.0,
+        when_unread: Callable[[Unread], None] | None = None,
     ) -> None:
         self.app = app
         self.host = host
@@ -71,6 +74,7 @@ class Server:
         self.keyfile = keyfile
         self.limit_connections = limit_connections
         self.grace = grace
+        self.when_unread = when_unread
         self._socket = bound(host, port)
         self.port: int = self._socket.getsockname()[1]
         self._listener: Listener | None = None
@@ -133,7 +137,7 @@ class Server:
         from reseller_sandbox.server.listener import Listener
 
         self._listener = Listener(
-            Bridge(self.app, self.max_body, self.log),
+            Bridge(self.app, self.max_body, self.log, self.when_unread),
             grace=grace,
             certfile=self.certfile,
             keyfile=self.keyfile,

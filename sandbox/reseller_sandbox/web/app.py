@@ -18,6 +18,9 @@ from reseller_sandbox.worlds import Worlds
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
+#: Under this name an application has what is to be called with each request that a server could not read.
+UNREAD = "reseller_sandbox.unread"
+
 
 class _Digits(BaseConverter):
     """A whole number without a sign, of any length."""
@@ -45,6 +48,7 @@ def create_app(worlds: Worlds, generations: Sequence[Generation], max_body: int)
                 app.add_url_rule(rule, f"{endpoint.id}#{number}", view, methods=[endpoint.method])
     app.register_error_handler(HTTPException, pipeline.stray)
     app.register_error_handler(Exception, pipeline.crashed)
+    app.extensions[UNREAD] = pipeline.unread
     app.wsgi_app = delivering(partial(_through_world, app.wsgi_app))  # type: ignore[assignment, method-assign]
     return app
 

@@ -15,7 +15,7 @@ from reseller_sandbox.server.requestlog import masked
 from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming
 from reseller_sandbox.web.struck import Struck
 from reseller_sandbox.web.subjects import subjects
-from reseller_sandbox.worlds import Entry, Moment, Outcome, World
+from reseller_sandbox.worlds import Entry, Moment, Outcome, World, redact
 from reseller_sandbox.worlds.journal import NO_OPERATION, OK
 from reseller_sandbox.worlds.moment import after_request
 
@@ -24,7 +24,8 @@ from reseller_sandbox.worlds.moment import after_request
 class Exchange:
     """One request and its answer in the making; ``began`` is what the stopwatch showed when it came.
 
-    ``carried_out`` is whether the operation has been done. ``instead`` is what the client is told where
+    ``admitted`` is whether a row took the request and its credentials let it in, ``carried_out`` whether
+    the operation has been done. ``instead`` is what the client is told where
     faults keep the operation's own answer from arriving: an error's name, or ``fault``.
     """
 
@@ -39,6 +40,7 @@ class Exchange:
     changes: Sequence[Change] = ()
     refused: Refusal | None = None
     faults: list[FaultRule] = field(default_factory=list)
+    admitted: bool = False
     carried_out: bool = False
     instead: str = ""
     held: Struck | None = None
@@ -69,13 +71,15 @@ class Exchange:
         """Give the request its name in its world, and remember the moment it came at."""
         self.world = world
         if self.generation.journalled:
-            world.settle()
-            self.before = world.moment
-            self.cause = world.next_request()
-            self.after = world.moment
+            with world.lock:
+                world.settle()
+                self.before = world.moment
+                self.cause = world.next_request()
+                self.after = world.moment
 
     def act(self, endpoint: Endpoint, world: World, account: Account | None, cause: str) -> Answer:
         """Carry out the operation in ``world``; raises ``Refused``."""
+        self.admitted = True
         try:
             outcome = self._attempt(endpoint, world, account, cause)
             self._set_plans_off(endpoint, accepted=outcome.refused is None)
@@ -102,8 +106,6 @@ class Exchange:
     def refuse(self, refused: Refused) -> Answer:
         """The answer to a request that was refused."""
         self.refused = refused.refusal
-        if self.world is None and self.incoming.world is not None:
-            self.begin(self.incoming.world)
         return self.generation.refuse(refused, self.incoming, self.incoming.world, self.endpoint)
 
     def record(self, world: World, status: int, answer: bytes, assumed: Sequence[tuple[str, object]]) -> None:
@@ -132,6 +134,7 @@ class Exchange:
                 outcome=self.outcome,
                 faults=tuple(self.faults),
                 lost=bool(self.instead),
+                headers=() if self.admitted else tuple(redact.headers(incoming.headers.items())),
                 before=self.before,
                 after=self.after,
             )

@@ -15,8 +15,15 @@ from werkzeug.exceptions import HTTPException
 
 from reseller_sandbox.core.assumptions import named
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INTERNAL_ERROR, UNKNOWN_WORLD, Refused
+from reseller_sandbox.core.refusals import (
+    BODY_TOO_LARGE,
+    INTERNAL_ERROR,
+    UNKNOWN_WORLD,
+    UNREADABLE_REQUEST,
+    Refused,
+)
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_NOTE, ENV_SERVED, ENV_TOO_LARGE, Again
+from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.web import strikes, unmatched
 from reseller_sandbox.web.exchange import Exchange
 from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming, content
@@ -61,7 +68,7 @@ class Pipeline:
                 exchange.held = postponed.again.held
                 answer = self._perform(exchange, endpoint)
         except Refused as refused:
-            answer = exchange.refuse(refused)
+            answer = self._refuse(exchange, refused)
         except Exception as error:
             answer = self._fail(exchange, error)
         return self._finish(exchange, answer)
@@ -76,12 +83,31 @@ class Pipeline:
             refused = unmatched.why(error, exchange.incoming, self.generations, self.max_body)
         except Refused as earlier:
             refused = earlier
-        return self._finish(exchange, exchange.refuse(refused))
+        return self._finish(exchange, self._refuse(exchange, refused))
 
     def crashed(self, error: Exception) -> Response:
         """Answer for a failure outside any endpoint."""
         exchange = Exchange(self._owner(request.path), None, _incoming({}), stopwatch())
         return self._finish(exchange, self._fail(exchange, error))
+
+    def unread(self, lost: Unread) -> None:
+        """Keep account, in the default world, of a request that the server could not read."""
+        path = lost.target.partition("?")[0]
+        incoming = Incoming(lost.method, lost.target, path, "", dict(lost.headers), [], b"")
+        exchange = Exchange(self.generations[0], None, incoming, stopwatch())
+        exchange.refused = Refused(UNREADABLE_REQUEST, problem=lost.problem.message).refusal
+        world = self.worlds.default
+        with world.lock:
+            exchange.begin(world)
+            status = lost.problem.status
+            exchange.record(world, status, lost.problem.answer().body if status else b"", ())
+
+    def _refuse(self, exchange: Exchange, refused: Refused) -> Answer:
+        """The answer to a refusal, which stands in a journal: the default world's where none is known."""
+        known = exchange.incoming.world
+        if exchange.world is None and (known is not None or exchange.generation.journalled):
+            exchange.begin(known or self.worlds.default)
+        return exchange.refuse(refused)
 
     def _read(self, incoming: Incoming) -> None:
         environ = request.environ
@@ -110,7 +136,7 @@ class Pipeline:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{frame.filename}, line {frame.lineno}"
         log.error("%s failed: %s: %r (%s)", exchange.operation, type(error).__name__, str(error), where)
-        return exchange.refuse(Refused(INTERNAL_ERROR))
+        return self._refuse(exchange, Refused(INTERNAL_ERROR))
 
     def _finish(self, exchange: Exchange, answer: Answer) -> Response:
         """The answer as HTTP, once it stands in the journal."""

@@ -237,6 +237,7 @@ _BY_STATE: Mapping[Rule, Callable[[_Case], Allowed | None]] = {
 
 #: What is allowed instead, where the facts of the refusal say it.
 _BY_FACTS: Mapping[Rule, str] = {
+    r.UNREADABLE_REQUEST: "send a whole HTTP request: {problem}",
     r.MALFORMED_BODY: "send one JSON object in UTF-8",
     r.BODY_TOO_LARGE: "send at most {limit} bytes",
     r.UNSUPPORTED_MEDIA_TYPE: "send Content-Type: application/json",

@@ -39,6 +39,8 @@ class Entry:
     ``fault`` where a fault left no answer of the interface's own. ``faults`` are the rules that struck;
     ``lost`` is whether the operation's own answer did not arrive because of them. Where none at all was
     sent the status is that of the answer that was lost, or 0.
+
+    ``headers`` are kept, without their secrets, of a request that was not let in: what it is told by.
     """
 
     id: str
@@ -64,6 +66,7 @@ class Entry:
     answer_size: int | None = None
     faults: tuple[FaultRule, ...] = ()
     lost: bool = False
+    headers: tuple[tuple[str, str], ...] = ()
 
     @property
     def number(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from math import isfinite
 from typing import Any
 from urllib.parse import parse_qsl
@@ -23,6 +24,13 @@ _SECRET_IN_TEXT = re.compile(
     rf"({_WORDS}[\\\"']*\s*[:=]\s*)(?:{'|'.join(_VALUES)})", re.IGNORECASE | re.DOTALL
 )
 _FORM = re.compile(r"[^\s={}\"]+=")
+
+#: Headers whose values are secrets, beside those that are by any name.
+_SECRET_HEADERS = frozenset({"cookie", "set-cookie"})
+
+#: How many headers are kept of a request, and how many characters of each.
+_MOST_HEADERS = 40
+_LONGEST_HEADER = 200
 
 #: A secret this short is not looked for in other texts: it would be found everywhere.
 _SHORTEST = 4
@@ -57,6 +65,13 @@ def text_masked(text: str, secrets: Iterable[str] = ()) -> str:
         if secret in text:
             text = text.replace(secret, MASK)
     return _SECRET_IN_TEXT.sub(rf"\g<1>{MASK}", text)
+
+
+def headers(sent: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """A request's headers without their secrets, as many and as much of each as is worth keeping."""
+    for name, value in islice(sent, _MOST_HEADERS):
+        secret = is_secret(name) or name.lower() in _SECRET_HEADERS
+        yield name[:_LONGEST_HEADER], MASK if secret else text_masked(value)[:_LONGEST_HEADER]
 
 
 def secrets_in(value: Any) -> Iterator[str]:
