@@ -12,13 +12,14 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 from queue import Queue
 from wsgiref.validate import validator
 
 import pytest
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.server.delivery import Delivery
+from reseller_sandbox.server.delivery import Again, Delivery
 from reseller_sandbox.server.protocol import MAX_HEAD, MAX_TARGET
 from reseller_sandbox.server.server import CannotListen, PortInUse, RequestLine, Server, bound
 
@@ -611,6 +612,23 @@ def test_a_client_that_leaves_while_it_sends_its_body(serve, dial, toy, caplog):
     assert not caplog.records
 
 
+def test_a_request_that_was_put_off_when_the_server_stops_has_its_line(serve, dial, toy):
+    def put_off(environ):
+        environ["sandbox.again"] = Again(after=PATIENCE)
+        return "204 No Content", b""
+
+    lines: Queue[RequestLine] = Queue()
+    app = toy(put_off)
+    server = serve(app, log=lines.put)
+    client = dial(server)
+    client.get(b"/put-off")
+    while not app.asked:
+        time.sleep(0.001)
+    server.stop()
+    line = lines.get(timeout=PATIENCE)
+    assert (line.status, line.target, line.note) == (0, "/put-off", "stopped")
+
+
 def test_stopping_does_not_wait_for_half_a_request(serve, dial, toy):
     server = serve(toy())
     half_head, half_body, other = dial(server), dial(server), dial(server)
@@ -630,7 +648,7 @@ def test_stopping_does_not_wait_for_half_a_request(serve, dial, toy):
 PROGRAM = """
     import sys
     from reseller_sandbox.server.server import Server
-    from reseller_sandbox.server.delivery import Delivery
+    from reseller_sandbox.server.delivery import Again, Delivery
 
     def app(environ, start_response):
         print("asked", flush=True)
