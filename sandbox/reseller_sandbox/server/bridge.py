@@ -85,7 +85,9 @@ class Bridge:
             await self._deliver(answer, environ.get(ENV_DELIVERY) or PLAIN, wire)
             self._log(environ, answer, began)
         except Gone:
-            if not wire.unread:  # It was whole, and the server has stopped before its time to be answered.
+            if (
+                "wsgi.input" in environ
+            ):  # It was whole, and the server has stopped before its time to be answered.
                 self._log({**environ, ENV_NOTE: "stopped"}, Answer(0, [], b""), began)
         except Exception as error:
             report(error, environ)

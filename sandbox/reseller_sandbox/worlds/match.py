@@ -146,7 +146,7 @@ def _outcome(given: str, words: Vocabulary | None) -> str:
 
 def _switch(name: str, given: Any) -> bool:
     """True or false, or the word for it in a query string."""
-    found = {"true": True, "false": False}.get(str(given).lower() if isinstance(given, bool) else given)
+    found = {"true": True, "false": False}.get(str(given).lower() if isinstance(given, bool) else str(given))
     if found is None:
         raise Refused(INVALID_PARAMETER, problems=f"{name} must be true or false")
     return found
