@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from reseller_sandbox import Sandbox
-from tests.registry import arrange_balance
+from reseller_sandbox.core.model import Stage
+from tests.registry import arrange, arrange_balance
 from tests.v2.works import WORKS, Ask
 
 Arrange = Callable[[Sandbox], object]
@@ -186,7 +187,11 @@ for word, name in {"delete": "removed.com", "renew": "requested.com", "restore":
 for word in DECISIONS:
     pair(f"transfer.{word}", STATUS, STATUS, at(f"transfer.{word}", "active.com"))
 for word in HOST:
-    pair(f"host.{word}", STATUS, STATUS, at(f"host.{word}", "overdue.com"))
+    if word != "info":
+        pair(f"host.{word}", STATUS, STATUS, at(f"host.{word}", "overdue.com"))
+pair(
+    "host.info", STATUS, STATUS, arrange=lambda sandbox: arrange(sandbox, "active.com", stage=Stage.RELEASED)
+)
 for word in ("check", "create", "edit"):
     unsupported = "Order not support this action"
     pair(f"host.{word}", unsupported, unsupported, at(f"host.{word}", "held.shop"))

@@ -510,7 +510,8 @@ def _end_transfer(climb: Climb, name: str) -> None:
 
 def _host(climb: Climb, *, support: bool, changes: bool) -> None:
     flags = frozenset({Flag.UPDATE_PROHIBITED})
-    arrange(climb.sandbox, "active.com", stage=Stage.OVERDUE, flags=flags)
+    stage = Stage.OVERDUE if support or changes else Stage.RELEASED  # a host can be read at any other
+    arrange(climb.sandbox, "active.com", stage=stage, flags=flags)
     if support:
         arrange_zone(climb.sandbox, "com", hosts=False)
     lost = "Object not found nobodys.com"

@@ -44,7 +44,7 @@ OPERATIONS: dict[str, tuple[Action, Ask, str]] = {
     "domain.restore": (Action.RESTORE, Ask("PUT", f"{ONE}/restore"), STATUS),
     "transfer.approve": (Action.APPROVE_TRANSFER, Ask("PUT", f"{ONE}/transfer/approve"), STATUS),
     "transfer.reject": (Action.REJECT_TRANSFER, Ask("PUT", f"{ONE}/transfer/reject"), STATUS),
-    "host.check": (Action.READ_HOSTS, Ask("GET", f"{HOST}/check"), STATUS),
+    "host.check": (Action.CHECK_HOST, Ask("GET", f"{HOST}/check"), STATUS),
     "host.create": (Action.CHANGE_HOSTS, Ask("POST", f"{ONE}/host/ns2", {"ip": ADDRESS}), STATUS),
     "host.edit": (Action.CHANGE_HOSTS, Ask("PUT", HOST, {"ip": {"add": ADDRESS}}), STATUS),
     "host.info": (Action.READ_HOSTS, Ask("GET", HOST), STATUS),

@@ -431,7 +431,7 @@ def update_glue_record(climb: Climb) -> None:
     _made_ready(climb, "active.com", "changing glue records")
     _named_host(climb)
     climb.refused("invalid_ip", "'::g'")
-    climb.body = {"ips": ["::1"]}
+    climb.body = {"ips": ["2001:db8::1"]}
 
 
 def _named_host(climb: Climb) -> None:
@@ -458,18 +458,16 @@ def delete_glue_record(climb: Climb) -> None:
 
 @ladder("listGlueRecords")
 def list_glue_records(climb: Climb) -> None:
-    """Zone and stage."""
-    _hostless(climb)
-    climb.arrange("active.com", stage=Stage.OVERDUE)
+    """The stage, which is one that no order stays at."""
+    climb.arrange("active.com", stage=Stage.RELEASED)
     climb.found("active.com")
-    _hosted(climb)
-    climb.refused("wrong_state", "at the stage overdue, where reading glue records is not possible")
+    climb.refused("wrong_state", "at the stage released, where reading glue records is not possible")
     climb.arrange("active.com", stage=Stage.ACTIVE)
 
 
 @ladder("getGlueRecord")
 def get_glue_record(climb: Climb) -> None:
-    """Zone, stage, host name, whether it is there."""
+    """Stage, host name, whether it is there."""
     climb.host = "-"
     list_glue_records(climb)
     _named_host(climb)

@@ -14,7 +14,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import Assumptions, BadAssumption, catalogue
 from reseller_sandbox.core.model import Flag, Stage
-from tests.clients import Answer, Api
+from tests.clients import Answer, Api, InProcess
 from tests.registry import arrange, arrange_zone, balance, connect, order_of
 from tests.shapes import CONTACTS, envelope, fits
 
@@ -328,11 +328,41 @@ def privacy_renewal(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.nameservers.own_glue")
 def own_glue(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Name servers below the name itself."""
+    """Name servers below the name itself, another of one's own, or one that nobody holds."""
     target = "/v3/domains/setNameservers/active.com"
-    answer = api.post(target, {"nameservers": ["ns8.active.com"]})
-    assert answer.error == (None if value == "ignored" else "invalid_nameserver")
-    assert api.post(target, {"nameservers": ["ns1.active.com"]}).error is None
+    refused = None if value == "ignored" else "invalid_nameserver"
+    new = {"domainName": "new.com", "nameservers": ["ns1.new.com"]}
+    assert api.post(CREATE, {"domain": new}).error == refused
+    for server, parent in {
+        "ns1.second.com": "second.com",
+        "ns1.nobodys.com.ua": "nobodys.com.ua",
+        "a.b.redemption.com": "redemption.com",
+        "ns8.active.com": "active.com",
+    }.items():
+        answer = api.post(target, {"nameservers": ["ns1.elsewhere.org", server]})
+        assert answer.error == refused, server
+        assert refused is None or f"{server!r} lies below {parent} and needs a glue record" in answer.message
+        v2 = InProcess(sandbox.app)
+        token = [("X-Auth-Token", sandbox.account("main").token)]
+        body = f'{{"ns": {{"add": ["x{server}"]}}}}'.encode()
+        assert v2("PUT", "/V2.0/domain/second.com", token, body).status == (200 if refused is None else 400)
+    for server in ("ns1.active.com", "ns1.theirs.com", "ns.elsewhere.com", "second.com", "ns1.example.org"):
+        assert api.post(target, {"nameservers": [server]}).error is None, server
+    return answer
+
+
+@silence("hosts.private_addresses")
+def private_addresses(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """Glue of a network that only its owner reaches."""
+    glue = "/v3/domains/glueRecords/active.com"
+    for number, ip in enumerate(["10.1.2.3", "192.168.0.1", "fd00::1", "::ffff:172.16.0.1", "192.0.2.1"]):
+        made = api.post(glue, {"hostname": f"ns{number + 5}", "ips": ["8.8.8.8", ip]})
+        answer = api.put(f"{glue}/ns1", {"ips": [ip]})
+        for one in (made, answer):
+            assert one.error == (None if value == "accepted" else "invalid_ip")
+            assert one.assumptions["hosts.private_addresses"] == value
+    public = api.put(f"{glue}/ns1", {"ips": ["8.8.8.8", "2a00:1450::1"]})
+    assert (public.status, public.assumptions.get("hosts.private_addresses")) == (200, None)
     return answer
 
 
@@ -348,7 +378,9 @@ def transfer_years(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 
 V3_SILENCES = {
-    str(row["name"]): row for row in catalogue(Assumptions()) if str(row["name"]).startswith("v3.")
+    str(row["name"]): row
+    for row in catalogue(Assumptions())
+    if str(row["name"]).startswith(("v3.", "hosts."))
 }
 VALUES = [
     (name, value)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.clients import Api
-from tests.registry import order_of
+from reseller_sandbox.fixture import FixtureError, loads
+from tests.clients import Api, InProcess
+from tests.registry import REGISTRY, order_of
+from tests.v2.client import Client, refusal
 
 D = "/v3/domains"
 SERVERS = f"{D}/setNameservers/active.com"
@@ -96,6 +99,114 @@ def test_bad_hosts_are_refused_by_name(api: Api, host: str) -> None:
     answer = api.post(GLUE, {"hostname": host, "ips": ["192.0.2.1"]})
     assert answer.error == "invalid_hostname"
     assert repr(host)[:60] in answer.message
+
+
+NOWHERE = {
+    "0.0.0.0": "the unspecified",
+    "::": "the unspecified",
+    "127.0.0.1": "a loopback",
+    "127.255.255.254": "a loopback",
+    "::1": "a loopback",
+    "::ffff:127.0.0.1": "a loopback",
+    "169.254.1.1": "a link-local",
+    "fe80::1": "a link-local",
+    "224.0.0.1": "a multicast",
+    "239.255.255.255": "a multicast",
+    "ff02::1": "a multicast",
+    "255.255.255.255": "the broadcast",
+    "::ffff:255.255.255.255": "the broadcast",
+}
+
+
+@pytest.mark.parametrize(("ip", "kind"), NOWHERE.items())
+def test_addresses_that_lead_nowhere_are_no_glue(api: Api, sandbox: Sandbox, ip: str, kind: str) -> None:
+    """In a new record and in a changed one of either interface, and in a fixture."""
+    before, version = sandbox.world.state, "v6" if ":" in ip else "v4"
+    entry = [{"ip": ip, "type": version}]
+    v2 = Client(InProcess(sandbox.app), sandbox.account("main").token, checked=False)
+    told = [
+        api.post(GLUE, {"hostname": "ns2", "ips": ["192.0.2.5", ip]}).message,
+        api.put(f"{GLUE}/ns1", {"ips": [ip]}).message,
+    ]
+    for answer in (
+        v2.post("/domain/active.com/host/ns2", {"ip": entry}),
+        v2.put("/domain/active.com/host/ns1", {"ip": {"add": entry}}),
+    ):
+        assert refusal(answer)[:2] == (400, f"Not the correct IP{version}: {ip}")
+        told.append(answer.headers["x-sandbox-refusal"])
+    text = REGISTRY.read_text("utf-8").replace("192.0.2.7", f'"{ip}"')
+    with pytest.raises(FixtureError) as raised:
+        loads(text)
+    told.append(str(raised.value))
+    assert [words for words in told if f"is {kind} address" not in words] == []
+    assert sandbox.world.state is before
+
+
+HOSTS_ELSEWHERE = [
+    "ns1.other.com",
+    "ns1.other.com.",
+    "ns1.second.com",
+    "ns1.net",
+    "ns1\u3002other\uff0ecom",
+    "sub.ns1",
+    "active.com",
+    "active.com.",
+    "notactive.com",
+]
+
+
+@pytest.mark.parametrize("host", HOSTS_ELSEWHERE)
+def test_a_host_name_with_a_dot_lies_below_the_name(api: Api, sandbox: Sandbox, host: str) -> None:
+    """Nothing of another's is put below it, in any operation of either interface."""
+    before = sandbox.world.state
+    v2 = Client(InProcess(sandbox.app), sandbox.account("main").token, checked=False)
+    quoted = quote(host)
+    for answer in (
+        api.post(GLUE, {"hostname": host, "ips": ["192.0.2.1"]}),
+        api.put(f"{GLUE}/{quoted}", {"ips": ["192.0.2.1"]}),
+        api.get(f"{GLUE}/{quoted}"),
+        api.delete(f"{GLUE}/{quoted}"),
+    ):
+        assert answer.error == "invalid_hostname", answer.raw
+        assert "does not lie below active.com" in answer.message or "it has no zone" in answer.message
+    entry = [{"ip": "192.0.2.1", "type": "v4"}]
+    one = f"/domain/active.com/host/{quoted}"
+    for answer in (
+        v2.get(f"{one}/check"),
+        v2.post(one, {"ip": entry}),
+        v2.put(one, {"ip": {"add": entry}}),
+        v2.get(one),
+        v2.delete(one),
+    ):
+        assert refusal(answer)[0] == 404
+        assert refusal(answer)[2] == "invalid_hostname"
+    assert sandbox.world.state is before
+
+
+@pytest.mark.parametrize(
+    ("host", "kept"),
+    [
+        ("NS2", "ns2.active.com"),
+        ("ns2.active.com", "ns2.active.com"),
+        ("ns2.Active.com.", "ns2.active.com"),
+        ("a.b.active.com", "a.b.active.com"),
+        ("ns2\u3002active\u3002com", "ns2.active.com"),
+        ("назва", "xn--80aaft2a.active.com"),
+    ],
+)
+def test_a_host_is_named_by_its_label_or_in_full(api: Api, host: str, kept: str) -> None:
+    """A label goes below the name; with a dot in it, it is the whole name."""
+    made = api.post(GLUE, {"hostname": host, "ips": ["192.0.2.1"]})
+    assert (made.status, made.json.get("hostname")) == (200, kept), made.raw
+    assert api.get(f"{GLUE}/{quote(host)}").json["hostname"] == kept
+
+
+def test_a_zone_without_hosts_has_an_empty_list_of_them(api: Api) -> None:
+    """There is nothing to read and nothing to be made."""
+    glue = f"{D}/glueRecords/held.shop"
+    assert api.get(glue).json == {"glueRecords": []}
+    assert api.get(f"{glue}/ns1").error == "host_not_found"
+    assert api.post(glue, {"hostname": "ns1", "ips": ["192.0.2.1"]}).error == "hosts_not_supported"
 
 
 def test_a_host_in_use_stays(sandbox: Sandbox, api: Api, other: Api) -> None:

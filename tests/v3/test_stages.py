@@ -130,7 +130,9 @@ def test_reading_is_possible_at_every_stage(sandbox: Sandbox, api: Api) -> None:
 
 
 def test_the_table_says_what_was_decided() -> None:
-    """Renewal of live and overdue names, restore from redemption alone, everything else on live names."""
+    """Renewal of live and overdue names, restore from redemption alone, glue records to be read of any,
+    everything else on live names.
+    """
     kept = {Stage.ACTIVE, Stage.OVERDUE}
     wider = {
         Action.RENEW: kept,
@@ -141,6 +143,7 @@ def test_the_table_says_what_was_decided() -> None:
         Action.APPROVE_TRANSFER: kept,
         Action.REJECT_TRANSFER: kept,
         Action.CANCEL_TRANSFER: {Stage.ARRIVING},
+        Action.READ_HOSTS: set(STAGES),
     }
     assert {move.action: set(move.stages) for move in MOVES} == {
         action: wider.get(action, {Stage.ACTIVE}) for action in Action

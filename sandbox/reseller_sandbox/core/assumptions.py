@@ -257,7 +257,14 @@ class Assumptions:
         "v3.nameservers.own_glue",
         "ignored",
         "required",
-        about="Whether a name server below the name itself must have a glue record first.",
+        about="Whether a name server must have a glue record first that lies below the name itself, below "
+        "another name of the account's, or below a name of the service's zones that nobody holds.",
+    )
+    private_glue: str = _one_of(
+        "hosts.private_addresses",
+        "accepted",
+        "refused",
+        about="Whether a glue record may hold addresses of private networks and of documentation.",
     )
     transfer_years: str = _one_of(
         "v3.transfer.years",

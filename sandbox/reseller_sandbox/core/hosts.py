@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from itertools import pairwise
 
 from reseller_sandbox.core import names
+from reseller_sandbox.core.addresses import (
+    MOST_ADDRESSES,
+    TypedAddress,
+    bad_address,
+    parse_addresses,
+    parse_typed,
+    require_allowed,
+)
 from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Host, Order
 from reseller_sandbox.core.refusals import (
@@ -16,19 +23,19 @@ from reseller_sandbox.core.refusals import (
     HOST_NOT_FOUND,
     HOSTS_NOT_SUPPORTED,
     INVALID_HOSTNAME,
-    INVALID_IP,
     INVALID_NAMESERVER,
-    UNKNOWN_IP_TYPE,
     Refused,
 )
 from reseller_sandbox.core.state import Draft, State
 
 MOST_NAMESERVERS = 13
-MOST_ADDRESSES = 13
 
 
-def parse_nameservers(draft: Draft, servers: Sequence[str], domain: str) -> tuple[str, ...]:
-    """``servers`` as the registry keeps them; refuses with ``invalid_nameserver``."""
+def parse_nameservers(draft: Draft, account: int, servers: Sequence[str], domain: str) -> tuple[str, ...]:
+    """Return ``servers`` of the account's ``domain`` as the registry keeps them.
+
+    Refuse with ``invalid_nameserver``.
+    """
     if len(servers) > MOST_NAMESERVERS:
         raise Refused(
             INVALID_NAMESERVER,
@@ -40,14 +47,27 @@ def parse_nameservers(draft: Draft, servers: Sequence[str], domain: str) -> tupl
         name = parse_nameserver(server)
         if name in found:
             raise Refused(INVALID_NAMESERVER, server=server, problem="is there twice")
-        if (
-            names.below(name, domain)
-            and draft.assumed.own_glue == "required"
-            and name not in draft.state.hosts
-        ):
-            raise Refused(INVALID_NAMESERVER, server=server, problem="needs a glue record first")
+        parent = _glueless_below(draft.state, account, name, domain)
+        if parent and draft.assumed.own_glue == "required":
+            problem = f"lies below {names.to_unicode(parent)} and needs a glue record first"
+            raise Refused(INVALID_NAMESERVER, server=server, problem=problem)
         found.append(name)
     return tuple(found)
+
+
+def _glueless_below(state: State, account: int, server: str, domain: str) -> str | None:
+    """Return the name that ``server`` lies below without being a host, where nobody else is to make it one.
+
+    That is ``domain``, another of the account's names, or a name of a zone here that nobody holds.
+    """
+    if server in state.hosts:
+        return None
+    ends = names.suffixes(server)
+    parent = next((name for name, end in pairwise(ends) if end in state.zones), None)
+    if parent is None or parent == domain:
+        return parent
+    number = state.holding_order.get(parent)
+    return parent if number is None or state.orders[number].account == account else None
 
 
 def parse_nameserver(text: str) -> str:
@@ -59,74 +79,18 @@ def parse_nameserver(text: str) -> str:
 
 
 def parse_host(domain: str, text: str) -> str:
-    """The full host name for ``text``: labels below ``domain``, or the whole name (with a final dot: always).
+    """Return the full host name for ``text``: one label, or with a dot in it the whole name.
 
-    Refuses with ``invalid_hostname`` when it is malformed, lies elsewhere or is ``domain`` itself.
+    Refuse with ``invalid_hostname`` when it is malformed, lies elsewhere or is ``domain`` itself.
     """
-    trimmed = text.removesuffix(".")
     try:
-        whole = names.normalise(trimmed) if "." in trimmed else ""
-        if names.below(whole, domain):
-            return whole
-        if whole != domain and (not whole or trimmed == text):
-            return names.normalise(f"{trimmed}.{domain}")
+        whole = names.normalise(text if names.dotted(text) else f"{text}.{domain}")
     except names.BadName as problem:
         raise Refused(INVALID_HOSTNAME, host=text[:80], problem=f"is no host name: {problem}") from None
-    raise Refused(INVALID_HOSTNAME, host=text[:80], problem=f"does not lie below {names.to_unicode(domain)}")
-
-
-def parse_addresses(texts: Sequence[str], field: str = "ips") -> tuple[str, ...]:
-    """IPv4 and IPv6 addresses in their canonical spelling; refuses with ``invalid_ip``."""
-    if not texts:
-        raise Refused(INVALID_IP, field=field, ip=[], problem="is empty: at least one is needed", version=4)
-    if len(texts) > MOST_ADDRESSES:
-        raise _bad_address(texts[MOST_ADDRESSES], f"is one more than {MOST_ADDRESSES}", field)
-    found: list[str] = []
-    for text in texts:
-        address = parse_address(text, field)
-        if address in found:
-            raise _bad_address(text, "is there twice", field)
-        found.append(address)
-    return tuple(found)
-
-
-def parse_address(text: str, field: str = "ips", version: int | None = None) -> str:
-    """One address in its canonical spelling, of either version or of the one given."""
-    try:
-        address = ipaddress.ip_address(text)
-    except ValueError:
-        address = None
-    if address is None or (address.version == 6 and "%" in text):
-        raise _bad_address(text, "is not an IP address", field, version)
-    if version is not None and address.version != version:
-        raise _bad_address(text, f"is not an IPv{version} address", field, version)
-    if isinstance(address, ipaddress.IPv6Address) and address.ipv4_mapped:
-        return f"::ffff:{address.ipv4_mapped}"  # as every version of Python should write it
-    return str(address)
-
-
-def _bad_address(text: str, problem: str, field: str, version: int | None = None) -> Refused:
-    """The refusal of an address; its fact ``version`` is the one it should have, or seems to have."""
-    meant = version or (6 if ":" in text else 4)
-    return Refused(INVALID_IP, field=field, ip=text[:60], problem=problem, version=meant)
-
-
-class TypedAddress(NamedTuple):
-    """An address as a caller writes it, with the type it is said to have: ``v4`` or ``v6``."""
-
-    type: str
-    ip: str
-
-
-_VERSIONS = {"v4": 4, "v6": 6}
-
-
-def parse_typed(given: Sequence[TypedAddress]) -> tuple[str, ...]:
-    """Addresses in their canonical spelling; refuses with ``unknown_ip_type``, then ``invalid_ip``."""
-    for address in given:
-        if address.type not in _VERSIONS:
-            raise Refused(UNKNOWN_IP_TYPE, type=address.type[:60], field="ip")
-    return tuple(parse_address(address.ip, "ip", _VERSIONS[address.type]) for address in given)
+    if not names.below(whole, domain):
+        elsewhere = f"does not lie below {names.to_unicode(domain)}"
+        raise Refused(INVALID_HOSTNAME, host=text[:80], problem=elsewhere)
+    return whole
 
 
 def of_domain(state: State, domain: str) -> list[Host]:
@@ -159,7 +123,7 @@ def get(draft: Draft, order: Order, text: str) -> Host:
 def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
     """A new host below the order's name."""
     name = parse_host(order.name, text)
-    addresses = parse_addresses(ips)
+    addresses = parse_addresses(draft, ips)
     if name in draft.state.hosts:
         raise Refused(HOST_EXISTS, host=names.to_unicode(name))
     host = Host(name=name, domain=order.name, ips=addresses)
@@ -170,7 +134,7 @@ def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
 def update(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
     """Other addresses for a host that is there."""
     host = get(draft, order, text)
-    changed = replace(host, ips=parse_addresses(ips))
+    changed = replace(host, ips=parse_addresses(draft, ips))
     draft.put(changed)
     return changed
 
@@ -186,16 +150,17 @@ def change(
     ips = list(host.ips)
     for ip in parse_typed(remove):
         if ip not in ips:
-            raise _bad_address(ip, "is no address of the host", "ip")
+            raise bad_address(ip, "is no address of the host", "ip")
         ips.remove(ip)
     for ip in parse_typed(add):
         if ip in ips:
-            raise _bad_address(ip, "is an address of the host already", "ip")
+            raise bad_address(ip, "is an address of the host already", "ip")
+        require_allowed(draft, ip, "ip")
         ips.append(ip)
     if not ips:
-        raise _bad_address(host.ips[-1], "is the last address: one must stay", "ip")
+        raise bad_address(host.ips[-1], "is the last address: one must stay", "ip")
     if len(ips) > MOST_ADDRESSES:
-        raise _bad_address(ips[-1], f"is one more than {MOST_ADDRESSES}", "ip")
+        raise bad_address(ips[-1], f"is one more than {MOST_ADDRESSES}", "ip")
     changed = replace(host, ips=tuple(ips))
     draft.put(changed)
     return changed

@@ -38,6 +38,7 @@ class Action(StrEnum):
     SET_NAMESERVERS = "changing name servers"
     SET_CONTACTS = "changing contacts"
     CHANGE_HOSTS = "changing glue records"
+    CHECK_HOST = "checking for a glue record"
     READ_HOSTS = "reading glue records"
     SET_AUTH_CODE = "setting the code"
     READ_AUTH_CODE = "reading the code"
@@ -67,6 +68,7 @@ class Move:
 
 _LIVE = (Stage.ACTIVE,)
 _KEPT = (Stage.ACTIVE, Stage.OVERDUE)
+_ANY = tuple(stage for stage in Stage if stage is not Stage.RELEASED)
 
 MOVES: tuple[Move, ...] = (
     Move(Action.RENEW, _KEPT, Stage.ACTIVE, while_leaving=False, forbidden_by=Flag.RENEW_PROHIBITED),
@@ -90,7 +92,8 @@ MOVES: tuple[Move, ...] = (
     Move(Action.SET_NAMESERVERS, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
     Move(Action.SET_CONTACTS, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
     Move(Action.CHANGE_HOSTS, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
-    Move(Action.READ_HOSTS, _LIVE),
+    Move(Action.CHECK_HOST, _LIVE),
+    Move(Action.READ_HOSTS, _ANY),
     Move(Action.SET_AUTH_CODE, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
     Move(Action.READ_AUTH_CODE, _KEPT),
     Move(Action.TRANSFER_OUT, _KEPT, while_leaving=False, forbidden_by=Flag.TRANSFER_PROHIBITED),
@@ -223,8 +226,9 @@ _REMEDY = {
 
 
 def _allowed(stage: Stage) -> str:
-    possible = [move.action.value for move in MOVES if stage in move.stages]
-    if possible:
+    possible = [move.action for move in MOVES if stage in move.stages]
+    if set(possible) - {Action.READ_HOSTS}:
         return "possible there: " + ", ".join(possible)
     waited = next((passage for passage in TIMED if passage.stage is stage), None)
-    return f"nothing is possible there until {waited.event}" if waited else "nothing is possible there"
+    until = f" until {waited.event}" if waited else ""
+    return f"only {possible[0]} is possible there{until}" if possible else "nothing is possible there"

@@ -11,6 +11,7 @@ import re
 from functools import lru_cache
 
 LONGEST = 253
+_DOTS = re.compile(r"[.\u3002\uff0e\uff61]")
 _LABEL = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)")
 
 
@@ -81,6 +82,11 @@ def to_unicode(name: str) -> str:
 def below(name: str, parent: str) -> bool:
     """Whether ``name`` lies below ``parent``."""
     return name.endswith("." + parent)
+
+
+def dotted(text: str) -> bool:
+    """Whether ``text`` has a dot in it, be it one of those that IDNA reads as dots."""
+    return _DOTS.search(text) is not None
 
 
 def suffixes(name: str) -> list[str]:

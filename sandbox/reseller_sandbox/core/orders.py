@@ -136,7 +136,8 @@ def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order
     require(draft, order, Action.SET_NAMESERVERS, locks=draft.assumed.update_lock_covers == "updates")
     if not servers:
         raise Refused(INVALID_NAMESERVER, server=[], problem="is empty: at least one is needed")
-    return _write(draft, replace(order, nameservers=hosts.parse_nameservers(draft, servers, order.name)))
+    parsed = hosts.parse_nameservers(draft, order.account, servers, order.name)
+    return _write(draft, replace(order, nameservers=parsed))
 
 
 def set_contacts(

@@ -95,7 +95,7 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
         customers.own(draft.state, account, wanted.customer_id)
     servers = account.nameservers
     if wanted.nameservers is not None:
-        servers = hosts.parse_nameservers(draft, wanted.nameservers, wanted.name)
+        servers = hosts.parse_nameservers(draft, account.client_id, wanted.nameservers, wanted.name)
     license_number = _license(draft, zone, wanted)
     if found.taken or (account.client_id, wanted.name) in draft.state.own_order:
         raise Refused(NAME_TAKEN, name=to_unicode(wanted.name))

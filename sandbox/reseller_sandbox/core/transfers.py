@@ -73,7 +73,8 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
         raise Refused(TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
     require_in_service(zone)
     check(wish.contacts, wish.wire_names, "domain.contacts.")
-    wish = replace(wish, nameservers=hosts.parse_nameservers(draft, wish.nameservers, wish.name))
+    servers = hosts.parse_nameservers(draft, account.client_id, wish.nameservers, wish.name)
+    wish = replace(wish, nameservers=servers)
     if wish.customer_id is not None:
         customers.own(draft.state, account, wish.customer_id)
     held = _require_transferable(draft, account, zone, wish)

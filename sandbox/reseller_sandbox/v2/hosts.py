@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from marshmallow import ValidationError, fields
 
 from reseller_sandbox.core import hosts, refusals
-from reseller_sandbox.core.hosts import TypedAddress
+from reseller_sandbox.core.addresses import TypedAddress, parse_typed
 from reseller_sandbox.core.lifecycle import Action
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
@@ -110,7 +110,7 @@ class HostFound(Done):
 
 def check(call: Call) -> dict[str, Any]:
     """Whether a host could be created below a name."""
-    order = _order(call, Action.READ_HOSTS)
+    order = _order(call, Action.CHECK_HOST)
     return done(avail=hosts.parse_host(order.name, call.arguments["host_name"]) not in call.draft.state.hosts)
 
 
@@ -118,7 +118,7 @@ def create(call: Call) -> dict[str, Any]:
     """Add a host below a name."""
     order = _order(call, Action.CHANGE_HOSTS)
     name = hosts.parse_host(order.name, call.arguments["host_name"])
-    hosts.create(call.draft, order, name, hosts.parse_typed(call.arguments["ip"]))
+    hosts.create(call.draft, order, name, parse_typed(call.arguments["ip"]))
     return done()
 
 

@@ -55,38 +55,41 @@ class GlueList(Shape):
 
 def create(call: Call) -> dict[str, Any]:
     """Add a host below a name."""
-    order = _order(call, Action.CHANGE_HOSTS)
+    order = _changeable(call)
     return _record(call, hosts.create(call.draft, order, call.arguments["hostname"], call.arguments["ips"]))
 
 
 def update(call: Call) -> dict[str, Any]:
     """Give a host other addresses."""
-    order = _order(call, Action.CHANGE_HOSTS)
+    order = _changeable(call)
     return _record(call, hosts.update(call.draft, order, call.arguments["hostname"], call.arguments["ips"]))
 
 
 def delete(call: Call) -> dict[str, Any]:
     """Remove a host."""
-    return _record(
-        call, hosts.delete(call.draft, _order(call, Action.CHANGE_HOSTS), call.arguments["hostname"])
-    )
+    return _record(call, hosts.delete(call.draft, _changeable(call), call.arguments["hostname"]))
 
 
 def read(call: Call) -> dict[str, Any]:
     """A host with its addresses."""
-    return _record(call, hosts.get(call.draft, _order(call, Action.READ_HOSTS), call.arguments["hostname"]))
+    return _record(call, hosts.get(call.draft, _readable(call), call.arguments["hostname"]))
 
 
 def read_all(call: Call) -> dict[str, Any]:
-    """The hosts below a name, without their addresses."""
-    order = _order(call, Action.READ_HOSTS)
-    found = hosts.of_domain(call.draft.state, order.name)
+    """The hosts below a name, without their addresses; in a zone that keeps no hosts there are none."""
+    found = hosts.of_domain(call.draft.state, _readable(call).name)
     return {"glueRecords": [_record(call, host) for host in found]}
 
 
-def _order(call: Call, action: Action) -> Order:
+def _readable(call: Call) -> Order:
     order = own_order(call)
-    hosts.require_support(call.draft, order, action)
+    hosts.require_action(call.draft, order, Action.READ_HOSTS)
+    return order
+
+
+def _changeable(call: Call) -> Order:
+    order = own_order(call)
+    hosts.require_support(call.draft, order, Action.CHANGE_HOSTS)
     return order
 
 
@@ -101,8 +104,8 @@ def _record(call: Call, host: Host) -> dict[str, Any]:
 
 _ALL = "/v3/domains/glueRecords/{domainName}"
 _ONE = "/v3/domains/glueRecords/{domainName}/{hostname}"
-_READ = (*FOUND, refusals.HOSTS_NOT_SUPPORTED, refusals.WRONG_STATE)
-_CHANGE = (*_READ, refusals.LOCKED)
+_READ = (*FOUND, refusals.WRONG_STATE)
+_CHANGE = (*FOUND, refusals.HOSTS_NOT_SUPPORTED, refusals.WRONG_STATE, refusals.LOCKED)
 
 ENDPOINTS = (
     Endpoint(
