@@ -54,7 +54,7 @@ def run() -> None:
     for _ in range(2):
         for who, method, target, body in SCRIPT:
             show(apis[who].call(method, target, body))
-        for event in sandbox.clock.advance("550d"):
+        for event in sandbox.clock.advance("550d").fired:
             print(event)
     for record in sorted(sandbox.world.state.ledger.values(), key=lambda entry: entry.id):
         print(record)

@@ -28,6 +28,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("fixture",),
     ("worlds",),
     ("settings", "advice"),
+    ("powers",),
     ("web",),
     ("v3", "v2", "control"),
 )

@@ -18,12 +18,13 @@ from reseller_sandbox.assembly import assemble, open_worlds, operations, vocabul
 from reseller_sandbox.core.clock import instant_given
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.inworld import InWorld
+from reseller_sandbox.powers.clock import Clock
+from reseller_sandbox.powers.here import Here
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.v3.signing import signed_headers
 from reseller_sandbox.web.app import UNREAD
 from reseller_sandbox.web.gate import require_guard
 from reseller_sandbox.worlds import Fork, Limits, World
-from reseller_sandbox.worlds.clock import ClockControl
 from reseller_sandbox.worlds.faults import Faults
 from reseller_sandbox.worlds.outside import OutsideControl
 
@@ -83,7 +84,7 @@ class Sandbox(InWorld):
     def _hold(self, world: World) -> None:
         """Act on ``world`` from now on: all that belongs to one world is made here, for a fork as well."""
         self.world: World = world
-        self.clock = ClockControl(world)
+        self.clock = Clock(Here(self.worlds, world))
         self.outside = OutsideControl(world, operations())
         self.faults = Faults(world, vocabulary())
 

@@ -121,7 +121,7 @@ def test_time_completes_a_transfer(sandbox: Sandbox, api: Api, other: Api) -> No
     ask(api)
     sandbox.clock.set("2026-03-06T11:59:59Z")
     assert other.get(f"{D}/getDomain/theirs.com").status == 200
-    fired = sandbox.clock.advance(1)
+    fired = sandbox.clock.advance(1).fired
     assert [(event.event, event.subject) for event in fired] == [("transfer completion", "theirs.com")]
     assert api.get(f"{D}/getDomain/theirs.com").json["status"] == "active"
     assert other.get(f"{D}/getDomain/theirs.com").error == "domain_not_found"

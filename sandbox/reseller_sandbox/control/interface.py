@@ -9,7 +9,6 @@ from typing import Any
 
 from reseller_sandbox.control import (
     advice,
-    clock,
     documents,
     faults,
     general,
@@ -17,6 +16,7 @@ from reseller_sandbox.control import (
     journal,
     ledger,
     outside,
+    rows,
     worlds,
 )
 from reseller_sandbox.control.call import ControlCall, Nothing
@@ -24,6 +24,7 @@ from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Refused, Rule
 from reseller_sandbox.faults import Vocabulary
+from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.bodies import load, read_object
 from reseller_sandbox.web.gate import Gate
@@ -65,16 +66,16 @@ class Control:
         self._worlds = worlds
         self._gate = gate or Gate()
         self.credentials = self._gate.credentials
-        rows = (
+        every = (
             *general.ENDPOINTS,
-            *clock.ENDPOINTS,
+            *rows.endpoints((Clock,)),
             *MEMORY,
             *outside.endpoints([row.id for other in others for row in other.endpoints]),
             *faults.endpoints(vocabulary),
             *advice.ENDPOINTS,
             documents.endpoint(lambda: (*others, self)),
         )
-        self.endpoints: tuple[Endpoint, ...] = tuple(map(_strict, rows))
+        self.endpoints: tuple[Endpoint, ...] = tuple(map(_strict, every))
 
     def owns(self, path: str) -> bool:
         """Everything under ``/_sandbox``."""

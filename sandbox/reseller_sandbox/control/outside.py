@@ -10,7 +10,6 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from reseller_sandbox.control.call import ControlCall, Strict
-from reseller_sandbox.control.clock import HappeningShown, shown
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.ledger import money
 from reseller_sandbox.core.model import Plan
@@ -19,9 +18,11 @@ from reseller_sandbox.core.outside import ACTIONS, parameters
 from reseller_sandbox.core.refusals import Rule
 from reseller_sandbox.core.signatures import kind_of, object_shape
 from reseller_sandbox.core.values import When
+from reseller_sandbox.powers.records import Fired, fired
 from reseller_sandbox.web.errors import EMPTY_BODY
 from reseller_sandbox.web.fields import Digits, Instant, Listed, Shape, Shaped, Text, Within
 from reseller_sandbox.web.generation import Endpoint
+from reseller_sandbox.web.records import schema_of
 from reseller_sandbox.worlds.outside import WAIT, OutsideControl
 from reseller_sandbox.worlds.redact import MASK, is_secret
 
@@ -61,7 +62,7 @@ class Done(Shape):
     """What happened at once, or what is planned."""
 
     now = Instant()
-    fired = Listed(Within(HappeningShown))
+    fired = Listed(Within(schema_of(Fired)))
     plan = Within(PlanShown, allow_none=True)
 
 
@@ -120,7 +121,7 @@ def _action(name: str, operations: Sequence[str]) -> Endpoint:
             now = call.world.now()
             if isinstance(done, Plan):
                 return {"now": now, "fired": [], "plan": _plan(done)}
-            return {"now": now, "fired": [shown(call.world, done)], "plan": None}
+            return {"now": now, "fired": fired(call.world.state, [done]), "plan": None}
 
     act.__doc__ = ACTIONS[name].__doc__
     return Endpoint(

@@ -10,13 +10,13 @@ from marshmallow import ValidationError, fields, validates_schema
 from reseller_sandbox.control.call import ControlCall, Strict
 from reseller_sandbox.control.history import LeftBehind, left_behind
 from reseller_sandbox.core import refusals
-from reseller_sandbox.core.clock import instant_given, wire
+from reseller_sandbox.core.clock import instant_given
 from reseller_sandbox.core.model import OUTSIDE
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, SET_BACK, Refused, Rule
 from reseller_sandbox.web.errors import EMPTY_BODY
 from reseller_sandbox.web.fields import Amount, Instant, Listed, Shape, Text, Truth, Within
 from reseller_sandbox.web.generation import Endpoint
-from reseller_sandbox.worlds import Fork, SetBack, World
+from reseller_sandbox.worlds import Fork, World
 
 STATUS: dict[Rule, HTTPStatus] = {
     refusals.TOO_MANY_WORLDS: HTTPStatus.TOO_MANY_REQUESTS,
@@ -152,11 +152,7 @@ def fork(call: ControlCall) -> dict[str, Any]:
             given["now"] = instant_given(given["now"])
         except ValueError as problem:
             raise Refused(INVALID_PARAMETER, problems=f"now: {problem}") from None
-    try:
-        made = call.worlds.fork(Fork(**{"world": call.world, **given}))
-    except SetBack as back:
-        raise Refused(SET_BACK, now=wire(back.now), to=wire(back.to)) from None
-    return _shown(call, made)
+    return _shown(call, call.worlds.fork(Fork(**{"world": call.world, **given})))
 
 
 def delete(call: ControlCall) -> dict[str, Any]:

@@ -12,9 +12,10 @@ from functools import cache
 from typing import Any, Literal, Required, Unpack, get_args, get_origin, get_type_hints
 
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.values import Kind, mapping, nearest
+from reseller_sandbox.core.values import Kind, mapping, nearest, shortened
 
 _MOST_PROBLEMS = 20
+_FEW = 8
 
 #: Where a parameter stands: in the path, as an argument of a command, or under its name alone.
 Place = Literal["segment", "argument", "option"]
@@ -79,7 +80,7 @@ def read_by(known: Sequence[Parameter], given: Mapping[str, Any], path: str = ""
     """
     named = {one.name: one for one in known}
     wrong = [
-        f"{path}{name[:80]} is not known here{nearest(name, named)}" for name in given if name not in named
+        f"{path}{name[:80]} is not known here{_known(name, named)}" for name in given if name not in named
     ]
     told = {name: value for name, value in given.items() if value is not None and name in named}
     wrong += [f"{path}{one.name} is missing" for one in known if one.required and one.name not in told]
@@ -87,11 +88,27 @@ def read_by(known: Sequence[Parameter], given: Mapping[str, Any], path: str = ""
     for name, value in told.items():
         try:
             found[name] = named[name].kind.read(value)
+        except Within as inner:
+            wrong += [f"{path}{name}.{problem}" for problem in inner.problems]
         except ValueError as problem:
-            wrong.append(f"{path}{name} {problem}")
+            given_as = f", not {shortened(value)}" if str(problem).startswith("must") else ""
+            wrong.append(f"{path}{name} {problem}{given_as}")
     if wrong:
         raise Refused(INVALID_PARAMETER, problems="; ".join(wrong[:_MOST_PROBLEMS]))
     return found
+
+
+def _known(name: str, named: Mapping[str, Parameter]) -> str:
+    listed = f"; known are {', '.join(named)}" if 0 < len(named) <= _FEW else ""
+    return nearest(name, named) or listed
+
+
+class Within(ValueError):
+    """Mistakes within an object; each reads on after the object's name and a dot."""
+
+    def __init__(self, problems: Sequence[str]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
 
 
 def record(typed: type) -> Kind[dict[str, Any]]:
@@ -105,7 +122,7 @@ def record(typed: type) -> Kind[dict[str, Any]]:
         try:
             return read_by(known(), mapping(given))
         except Refused as refused:
-            raise ValueError(f"has a mistake: {refused.facts['problems']}") from None
+            raise Within(str(refused.facts["problems"]).split("; ")) from None
 
     def write(value: Any) -> Any:
         return {one.name: one.kind.write(value[one.name]) for one in known() if one.name in value}

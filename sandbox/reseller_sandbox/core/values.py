@@ -17,7 +17,15 @@ from typing import Annotated, Any, Generic, TypeVar
 from dateutil.relativedelta import relativedelta
 
 from reseller_sandbox.core import names
-from reseller_sandbox.core.clock import instant_given, later, parse_duration, parse_instant, wire
+from reseller_sandbox.core.clock import (
+    EARLIEST,
+    LATEST,
+    instant_given,
+    later,
+    parse_duration,
+    parse_instant,
+    wire,
+)
 from reseller_sandbox.core.lifecycle import LONGEST_TERM
 
 _LONGEST = 255
@@ -138,7 +146,8 @@ def _instant(given: Any) -> datetime:
     try:
         return instant_given(given if isinstance(given, str) else given.isoformat())
     except (AttributeError, ValueError):
-        raise ValueError("must be an instant such as 2026-01-31T12:00:00Z, or real") from None
+        years = f"from {EARLIEST.year} to {LATEST.year}"
+        raise ValueError(f"must be an instant {years}, such as 2026-01-31T12:00:00Z, or real") from None
 
 
 def _duration(given: Any) -> relativedelta:
@@ -211,21 +220,32 @@ def listed(kind: Kind[T]) -> Kind[list[T]]:
 
 
 def either(one: Kind[Any], other: Kind[Any]) -> Kind[Any]:
-    """Return the kind of what ``one`` or ``other`` takes."""
+    """Return the kind of what ``one`` takes, or of objects, which ``other`` takes."""
 
     def read(given: Any) -> Any:
+        if isinstance(given, Mapping):
+            return other.read(given)
         try:
             return one.read(given)
-        except ValueError as first:
-            try:
-                return other.read(given)
-            except ValueError as second:
-                raise ValueError(f"{first}, or {second}") from None
+        except ValueError as problem:
+            raise ValueError(f"{problem}, or an object") from None
 
     def write(value: Any) -> Any:
         return other.write(value) if isinstance(value, Mapping) else one.write(value)
 
     return Kind({"oneOf": [dict(one.shape), dict(other.shape)]}, read, write, None)
+
+
+def by_key(key: str, with_it: Kind[Any], without: Kind[Any]) -> Kind[Any]:
+    """Return the kind of objects: those with ``key`` are for ``with_it``, the others for ``without``."""
+
+    def the_one(given: Any) -> Kind[Any]:
+        return with_it if isinstance(given, Mapping) and key in given else without
+
+    shape = {"oneOf": [dict(with_it.shape), dict(without.shape)]}
+    return Kind(
+        shape, lambda given: the_one(given).read(given), lambda value: the_one(value).write(value), None
+    )
 
 
 def _spoken_switch(word: str) -> Any:
@@ -264,3 +284,9 @@ def nearest(word: str, known: Iterable[str]) -> str:
     """Return what to add to a complaint about ``word``: the spelling that is nearest to it, or nothing."""
     near = get_close_matches(word[:_COMPARED], [one[:_COMPARED] for one in known], 1, 0.6)
     return f"; the nearest is {near[0]}" if near else ""
+
+
+def shortened(value: object) -> str:
+    """Return ``value`` as complaints quote it."""
+    shown = repr(value)
+    return shown if len(shown) <= _COMPARED else f"{shown[: _COMPARED - 1]}…"

@@ -15,14 +15,14 @@ from reseller_sandbox.core.clock import instant_given
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
-    from reseller_sandbox.core.happenings import Happening
-    from reseller_sandbox.worlds.clock import ClockControl, Length, Until
+    from reseller_sandbox.core.values import Length
+    from reseller_sandbox.powers.clock import Clock, Moved, Until
 
 
 class BothClocks:
     """The clock of a sandbox and that of the test, which always show the same."""
 
-    def __init__(self, clock: ClockControl, frozen: Any) -> None:
+    def __init__(self, clock: Clock, frozen: Any) -> None:
         self._clock = clock
         self._frozen = frozen
 
@@ -33,13 +33,13 @@ class BothClocks:
 
     def advance(
         self, by: Length | None = None, *, to: datetime | str | None = None, until: Until | None = None
-    ) -> list[Happening]:
-        """Move both on, as ``ClockControl.advance`` does; answers what came due."""
-        fired = self._clock.advance(by, to=to, until=until)
+    ) -> Moved:
+        """Move both on, as ``Clock.advance`` does; answers what came due."""
+        moved = self._clock.advance(by, to=to, until=until)
         self._frozen.move_to(self._clock.now)
-        return fired
+        return moved
 
-    def set(self, to: datetime | str) -> list[Happening]:
+    def set(self, to: datetime | str) -> Moved:
         """Move both to an instant that is not past; answers what came due on the way."""
         return self.advance(to=to)
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
-from reseller_sandbox.core.clock import wire, wire_spaced
+from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
 from reseller_sandbox.core.ledger import money
 
 _INT32 = 2**31
@@ -121,6 +121,9 @@ class Amount(fields.Field[Decimal]):
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
         return None if value is None else money(value)
 
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Decimal:
+        return Decimal(value)
+
 
 class LongAmount(Amount):
     """Money on the way out, with six fraction digits."""
@@ -144,6 +147,9 @@ class Instant(fields.Field[datetime]):
 
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
         return None if value is None else wire(value)
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> datetime:
+        return parse_instant(value)
 
 
 class SpacedInstant(Instant):

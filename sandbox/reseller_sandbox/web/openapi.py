@@ -73,18 +73,21 @@ def _parameters(endpoint: Endpoint, path: str) -> list[dict[str, Any]]:
     in_path = re.findall(r"\{(\w+)\}", path)
     queried = dict(endpoint.query.fields) if endpoint.query is not None else {}
     known = queried | (dict(endpoint.path.fields) if endpoint.path is not None else {})
-    parameters = [
-        {"name": name, "in": "path", "required": True, "schema": _plain(known.get(name))} for name in in_path
-    ]
+    parameters = [_parameter(name, "path", known.get(name)) for name in in_path]
     return parameters + [
-        {"name": name, "in": "query", "schema": _plain(field)}
-        for name, field in queried.items()
-        if name not in in_path
+        _parameter(name, "query", field) for name, field in queried.items() if name not in in_path
     ]
 
 
-def _plain(field: object) -> dict[str, Any]:
-    return {"type": "integer"} if isinstance(field, Digits) else {"type": "string"}
+def _parameter(name: str, place: str, field: Any) -> dict[str, Any]:
+    shape = {"type": "integer"} if isinstance(field, Digits) else getattr(field, "shape", {"type": "string"})
+    told = {"name": name, "in": place, "schema": dict(shape)}
+    about = getattr(field, "metadata", {}).get("description")
+    return {
+        **told,
+        **({"description": about} if about else {}),
+        **({"required": True} if place == "path" else {}),
+    }
 
 
 def _declared_shape(_: Any, field: Any, **__: Any) -> Mapping[str, Any]:

@@ -3,7 +3,7 @@
 from reseller_sandbox.worlds.fixtures import Fixtures
 from reseller_sandbox.worlds.journal import Entry, Journal
 from reseller_sandbox.worlds.limits import Limits
-from reseller_sandbox.worlds.moment import Moment, NothingDue, SetBack
+from reseller_sandbox.worlds.moment import Moment
 from reseller_sandbox.worlds.registry import DEFAULT, Fork, Worlds
 from reseller_sandbox.worlds.world import Line, Outcome, World
 
@@ -16,9 +16,7 @@ __all__ = [
     "Limits",
     "Line",
     "Moment",
-    "NothingDue",
     "Outcome",
-    "SetBack",
     "World",
     "Worlds",
 ]

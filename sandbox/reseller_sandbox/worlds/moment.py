@@ -12,6 +12,7 @@ from reseller_sandbox.core.clock import LATEST, Clock, wire
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.refusals import NOTHING_DUE, SET_BACK, Refused
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.faults import FaultBook
 
@@ -20,19 +21,6 @@ BY_ITSELF = "time"
 
 #: How far ``until_stage`` and ``until_event`` look ahead: two of the longest terms.
 HORIZON = timedelta(days=366 * 20)
-
-
-class SetBack(ValueError):
-    """A clock that shows ``now`` was asked to go back ``to`` an earlier instant."""
-
-    def __init__(self, now: datetime, to: datetime) -> None:
-        super().__init__(f"the clock shows {wire(now)} and does not go back to {wire(to)}")
-        self.now = now
-        self.to = to
-
-
-class NothingDue(ValueError):
-    """Time alone does not lead where the clock was asked to go; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +57,13 @@ Journey = Callable[[Moment], tuple[Moment, list[Happening]]]
 
 
 def to(target: Callable[[datetime], datetime]) -> Journey:
-    """The way to the instant that ``target`` makes of the present one; raises ``SetBack``."""
+    """The way to the instant that ``target`` makes of the present one; refuses to go back."""
 
     def go(moment: Moment) -> tuple[Moment, list[Happening]]:
         now = moment.clock.now()
         instant = target(now)
         if instant < now:
-            raise SetBack(now, instant)
+            raise Refused(SET_BACK, now=wire(now), to=wire(instant))
         reached, fired = moment.settled(instant)
         return reached.at(instant), fired
 
@@ -83,24 +71,24 @@ def to(target: Callable[[datetime], datetime]) -> Journey:
 
 
 def to_next_due(moment: Moment) -> tuple[Moment, list[Happening]]:
-    """The way to the instant of the next due event; raises ``NothingDue`` when the clock meets none."""
+    """The way to the instant of the next due event; refuses when the clock meets none."""
     settled, fired = moment.settled(moment.clock.now())
     due = events.next_due(settled.state)
     if due is None:
-        raise NothingDue("nothing is due: time alone changes nothing here")
+        raise Refused(NOTHING_DUE, reason="nothing is due: time alone changes nothing here")
     if due[0] > LATEST:
-        raise NothingDue(f"nothing is due before {wire(LATEST)}, and it goes no further")
+        raise Refused(NOTHING_DUE, reason=f"nothing is due before {wire(LATEST)}, and it goes no further")
     reached, more = settled.settled(due[0])
     return reached.at(due[0]), fired + more
 
 
 def until_stage(order: int, stage: Stage) -> Journey:
-    """The way to the instant at which time brings an order to ``stage``; raises ``NothingDue``."""
+    """The way to the instant at which time brings an order to ``stage``; refuses where it never does."""
     found = f"time alone does not bring the order {order} to {stage.value}"
 
     def there(moment: Moment, _: Sequence[Happening]) -> bool:
         if order not in moment.state.orders and stage is not Stage.RELEASED:
-            raise NothingDue(found)
+            raise Refused(NOTHING_DUE, reason=found)
         return _stage(moment.state, order) is stage
 
     return _until(there, found)
@@ -109,7 +97,7 @@ def until_stage(order: int, stage: Stage) -> Journey:
 def until_event(event: str, name: str | None = None, account: int | None = None) -> Journey:
     """The way to the next event of that name, or the next that is about ``name`` and ``account``.
 
-    Raises ``NothingDue``.
+    Refuses where there is none.
     """
     about = f" of {to_unicode(name)}" if name is not None else ""
 
@@ -133,7 +121,7 @@ def _until(there: Callable[[Moment, Sequence[Happening]], bool], reason: str) ->
         while not there(reached, just):
             due = events.next_due(reached.state)
             if due is None or due[0] > furthest:
-                raise NothingDue(reason)
+                raise Refused(NOTHING_DUE, reason=reason)
             instant = due[0]
             reached, just = reached.settled(instant)
             fired += just

@@ -1,0 +1,78 @@
+"""The rows of the control interface that follow from the powers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from marshmallow import Schema, fields
+
+from reseller_sandbox.control.call import ControlCall
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY
+from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.powers.here import Here
+from reseller_sandbox.powers.power import Operation, Power
+from reseller_sandbox.web.generation import Endpoint
+from reseller_sandbox.web.records import schema_of
+from reseller_sandbox.web.routes import method_of, path_of, spoken
+
+
+class Told(fields.Raw):
+    """A value as its kind describes it; the power itself reads it."""
+
+    def __init__(self, parameter: Parameter, about: str, *, is_spoken: bool) -> None:
+        metadata = {"description": about} if about else {}
+        super().__init__(required=parameter.required, data_key=parameter.name, metadata=metadata)
+        self.shape = dict(parameter.kind.shape)
+        self.parameter = parameter
+        self.is_spoken = is_spoken
+
+    def value(self, given: Any) -> Any:
+        """Return what is told, which in a path or a query string is a word."""
+        return spoken(self.parameter, given) if self.is_spoken and isinstance(given, str) else given
+
+
+class Asked(Schema):
+    """What an operation can be told, as documents show it. Every mistake in it is the power's own to tell."""
+
+    def load(self, data: Any, **_: Any) -> Any:
+        """Return what is told, unread."""
+        known: Mapping[str, Any] = self.fields
+        return {name: known[name].value(given) if name in known else given for name, given in data.items()}
+
+
+def endpoints(powers: Iterable[type[Power]]) -> tuple[Endpoint, ...]:
+    """Return the rows of ``powers``: one for each of their operations."""
+    return tuple(_row(operation) for power in powers for operation in power.operations())
+
+
+def _row(operation: Operation) -> Endpoint:
+    method = method_of(operation)
+    segments = [one for one in operation.parameters if one.place == "segment"]
+    rest = [one for one in operation.parameters if one.place != "segment"]
+    asked = _asked(operation, rest, is_spoken=method == "GET")
+
+    def handle(call: ControlCall) -> Any:
+        given = dict(call.arguments)
+        given |= {one.name: spoken(one, given[one.name]) for one in segments}
+        return Here(call.worlds, call.world).carry_out(operation, given)
+
+    handle.__doc__ = operation.description
+    return Endpoint(
+        id=f"control.{operation.id}",
+        method=method,
+        paths=(path_of(operation),),
+        handle=handle,
+        answer=schema_of(operation.result)(),
+        path=_asked(operation, segments, is_spoken=True),
+        refuses=(*((MALFORMED_BODY,) if method != "GET" else ()), INVALID_PARAMETER, *operation.refuses),
+        lengthy_from=0 if operation.long else None,
+        query=asked if method == "GET" else None,
+        body=None if method == "GET" else asked,
+    )
+
+
+def _asked(operation: Operation, known: Iterable[Parameter], *, is_spoken: bool) -> Schema:
+    told = {one.name: Told(one, operation.told.get(one.name, ""), is_spoken=is_spoken) for one in known}
+    name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
+    return Asked.from_dict(dict(told), name=f"{name}Asked")()

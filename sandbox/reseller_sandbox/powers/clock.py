@@ -1,0 +1,223 @@
+"""The clock of a world: look at it, move it, see what is coming."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, Any, Literal, Required, TypedDict
+
+from reseller_sandbox.core import events
+from reseller_sandbox.core.clock import later
+from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.model import OUTSIDE, Order, Stage
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.refusals import (
+    INVALID_NAME,
+    INVALID_PARAMETER,
+    NOT_HELD,
+    NOTHING_DUE,
+    SET_BACK,
+    UNKNOWN_ACCOUNT,
+    Refused,
+)
+from reseller_sandbox.core.signatures import record
+from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.terms import account_called
+from reseller_sandbox.core.values import Instant, Length, Switch, Text, by_key, choice, either, whole
+from reseller_sandbox.core.zones import parse_name
+from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.powers.records import Fired, fired
+from reseller_sandbox.worlds import Moment, World
+from reseller_sandbox.worlds.moment import BY_ITSELF, Journey, to_next_due, until_event, until_stage
+from reseller_sandbox.worlds.moment import to as travel_to
+
+#: How many coming events are listed at the most.
+MOST_DUE = 1000
+
+
+class Reaches(TypedDict, total=False):
+    """An order and the stage that it is to reach; ``account`` says whose, where several have the name."""
+
+    domain: Required[Text]
+    stage: Required[Annotated[str, choice(*(stage.value for stage in Stage))]]
+    account: Text
+
+
+class Occurs(TypedDict, total=False):
+    """An event by its name, of one name or one account where that is said."""
+
+    event: Required[Annotated[str, choice(*events.names())]]
+    domain: Text
+    account: Text
+
+
+Until = Annotated[
+    Literal["next"] | Reaches | Occurs,
+    either(choice("next"), by_key("event", record(Occurs), record(Reaches))),
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shows:
+    """What a clock shows, and whether it stands still."""
+
+    now: datetime
+    frozen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Moved(Shows):
+    """What the clock shows after a move, and all that came due on the way, in order.
+
+    After a dry run: what it would show, and what would come due.
+    """
+
+    dry_run: bool
+    fired: tuple[Fired, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Coming:
+    """What is coming, the soonest first; ``total`` counts the whole calendar."""
+
+    now: datetime
+    total: int
+    due: tuple[Fired, ...]
+
+
+class Clock(Power):
+    """Time in this world: look at it, move it, see what is coming."""
+
+    @property
+    def now(self) -> datetime:
+        """The instant that the world stands at."""
+        return self.show().now
+
+    @property
+    def frozen(self) -> bool:
+        """Whether it moves only when told."""
+        return self.show().frozen
+
+    @look()
+    def show(self) -> Shows:
+        """Return what the clock shows, and whether it stands still."""
+        return _shows(here(self).world)
+
+    @act()
+    def freeze(self) -> Shows:
+        """Let the clock stand still."""
+        here(self).world.freeze()
+        return _shows(here(self).world)
+
+    @act()
+    def run(self) -> Shows:
+        """Let the clock move with the machine's."""
+        here(self).world.run()
+        return _shows(here(self).world)
+
+    @act(SET_BACK, long=True)
+    def set(self, to: Instant) -> Moved:
+        """Set the clock to an instant that is not past; all that is due by then happens, each at its instant.
+
+        Args:
+            to: ISO 8601, in UTC where it names no zone.
+        """
+        return _moved(here(self).world, _journey(here(self).world.state, None, to, None))
+
+    @act(SET_BACK, NOTHING_DUE, NOT_HELD, INVALID_NAME, UNKNOWN_ACCOUNT, long=True)
+    def advance(
+        self,
+        by: Length | None = None,
+        *,
+        to: Instant | None = None,
+        until: Until | None = None,
+        dry_run: Switch = False,
+    ) -> Moved:
+        """Move the clock on; everything that comes due happens, each thing at its own instant.
+
+        Takes exactly one of ``by``, ``to`` and ``until``.
+
+        Args:
+            by: How far: ``P30D``, ``90m``, or seconds.
+            to: The instant to move to.
+            until: ``next``, for the next due event; an order and the stage that it is to reach; or an event
+                by its name, of one name or account where that is said.
+            dry_run: Only answer what would happen, and change nothing.
+        """
+        world = here(self).world
+        return _moved(world, _journey(world.state, by, to, until), dry_run=dry_run)
+
+    @look(INVALID_NAME)
+    def due(self, *, limit: Annotated[int, whole(1, MOST_DUE)] = 100, domain: Text | None = None) -> Coming:
+        """Return what is coming, the soonest first: each event as it would be if it came next.
+
+        Args:
+            limit: How many events to list.
+            domain: The name whose events alone are listed.
+        """
+        world = here(self).world
+        world.settle()
+        moment = world.moment
+        known = moment.state.calendar if domain is None else events.about(moment.state, parse_name(domain))
+        coming = [happening for due in islice(known, limit) for happening in _foreseen(moment, due)]
+        total = len(moment.state.calendar)
+        return Coming(now=moment.clock.now(), total=total, due=fired(moment.state, coming))
+
+
+def _shows(world: World) -> Shows:
+    return Shows(now=world.now(), frozen=world.clock.frozen)
+
+
+def _moved(world: World, journey: Journey, *, dry_run: bool = False) -> Moved:
+    with world.lock:
+        reached, happened = world.travel(journey, dry=dry_run)
+        events = fired(reached.state, happened)
+    return Moved(now=reached.clock.now(), frozen=reached.clock.frozen, dry_run=dry_run, fired=events)
+
+
+def _journey(state: State, by: Any, instant: Any, until: Any) -> Journey:
+    """Return the way that exactly one of the three describes."""
+    if sum(choice is not None for choice in (by, instant, until)) != 1:
+        raise Refused(INVALID_PARAMETER, problems="takes exactly one of by, to and until")
+    if by is not None:
+        return travel_to(lambda now: _later(now, by))
+    if instant is not None:
+        return travel_to(lambda _: instant)
+    return to_next_due if until == "next" else _until(state, until)
+
+
+def _later(now: datetime, by: Any) -> datetime:
+    try:
+        return later(now, by)
+    except ValueError as problem:
+        raise Refused(INVALID_PARAMETER, problems=f"by is too long: {problem}") from None
+
+
+def _until(state: State, until: Any) -> Journey:
+    if "event" in until:
+        domain, account = until.get("domain"), until.get("account")
+        client = account_called(state, account).client_id if account is not None else None
+        return until_event(until["event"], parse_name(domain) if domain is not None else None, client)
+    order = _order(state, parse_name(until["domain"]), until.get("account"))
+    return until_stage(order.id, Stage(until["stage"]))
+
+
+def _order(state: State, name: str, account: str | None) -> Order:
+    """Return the account's order for a name, or that of the one account which has one, or a stranger's."""
+    numbers = sorted(state.accounts) if account is None else [account_called(state, account).client_id]
+    found = {owner: state.own_order[owner, name] for owner in numbers if (owner, name) in state.own_order}
+    here = {owner: number for owner, number in found.items() if owner != OUTSIDE} or found
+    if not here:
+        raise Refused(NOT_HELD, name=to_unicode(name))
+    if len(here) > 1:
+        owners = ", ".join(state.accounts[owner].name for owner in here)
+        problem = f"until.account is missing: {to_unicode(name)} has orders of {owners}"
+        raise Refused(INVALID_PARAMETER, problems=problem)
+    return state.orders[next(iter(here.values()))]
+
+
+def _foreseen(moment: Moment, due: events.Due) -> list[Happening]:
+    """Return what ``due`` would be if it came next: it is carried out on a draft that nobody commits."""
+    return events.fire(Draft(moment.state, due[0], moment.assumptions, "", BY_ITSELF), due)

@@ -1,0 +1,44 @@
+"""The door within the process that holds the worlds; what comes over HTTP goes through it as well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.faults import Vocabulary
+from reseller_sandbox.powers.power import Operation, Power
+from reseller_sandbox.worlds import World, Worlds
+
+
+class UndeclaredRefusal(AssertionError):
+    """A power has refused by a rule that its declaration leaves out."""
+
+
+class Here:
+    """Acts on ``world``, one of ``worlds``, in this process."""
+
+    def __init__(self, worlds: Worlds, world: World) -> None:
+        self.worlds = worlds
+        self.world = world
+
+    @property
+    def words(self) -> Vocabulary | None:
+        """The operations that clients can call, and the errors that they can be answered with."""
+        return self.worlds.fixtures.words
+
+    def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
+        """Return what ``operation`` answers; raise ``Refused``, and ``UndeclaredRefusal`` for a surprise."""
+        told = operation.read(given)
+        try:
+            return operation.call(operation.power(self), told)
+        except Refused as refused:
+            if refused.rule is INVALID_PARAMETER or refused.rule in operation.refuses:
+                raise
+            raise UndeclaredRefusal(f"{operation.id} refuses by {refused}") from refused
+
+
+def here(power: Power) -> Here:
+    """Return the door of a power whose body is running, which is always on the side of the world."""
+    assert isinstance(power._door, Here)
+    return power._door

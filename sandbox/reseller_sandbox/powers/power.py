@@ -1,0 +1,153 @@
+"""What a power of the sandbox is: typed methods, each declared by its signature and carried out by a door."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property, wraps
+from keyword import iskeyword
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, get_type_hints
+
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
+from reseller_sandbox.core.signatures import Parameter, declared, read_by
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: ``look``: changes nothing. ``act``: changes a world. ``stream``: a look that goes on until it is left.
+Sort = Literal["look", "act", "stream"]
+
+_ARGUMENTS = re.compile(r"^Args:\n((?:[ \t]+.*\n?|\n)+)", re.MULTILINE)
+_ARGUMENT = re.compile(r"^    (\w+): (.*(?:\n     +.*)*)", re.MULTILINE)
+
+
+class Door(Protocol):
+    """The way to a world: in this process, or over HTTP."""
+
+    def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
+        """Return what ``operation`` answers to ``given``; raise ``Refused`` where it refuses."""
+
+
+class Operation:
+    """One thing that can be asked of a power; everything about it follows from the function ``body``.
+
+    ``refuses`` are the rules it may refuse by, beside ``invalid_parameter``. One that is ``long`` may take
+    noticeable time, so that a server does it beside the others.
+    """
+
+    power: type[Power]
+
+    def __init__(self, body: Callable[..., Any], sort: Sort, refuses: tuple[Rule, ...], long: bool) -> None:
+        self.body = body
+        self.name = body.__name__.removesuffix("_")
+        self.sort = sort
+        self.refuses = refuses
+        self.long = long
+
+    @property
+    def id(self) -> str:
+        """The power's name and its own: ``clock.advance``."""
+        return f"{self.power.name}.{self.name}"
+
+    @cached_property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What it can be told, in the order of the signature."""
+        return declared(self.body)
+
+    @cached_property
+    def result(self) -> Any:
+        """The type of what it answers."""
+        return get_type_hints(self.body)["return"]
+
+    @property
+    def description(self) -> str:
+        """What it does, in words: its docstring without the part about parameters."""
+        return _ARGUMENTS.sub("", inspect.getdoc(self.body) or "").strip()
+
+    @cached_property
+    def told(self) -> Mapping[str, str]:
+        """What the docstring says of each parameter."""
+        found = _ARGUMENTS.search((inspect.getdoc(self.body) or "") + "\n")
+        pairs = _ARGUMENT.findall(found[1]) if found else []
+        return {name.removesuffix("_"): " ".join(words.split()) for name, words in pairs}
+
+    def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the arguments of a call by the names of the parameters; refuses a call of another form."""
+        placed = [one.name for one in self.parameters if one.place != "option"]
+        if len(args) > len(placed):
+            raise Refused(
+                INVALID_PARAMETER, problems=f"{self.id} takes at most {len(placed)} arguments by place"
+            )
+        given = dict(zip(placed, args, strict=False))
+        named = {name.removesuffix("_"): value for name, value in kwargs.items()}
+        twice = sorted(given.keys() & named.keys())
+        if twice:
+            raise Refused(INVALID_PARAMETER, problems=f"{twice[0]} is given twice")
+        return {**given, **named}
+
+    def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return ``given`` as the body takes it; refuses with ``invalid_parameter``, naming every mistake."""
+        return read_by(self.parameters, given)
+
+    def call(self, power: Power, told: Mapping[str, Any]) -> Any:
+        """Return what the body answers, on this side of the door."""
+        segments = [told[one.name] for one in self.parameters if one.place == "segment"]
+        rest = {
+            f"{one.name}_" if iskeyword(one.name) else one.name: told[one.name]
+            for one in self.parameters
+            if one.place != "segment" and one.name in told
+        }
+        return self.body(power, *segments, **rest)
+
+
+class Power:
+    """One subject that can be looked at and acted on: the clock, the faults, the journal, …
+
+    A method that is declared with ``look``, ``act`` or ``stream`` goes through ``door``; its body runs only
+    on the side of the world. Any other method composes those, and so works through every door.
+    """
+
+    #: The power's name in paths and commands.
+    name: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+        for operation in cls.operations():
+            operation.power = cls
+
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    @classmethod
+    def operations(cls) -> tuple[Operation, ...]:
+        """Return what can be asked of it, in the order in which it is written."""
+        return tuple(one.operation for one in vars(cls).values() if hasattr(one, "operation"))
+
+
+def look(*refuses: Rule, long: bool = False) -> Callable[[F], F]:
+    """Declare a method that changes nothing."""
+    return _declare("look", refuses, long)
+
+
+def act(*refuses: Rule, long: bool = False) -> Callable[[F], F]:
+    """Declare a method that changes a world."""
+    return _declare("act", refuses, long)
+
+
+def stream(*refuses: Rule) -> Callable[[F], F]:
+    """Declare a method that yields what happens as it happens, and None now and then when nothing does."""
+    return _declare("stream", refuses, long=False)
+
+
+def _declare(sort: Sort, refuses: tuple[Rule, ...], long: bool) -> Callable[[F], F]:
+    def declare(body: F) -> F:
+        operation = Operation(body, sort, refuses, long)
+
+        @wraps(body)
+        def method(self: Power, *args: Any, **kwargs: Any) -> Any:
+            return self._door.carry_out(operation, operation.bind(args, kwargs))
+
+        method.operation = operation  # type: ignore[attr-defined]
+        return cast(F, method)
+
+    return declare

@@ -1,0 +1,53 @@
+"""What several powers answer alike: events, with the names that people know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.state import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fired:
+    """Something that happened: when, what, to which name, zone or account, and whom it concerned.
+
+    ``charged`` is what the account paid for it (below zero: what it got back), ``balance`` what it has
+    left, ``note`` why something that was to happen did not.
+    """
+
+    at: datetime
+    event: str
+    subject: str
+    account: str | None
+    order: int | None
+    charged: Decimal
+    balance: Decimal | None
+    note: str
+
+
+def fired(state: State, happenings: Iterable[Happening]) -> tuple[Fired, ...]:
+    """Return what happened with the names that people know: accounts by name, names in Unicode."""
+    return tuple(
+        Fired(
+            at=one.at,
+            event=one.event,
+            subject=to_unicode(one.subject),
+            account=account_name(state, one.account),
+            order=one.order,
+            charged=one.charged,
+            balance=one.balance,
+            note=one.note,
+        )
+        for one in happenings
+    )
+
+
+def account_name(state: State, number: int | None) -> str | None:
+    """Return the name of the account with this client id, or None where there is none."""
+    account = state.accounts.get(number) if number is not None else None
+    return account.name if account is not None else None

@@ -1,0 +1,113 @@
+"""Records as JSON: the marshmallow schema of a frozen dataclass follows from the types of its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import fields as fields_of
+from dataclasses import is_dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from marshmallow import EXCLUDE, Schema, fields, post_load
+
+from reseller_sandbox.web.fields import Amount, Instant, Listed, Text, Truth, Within
+
+
+class RecordSchema(Schema):
+    """The JSON object of a record; loading one makes the record again."""
+
+    class Meta:
+        unknown = EXCLUDE  # what a newer server says beside
+
+    record: type
+
+    @post_load
+    def made(self, given: dict[str, Any], **_: Any) -> Any:
+        """Return the record."""
+        return self.record(**given)
+
+
+class Tuple(Listed):
+    """A JSON array that is a tuple in the record."""
+
+    def _deserialize(self, *args: Any, **kwargs: Any) -> Any:
+        return tuple(super()._deserialize(*args, **kwargs))
+
+
+class Word(Text):
+    """One of a few words."""
+
+    def __init__(self, words: tuple[str, ...], **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.shape = {"type": "string", "enum": list(words)}
+
+
+class Fraction(fields.Float):
+    """A number that need not be whole."""
+
+
+@cache
+def schema_of(record: Any) -> type[Schema]:
+    """Return the schema of a frozen dataclass; a final underscore is no part of a key."""
+    hints = get_type_hints(record, include_extras=True)
+    known = {
+        one.name: _field(hints[one.name], data_key=one.name.removesuffix("_")) for one in fields_of(record)
+    }
+    return type(record.__name__, (RecordSchema,), {**known, "__doc__": record.__doc__, "record": record})
+
+
+def dumped(record: Any) -> dict[str, Any]:
+    """Return a record as JSON values."""
+    kind: Any = type(record)
+    return dict(_schema_made(kind).dump(record))
+
+
+def loaded(record: type, given: Mapping[str, Any]) -> Any:
+    """Return the record that JSON values stand for."""
+    return _schema_made(record).load(given)
+
+
+@cache
+def _schema_made(record: Any) -> Schema:
+    return schema_of(record)()
+
+
+_PLAIN: Mapping[Any, type[fields.Field[Any]]] = {
+    str: Text,
+    bool: Truth,
+    int: fields.Integer,
+    float: Fraction,
+    Decimal: Amount,
+    datetime: Instant,
+    Any: fields.Raw,
+    dict: fields.Dict,
+    Mapping: fields.Dict,
+}
+
+
+def _field(hint: Any, **told: Any) -> fields.Field[Any]:
+    told = {"required": True, **told}
+    origin, parts = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _field(parts[0], **told)
+    if origin in (Union, UnionType):
+        (some,) = (part for part in parts if part is not NoneType)
+        return _field(some, allow_none=True, **told)
+    if origin is Literal:
+        return Word(parts, **told)
+    if origin in (tuple, list):
+        return Tuple(_field(parts[0]), **told)
+    found = origin or hint
+    if found in _PLAIN:
+        nullable = {"allow_none": True} if found is Any else {}
+        return _PLAIN[found](**{**told, **nullable})
+    if issubclass(found, StrEnum):
+        return Word(tuple(one.value for one in found), **told)
+    if not is_dataclass(found):
+        raise TypeError(f"{found} has no JSON form")
+    kind: Any = found
+    return Within(schema_of(kind), **told)

@@ -1,0 +1,59 @@
+"""Where the operations of powers are found over HTTP: method and path follow from what they are called.
+
+``/_sandbox/{power}[/{segment}][/{verb}]``; a verb that any collection has takes the bare path.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.powers.power import Operation
+
+ROOT = "/_sandbox"
+
+_BARE = {
+    "show": "GET",
+    "list": "GET",
+    "find": "GET",
+    "get": "GET",
+    "add": "POST",
+    "replace": "PUT",
+    "clear": "DELETE",
+    "remove": "DELETE",
+}
+
+#: Schemas of values that fit into a query string as they are.
+_WORDS = ("string", "integer", "boolean", "number")
+
+
+def method_of(operation: Operation) -> str:
+    """Return the HTTP method: a look is a GET unless it is told objects or lists."""
+    bare = _BARE.get(operation.name)
+    if bare is not None:
+        return bare
+    told = (one for one in operation.parameters if one.place != "segment")
+    return "POST" if operation.sort == "act" or not all(map(_is_word, told)) else "GET"
+
+
+def path_of(operation: Operation) -> str:
+    """Return the path, with a placeholder for each segment."""
+    segments = [f"{{{one.name}}}" for one in operation.parameters if one.place == "segment"]
+    verb = [] if operation.name in _BARE else [operation.name]
+    return "/".join([ROOT, operation.power.name, *segments, *verb])
+
+
+def spoken(parameter: Parameter, word: str) -> Any:
+    """Return what ``word``, of a path, a query string or a command line, would be in JSON."""
+    if parameter.kind.spoken is not None:
+        return parameter.kind.spoken(word)
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word
+
+
+def _is_word(parameter: Parameter) -> bool:
+    shape = parameter.kind.shape
+    return shape.get("type") in _WORDS or not shape
