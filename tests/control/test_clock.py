@@ -75,7 +75,7 @@ def test_an_automatic_renewal_tells_its_price(wire: Api, served: Sandbox) -> Non
     assert (renewal["event"], renewal["account"], renewal["charged"]) == (
         "automatic renewal",
         "main",
-        "12.00",
+        "15.00",
     )
 
 

@@ -46,7 +46,7 @@ def in_v2(sandbox: Sandbox) -> None:
 def by_the_clock(sandbox: Sandbox) -> None:
     """Let the name renew itself."""
     before, expires = balance(sandbox), order_of(sandbox, NAME).expires
-    [fired] = [one for one in sandbox.clock.advance("1s") if one.subject == NAME]
+    [fired] = [one for one in sandbox.clock.advance("1s").fired if one.subject == NAME]
     assert (fired.event, fired.charged) == ("automatic renewal", before - balance(sandbox))
     assert order_of(sandbox, NAME).expires == years_later(expires, 1)
 
@@ -167,7 +167,7 @@ def _broke(value: str) -> tuple[Sandbox, Order]:
 
 
 def _events(sandbox: Sandbox, by: str) -> list[str]:
-    return [one.event for one in sandbox.clock.advance(by) if one.subject == NAME]
+    return [one.event for one in sandbox.clock.advance(by).fired if one.subject == NAME]
 
 
 @pytest.mark.parametrize(("value", "failed", "paid"), [(value, *told) for value, told in TRIES.items()])

@@ -74,28 +74,33 @@ def group(typed: type) -> tuple[Parameter, ...]:
 def read_by(known: Sequence[Parameter], given: Mapping[str, Any], path: str = "") -> dict[str, Any]:
     """Return ``given`` as ``known`` declares it; None stands for nothing given.
 
-    ``path`` goes before each name in what is said of it.
-
-    Refuses with ``invalid_parameter``, naming every mistake.
+    ``path`` goes before each name in what is said of it. Refuses with ``invalid_parameter``, naming every
+    mistake.
     """
+    found, wrong = _read(known, given)
+    if wrong:
+        problems = "; ".join(f"{path}{problem}" for problem in wrong[:_MOST_PROBLEMS])
+        raise Refused(INVALID_PARAMETER, problems=problems)
+    return found
+
+
+def _read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return what can be read of ``given``, and every mistake in it."""
     named = {one.name: one for one in known}
-    wrong = [
-        f"{path}{name[:80]} is not known here{_known(name, named)}" for name in given if name not in named
-    ]
+    strange = (name for name in given if name not in named)
+    wrong = [f"{name[:80]} is not known here{_known(name, named)}" for name in strange]
     told = {name: value for name, value in given.items() if value is not None and name in named}
-    wrong += [f"{path}{one.name} is missing" for one in known if one.required and one.name not in told]
+    wrong += [f"{one.name} is missing" for one in known if one.required and one.name not in told]
     found = {}
     for name, value in told.items():
         try:
             found[name] = named[name].kind.read(value)
         except Within as inner:
-            wrong += [f"{path}{name}.{problem}" for problem in inner.problems]
+            wrong += [f"{name}.{problem}" for problem in inner.problems]
         except ValueError as problem:
             given_as = f", not {shortened(value)}" if str(problem).startswith("must") else ""
-            wrong.append(f"{path}{name} {problem}{given_as}")
-    if wrong:
-        raise Refused(INVALID_PARAMETER, problems="; ".join(wrong[:_MOST_PROBLEMS]))
-    return found
+            wrong.append(f"{name} {problem}{given_as}")
+    return found, wrong
 
 
 def _known(name: str, named: Mapping[str, Parameter]) -> str:
@@ -119,10 +124,10 @@ def record(typed: type) -> Kind[dict[str, Any]]:
         return group(typed)
 
     def read(given: Any) -> dict[str, Any]:
-        try:
-            return read_by(known(), mapping(given))
-        except Refused as refused:
-            raise Within(str(refused.facts["problems"]).split("; ")) from None
+        found, wrong = _read(known(), mapping(given))
+        if wrong:
+            raise Within(wrong)
+        return found
 
     def write(value: Any) -> Any:
         return {one.name: one.kind.write(value[one.name]) for one in known() if one.name in value}

@@ -49,11 +49,11 @@ def freeze_time(sandbox: Sandbox, instant: datetime | str | None = None) -> Iter
     """Let the test's time and the sandbox's stand at one instant and move together.
 
     >>> with freeze_time(sandbox, "2026-05-01") as clocks:
-    ...     fired = clocks.advance("P30D")
+    ...     moved = clocks.advance("P30D")
     ...     assert datetime.now(UTC) == sandbox.clock.now
 
-    ``instant`` is the sandbox's own where it is left out, and cannot be before it: raises
-    ``SetBack``. At the end the test's time is the machine's again; the sandbox
+    ``instant`` is the sandbox's own where it is left out, and cannot be before it: refuses
+    with ``set_back``. At the end the test's time is the machine's again; the sandbox
     stays where it is, and runs on from there if it ran. Needs freezegun.
     """
     import freezegun  # for those who freeze; it is no dependency
