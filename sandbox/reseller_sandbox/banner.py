@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.ledger import money
 from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.v3.signing import signed_headers
 from reseller_sandbox.worlds import World
@@ -61,7 +61,7 @@ def curl_options(account: Account, url: str, body: bytes, prefix: str) -> list[s
 
 
 def _row(account: Account) -> tuple[str, ...]:
-    balance = f"{money(account.balance)} {account.currency}"
+    balance = f"{money.write(account.balance)} {account.currency}"
     number = str(account.client_id)
     return (account.name, number, account.key, account.secret, account.token, balance)
 

@@ -9,8 +9,8 @@ from decimal import Decimal
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core import orders
-from reseller_sandbox.core.ledger import adjust, money
+from reseller_sandbox.core import money, orders
+from reseller_sandbox.core.ledger import adjust
 from reseller_sandbox.core.model import LedgerEntry, Order, Purpose
 from reseller_sandbox.core.state import Draft
 from tests.clients import Answer, Api
@@ -76,7 +76,7 @@ def test_a_price_in_any_spelling(sandbox: Sandbox, api: Api, cost: object) -> No
     assert create(api, "rare.com", 1, cost).json["totalPaid"] == "500.00"
 
 
-@pytest.mark.parametrize("cost", ["500.001", 499.99, "500.0000001", 5])
+@pytest.mark.parametrize("cost", ["500.001", 499.99, "500.000001", 5, 10**12, "9" * 60])
 def test_a_price_that_is_not_the_one(sandbox: Sandbox, api: Api, cost: object) -> None:
     """Not by a fraction."""
     arrange_zone(sandbox, "com", premium=(("rare", sandbox.world.state.zones["com"].premium[0][1]),))
@@ -137,7 +137,7 @@ def test_fractions_of_a_cent_are_kept(sandbox: Sandbox, api: Api) -> None:
 )
 def test_amounts_in_words(amount: str, text: str) -> None:
     """Two fraction digits, or as many more as count."""
-    assert money(Decimal(amount)) == text
+    assert money.write(Decimal(amount)) == text
 
 
 def _draft(sandbox: Sandbox) -> Draft:

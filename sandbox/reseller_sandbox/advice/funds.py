@@ -9,9 +9,8 @@ from decimal import Decimal
 from reseller_sandbox.advice.finding import Rule, Seen, Severity
 from reseller_sandbox.advice.record import Record, charges
 from reseller_sandbox.advice.renewals import renewed_itself
-from reseller_sandbox.core import renewals
+from reseller_sandbox.core import money, renewals
 from reseller_sandbox.core.clock import wire, years_later
-from reseller_sandbox.core.ledger import money
 from reseller_sandbox.core.model import OUTSIDE, Account, Flag, LedgerEntry, Order, Stage
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.state import Draft, State
@@ -96,8 +95,9 @@ def _seen(
         account=account.name,
         domains=(name,),
         entries=(_shown_by(record, account, expired).id,),
-        summary=f"{name} was to renew itself on {wire(expired)} for {money(price)} {unit}, and the balance "
-        f"was {money(balance)} {unit}. It expired without a word and is {fate.replace('_', ' ')} now.",
+        summary=f"{name} was to renew itself on {wire(expired)} for {money.write(price)} {unit}, and the "
+        f"balance was {money.write(balance)} {unit}. It expired without a word "
+        f"and is {fate.replace('_', ' ')} now.",
     )
 
 

@@ -10,8 +10,8 @@ from reseller_sandbox.advice.finding import Rule, Seen, Severity
 from reseller_sandbox.advice.lost import answer_lost
 from reseller_sandbox.advice.record import Record, cost, currency, renewals
 from reseller_sandbox.advice.words import plural, span, times
+from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.ledger import money
 from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.worlds import Entry
@@ -58,7 +58,8 @@ def _paid_twice(chain: list[tuple[Entry, LedgerEntry]]) -> Iterable[Seen]:
         currency=unit,
         entries=tuple(dict.fromkeys(entry.id for entry, _ in chain)),
         summary=f"{name} was renewed {times(len(chain))} for {plural(charge.years, 'year')} each "
-        f"{span(chain[-1][1].at - charge.at)}{lost}: {money(wasted)} {unit} more than one renewal costs.",
+        f"{span(chain[-1][1].at - charge.at)}{lost}: {money.write(wasted)} {unit} more than one "
+        "renewal costs.",
     )
 
 
@@ -82,7 +83,7 @@ def _after_automatic(record: Record) -> Iterator[Seen]:
         if charge is None or earlier is None:
             continue
         name, unit = to_unicode(charge.name), state.accounts[charge.account].currency
-        by_itself = money(_paid(record, earlier))
+        by_itself = money.write(_paid(record, earlier))
         yield Seen(
             account=entry.account,
             domains=(name,),
@@ -90,7 +91,8 @@ def _after_automatic(record: Record) -> Iterator[Seen]:
             currency=unit,
             entries=(entry.id,),
             summary=f"{name} renewed itself on {wire(earlier.at)} for {by_itself} {unit} and "
-            f"was renewed by request {span(charge.at - earlier.at)}, for {money(cost(entry))} {unit} more.",
+            f"was renewed by request {span(charge.at - earlier.at)}, for {money.write(cost(entry))} {unit} "
+            "more.",
         )
 
 

@@ -9,8 +9,7 @@ from reseller_sandbox.advice.finding import Rule, Seen, Severity
 from reseller_sandbox.advice.lost import answer_lost
 from reseller_sandbox.advice.paging import LIST
 from reseller_sandbox.advice.record import Record, cost, currency, ordered, reads
-from reseller_sandbox.core import refusals
-from reseller_sandbox.core.ledger import money
+from reseller_sandbox.core import money, refusals
 from reseller_sandbox.core.model import Order, Stage
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.worlds import Entry
@@ -69,7 +68,7 @@ def _settle(unsettled: dict[tuple[str | None, str], _Lost], read: Entry) -> None
 def _seen(lost: _Lost, word: str) -> Seen:
     first, unit = lost.first, currency(lost.first)
     name = to_unicode(lost.order.name)
-    paid = f", for {money(cost(first))} {unit}" if unit else ""
+    paid = f", for {money.write(cost(first))} {unit}" if unit else ""
     repeats = ", ".join(entry.id for entry in lost.again)
     return Seen(
         account=first.account,

@@ -10,8 +10,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from reseller_sandbox.control.call import ControlCall, Strict
-from reseller_sandbox.core import refusals
-from reseller_sandbox.core.ledger import money
+from reseller_sandbox.core import money, refusals
 from reseller_sandbox.core.model import Plan
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.outside import ACTIONS, parameters
@@ -166,7 +165,7 @@ def _plain(name: str, value: Any) -> Any:
     if is_secret(name):
         return MASK
     if isinstance(value, Decimal):
-        return money(value)
+        return money.write(value)
     return to_unicode(value) if name in ("domain", "zone") else value
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
 
+from reseller_sandbox.core import money
 from reseller_sandbox.core.model import OUTSIDE, Account, LedgerEntry, Order, Purpose
 from reseller_sandbox.core.refusals import INSUFFICIENT_FUNDS, Refused
 from reseller_sandbox.core.state import Draft
@@ -24,9 +25,9 @@ def require_funds(account: Account, amount: Decimal) -> None:
     if not can_pay(account, amount):
         raise Refused(
             INSUFFICIENT_FUNDS,
-            amount=money(amount),
+            amount=money.write(amount),
             currency=account.currency,
-            balance=money(account.balance),
+            balance=money.write(account.balance),
         )
 
 
@@ -96,10 +97,3 @@ def _enter(
     draft.put(entry)
     draft.put(replace(account, balance=account.balance + amount))
     return entry
-
-
-def money(amount: Decimal) -> str:
-    """``amount`` with two fraction digits, or as many more as it needs."""
-    plain = f"{amount:f}"
-    fraction = plain.partition(".")[2].rstrip("0")
-    return f"{amount:.{max(2, len(fraction))}f}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
-from reseller_sandbox.core import contacts, hosts, ledger, prices
+from reseller_sandbox.core import contacts, hosts, ledger, money, prices
 from reseller_sandbox.core.cards import tidy
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.contacts import Wanted
@@ -52,12 +52,12 @@ def require_cost(draft: Draft, name: str, premium: bool, given: Agreed, price: D
     if isinstance(given, str):  # WHATEVER
         return
     if premium and given is None:
-        raise Refused(PREMIUM_COST_REQUIRED, name=to_unicode(name), price=ledger.money(price))
+        raise Refused(PREMIUM_COST_REQUIRED, name=to_unicode(name), price=money.write(price))
     if given is None or (not premium and draft.assumed.purchase_cost == "premium"):
         return
     if given != price:
         raise Refused(
-            PRICE_MISMATCH, given=ledger.money(given), name=to_unicode(name), price=ledger.money(price)
+            PRICE_MISMATCH, given=money.write(given), name=to_unicode(name), price=money.write(price)
         )
 
 

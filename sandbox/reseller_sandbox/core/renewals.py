@@ -7,7 +7,7 @@ from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
-from reseller_sandbox.core import ledger, prices
+from reseller_sandbox.core import ledger, money, prices
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, enter, leaving, require
 from reseller_sandbox.core.model import Flag, Order, Purpose, Stage, Zone
@@ -87,8 +87,8 @@ def hindrance(draft: Draft, order: Order) -> str:
         return f"the zone {to_unicode(order.zone)} is out of service"
     needed = cost(draft, order).total
     if not ledger.can_pay(account, needed):
-        have, currency = ledger.money(account.balance), account.currency
-        return f"{ledger.money(needed)} {currency} are needed and the balance is {have} {currency}"
+        have, currency = money.write(account.balance), account.currency
+        return f"{money.write(needed)} {currency} are needed and the balance is {have} {currency}"
     return ""
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from difflib import get_close_matches
 from typing import Annotated, Any, Generic, TypeVar
 
 from dateutil.relativedelta import relativedelta
 
-from reseller_sandbox.core import names
+from reseller_sandbox.core import money, names
 from reseller_sandbox.core.clock import (
     EARLIEST,
     LATEST,
@@ -29,8 +29,6 @@ from reseller_sandbox.core.clock import (
 from reseller_sandbox.core.lifecycle import LONGEST_TERM
 
 _LONGEST = 255
-_MOST_MONEY = 10**9
-_FINEST = -6
 _LONGEST_WAIT = 10**11
 _MOST_PROBLEMS = 20
 _COMPARED = 60
@@ -89,29 +87,6 @@ def _years(given: Any) -> int:
     if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= LONGEST_TERM:
         return given
     raise ValueError(f"must be a whole number from 1 to {LONGEST_TERM}")
-
-
-def _change(given: Any) -> Decimal:
-    try:
-        amount = Decimal(str(given)) if isinstance(given, str | int | float | Decimal) else None
-    except InvalidOperation:
-        amount = None
-    if amount is None or isinstance(given, bool) or not amount.is_finite():
-        raise ValueError("must be a decimal number")
-    if abs(amount) >= _MOST_MONEY:
-        raise ValueError(f"must be less than {_MOST_MONEY}")
-    if not amount:
-        return Decimal(0)
-    if int(amount.normalize().as_tuple().exponent) < _FINEST:
-        raise ValueError(f"must have at most {-_FINEST} fraction digits")
-    return amount
-
-
-def _amount(given: Any) -> Decimal:
-    amount = _change(given)
-    if amount < 0:
-        raise ValueError("must not be below zero")
-    return amount
 
 
 def _when(given: Any) -> str:
@@ -268,8 +243,8 @@ Years = Annotated[
     int, Kind({"type": "integer", "minimum": 1, "maximum": LONGEST_TERM}, _years, spoken=whole(0, 99).spoken)
 ]
 Switch = Annotated[bool, SWITCH]
-Amount = Annotated[Decimal, Kind(_NUMBER_OR_TEXT, _amount, str)]
-Change = Annotated[Decimal, Kind(_NUMBER_OR_TEXT, _change, str)]
+Amount = Annotated[Decimal, Kind(_NUMBER_OR_TEXT, money.read_price, money.write)]
+Change = Annotated[Decimal, Kind(_NUMBER_OR_TEXT, money.read, money.write)]
 When = Annotated[str, Kind(_NUMBER_OR_TEXT, _when)]
 Term = Annotated[str, choice("registration", "renewal")]
 Credentials = Annotated[str, choice("both", "key", "token")]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any, ClassVar
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
+from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
-from reseller_sandbox.core.ledger import money
 
 _INT32 = 2**31
 _REMEMBERED = 4096
@@ -95,43 +95,36 @@ class TextOrNumber(Text):
 
 
 class Price(fields.Field[Decimal]):
-    """Money on the way in: a JSON number or a decimal string."""
+    """Money on the way in: a JSON number or a decimal string, of any size: it is there to be compared."""
 
     shape: ClassVar[Shaped] = {"oneOf": [{"type": "number"}, {"type": "string"}]}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Decimal:
-        if isinstance(value, str) and value.isascii() and len(value) <= 30 and "_" not in value:
-            try:
-                value = Decimal(value)
-            except InvalidOperation:
-                raise ValidationError("must be a decimal number") from None
-        if isinstance(value, bool) or not isinstance(value, int | Decimal):
-            raise ValidationError("must be a decimal number")
-        amount = Decimal(value)
-        if not amount.is_finite() or not 0 <= amount < 10**9:
-            raise ValidationError("must lie between 0 and 999999999")
-        return amount
+        try:
+            return money.read_price(value, most=None)
+        except ValueError as problem:
+            raise ValidationError(str(problem)) from None
 
 
 class Amount(fields.Field[Decimal]):
     """Money on the way out: a decimal string with two fraction digits, or more where they count."""
 
-    shape: ClassVar[Shaped] = {"type": "string", "pattern": r"^-?\d+\.\d{2,}$"}
+    shape: ClassVar[Shaped] = {"type": "string", "pattern": rf"^-?\d+\.\d{{{money.USUAL},{money.FINEST}}}$"}
 
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
-        return None if value is None else money(value)
+        return None if value is None else money.write(value)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Decimal:
         return Decimal(value)
 
 
 class LongAmount(Amount):
-    """Money on the way out, with six fraction digits."""
+    """Money on the way out, with all the fraction digits that are kept."""
 
-    shape: ClassVar[Shaped] = {"type": "string", "pattern": r"^\d+\.\d{6}$"}
+    shape: ClassVar[Shaped] = {"type": "string", "pattern": rf"^\d+\.\d{{{money.FINEST}}}$"}
 
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
-        return None if value is None else f"{value:.6f}"
+        return None if value is None else money.write_in_full(value)
 
 
 class Number(fields.Field[Decimal]):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from reseller_sandbox.core.ledger import money
+from reseller_sandbox.core import money
 from reseller_sandbox.core.refusals import INTERNAL_ERROR, Refused
 from reseller_sandbox.faults import FaultRule, Phase
 from reseller_sandbox.server.delivery import Close, Cut, Delivery, Drip, Garbage, Hang, Reset, Truncate
@@ -169,7 +169,7 @@ def _known(incoming: Incoming) -> dict[str, object]:
     names, account = subjects(incoming), incoming.account
     known: dict[str, object] = {"name": names[0]} if names else {}
     if account is not None:
-        known |= {"balance": money(account.balance), "currency": account.currency}
+        known |= {"balance": money.write(account.balance), "currency": account.currency}
     return known
 
 

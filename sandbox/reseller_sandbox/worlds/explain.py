@@ -8,9 +8,9 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
+from reseller_sandbox.core import money
 from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.clock import days, wire
-from reseller_sandbox.core.ledger import money
 from reseller_sandbox.core.lifecycle import MOVES, TIMED, Action
 from reseller_sandbox.core.model import Account, Order, Stage, Transfer
 from reseller_sandbox.core.names import to_unicode
@@ -189,7 +189,7 @@ def _too_young(case: _Case) -> Allowed | None:
 def _funds(case: _Case) -> Allowed | None:
     try:
         missing = Decimal(str(case.facts.get("amount"))) - Decimal(str(case.facts.get("balance")))
-        words = f"top up the balance by {money(missing)} {case.facts['currency']} or more"
+        words = f"top up the balance by {money.write(missing)} {case.facts['currency']} or more"
     except (ArithmeticError, ValueError):
         return None
     return Allowed(words)
@@ -303,7 +303,7 @@ def described(explanation: Explanation) -> dict[str, Any]:
         "facts": dict(explanation.refused.facts),
         "met": {
             "account": account.name if account is not None else None,
-            "balance": money(account.balance) if account is not None else None,
+            "balance": money.write(account.balance) if account is not None else None,
             "currency": account.currency if account is not None else None,
             "domains": [_described(name) for name in explanation.met.names],
         },

@@ -9,7 +9,7 @@ from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any
 
-from reseller_sandbox.core.ledger import money
+from reseller_sandbox.core import money
 from reseller_sandbox.core.model import OUTSIDE, LedgerEntry
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT, Refused
@@ -123,7 +123,7 @@ def movement(entry: LedgerEntry, state: State) -> dict[str, Any]:
         "id": entry.id,
         "at": entry.at,
         "account": state.accounts[entry.account].name,
-        "amount": money(entry.amount),
+        "amount": money.write(entry.amount),
         "kind": "refund" if entry.refunds is not None else "charge" if entry.amount < 0 else "credit",
         "purpose": str(entry.purpose),
         "operation": operation_of(entry),

@@ -9,8 +9,8 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any
 
+from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.ledger import money
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.worlds.redact import MASK, is_secret
 
@@ -26,7 +26,7 @@ def plain(value: Any) -> Any:
         case float() if isfinite(value):
             return value
         case Decimal() if value.is_finite():
-            return money(value)
+            return money.write(value)
         case datetime():
             return wire(value)
         case date():
