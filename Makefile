@@ -2,13 +2,17 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: run test lint format bench lock clean
+.PHONY: run test test-all lint format bench lock clean
 
 run: .venv/ready
 	$(BIN)/reseller-sandbox serve $(ARGS)
 
 test: .venv/ready
 	$(BIN)/pytest -n auto $(ARGS)
+
+# The tests and, after them, what takes long: wheels, other Pythons, soaking.
+test-all: test
+	$(BIN)/pytest -n auto --dist loadgroup -m slow
 
 lint: .venv/ready
 	$(BIN)/ruff check .

@@ -16,34 +16,44 @@ from tests.registry import REGISTRY, connect
 SCRIPT = Path(__file__).parent / "script.py"
 
 
-def run(**environment: str) -> bytes:
-    """What the script prints in a process with these variables."""
+ENVIRONMENTS = (
+    {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu"},
+    {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "C", "PYTHONUTF8": "1"},
+    {"PYTHONHASHSEED": "random", "TZ": "Pacific/Kiritimati", "PYTHONOPTIMIZE": "1"},
+    {"PYTHONHASHSEED": "random", "TZ": "Etc/GMT+12", "PYTHONOPTIMIZE": "2"},
+)
+
+
+def run(*command: str, **environment: str) -> bytes:
+    """What a command prints in a process with these variables, by default the script."""
     done = subprocess.run(
-        [sys.executable, str(SCRIPT)], env={**os.environ, **environment}, capture_output=True, check=False
+        command or (sys.executable, str(SCRIPT)),
+        env={**os.environ, **environment},
+        capture_output=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr.decode()
     return done.stdout
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def plain() -> bytes:
     """The script's bytes under one environment."""
     return run(PYTHONHASHSEED="0", TZ="UTC")
 
 
-@pytest.mark.parametrize(
-    "environment",
-    [
-        {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu"},
-        {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LC_ALL": "C", "PYTHONUTF8": "1"},
-        {"PYTHONHASHSEED": "random", "TZ": "Pacific/Kiritimati", "PYTHONOPTIMIZE": "1"},
-    ],
-    ids=lambda environment: environment["TZ"],
-)
+@pytest.mark.parametrize("environment", ENVIRONMENTS, ids=lambda environment: environment["TZ"])
 def test_equal_scripts_give_equal_bytes(plain: bytes, environment: dict[str, str]) -> None:
-    """Every status, header and byte of every answer, every event and every entry of the ledger."""
-    assert plain.count(b"\n") > 150
+    """Every status, header and byte of every answer and document, every event, every entry of the ledger."""
+    assert plain.count(b"\n") > 400
     assert run(**environment) == plain
+
+
+@pytest.mark.parametrize("command", [(), ("serve",), ("sign",), ("check",)], ids=" ".join)
+def test_help_is_the_same_without_docstrings(command: tuple[str, ...]) -> None:
+    """As they are missing under ``python -OO``."""
+    called = (sys.executable, "-m", "reseller_sandbox.cli", *command, "--help")
+    assert run(*called, PYTHONOPTIMIZE="2") == run(*called)
 
 
 def _codes(sandbox: Sandbox) -> list[str]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from reseller_sandbox.core.docstrings import docstring
+
 if TYPE_CHECKING:
     from reseller_sandbox.server.logwriter import LogWriter
 
@@ -17,8 +19,19 @@ if TYPE_CHECKING:
 LOG_GRACE = 0.5
 
 
-class Commands(click.Group):
+class Command(click.Command):
+    """A command whose help is its docstring, under ``python -OO`` too."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.help is None and self.callback is not None:
+            self.help = docstring(self.callback)
+
+
+class Commands(Command, click.Group):
     """Commands that end in words and an exit status when the machine lets them down."""
+
+    command_class = Command
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command that is asked for."""

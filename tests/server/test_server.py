@@ -346,7 +346,7 @@ def test_an_application_that_fails(serve, dial, toy, caplog, fail):
     assert lines.get(timeout=PATIENCE).status == 500
     (record,) = caplog.records
     message = record.getMessage()
-    assert (record.name, record.exc_info) == ("sandbox", None)
+    assert (record.name, record.exc_info) == ("reseller_sandbox", None)
     assert message.startswith("GET /?SIGNATURE=*** failed: ")
     assert "\n" not in message
     client.get()
@@ -360,7 +360,7 @@ def test_an_application_that_starts_no_response(serve, dial, caplog):
 
 
 def test_on_debug_level_a_failure_is_logged_with_its_traceback(serve, dial, toy, caplog):
-    caplog.set_level(logging.DEBUG, "sandbox")
+    caplog.set_level(logging.DEBUG, "reseller_sandbox")
     client = dial(serve(toy(lambda environ: 1 / 0)))
     client.get()
     client.read_answer()

@@ -6,6 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.testing.repositories import REPOSITORIES, lay_out
+
 SUITE = """
 import urllib.request
 
@@ -56,3 +60,12 @@ def test_one_run_that_fails_says_so(tmp_path):
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     finished = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert "1 failed, 3 passed" in finished.stdout, finished.stdout
+
+
+@pytest.mark.parametrize("name", REPOSITORIES)
+def test_the_plugin_works_beside_a_sandbox_of_the_users_own(tmp_path, name):
+    """As a module or a package, in the root or below ``src``, it stands in nobody's way."""
+    lay_out(name, tmp_path)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    finished = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert "3 passed" in finished.stdout, finished.stdout + finished.stderr

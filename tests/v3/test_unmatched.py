@@ -109,7 +109,7 @@ def test_a_failure_inside_is_one_line_in_the_log(
     message = told(answer, 500, "internal_error")
     assert "secret" not in message
     assert "Traceback" not in answer.raw.decode()
-    (record,) = [record for record in caplog.records if record.name.startswith("sandbox")]
+    (record,) = [record for record in caplog.records if record.name.startswith("reseller_sandbox")]
     assert record.levelname == "ERROR"
     assert "RuntimeError" in record.getMessage()
     assert "\n" not in record.getMessage()
@@ -121,7 +121,7 @@ def test_a_failure_over_a_socket_ends_nothing(
     wire: Api, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The same connection goes on."""
-    with monkeypatch.context() as broken, caplog.at_level(logging.CRITICAL, "sandbox"):
+    with monkeypatch.context() as broken, caplog.at_level(logging.CRITICAL, "reseller_sandbox"):
         broken.setattr(orders, "own", _broken)
         told(wire.get("/v3/domains/getDomain/active.com"), 500, "internal_error")
     assert wire.get("/v3/domains/getDomain/active.com").status == 200
@@ -136,7 +136,7 @@ def test_a_state_that_cannot_be_shown_is_no_traceback(
     world = sandbox.world
     contact = world.state.contacts[order_of(sandbox, "active.com").contacts.registrant]
     world.moment = replace(world.moment, state=world.state.remove(contact))
-    with caplog.at_level(logging.CRITICAL, "sandbox"):
+    with caplog.at_level(logging.CRITICAL, "reseller_sandbox"):
         told(api.get("/v3/domains/getDomain/active.com"), 500, "internal_error")
 
 
@@ -150,7 +150,7 @@ def test_an_undeclared_refusal_is_a_failure(
         raise Refused(NAME_TAKEN, name="active.com")
 
     monkeypatch.setattr(orders, "own", refuse)
-    with caplog.at_level(logging.CRITICAL, "sandbox"):
+    with caplog.at_level(logging.CRITICAL, "reseller_sandbox"):
         told(api.get("/v3/domains/getDomain/active.com"), 500, "internal_error")
 
 
@@ -160,5 +160,5 @@ def test_failures_are_200_where_everything_is(
     """Under v3.errors.http_status = always_200."""
     api = connect(make(assume={"v3.errors.http_status": "always_200"}))
     monkeypatch.setattr(orders, "own", _broken)
-    with caplog.at_level(logging.CRITICAL, "sandbox"):
+    with caplog.at_level(logging.CRITICAL, "reseller_sandbox"):
         told(api.get("/v3/domains/getDomain/active.com"), 200, "internal_error")

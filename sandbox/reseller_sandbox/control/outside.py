@@ -122,7 +122,7 @@ def _action(name: str, operations: Sequence[str]) -> Endpoint:
                 return {"now": now, "fired": [], "plan": _plan(done)}
             return {"now": now, "fired": fired(call.world.state, [done]), "plan": None}
 
-    act.__doc__ = ACTIONS[name].__doc__
+    act.__wrapped__ = ACTIONS[name]  # type: ignore[attr-defined]  # which has the docstring
     return Endpoint(
         id=f"control.outside.{name}",
         method="POST",

@@ -9,6 +9,7 @@ from datetime import datetime
 from fnmatch import fnmatchcase
 from typing import Any
 
+from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.faults import answers, connection, effects, limits, timing
 from reseller_sandbox.faults.book import Count
@@ -122,7 +123,7 @@ def kinds() -> list[dict[str, Any]]:
     return [
         {
             "kind": name,
-            "about": " ".join((kind.__doc__ or "").split()),
+            "about": " ".join(docstring(kind).split()),
             "phases": list(kind.phases),
             "parameters": described(kind),
         }
@@ -155,7 +156,7 @@ def rule_schema() -> dict[str, Any]:
             {
                 "type": "object",
                 "title": name,
-                "description": " ".join((kind.__doc__ or "").split()),
+                "description": " ".join(docstring(kind).split()),
                 "properties": {"kind": {"const": name}, **common, **schema(kind)},
                 "required": ["kind"],
                 "additionalProperties": False,

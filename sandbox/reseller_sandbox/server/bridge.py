@@ -35,7 +35,7 @@ from reseller_sandbox.server.wire import Answer, Receive, Send, Wire
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
 
-log = logging.getLogger("sandbox")
+log = logging.getLogger("reseller_sandbox")
 
 PLAIN = Delivery()
 FAILED = Problem(500, "internal_error", "The sandbox failed while answering; its log says where.")

@@ -17,7 +17,7 @@ from reseller_sandbox.server.bridge import Bridge
 from reseller_sandbox.server.protocol import Protocol
 from reseller_sandbox.server.wire import unsent
 
-log = logging.getLogger("sandbox")
+log = logging.getLogger("reseller_sandbox")
 
 #: What the machine says when it has nothing left to make a connection of.
 EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)

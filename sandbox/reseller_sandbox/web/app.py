@@ -36,7 +36,7 @@ class _Version(BaseConverter):
 
 def create_app(worlds: Worlds, generations: Sequence[Generation], max_body: int) -> Flask:
     """A WSGI application that serves ``generations`` over ``worlds``; ``max_body`` is in bytes."""
-    app = Flask("sandbox", static_folder=None)
+    app = Flask("reseller_sandbox", static_folder=None)
     app.url_map.merge_slashes = False
     app.url_map.converters |= {"digits": _Digits, "version": _Version}
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False

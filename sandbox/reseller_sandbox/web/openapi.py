@@ -12,6 +12,7 @@ from apispec import APISpec
 from apispec.ext.marshmallow import MarshmallowPlugin
 from marshmallow import Schema
 
+from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.refusals import INTERNAL_ERROR
 from reseller_sandbox.web.fields import Digits
 from reseller_sandbox.web.generation import Endpoint, Generation
@@ -41,7 +42,7 @@ def describe(generation: Generation) -> dict[str, Any]:
 
 
 def _operation(generation: Generation, endpoint: Endpoint, path: str) -> dict[str, Any]:
-    summary, _, rest = (endpoint.handle.__doc__ or "").strip().partition("\n")
+    summary, _, rest = docstring(endpoint.handle).partition("\n")
     suffix = "" if path == endpoint.paths[0] else f".{endpoint.paths.index(path)}"
     operation: dict[str, Any] = {
         "operationId": endpoint.id + suffix,

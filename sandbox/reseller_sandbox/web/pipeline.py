@@ -37,7 +37,7 @@ ENV_PREFIX = "sandbox.prefix"
 #: The status that stands for none, where WSGI wants one and the connection will not carry it.
 UNANSWERED = 503
 
-log = logging.getLogger("sandbox")
+log = logging.getLogger("reseller_sandbox")
 
 
 class Pipeline:

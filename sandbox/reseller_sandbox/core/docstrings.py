@@ -1,0 +1,29 @@
+"""What the code says of itself, alike under every Python: documents and help texts are made of it."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from textwrap import dedent
+from typing import Any
+
+
+def docstring(of: Any) -> str:
+    """Return the docstring of a function or a class without its indentation, or an empty text.
+
+    Python 3.13 takes the indentation away by itself, and ``python -OO`` the docstrings; then it is read
+    from the source.
+    """
+    of = inspect.unwrap(of)
+    return inspect.cleandoc((of.__doc__ if sys.flags.optimize < 2 else _in_source(of)) or "")
+
+
+def _in_source(of: Any) -> str | None:
+    import ast
+
+    try:
+        (found,) = ast.parse(dedent(inspect.getsource(of))).body
+    except (OSError, TypeError, SyntaxError):
+        return None
+    assert isinstance(found, ast.FunctionDef | ast.ClassDef)
+    return ast.get_docstring(found)

@@ -1,0 +1,108 @@
+"""The wheel, and environments of other Pythons that it is installed in, with what it needs at the pins."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+#: The Pythons that the project is for. Each is looked for on this machine.
+MINORS = (11, 12, 13, 14)
+
+
+@cache
+def interpreter(minor: int) -> str | None:
+    """A Python 3.``minor`` of this machine: this one, one of the path's, one of pyenv's."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv"))
+    known = [
+        sys.executable,
+        shutil.which(f"python3.{minor}"),
+        *map(str, sorted(pyenv.glob(f"versions/3.{minor}.*/bin/python"))),
+    ]
+    return next((one for one in known if one is not None and _is(one, minor)), None)
+
+
+def _is(python: str, minor: int) -> bool:
+    asked = [python, "-c", "import sys; print(*sys.version_info[:2])"]
+    return subprocess.run(asked, capture_output=True, check=False).stdout.split() == [b"3", b"%d" % minor]
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run what asks for ``python`` with each of the Pythons; one worker makes its environment."""
+    if "python" in metafunc.fixturenames:
+        group = [
+            pytest.param(one, id=f"3.{one}", marks=pytest.mark.xdist_group(f"3.{one}")) for one in MINORS
+        ]
+        metafunc.parametrize("python", group, indirect=True, scope="session")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Everything here takes long."""
+    for item in items:
+        if Path(__file__).parent in item.path.parents:
+            item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project's wheel."""
+    folder = tmp_path_factory.mktemp("wheel")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder), at=ROOT)
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="session")
+def environment_of(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+    """Makes an environment of a Python 3.``minor``, once, and answers its interpreter."""
+
+    @cache
+    def made(minor: int) -> Path:
+        base = interpreter(minor)
+        if base is None:
+            pytest.skip(f"there is no Python 3.{minor} on this machine")
+        folder = tmp_path_factory.mktemp(f"python3.{minor}")
+        run(base, "-m", "venv", str(folder))
+        python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+        pins = folder / "pins.txt"
+        pins.write_text("\n".join(re.findall(r"^[\w.-]+==[^\s;\\]+", _locked(), re.MULTILINE)))
+        install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        run(*install, "-c", str(pins), str(wheel), "pytest", "jsonschema")
+        return python
+
+    return made
+
+
+@pytest.fixture(scope="session")
+def python(request: pytest.FixtureRequest, environment_of: Callable[[int], Path]) -> Path:
+    """The interpreter of an environment that has the wheel."""
+    return environment_of(request.param)
+
+
+def _locked() -> str:
+    return (ROOT / ".requirements.lock").read_text("utf-8")
+
+
+def run(*command: str, at: Path | None = None, **environment: str) -> str:
+    """Run a command that does not see this working tree; answers what it printed."""
+    plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        command,
+        cwd=at,
+        env={**plain, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
