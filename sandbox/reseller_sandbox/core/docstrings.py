@@ -15,7 +15,10 @@ def docstring(of: Any) -> str:
     from the source.
     """
     of = inspect.unwrap(of)
-    return inspect.cleandoc((of.__doc__ if sys.flags.optimize < 2 else _in_source(of)) or "")
+    text: str | None = of.__doc__
+    if sys.flags.optimize > 1 and (text is None or inspect.isclass(of)):  # dataclasses make one up
+        text = _in_source(of)
+    return inspect.cleandoc(text or "")
 
 
 def _in_source(of: Any) -> str | None:

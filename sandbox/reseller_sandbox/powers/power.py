@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
 from keyword import iskeyword
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, get_type_hints
 
+from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter, declared, read_by
 
@@ -62,12 +62,12 @@ class Operation:
     @property
     def description(self) -> str:
         """What it does, in words: its docstring without the part about parameters."""
-        return _ARGUMENTS.sub("", inspect.getdoc(self.body) or "").strip()
+        return _ARGUMENTS.sub("", docstring(self.body)).strip()
 
     @cached_property
     def told(self) -> Mapping[str, str]:
         """What the docstring says of each parameter."""
-        found = _ARGUMENTS.search((inspect.getdoc(self.body) or "") + "\n")
+        found = _ARGUMENTS.search(docstring(self.body) + "\n")
         pairs = _ARGUMENT.findall(found[1]) if found else []
         return {name.removesuffix("_"): " ".join(words.split()) for name, words in pairs}
 
