@@ -388,7 +388,7 @@ VALUES = [
     if name in CHECKS
     for value in (
         ["registered", "taken", "not-available"]
-        if row["takes"] == "a word"
+        if str(row["takes"]).startswith("a word")
         else str(row["takes"]).removeprefix("one of ").split(", ")
     )
 ]
