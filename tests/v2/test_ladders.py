@@ -311,7 +311,7 @@ def domain_info(climb: Climb) -> None:
 
 @ladder("domain.edit")
 def domain_edit(climb: Climb) -> None:
-    """Parameters, the name and its holder, stage, lock, transfer, delegation, people, the price."""
+    """Parameters, the name and its holder, stage, lock, hold, transfer, delegation, people, price."""
     arrange_balance(climb.sandbox, "2.49")
     locked = frozenset({Flag.UPDATE_PROHIBITED})
     arrange(climb.sandbox, "held.com.ua", stage=Stage.OVERDUE, flags=locked)
@@ -324,11 +324,13 @@ def domain_edit(climb: Climb) -> None:
         "ns": {"add": ["-"]},
     }
     climb.refused("invalid_parameter", 400, "Not the correct client_hold")
-    climb.body["client_hold"] = 1
+    climb.body["client_hold"] = 0
     climb.found("held.com.ua")
     climb.refused("wrong_state", 400, "Not the correct status")
     arrange(climb.sandbox, "held.com.ua", stage=Stage.ACTIVE)
     climb.refused("locked", 400, "Not the correct client_update_prohibited")
+    arrange(climb.sandbox, "held.com.ua", flags=frozenset({Flag.SERVER_HOLD}))
+    climb.refused("held_by_registry", 400, "Not the correct client_hold")
     arrange(climb.sandbox, "held.com.ua", flags=frozenset())
     climb.refused("transfer_pending", 400, "Not the correct client_transfer_prohibited")
     del climb.body["client_transfer_prohibited"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,7 +13,7 @@ from reseller_sandbox.core.lifecycle import MOVES, Action
 from reseller_sandbox.core.model import Flag, Stage
 from tests.registry import arrange, ask_for, order_of, write
 from tests.v2 import works
-from tests.v2.client import Client, done, refusal
+from tests.v2.client import Client, connect, done, refusal
 from tests.v2.works import Ask
 
 NAME = "served.com"
@@ -123,15 +124,16 @@ def test_what_a_pending_transfer_holds_up(sandbox: Sandbox, main: Client, operat
 @pytest.mark.parametrize("flag", CLIENT_FLAGS)
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_what_a_flag_forbids(sandbox: Sandbox, main: Client, operation: str, flag: Flag) -> None:
-    """The table's flag for the action; an edit is forbidden whole while updates are."""
+    """The table's flag for the action, of which the answer speaks; a switch is never forbidden."""
     action, ask, said = prepared(sandbox, main, operation)
     arrange(sandbox, NAME, flags=frozenset({flag}))
     before = sandbox.world.state
     answer = ask.send(main)
     edit = operation.startswith("domain.edit")
-    if flag is (Flag.UPDATE_PROHIBITED if edit else BY_ACTION[action].forbidden_by):
+    if flag is BY_ACTION[action].forbidden_by:
         told = "Not the correct client_update_prohibited" if edit else said
         assert refusal(answer)[1:] == (told, "locked")
+        assert f"{flag} set, which forbids {action}" in answer.headers["x-sandbox-refusal"]
         assert sandbox.world.state is before
     else:
         assert done(answer)
@@ -164,26 +166,96 @@ def test_flags_are_set_and_taken_off(sandbox: Sandbox, main: Client, flag: Flag)
 
 
 @pytest.mark.parametrize(
-    "beside",
+    ("beside", "action"),
     [
-        {"client_hold": 0},
-        {"client_delete_prohibited": 1},
-        {"contact_tech": "SPARE"},
-        {"ns": {"add": ["ns3.home.net"]}},
-        {"client_update_prohibited": 1},
+        ({"contact_tech": "SPARE"}, Action.SET_CONTACTS),
+        ({"ns": {"add": ["ns3.home.net"]}}, Action.SET_NAMESERVERS),
+        ({"ns": {"add": ["not a name"]}}, Action.SET_NAMESERVERS),
     ],
 )
-def test_updates_are_allowed_again_by_an_edit_of_its_own(
-    sandbox: Sandbox, main: Client, beside: dict[str, Any]
+def test_updates_are_allowed_again_before_they_are_made(
+    sandbox: Sandbox, main: Client, beside: dict[str, Any], action: Action
 ) -> None:
-    """Nothing may stand beside it, and nothing else goes before it."""
+    """An edit that does both is refused whole, and says which part of it is forbidden."""
     assert done(main.put(ONE, {"client_update_prohibited": 1}))
     before = sandbox.world.state
-    body = {"client_update_prohibited": 0, **beside}
-    assert refusal(main.put(ONE, body))[:2] == (400, "Not the correct client_update_prohibited")
+    for switch in ({"client_update_prohibited": 0}, {"client_update_prohibited": 1}, {"client_hold": 1}):
+        answer = main.put(ONE, {**switch, **beside})
+        assert refusal(answer) == (400, "Not the correct client_update_prohibited", "locked")
+        assert f"forbids {action};" in answer.headers["x-sandbox-refusal"]
+        entry = sandbox.journal.get(answer.headers["x-sandbox-request"])
+        assert entry.refused.facts["action"] == action
     assert sandbox.world.state is before
     assert done(main.put(ONE, {"client_update_prohibited": 0}))
-    assert done(main.put(ONE, beside))
+
+
+#: Each switch of v2.0 that v3 has too, with v3's words for it on and off.
+SWITCHES = {
+    "client_hold": ("lock", "unlock"),
+    "client_transfer_prohibited": ("lockTransfer", "unlockTransfer"),
+    "client_update_prohibited": ("lockUpdate", "unlockUpdate"),
+}
+
+
+@pytest.mark.parametrize("covers", ["updates", "registrant_only"])
+@pytest.mark.parametrize("flag", CLIENT_FLAGS)
+def test_the_update_lock_leaves_every_switch_in_both_interfaces(
+    make: Callable[..., Sandbox], flag: Flag, covers: str
+) -> None:
+    """One assumption for both: what v3 lets pass v2.0 lets pass, alone or with unlocking."""
+    sandbox = make(assume={"v3.update_lock.covers": covers})
+    main, v3 = connect(sandbox), sandbox.client()
+    for value in (1, 0):
+        arrange(sandbox, NAME, flags=frozenset({Flag.UPDATE_PROHIBITED}))
+        assert done(main.put(ONE, {flag.value: value}))
+        assert (flag in order_of(sandbox, NAME).flags) is bool(value)
+        assert done(main.put(ONE, {flag.value: value, "client_update_prohibited": 0}))
+        if flag in SWITCHES:
+            arrange(sandbox, NAME, flags=frozenset({Flag.UPDATE_PROHIBITED}))
+            word = SWITCHES[flag][0 if value else 1]
+            assert v3.post(f"/v3/domains/{word}/{NAME}").status_code == 200
+            assert (flag in order_of(sandbox, NAME).flags) is bool(value)
+
+
+@pytest.mark.parametrize("own", [frozenset(), frozenset({Flag.HOLD})])
+def test_a_hold_of_the_registry_is_not_ended_by_its_holder(
+    make: Callable[..., Sandbox], own: frozenset[Flag]
+) -> None:
+    """Both interfaces say so, or, where that is assumed, end the holder's own hold alone."""
+    sandbox = make()
+    main, v3 = connect(sandbox), sandbox.client()
+    arrange(sandbox, NAME, flags=own)
+    sandbox.outside.hold(NAME)
+    before = sandbox.world.state
+    answer = main.put(ONE, {"client_hold": 0, "client_delete_prohibited": 1})
+    assert refusal(answer) == (400, "Not the correct client_hold", "held_by_registry")
+    told = v3.post(f"/v3/domains/unlock/{NAME}")
+    assert (told.status_code, told.json["error"]) == (409, "held_by_registry")
+    for message in (answer.headers["x-sandbox-refusal"], told.json["message"]):
+        assert f"{NAME} stays suspended: its registry holds it (server_hold)" in message
+    assert sandbox.world.state is before
+    assert done(main.put(ONE, {"client_hold": 1}))
+    sandbox.outside.release_hold(NAME)
+    assert done(main.put(ONE, {"client_hold": 0}))
+    assert v3.get(f"/v3/domains/getDomain/{NAME}").json["status"] == "active"
+
+
+@pytest.mark.parametrize("own", [frozenset(), frozenset({Flag.HOLD})])
+def test_a_hold_of_the_registry_may_outlast_ones_own(
+    make: Callable[..., Sandbox], own: frozenset[Flag]
+) -> None:
+    """Where ``locks.registry_hold`` is accepted, in both interfaces, and the answer names it."""
+    sandbox = make(assume={"locks.registry_hold": "accepted"})
+    main, v3 = connect(sandbox), sandbox.client()
+    flags = own | {Flag.SERVER_HOLD}
+    arrange(sandbox, NAME, flags=flags)
+    answer = main.put(ONE, {"client_hold": 0})
+    assert done(answer)
+    assert answer.assumptions["locks.registry_hold"] == "accepted"
+    arrange(sandbox, NAME, flags=flags)
+    unlocked = v3.post(f"/v3/domains/unlock/{NAME}")
+    assert (unlocked.status_code, unlocked.json["status"]) == (200, "suspended")
+    assert order_of(sandbox, NAME).flags == {Flag.SERVER_HOLD}
 
 
 def test_an_edit_that_prohibits_updates_is_carried_out_whole(sandbox: Sandbox, main: Client) -> None:

@@ -37,6 +37,7 @@ STATUS = {
     "transfer_pending": 409,
     "no_transfer": 409,
     "locked": 409,
+    "held_by_registry": 409,
     "insufficient_funds": 402,
     "premium_cost_required": 400,
     "price_mismatch": 409,
@@ -320,7 +321,7 @@ def _made_ready(climb: Climb, name: str, action: str) -> None:
     climb.arrange(name, flags=frozenset())
 
 
-def _switch(climb: Climb, *, pending: bool = False, **already: Any) -> None:
+def _switch(climb: Climb, *, pending: bool = False, held: bool = False, **already: Any) -> None:
     climb.arrange("active.com", stage=Stage.OVERDUE, **already)
     if pending:
         ask_for(climb.sandbox, "active.com")
@@ -331,9 +332,14 @@ def _switch(climb: Climb, *, pending: bool = False, **already: Any) -> None:
     if pending:
         climb.refused("transfer_pending", "active.com", "lockTransfer has to wait")
         climb.end_transfer("active.com")
+    if held:
+        climb.arrange("active.com", flags=ON)
+        climb.refused("held_by_registry", "active.com stays suspended", "server_hold")
+        climb.arrange("active.com", flags=OFF)
     climb.refused("switched_already", "active.com")
     order = order_of(climb.sandbox, "active.com")
-    climb.arrange("active.com", flags=frozenset(Flag) - order.flags, autorenew=not order.autorenew)
+    flags = frozenset(Flag) - {Flag.SERVER_HOLD} - order.flags
+    climb.arrange("active.com", flags=flags, autorenew=not order.autorenew)
 
 
 ON, OFF = frozenset(Flag), frozenset[Flag]()
@@ -359,8 +365,8 @@ def lock(climb: Climb) -> None:
 
 @ladder("unlock")
 def unlock(climb: Climb) -> None:
-    """Stage, and whether it is so already."""
-    _switch(climb, flags=OFF)
+    """Stage, the registry's own hold, and whether it is so already."""
+    _switch(climb, held=True, flags=OFF)
 
 
 @ladder("lockUpdate")

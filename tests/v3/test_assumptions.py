@@ -203,6 +203,16 @@ def update_lock_covers(sandbox: Sandbox, api: Api, value: str) -> Answer:
     return changes[0]
 
 
+@silence("locks.registry_hold")
+def registry_hold(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """Ending one's own hold of a name that its registry holds as well."""
+    arrange(sandbox, "active.com", flags=frozenset({Flag.HOLD, Flag.SERVER_HOLD}))
+    answer = api.post("/v3/domains/unlock/active.com")
+    assert answer.error == ("held_by_registry" if value == "refused" else None)
+    assert api.get(GET + "active.com").json["status"] == "suspended"
+    return answer
+
+
 @silence("v3.get_domain.order_id")
 def get_domain_order_id(sandbox: Sandbox, api: Api, value: str) -> Answer:
     """Whether getDomain takes a number for the name."""
@@ -380,7 +390,7 @@ def transfer_years(sandbox: Sandbox, api: Api, value: str) -> Answer:
 V3_SILENCES = {
     str(row["name"]): row
     for row in catalogue(Assumptions())
-    if str(row["name"]).startswith(("v3.", "hosts."))
+    if str(row["name"]).startswith(("v3.", "hosts.", "locks."))
 }
 VALUES = [
     (name, value)

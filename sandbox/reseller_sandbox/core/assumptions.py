@@ -203,8 +203,15 @@ class Assumptions:
         "v3.update_lock.covers",
         "updates",
         "registrant_only",
-        about="What lockUpdate forbids: new name servers, contacts, glue records and codes, or "
-        "a new registrant alone.",
+        about="What lockUpdate and client_update_prohibited forbid: new name servers, contacts, glue records "
+        "and codes, or a new registrant alone; never renewals and switches.",
+    )
+    registry_hold: str = _one_of(
+        "locks.registry_hold",
+        "refused",
+        "accepted",
+        about="Ending one's own hold (unlock, client_hold 0) of a name that its registry holds: refused, "
+        "or accepted, and the name stays suspended.",
     )
     get_domain_order_id: str = _one_of(
         "v3.get_domain.order_id", "off", "on", about="Whether getDomain takes an order id for the name."

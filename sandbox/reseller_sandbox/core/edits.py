@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reseller_sandbox.core import hosts, orders
-from reseller_sandbox.core.lifecycle import Action, require, require_unlocked
+from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Flag, Order
 from reseller_sandbox.core.refusals import INVALID_NAMESERVER, Refused
 from reseller_sandbox.core.state import Draft
@@ -21,21 +21,20 @@ class Edit:
     add: Sequence[str] = ()
     remove: Sequence[str] = ()
 
-    @property
-    def only_unlocks(self) -> bool:
-        """Whether all it does is to allow updates again."""
-        lone = dict(self.flags) == {Flag.UPDATE_PROHIBITED: False}
-        return lone and not (self.contacts or self.add or self.remove)
-
 
 def edit(draft: Draft, order: Order, wanted: Edit) -> Order:
     """Carry out ``wanted``; a new registrant costs the zone's owner-change price.
 
-    Refuses, in this order: ``wrong_state``, ``locked``, ``transfer_pending``, ``invalid_nameserver``,
-    ``contact_not_found``, ``insufficient_funds``.
+    Refuses, in this order: ``wrong_state``, ``locked``, ``held_by_registry``, ``transfer_pending``,
+    ``invalid_nameserver``, ``contact_not_found``, ``insufficient_funds``.
     """
     require(draft, order, Action.SET_FLAGS)
-    _require_editable(draft, order, wanted)
+    if wanted.add or wanted.remove:
+        require(draft, order, Action.SET_NAMESERVERS)
+    if wanted.contacts:
+        orders.changeable_contacts(draft, order, wanted.contacts)
+    if wanted.flags.get(Flag.HOLD) is False:
+        orders.require_releasable(draft, order)
     if wanted.flags.get(Flag.TRANSFER_PROHIBITED) and Flag.TRANSFER_PROHIBITED not in order.flags:
         require(draft, order, Action.LOCK_TRANSFER)
     if wanted.add or wanted.remove:
@@ -46,14 +45,6 @@ def edit(draft: Draft, order: Order, wanted: Edit) -> Order:
     order = replace(order, flags=(order.flags - set(wanted.flags)) | on)
     draft.put(order)
     return order
-
-
-def _require_editable(draft: Draft, order: Order, wanted: Edit) -> None:
-    """While updates are prohibited, one edit is taken: the one that allows them again."""
-    if Flag.UPDATE_PROHIBITED not in order.flags or wanted.only_unlocks:
-        return
-    if draft.assumed.update_lock_covers == "updates":
-        require_unlocked(order, Action.SET_CONTACTS)
 
 
 def _servers(draft: Draft, order: Order, wanted: Edit) -> list[str]:

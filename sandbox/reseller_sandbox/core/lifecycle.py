@@ -203,14 +203,20 @@ def require(draft: Draft, order: Order, action: Action, *, locks: bool = True) -
     if not move.while_leaving and leaving(draft.state, order):
         raise Refused(TRANSFER_PENDING, name=name, action=action.value)
     if locks:
-        require_unlocked(order, action)
+        require_unlocked(draft, order, action)
     return move
 
 
-def require_unlocked(order: Order, action: Action) -> None:
-    """Refuse with ``locked`` when a flag of ``order`` forbids ``action``."""
+def require_unlocked(draft: Draft, order: Order, action: Action, *, registrant: bool = False) -> None:
+    """Refuse with ``locked`` when a flag of ``order`` forbids ``action``.
+
+    The update lock forbids what ``v3.update_lock.covers`` says, and a new ``registrant`` in any case.
+    """
     flag = _BY_ACTION[action].forbidden_by
-    if flag is not None and flag in order.flags:
+    if flag is None or flag not in order.flags:
+        return
+    partial = flag is Flag.UPDATE_PROHIBITED and draft.assumed.update_lock_covers == "registrant_only"
+    if not partial or registrant:
         raise Refused(
             LOCKED, name=to_unicode(order.name), flag=flag.value, action=action.value, remedy=_REMEDY[flag]
         )

@@ -16,6 +16,7 @@ from reseller_sandbox.core.model import Account, Card, Flag, Order, Purpose, Zon
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import (
     DOMAIN_NOT_FOUND,
+    HELD_BY_REGISTRY,
     INVALID_AUTH_CODE,
     INVALID_NAMESERVER,
     PREMIUM_COST_REQUIRED,
@@ -133,7 +134,7 @@ def release(draft: Draft, order: Order) -> None:
 
 def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order:
     """Delegate a name to other servers, at least one."""
-    require(draft, order, Action.SET_NAMESERVERS, locks=draft.assumed.update_lock_covers == "updates")
+    require(draft, order, Action.SET_NAMESERVERS)
     if not servers:
         raise Refused(INVALID_NAMESERVER, server=[], problem="is empty: at least one is needed")
     parsed = hosts.parse_nameservers(draft, order.account, servers, order.name)
@@ -149,16 +150,21 @@ def set_contacts(
     ``contact_not_found`` and ``insufficient_funds``.
     """
     account = draft.state.accounts[order.account]
-    require(draft, order, Action.SET_CONTACTS, locks=False)
-    changed = {role: given for role, given in wanted.items() if not _same(draft, order, role, given)}
-    if "registrant" in changed or draft.assumed.update_lock_covers == "updates":
-        require_unlocked(order, Action.SET_CONTACTS)
+    changed = changeable_contacts(draft, order, wanted)
     contacts.check(wanted, wire_names)
     handles = contacts.assign(draft, account, changed, order.contacts)
     if "registrant" in changed:
         price = draft.state.zones[order.zone].prices.owner_change
         ledger.charge(draft, order, price, Purpose.OWNER_CHANGE)
     return _write(draft, replace(order, contacts=handles))
+
+
+def changeable_contacts(draft: Draft, order: Order, wanted: Mapping[str, Wanted]) -> dict[str, Wanted]:
+    """Return those of ``wanted`` that the order does not have yet; refuse where it may not get them."""
+    require(draft, order, Action.SET_CONTACTS, locks=False)
+    changed = {role: given for role, given in wanted.items() if not _same(draft, order, role, given)}
+    require_unlocked(draft, order, Action.SET_CONTACTS, registrant="registrant" in changed)
+    return changed
 
 
 def _same(draft: Draft, order: Order, role: str, given: Wanted) -> bool:
@@ -169,9 +175,17 @@ def _same(draft: Draft, order: Order, role: str, given: Wanted) -> bool:
 def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:
     """Switch a flag; what is so already stays so, unless the assumptions refuse that."""
     require(draft, order, action)
+    if action is Action.RELEASE_HOLD:
+        require_releasable(draft, order)
     if (flag in order.flags) is on:
         return _unchanged(draft, order, action)
     return _write(draft, replace(order, flags=order.flags | {flag} if on else order.flags - {flag}))
+
+
+def require_releasable(draft: Draft, order: Order) -> None:
+    """Refuse with ``held_by_registry`` to end the holder's own hold of a name that would stay suspended."""
+    if Flag.SERVER_HOLD in order.flags and draft.assumed.registry_hold == "refused":
+        raise Refused(HELD_BY_REGISTRY, name=to_unicode(order.name))
 
 
 def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
@@ -184,7 +198,7 @@ def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
 
 def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
     """Give a name another authorization code; refuses with ``invalid_auth_code``."""
-    require(draft, order, Action.SET_AUTH_CODE, locks=draft.assumed.update_lock_covers == "updates")
+    require(draft, order, Action.SET_AUTH_CODE)
     shortest, longest = CODE_LENGTHS
     if not shortest <= len(code) <= longest or not code.isascii() or not code.isprintable():
         raise Refused(INVALID_AUTH_CODE, shortest=shortest, longest=longest)

@@ -162,6 +162,10 @@ SWITCHED_ALREADY = Rule("switched_already", "{action} changes nothing for {name}
 TRANSFER_PENDING = Rule("transfer_pending", "{name} is being transferred, so {action} has to wait.")
 NO_TRANSFER = Rule("no_transfer", "{name} has no pending transfer that this account could {action}.")
 LOCKED = Rule("locked", "{name} has {flag} set, which forbids {action}; take it off first ({remedy}).")
+HELD_BY_REGISTRY = Rule(
+    "held_by_registry",
+    "{name} stays suspended: its registry holds it (server_hold), and only the registry can end that.",
+)
 
 # Money and terms.
 INSUFFICIENT_FUNDS = Rule(

@@ -56,8 +56,8 @@ class Changes(Asked):
 def edit(call: Call) -> dict[str, Any]:
     """Change a name's statuses, contacts and name servers, all of it or nothing.
 
-    A new registrant costs what the zone asks for it. While updates are prohibited, one edit is taken:
-    ``client_update_prohibited`` 0 and nothing beside it.
+    A new registrant costs what the zone asks for it. What is forbidden while updates are prohibited is
+    what v3 forbids then.
     """
     servers = call.arguments.get("ns", {})
     wanted = edits.Edit(
@@ -83,6 +83,7 @@ ENDPOINTS = (
             *FOUND,
             refusals.WRONG_STATE,
             refusals.LOCKED,
+            refusals.HELD_BY_REGISTRY,
             refusals.TRANSFER_PENDING,
             refusals.INVALID_NAMESERVER,
             refusals.CONTACT_NOT_FOUND,

@@ -207,6 +207,7 @@ EXCEPTIONS: Mapping[str, Sayings] = {
         r.WRONG_STATE: Said(NOT_CORRECT, word="status"),
         r.TRANSFER_PENDING: Said(NOT_CORRECT, word="client_transfer_prohibited"),
         r.LOCKED: Said(NOT_CORRECT, "flag"),
+        r.HELD_BY_REGISTRY: Said(NOT_CORRECT, word="client_hold"),
     },
     "v2.domain.delete": _INVALID_ID_ALONE,
     "v2.domain.renew": {

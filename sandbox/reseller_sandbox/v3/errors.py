@@ -29,6 +29,7 @@ STATUS: dict[Rule, HTTPStatus] = {
     refusals.TRANSFER_PENDING: HTTPStatus.CONFLICT,
     refusals.NO_TRANSFER: HTTPStatus.CONFLICT,
     refusals.LOCKED: HTTPStatus.CONFLICT,
+    refusals.HELD_BY_REGISTRY: HTTPStatus.CONFLICT,
     refusals.INSUFFICIENT_FUNDS: HTTPStatus.PAYMENT_REQUIRED,
     refusals.PREMIUM_COST_REQUIRED: HTTPStatus.BAD_REQUEST,
     refusals.PRICE_MISMATCH: HTTPStatus.CONFLICT,

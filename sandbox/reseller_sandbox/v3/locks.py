@@ -78,7 +78,7 @@ ENDPOINTS = (
     _row("lockTransfer", lock_transfer, EnvelopeWithPremium(), refusals.TRANSFER_PENDING),
     _row("unlockTransfer", unlock_transfer, EnvelopeWithPremium()),
     _row("lock", lock, EnvelopeWithPremium()),
-    _row("unlock", unlock, EnvelopeWithPremium()),
+    _row("unlock", unlock, EnvelopeWithPremium(), refusals.HELD_BY_REGISTRY),
     _row("lockUpdate", lock_update, EnvelopeWithUpdateLock()),
     _row("unlockUpdate", unlock_update, EnvelopeWithUpdateLock()),
     _row("enableAutorenew", enable_autorenew, Envelope()),

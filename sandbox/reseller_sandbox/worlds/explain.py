@@ -258,6 +258,7 @@ _BY_FACTS: Mapping[Rule, str] = {
     r.ZONE_OUT_OF_SERVICE: "use another zone, or wait until {zone} is in service again",
     r.NAME_RESERVED: "use another name",
     r.SWITCHED_ALREADY: "nothing needs to be done",
+    r.HELD_BY_REGISTRY: "let the registry end its hold of {name} (here: the outside action release_hold)",
     r.LOCKED: "take {flag} off with {remedy} first",
     r.PREMIUM_COST_REQUIRED: "send purchaseCost {price}",
     r.PRICE_MISMATCH: "send purchaseCost {price}",
