@@ -98,11 +98,27 @@ Persistence.TestCase.settings = settings(max_examples=20, stateful_step_count=25
 TestPersistence = Persistence.TestCase
 
 
-def test_a_change_that_is_none_answers_the_set_itself() -> None:
+def test_a_change_that_is_none_leaves_the_set_equal() -> None:
     """Adding what is there and removing what is not."""
     made = Ordered([(1, 1)])
-    assert made.add((1, 1)) is made
-    assert made.remove((2, 2)) is made
+    assert made.add((1, 1)) == made
+    assert made.remove((2, 2)) == made
+
+
+@pytest.mark.parametrize("count", [255, 257, 5000])
+def test_many_changes_in_one_go_are_as_good_as_one_by_one(count: int) -> None:
+    """Whether somebody looks at the order in between or only at the end."""
+    looked: Ordered[Key] = Ordered()
+    unseen: Ordered[Key] = Ordered()
+    for number in range(count):
+        key = (0, number * 7919 % count)
+        looked, unseen = looked.add(key), unseen.add(key)
+        assert looked.first() is not None
+    for number in range(0, count, 2):
+        looked, unseen = looked.remove((0, number)), unseen.remove((0, number))
+        assert (0, number) not in unseen
+    _same(unseen, [(0, number) for number in range(1, count, 2)], sample=count // 3)
+    assert looked == unseen
 
 
 def test_sets_are_equal_by_their_keys_and_not_hashable() -> None:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
-from decimal import Decimal
+from itertools import takewhile
 from typing import Any
 
-from reseller_sandbox.core import ledger, orders, plans, prices, renewals, transfers
-from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core import ledger, orders, plans, renewals, transfers
+from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.lifecycle import TIMED, enter, retry
 from reseller_sandbox.core.model import Order, Stage, TransferStatus
 from reseller_sandbox.core.outside import ACTIONS
 from reseller_sandbox.core.state import Draft, State
 
-__all__ = ["Due", "Happening", "about", "fire", "names", "next_due"]
+__all__ = ["Due", "Happening", "about", "due_by", "fire", "names", "next_due"]
 
 Due = tuple[datetime, str, Any]
 
@@ -40,6 +40,11 @@ def names() -> tuple[str, ...]:
 def next_due(state: State) -> Due | None:
     """The event that comes first, as (instant, kind, key), or None when time changes nothing."""
     return state.calendar.first()
+
+
+def due_by(state: State, instant: datetime) -> list[Due]:
+    """Return the events that come by ``instant`` unless something changes, in order."""
+    return list(takewhile(lambda due: due[0] <= instant, state.calendar))
 
 
 def about(state: State, name: str) -> list[Due]:
@@ -69,7 +74,7 @@ def _instant(state: State, kind: str, key: Any) -> datetime | None:
 def fire(draft: Draft, due: Due) -> list[Happening]:
     """Carry out ``due`` in ``draft``, which stands at its instant; answers what that was, in order."""
     _, kind, key = due
-    return [fired.settled_in(draft.state) for fired in _KINDS[kind](draft, key)]
+    return list(_KINDS[kind](draft, key))
 
 
 def _order(draft: Draft, number: int) -> Iterator[Happening]:
@@ -77,22 +82,10 @@ def _order(draft: Draft, number: int) -> Iterator[Happening]:
     yield from _PASSAGES[order.stage](draft, order)
 
 
-def _of(draft: Draft, order: Order, event: str, charged: Decimal = prices.FREE, note: str = "") -> Happening:
-    return Happening(
-        at=draft.now,
-        event=event,
-        subject=order.name,
-        account=order.account,
-        order=order.id,
-        charged=charged,
-        note=note,
-    )
-
-
 def _move_on(draft: Draft, order: Order) -> Iterator[Happening]:
     passage = next(passage for passage in TIMED if passage.stage is order.stage)
     enter(draft, order, passage.target)
-    yield _of(draft, order, passage.event)
+    yield concerning(draft, passage.event, order)
 
 
 def _expire(draft: Draft, order: Order) -> Iterator[Happening]:
@@ -101,7 +94,7 @@ def _expire(draft: Draft, order: Order) -> Iterator[Happening]:
         yield _renewed(draft, order)
         return
     enter(draft, order, Stage.OVERDUE)
-    yield _of(draft, order, "expiry", note=hindrance and f"no automatic renewal: {hindrance}")
+    yield concerning(draft, "expiry", order, note=hindrance and f"no automatic renewal: {hindrance}")
 
 
 def _retry(draft: Draft, number: int) -> Iterator[Happening]:
@@ -111,12 +104,12 @@ def _retry(draft: Draft, number: int) -> Iterator[Happening]:
         yield _renewed(draft, order)
         return
     draft.put(replace(order, retry=retry(order, draft.assumed, draft.now)))
-    yield _of(draft, order, RENEWAL_FAILED, note=hindrance)
+    yield concerning(draft, RENEWAL_FAILED, order, note=hindrance)
 
 
 def _renewed(draft: Draft, order: Order) -> Happening:
     placed = renewals.renew_itself(draft, order)
-    return _of(draft, order, "automatic renewal", placed.paid)
+    return concerning(draft, "automatic renewal", order, placed.paid)
 
 
 def _redeem(draft: Draft, order: Order) -> Iterator[Happening]:
@@ -124,13 +117,13 @@ def _redeem(draft: Draft, order: Order) -> Iterator[Happening]:
     wanting = draft.state.orders.get(transfer.gaining_order) if transfer is not None else None
     failed = transfers.fail_pending(draft, order.name)
     if failed is not None and wanting is not None:
-        yield _of(draft, wanting, TRANSFER_CANCELLED, -ledger.total(draft, failed.charges))
+        yield concerning(draft, TRANSFER_CANCELLED, wanting, -ledger.total(draft, failed.charges))
     yield from _move_on(draft, order)
 
 
 def _release(draft: Draft, order: Order) -> Iterator[Happening]:
     orders.release(draft, order)
-    yield _of(draft, order, "release")
+    yield concerning(draft, "release", order)
 
 
 _PASSAGES: dict[Stage, Callable[[Draft, Order], Iterator[Happening]]] = {
@@ -147,7 +140,7 @@ def _transfer(draft: Draft, name: str) -> Iterator[Happening]:
     transfer = draft.state.transfers[name]
     here = transfers.party_here(draft.state, transfer)
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED)
-    yield _of(draft, here, "transfer completion")
+    yield concerning(draft, "transfer completion", here)
 
 
 def _promotion(term: str) -> Callable[[Draft, str], Iterator[Happening]]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 
-from reseller_sandbox.core.model import OUTSIDE
-from reseller_sandbox.core.state import State
+from reseller_sandbox.core.model import OUTSIDE, Account, Order
+from reseller_sandbox.core.state import Draft
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,8 +27,36 @@ class Happening:
     balance: Decimal | None = None
     note: str = ""
 
-    def settled_in(self, state: State) -> Happening:
-        """The event with the balance that it left in ``state``."""
-        if self.account is None or self.account == OUTSIDE:
-            return self
-        return replace(self, balance=state.accounts[self.account].balance)
+
+def concerning(
+    draft: Draft, event: str, order: Order, charged: Decimal = Decimal(0), note: str = ""
+) -> Happening:
+    """What has just happened to ``order`` in ``draft``, with the balance that it left."""
+    return Happening(
+        at=draft.now,
+        event=event,
+        subject=order.name,
+        account=order.account,
+        order=order.id,
+        charged=charged,
+        balance=_balance(draft, order.account),
+        note=note,
+    )
+
+
+def concerning_account(
+    draft: Draft, event: str, account: Account, charged: Decimal = Decimal(0)
+) -> Happening:
+    """What has just happened to ``account`` in ``draft``, with the balance that it left."""
+    return Happening(
+        at=draft.now,
+        event=event,
+        subject=account.name,
+        account=account.client_id,
+        charged=charged,
+        balance=_balance(draft, account.client_id),
+    )
+
+
+def _balance(draft: Draft, account: int) -> Decimal | None:
+    return draft.state.accounts[account].balance if account != OUTSIDE else None

@@ -145,19 +145,24 @@ TIMED: tuple[Passage, ...] = (
 )
 
 
-def due(order: Order, policy: Policy, processing: timedelta) -> datetime | None:
-    """When time alone will move ``order`` on. A transfer's end belongs to the transfer, not to its order."""
-    match order.stage:
+def due(
+    stage: Stage, since: datetime, expires: datetime, policy: Policy, processing: timedelta
+) -> datetime | None:
+    """When time alone will move on an order that has been at ``stage`` ``since`` then.
+
+    A transfer's end belongs to the transfer, not to its order.
+    """
+    match stage:
         case Stage.ACTIVE:
-            return order.expires
+            return expires
         case Stage.OVERDUE:
-            return order.since + days(policy.overdue)
+            return since + days(policy.overdue)
         case Stage.REDEMPTION:
-            return order.since + days(policy.redemption)
+            return since + days(policy.redemption)
         case Stage.PENDING_DELETE:
-            return order.since + days(policy.pending_delete)
+            return since + days(policy.pending_delete)
         case Stage.REQUESTED | Stage.PROCESSING:
-            return order.since + processing
+            return since + processing
         case _:
             return None
 
@@ -173,10 +178,11 @@ def retry(order: Order, assumed: Assumptions, now: datetime) -> datetime | None:
 def enter(draft: Draft, order: Order, stage: Stage) -> Order:
     """Write ``order`` as having reached ``stage`` now, or as staying there with new dates; answers it."""
     zone: Zone = draft.state.zones[order.zone]
-    moved = order if order.stage is stage else replace(order, stage=stage, since=draft.now)
+    since = order.since if order.stage is stage else draft.now
     timed = stage in (Stage.REQUESTED, Stage.PROCESSING)
     processing = timedelta(seconds=draft.assumed.order_processing) if timed else timedelta()
-    moved = replace(moved, due=due(moved, zone.policy, processing))
+    moment = due(stage, since, order.expires, zone.policy, processing)
+    moved = replace(order, stage=stage, since=since, due=moment)
     again = retry(moved, draft.assumed, draft.now)
     moved = moved if again == moved.retry else replace(moved, retry=again)
     draft.put(moved)

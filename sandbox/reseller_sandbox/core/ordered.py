@@ -8,156 +8,183 @@ snapshot of a million keys is one reference.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, Generic, TypeVar
+
+from rpds import HashTrieMap
 
 Key = TypeVar("Key", bound=tuple[Any, ...])
 
 _WIDEST = 32
 _NARROWEST = _WIDEST // 4
+_FILLED = _WIDEST * 3 // 4
+
+#: How many changes wait at most until they are put into the tree together.
+_WAITING = 256
+
+_NONE: HashTrieMap[Any, bool] = HashTrieMap()
 
 
 class _Leaf:
-    __slots__ = ("keys",)
+    __slots__ = ("first", "parts", "size")
 
-    def __init__(self, keys: tuple[Any, ...]) -> None:
-        self.keys = keys
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = tuple(parts)
+        self.size = len(self.parts)
+        self.first = self.parts[0] if self.parts else None
 
-    @property
-    def size(self) -> int:
-        return len(self.keys)
-
-    first = property(lambda self: self.keys[0])
-    parts = property(lambda self: self.keys)
-
-    def with_parts(self, parts: tuple[Any, ...]) -> _Leaf:
-        return _Leaf(parts)
-
-    def add(self, key: Any) -> _Leaf:
-        at = bisect_left(self.keys, key)
-        return _Leaf((*self.keys[:at], key, *self.keys[at:]))
-
-    def remove(self, key: Any) -> _Leaf:
-        at = bisect_left(self.keys, key)
-        return _Leaf(self.keys[:at] + self.keys[at + 1 :])
+    def merged(self, changes: _Changes, start: int, stop: int) -> list[_Leaf]:
+        keys = list(self.parts)
+        for number in range(start, stop):
+            key = changes.keys[number]
+            at = bisect_left(keys, key)
+            if at < len(keys) and keys[at] == key:
+                if not changes.adds[key]:
+                    del keys[at]
+            elif changes.adds[key]:
+                keys.insert(at, key)
+        return _cut(_Leaf, keys)
 
     def contains(self, key: Any) -> bool:
-        at = bisect_left(self.keys, key)
-        return at < len(self.keys) and bool(self.keys[at] == key)
+        at = bisect_left(self.parts, key)
+        return at < self.size and bool(self.parts[at] == key)
 
     def rank(self, key: Any) -> int:
-        return bisect_left(self.keys, key)
+        return bisect_left(self.parts, key)
 
     def walk(self, start: int) -> Iterator[Any]:
-        return islice(self.keys, start, None)
+        return islice(self.parts, start, None)
 
 
 class _Branch:
-    __slots__ = ("children", "firsts", "size")
+    __slots__ = ("first", "firsts", "parts", "size")
 
-    def __init__(self, children: tuple[Any, ...]) -> None:
-        self.children = children
-        self.firsts = tuple(child.first for child in children)
-        self.size: int = sum(child.size for child in children)
-
-    first = property(lambda self: self.firsts[0])
-    parts = property(lambda self: self.children)
-
-    def with_parts(self, parts: tuple[Any, ...]) -> _Branch:
-        return _Branch(parts)
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = tuple(parts)
+        self.firsts = [part.first for part in parts]
+        self.first = self.firsts[0]
+        self.size: int = sum([part.size for part in parts])
 
     def _place(self, key: Any) -> int:
         return max(bisect_right(self.firsts, key) - 1, 0)
 
-    def add(self, key: Any) -> _Branch:
-        at = self._place(key)
-        return self._replaced(at, at + 1, _split(self.children[at].add(key)))
-
-    def remove(self, key: Any) -> _Branch:
-        at = self._place(key)
-        child = self.children[at].remove(key)
-        if child.size == 0:
-            return self._replaced(at, at + 1, ())
-        if len(child.parts) >= _NARROWEST or len(self.children) == 1:
-            return self._replaced(at, at + 1, (child,))
-        left = max(at - 1, 0)  # a thin node is joined with a neighbour, so that the tree stays shallow
-        pair = (self.children[left], child) if left < at else (child, self.children[at + 1])
-        return self._replaced(left, left + 2, _split(pair[0].with_parts(pair[0].parts + pair[1].parts)))
-
-    def _replaced(self, start: int, stop: int, children: tuple[Any, ...]) -> _Branch:
-        return _Branch(self.children[:start] + children + self.children[stop:])
+    def merged(self, changes: _Changes, start: int, stop: int) -> list[_Branch]:
+        parts: list[Any] = []
+        copied, thin = 0, False
+        while start < stop:
+            at = self._place(changes.keys[start])
+            last = at + 1 == len(self.firsts)
+            end = stop if last else bisect_left(changes.keys, self.firsts[at + 1], start, stop)
+            made = self.parts[at].merged(changes, start, end)
+            thin = thin or not made or len(made[0].parts) < _NARROWEST
+            parts += self.parts[copied:at]
+            parts += made
+            copied, start = at + 1, end
+        parts += self.parts[copied:]
+        return _cut(_Branch, _joined(parts) if thin else parts)
 
     def contains(self, key: Any) -> bool:
-        return bool(self.children[self._place(key)].contains(key))
+        return bool(self.parts[self._place(key)].contains(key))
 
     def rank(self, key: Any) -> int:
         at = self._place(key)
-        before: int = sum(child.size for child in self.children[:at])
-        return before + int(self.children[at].rank(key))
+        before: int = sum(part.size for part in self.parts[:at])
+        return before + int(self.parts[at].rank(key))
 
     def walk(self, start: int) -> Iterator[Any]:
-        for at, child in enumerate(self.children):
-            if start < child.size:
-                rest = (other.walk(0) for other in self.children[at + 1 :])
-                return chain(child.walk(start), chain.from_iterable(rest))
-            start -= child.size
+        for at, part in enumerate(self.parts):
+            if start < part.size:
+                rest = (other.walk(0) for other in self.parts[at + 1 :])
+                return chain(part.walk(start), chain.from_iterable(rest))
+            start -= part.size
         return iter(())
 
 
-def _split(node: Any) -> tuple[Any, ...]:
-    parts = node.parts
+class _Changes:
+    """Keys to add (True) and to take away (False), and the same keys sorted."""
+
+    __slots__ = ("adds", "keys")
+
+    def __init__(self, adds: HashTrieMap[Any, bool]) -> None:
+        self.adds = adds
+        self.keys = sorted(adds)
+
+
+def _cut(kind: Any, parts: Sequence[Any]) -> list[Any]:
+    """Nodes of one ``kind`` that hold ``parts``: none for nothing, and as many as keep each narrow enough."""
     if len(parts) <= _WIDEST:
-        return (node,)
-    half = len(parts) // 2
-    return (node.with_parts(parts[:half]), node.with_parts(parts[half:]))
+        return [kind(parts)] if parts else []
+    width = -(-len(parts) // -(-len(parts) // _FILLED))
+    return [kind(parts[at : at + width]) for at in range(0, len(parts), width)]
+
+
+def _joined(nodes: list[Any]) -> list[Any]:
+    """``nodes`` with each thin one joined to a neighbour, so that the tree stays shallow."""
+    joined: list[Any] = []
+    for node in nodes:
+        if joined and min(len(node.parts), len(joined[-1].parts)) < _NARROWEST:
+            joined += _cut(type(node), joined.pop().parts + node.parts)
+        else:
+            joined.append(node)
+    return joined
+
+
+def _rooted(nodes: list[Any]) -> Any:
+    """The one node over ``nodes``, which are of one level."""
+    while len(nodes) > 1:
+        nodes = _cut(_Branch, nodes)
+    root = nodes[0] if nodes else _Leaf(())
+    while isinstance(root, _Branch) and len(root.parts) == 1:
+        root = root.parts[0]
+    return root
 
 
 class Ordered(Generic[Key]):
-    """An immutable sorted set of tuples; each change answers a new set."""
+    """An immutable sorted set of tuples; each change answers a new set.
 
-    __slots__ = ("_root",)
+    Changes wait beside the tree until somebody asks for the order or there are many of them: put into the
+    tree together they cost a fraction of what they cost one by one.
+    """
+
+    __slots__ = ("_held",)
 
     def __init__(self, keys: Iterable[Key] = ()) -> None:
-        nodes: list[Any] = []
-        ordered = sorted(set(keys))
-        fill = _WIDEST * 3 // 4
-        nodes = [_Leaf(tuple(ordered[at : at + fill])) for at in range(0, len(ordered), fill)]
-        while len(nodes) > 1:
-            nodes = [_Branch(tuple(nodes[at : at + fill])) for at in range(0, len(nodes), fill)]
-        self._root: Any = nodes[0] if nodes else _Leaf(())
+        self._held: tuple[Any, HashTrieMap[Key, bool]] = (_rooted(_cut(_Leaf, sorted(set(keys)))), _NONE)
 
-    @classmethod
-    def _of(cls, root: Any) -> Ordered[Key]:
-        made = cls.__new__(cls)
-        made._root = root
+    def _with(self, key: Key, *, added: bool) -> Ordered[Key]:
+        root, waiting = self._held
+        made: Ordered[Key] = Ordered.__new__(Ordered)
+        made._held = (root, waiting.insert(key, added))
+        if len(waiting) >= _WAITING:
+            made._tree()
         return made
+
+    def _tree(self) -> Any:
+        """The tree with all that waited in it. The set is the same before and after."""
+        root, waiting = self._held
+        if waiting:
+            changes = _Changes(waiting)
+            root = _rooted(root.merged(changes, 0, len(changes.keys)))
+            self._held = (root, _NONE)
+        return root
 
     def add(self, key: Key) -> Ordered[Key]:
         """The set with ``key`` in it."""
-        if key in self:
-            return self
-        nodes = _split(self._root.add(key))
-        return self._of(nodes[0] if len(nodes) == 1 else _Branch(nodes))
+        return self._with(key, added=True)
 
     def remove(self, key: Key) -> Ordered[Key]:
-        """The set without ``key``; the same set when it was not there."""
-        if key not in self:
-            return self
-        root = self._root.remove(key)
-        if root.size == 0:
-            return self._of(_Leaf(()))
-        while isinstance(root, _Branch) and len(root.children) == 1:
-            root = root.children[0]
-        return self._of(root)
+        """The set without ``key``, which need not be in it."""
+        return self._with(key, added=False)
 
     def rank(self, key: tuple[Any, ...]) -> int:
         """How many keys are smaller than ``key``, which need not be in the set."""
-        return int(self._root.rank(key)) if self._root.size else 0
+        tree = self._tree()
+        return int(tree.rank(key)) if tree.size else 0
 
     def walk(self, start: int = 0) -> Iterator[Key]:
         """The keys in order, from the one at offset ``start``."""
-        return iter(self._root.walk(start))
+        return iter(self._tree().walk(start))
 
     def count(self, prefix: tuple[Any, ...]) -> int:
         """How many keys begin with ``prefix``, whose last part is a whole number."""
@@ -176,13 +203,15 @@ class Ordered(Generic[Key]):
             yield key
 
     def __contains__(self, key: Key) -> bool:
-        return bool(self._root.size and self._root.contains(key))
+        root, waiting = self._held
+        added = waiting.get(key)
+        return bool(root.size and root.contains(key)) if added is None else added
 
     def __iter__(self) -> Iterator[Key]:
         return self.walk()
 
     def __len__(self) -> int:
-        return int(self._root.size)
+        return int(self._tree().size)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Ordered):

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from decimal import Decimal
 from functools import cache
 from typing import Any
 
 from reseller_sandbox.core import ledger, orders, prices, registration, transfers
-from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.lifecycle import enter
 from reseller_sandbox.core.model import OUTSIDE, Flag, Order, Stage, Transfer, TransferStatus
 from reseller_sandbox.core.names import to_unicode
@@ -93,21 +92,21 @@ def register(
     wanted = registration.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
     order = registration.new_order(draft, draft.state.accounts[OUTSIDE], zone, wanted)
     order = enter(draft, replace(order, auth_code=auth_code or order.auth_code), Stage.ACTIVE)
-    return _concerning(draft, "register", order)
+    return concerning(draft, "register", order)
 
 
 def hold(draft: Draft, *, domain: Name) -> Happening:
     """The registry takes a name out of the DNS, and its holder cannot undo it."""
     order = _held(draft.state, domain)
     draft.put(replace(order, flags=order.flags | {Flag.SERVER_HOLD}))
-    return _concerning(draft, "hold", order)
+    return concerning(draft, "hold", order)
 
 
 def release_hold(draft: Draft, *, domain: Name) -> Happening:
     """The registry lets a name back into the DNS; a hold of the holder's own stays."""
     order = _held(draft.state, domain)
     draft.put(replace(order, flags=order.flags - {Flag.SERVER_HOLD}))
-    return _concerning(draft, "release_hold", order)
+    return concerning(draft, "release_hold", order)
 
 
 def drop(draft: Draft, *, domain: Name) -> Happening:
@@ -116,7 +115,7 @@ def drop(draft: Draft, *, domain: Name) -> Happening:
     That is redemption, or, within the add grace period, the name's release and a refund.
     """
     order = _held(draft.state, domain)
-    return _concerning(draft, "drop", order, charged=-orders.delete(draft, order))
+    return concerning(draft, "drop", order, charged=-orders.delete(draft, order))
 
 
 def release(draft: Draft, *, domain: Name) -> Happening:
@@ -127,7 +126,7 @@ def release(draft: Draft, *, domain: Name) -> Happening:
     order = _held(draft.state, domain)
     transfers.fail_pending(draft, domain)
     orders.release(draft, order)
-    return _concerning(draft, "release", order)
+    return concerning(draft, "release", order)
 
 
 # Transfers
@@ -145,14 +144,14 @@ def request_transfer(draft: Draft, *, domain: Name, force: Switch = False) -> Ha
     price = prices.transfer(zone, prices.label_of(domain, zone), 1)
     wish = transfers.Wish(name=domain, code=held.auth_code, cost=price, forced=force)
     transfers.request(draft, draft.state.accounts[OUTSIDE], wish)
-    return _concerning(draft, "request_transfer", held)
+    return concerning(draft, "request_transfer", held)
 
 
 def approve_transfer(draft: Draft, *, domain: Name) -> Happening:
     """The registrar that an account here wants a name from lets it go, at once."""
     transfer = _coming_in(draft.state, domain)
     transfers.complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
-    return _concerning(draft, "approve_transfer", draft.state.orders[transfer.gaining_order])
+    return concerning(draft, "approve_transfer", draft.state.orders[transfer.gaining_order])
 
 
 def reject_transfer(draft: Draft, *, domain: Name) -> Happening:
@@ -161,7 +160,7 @@ def reject_transfer(draft: Draft, *, domain: Name) -> Happening:
     order = draft.state.orders[transfer.gaining_order]
     back = ledger.total(draft, transfer.charges)
     transfers.fail(draft, transfer, TransferStatus.CLIENT_REJECTED)
-    return _concerning(draft, "reject_transfer", order, charged=-back)
+    return concerning(draft, "reject_transfer", order, charged=-back)
 
 
 def cancel_transfer(draft: Draft, *, domain: Name) -> Happening:
@@ -170,7 +169,7 @@ def cancel_transfer(draft: Draft, *, domain: Name) -> Happening:
     if transfer is None or not transfer.pending or transfer.gaining != OUTSIDE:
         raise Refused(NO_TRANSFER_OUT, name=to_unicode(domain))
     transfers.fail(draft, transfer, TransferStatus.CLIENT_CANCELLED)
-    return _concerning(draft, "cancel_transfer", draft.state.orders[transfer.losing_order])
+    return concerning(draft, "cancel_transfer", draft.state.orders[transfer.losing_order])
 
 
 def complete_transfer(draft: Draft, *, domain: Name) -> Happening:
@@ -181,7 +180,7 @@ def complete_transfer(draft: Draft, *, domain: Name) -> Happening:
         raise Refused(NO_TRANSFER_PENDING, name=to_unicode(domain))
     order = transfers.party_here(draft.state, transfer)
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED)
-    return _concerning(draft, "complete_transfer", order)
+    return concerning(draft, "complete_transfer", order)
 
 
 ACTIONS: Mapping[str, Action] = {
@@ -224,7 +223,7 @@ def read(action: str, given: Mapping[str, Any]) -> dict[str, Any]:
 
 def carry_out(draft: Draft, action: str, given: Mapping[str, Any]) -> Happening:
     """Let an action happen now. ``given`` is as ``read`` answers it; refuses as the action does."""
-    return ACTIONS[action](draft, **given).settled_in(draft.state)
+    return ACTIONS[action](draft, **given)
 
 
 def _held(state: State, name: str) -> Order:
@@ -241,9 +240,3 @@ def _coming_in(state: State, name: str) -> Transfer:
     if transfer is None or not transfer.pending or transfer.gaining == OUTSIDE:
         raise Refused(NO_TRANSFER_IN, name=to_unicode(name))
     return transfer
-
-
-def _concerning(draft: Draft, event: str, order: Order, charged: Decimal = prices.FREE) -> Happening:
-    return Happening(
-        at=draft.now, event=event, subject=order.name, account=order.account, order=order.id, charged=charged
-    )

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Any
 
 from reseller_sandbox.core import ledger, prices
-from reseller_sandbox.core.happenings import Happening
+from reseller_sandbox.core.happenings import Happening, concerning_account
 from reseller_sandbox.core.model import OUTSIDE, Account, Premium, Promotion
 from reseller_sandbox.core.model import Zone as ZoneRecord
 from reseller_sandbox.core.names import to_unicode
@@ -128,7 +128,7 @@ def adjust_balance(
     amount = by if by is not None else (to or Decimal(0)) - found.balance
     if amount:
         ledger.adjust(draft, found, amount)
-    return _of_account(draft, "adjust_balance", found, charged=-amount)
+    return concerning_account(draft, "adjust_balance", found, charged=-amount)
 
 
 def revoke_credentials(draft: Draft, *, account: Text, which: Credentials = "both") -> Happening:
@@ -136,7 +136,7 @@ def revoke_credentials(draft: Draft, *, account: Text, which: Credentials = "bot
     found = account_called(draft.state, account)
     revoked = set(found.revoked).union(_credentials(which))
     draft.put(replace(found, revoked=tuple(sorted(revoked))))
-    return _of_account(draft, "revoke_credentials", found)
+    return concerning_account(draft, "revoke_credentials", found)
 
 
 def restore_credentials(draft: Draft, *, account: Text, which: Credentials = "both") -> Happening:
@@ -144,7 +144,7 @@ def restore_credentials(draft: Draft, *, account: Text, which: Credentials = "bo
     found = account_called(draft.state, account)
     revoked = set(found.revoked).difference(_credentials(which))
     draft.put(replace(found, revoked=tuple(sorted(revoked))))
-    return _of_account(draft, "restore_credentials", found)
+    return concerning_account(draft, "restore_credentials", found)
 
 
 def account_called(state: State, word: str) -> Account:
@@ -182,9 +182,3 @@ def _ahead(draft: Draft, until: str) -> Any:
 def _changed(draft: Draft, event: str, zone: ZoneRecord) -> Happening:
     draft.put(zone)
     return Happening(at=draft.now, event=event, subject=zone.name)
-
-
-def _of_account(draft: Draft, event: str, account: Account, charged: Decimal = prices.FREE) -> Happening:
-    return Happening(
-        at=draft.now, event=event, subject=account.name, account=account.client_id, charged=charged
-    )

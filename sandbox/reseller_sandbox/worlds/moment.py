@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from heapq import heappop, heappush
 
 from reseller_sandbox.core import events, plans
 from reseller_sandbox.core.assumptions import Assumptions
@@ -37,10 +38,17 @@ class Moment:
         """The moment after all that is due by ``until`` has happened at its own instant, and what has."""
         state = self.state
         fired: list[Happening] = []
-        while (due := events.next_due(state)) is not None and due[0] <= until:
+        coming = events.due_by(state, until)  # in order, which makes it a heap
+        while coming:
+            due = heappop(coming)
+            if due not in state.calendar:
+                continue
             draft = Draft(state, due[0], self.assumptions, f"event:{due[1]}:{due[2]}", BY_ITSELF)
             fired += events.fire(draft, due)
             state = draft.state
+            for later in draft.made_due():
+                if later[0] <= until:
+                    heappush(coming, later)
         return (replace(self, state=state) if fired else self), fired
 
     def followed(self) -> Moment:
