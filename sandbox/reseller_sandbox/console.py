@@ -43,6 +43,21 @@ class Commands(Command, click.Group):
         except OSError as problem:
             give_up(f"{problem.filename or 'standard output'}: {problem.strerror or problem}")
 
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the names of all commands: those written out, and the powers."""
+        from reseller_sandbox.powers.catalogue import POWERS
+
+        return sorted({*super().list_commands(ctx), *POWERS})
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Return the command of that name; those of the powers are loaded when they are asked for."""
+        found = super().get_command(ctx, cmd_name)
+        if found is not None:
+            return found
+        from reseller_sandbox.commands import group
+
+        return group(cmd_name)
+
 
 def say(text: str) -> None:
     """Write ``text`` to standard output; end the program when that cannot be."""
@@ -52,14 +67,14 @@ def say(text: str) -> None:
         give_up(f"standard output: {problem.strerror or problem}")
 
 
-def give_up(message: str) -> NoReturn:
-    """Say on standard error, as far as there is one, why the program ends, and end it with status 2."""
+def give_up(message: str, status: int = 2) -> NoReturn:
+    """Say on standard error, as far as there is one, why the program ends, and end it with ``status``."""
     with suppress(OSError):
         click.echo(f"reseller-sandbox: {message}", err=True)
     # What is left in a buffer that cannot be written would be complained of once more at the end.
     with suppress(OSError, AttributeError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    sys.exit(2)
+    sys.exit(status)
 
 
 @contextmanager

@@ -32,6 +32,7 @@ _LONGEST = 255
 _LONGEST_WAIT = 10**11
 _MOST_PROBLEMS = 20
 _COMPARED = 60
+_FEW = 12
 
 
 T = TypeVar("T")
@@ -158,7 +159,8 @@ def choice(*words: str) -> Kind[str]:
         if isinstance(given, str) and given in words:
             return str(given)
         near = nearest(given, words) if isinstance(given, str) else ""
-        raise ValueError(f"must be one of {', '.join(words)}{near}")
+        listed = ", ".join(words) if len(words) <= _FEW or not near else f"{len(words)} words"
+        raise ValueError(f"must be one of {listed}{near}")
 
     return Kind({"type": "string", "enum": list(words)}, read)
 

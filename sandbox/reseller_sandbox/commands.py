@@ -1,0 +1,146 @@
+"""The commands that follow from the powers: ``reseller-sandbox clock advance P30D``, and all the others.
+
+Each is a call of a running server; what it takes and what it says of it is the power's own declaration.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from reseller_sandbox.console import give_up, say
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.powers.catalogue import POWERS
+from reseller_sandbox.powers.power import Operation, Power
+from reseller_sandbox.remote import There, Unreachable
+from reseller_sandbox.web.routes import spoken
+
+#: How a command ends: as the last two say, or with 2 for words that it does not take.
+REFUSED, UNREACHABLE = 1, 3
+
+#: What says which server and which world a command is for.
+_WHERE = (
+    click.Option(
+        ["--url"], envvar="RESELLER_SANDBOX_URL", show_envvar=True, help="The server, http://127.0.0.1:8053."
+    ),
+    click.Option(
+        ["--port"],
+        envvar="RESELLER_SANDBOX_PORT",
+        show_envvar=True,
+        type=int,
+        help="Its port here, in place.",
+    ),
+    click.Option(["--world"], envvar="RESELLER_SANDBOX_WORLD", show_envvar=True, help="The world to act on."),
+    click.Option(
+        ["--control-token"],
+        envvar="RESELLER_SANDBOX_CONTROL_TOKEN",
+        show_envvar=True,
+        help="What the server wants of requests to /_sandbox.",
+    ),
+    click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs."),
+)
+
+
+def group(name: str) -> click.Group | None:
+    """Return the commands of the power of that name, or None where there is no such power."""
+    power = POWERS.get(name)
+    return _group(power) if power is not None else None
+
+
+def _group(power: type[Power]) -> click.Group:
+    commands = {_spelt(one.name): _command(one) for one in power.operations()}
+    return click.Group(power.name, commands, help=power.__doc__)
+
+
+def _command(operation: Operation) -> click.Command:
+    def run(
+        url: str | None,
+        port: int | None,
+        world: str | None,
+        control_token: str | None,
+        as_json: bool,
+        **words: Any,
+    ) -> None:
+        where = url or f"http://127.0.0.1:{port or 8053}"
+        door = There(where, world or "", control_token)
+        try:
+            answer = door.answer(operation, _given(operation, words))
+        except Refused as refused:
+            give_up(refused.message, REFUSED)
+        except Unreachable as problem:
+            give_up(f"{problem}; start one with: reseller-sandbox serve", UNREACHABLE)
+        finally:
+            door.close()
+        _print(answer, as_json)
+
+    told = [_parameter(one, _plain(operation.told.get(one.name, ""))) for one in operation.parameters]
+    return click.Command(
+        _spelt(operation.name), callback=run, params=[*told, *_WHERE], help=_plain(operation.description)
+    )
+
+
+def _parameter(one: Parameter, about: str) -> click.Parameter:
+    metavar = _metavar(one)
+    if one.place != "option":
+        shown = one.name.upper()
+        return click.Argument(
+            [_key(one)], required=one.required, metavar=shown if one.required else f"[{shown}]"
+        )
+    if one.kind.shape.get("type") == "boolean":
+        return click.Option(
+            [f"--{_spelt(one.name)}/--no-{_spelt(one.name)}", _key(one)], default=None, help=about
+        )
+    return click.Option(
+        [f"--{_spelt(one.name)}", _key(one)],
+        multiple=one.kind.spoken is None,
+        required=one.required,
+        help=about,
+        metavar=metavar,
+    )
+
+
+def _plain(words: str) -> str:
+    """Return a docstring's words without its marks."""
+    return words.replace("``", "")
+
+
+def _metavar(one: Parameter) -> str | None:
+    words = one.kind.shape.get("enum")
+    return f"[{'|'.join(map(str, words))}]" if isinstance(words, list) and len(words) <= 8 else None
+
+
+def _key(one: Parameter) -> str:
+    """Return the name under which a word arrives; those of the server and its world are taken."""
+    return f"told_{one.name}"
+
+
+def _spelt(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _given(operation: Operation, words: dict[str, Any]) -> dict[str, Any]:
+    told = ((one, words[_key(one)]) for one in operation.parameters)
+    return {one.name: _value(one, word) for one, word in told if word not in (None, ())}
+
+
+def _value(one: Parameter, word: Any) -> Any:
+    """Return what the words for a parameter come to: JSON, a list of it, or an object of NAME=VALUE pairs."""
+    if not isinstance(word, tuple):
+        return spoken(one, word) if isinstance(word, str) else word
+    values = [spoken(one, part) for part in word]
+    pairs = [pair for value in values if isinstance(value, str) and "=" in value for pair in value.split(",")]
+    if pairs and all("=" in pair for pair in pairs):
+        return {name: spoken(one, value) for name, _, value in (pair.partition("=") for pair in pairs)}
+    return values[0] if len(values) == 1 else values
+
+
+def _print(answer: Any, as_json: bool) -> None:
+    if as_json:
+        say(json.dumps(answer, ensure_ascii=False, indent=2))
+    else:
+        from reseller_sandbox.tables import show  # rich is for people alone
+
+        show(answer)

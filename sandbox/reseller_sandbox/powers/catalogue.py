@@ -1,0 +1,10 @@
+"""Every power there is, in the order in which people meet them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reseller_sandbox.powers.clock import Clock
+from reseller_sandbox.powers.power import Power
+
+POWERS: Mapping[str, type[Power]] = {power.name: power for power in (Clock,)}

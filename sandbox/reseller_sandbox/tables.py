@@ -1,0 +1,88 @@
+"""What a command prints for people: facts in lines, lists in tables that fit the terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+#: How wide a table may be where nothing says how wide the screen is.
+_PIPED = 160
+
+#: How much of one value stands in a table or a line.
+_LONGEST = 400
+
+
+def show(answer: Any) -> None:
+    """Print an answer; colours only on a terminal."""
+    console = Console(width=None if sys.stdout.isatty() else _PIPED, highlight=False, soft_wrap=False)
+    _show(console, "", answer)
+
+
+def _show(console: Console, name: str, value: Any) -> None:
+    if isinstance(value, Mapping):
+        facts = {key: told for key, told in value.items() if not _is_listed(told)}
+        if facts:
+            console.print(_facts(name, facts))
+        for key, told in value.items():
+            if _is_listed(told):
+                _show(console, key, told)
+    elif _is_listed(value):
+        console.print(_rows(name, value) if value else Text(f"  {name}: none", style="dim"))
+    else:
+        console.print(Text(_cell(value)))
+
+
+def _is_listed(value: Any) -> bool:
+    return (
+        isinstance(value, Sequence)
+        and not isinstance(value, str)
+        and all(isinstance(o, Mapping) for o in value)
+    )
+
+
+def _facts(name: str, facts: Mapping[str, Any]) -> Table:
+    table = Table(box=None, show_header=False, title=name or None, title_justify="left", pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for key, value in facts.items():
+        table.add_row(f"  {key}", Text(_cell(value)))
+    return table
+
+
+def _rows(name: str, rows: Sequence[Mapping[str, Any]]) -> Table:
+    columns = list(
+        dict.fromkeys(key for row in rows for key in row if any(row.get(key) not in _EMPTY for row in rows))
+    )
+    table = Table(box=SIMPLE, title=name or None, title_justify="left", header_style="bold", pad_edge=False)
+    for column in columns:
+        table.add_column(column, overflow="fold", justify="right" if _numeric(rows, column) else "left")
+    for row in rows:
+        table.add_row(*(Text(_cell(row.get(column))) for column in columns))
+    return table
+
+
+_EMPTY: tuple[Any, ...] = (None, "", [], {})
+
+
+def _numeric(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
+    return all(isinstance(row.get(column), int | float | None) for row in rows)
+
+
+def _cell(value: Any) -> str:
+    """Return a value in a few words."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}={_cell(told)}" for key, told in value.items())[:_LONGEST]
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(_cell, value))[:_LONGEST]
+    text = str(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

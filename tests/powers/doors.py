@@ -1,0 +1,120 @@
+"""The four doors to a world, as tests call through them: Python, HTTP, a remote sandbox, the command line."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Protocol
+from urllib.parse import quote, urlencode
+
+from click.testing import CliRunner
+
+from reseller_sandbox import Sandbox
+from reseller_sandbox.cli import main
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.powers.catalogue import POWERS
+from reseller_sandbox.powers.here import Here
+from reseller_sandbox.powers.power import Door, Operation
+from reseller_sandbox.remote import There
+from reseller_sandbox.web.records import dumped
+from reseller_sandbox.web.routes import method_of, path_of
+from tests.clients import JSON, Socket, encoded
+
+Came = tuple[str, Any]
+
+
+class Through(Protocol):
+    """A door: what a call comes to, as ("ok", JSON) or (the rule's name, the message)."""
+
+    def __call__(self, name: str, given: dict[str, Any]) -> Came: ...
+
+
+def operation(name: str) -> Operation:
+    """The operation of that name."""
+    power, _, verb = name.partition(".")
+    return next(one for one in POWERS[power].operations() if one.name == verb)
+
+
+def in_python(door: Door) -> Through:
+    """The method of the power: of this process, or of a remote sandbox."""
+
+    def call(name: str, given: dict[str, Any]) -> Came:
+        power, _, verb = name.partition(".")
+        method = getattr(POWERS[power](door), verb)
+        places = {one.name: one.place for one in operation(name).parameters}
+        by_place = [given[one] for one in places if places[one] == "segment" and one in given]
+        by_name = {one: value for one, value in given.items() if places.get(one) != "segment"}
+        try:
+            return "ok", json.loads(json.dumps(dumped(method(*by_place, **by_name))))
+        except Refused as refused:
+            return refused.rule.name, refused.message
+
+    return call
+
+
+def over_http(socket: Socket) -> Through:
+    """A request written by hand."""
+
+    def call(name: str, given: dict[str, Any]) -> Came:
+        one = operation(name)
+        told = dict(given)
+        path = path_of(one)
+        for parameter in one.parameters:
+            if parameter.place == "segment":
+                path = path.replace(
+                    f"{{{parameter.name}}}", quote(str(told.pop(parameter.name, "")), safe="")
+                )
+        method = method_of(one)
+        if method == "GET":
+            words = {
+                key: value if isinstance(value, str) else json.dumps(value) for key, value in told.items()
+            }
+            answer = socket("GET", f"{path}?{urlencode(words)}" if words else path, [], b"")
+        else:
+            answer = socket(method, path, [JSON], encoded(told))
+        return ("ok", answer.json) if answer.status < 400 else (str(answer.error), answer.message)
+
+    return call
+
+
+def by_command(url: str) -> Through:
+    """The command, with what it prints for programs."""
+
+    def call(name: str, given: dict[str, Any]) -> Came:
+        one = operation(name)
+        known = {parameter.name: parameter for parameter in one.parameters}
+        arguments, options = [], []
+        for key, value in given.items():
+            parameter = known.get(key)
+            if parameter is not None and parameter.place != "option":
+                arguments.append(_word(value))
+            else:
+                options += _option(key, value, parameter)
+        words = [*name.split("."), *options, "--url", url, "--json", "--", *arguments]
+        done = CliRunner().invoke(main, [word.replace("_", "-") if word in name else word for word in words])
+        if done.exit_code == 0:
+            return "ok", json.loads(done.stdout)
+        return ("invalid_parameter", done.stderr) if done.exit_code == 2 else ("refused", done.stderr)
+
+    return call
+
+
+def _option(key: str, value: Any, parameter: Parameter | None) -> list[str]:
+    name = key.replace("_", "-")
+    if isinstance(value, bool) and parameter is not None:
+        return [f"--{name}" if value else f"--no-{name}"]
+    return [f"--{name}", _word(value)]
+
+
+def _word(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def here(sandbox: Sandbox) -> Door:
+    """The door of a sandbox in this process."""
+    return Here(sandbox.worlds, sandbox.world)
+
+
+def there(url: str) -> There:
+    """The door to a server."""
+    return There(url)
