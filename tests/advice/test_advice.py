@@ -56,8 +56,9 @@ def test_asking_changes_nothing_and_says_the_same_again(served: Sandbox, wire: A
     assert len(served.world.journal) == entries
 
 
-def test_findings_come_in_the_order_of_the_requests(wire: Api, advice):
+def test_findings_come_in_the_order_of_the_requests(served: Sandbox, wire: Api, advice):
     """Whichever rule found them."""
+    served.clock.run()
     for _ in range(5):
         wire.get("/v3/balance")
     for name in ("second.com", "held.com.ua"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from reseller_sandbox import Sandbox
@@ -11,6 +13,15 @@ READ = "/v3/domains/getDomain/second.com"
 LIST = "/v3/domains?perPage=5&page={}"
 
 
+@pytest.fixture
+def running(served: Sandbox) -> Iterator[None]:
+    """The clock runs, and so a pause can be told from none."""
+    served.clock.run()
+    yield
+    served.clock.freeze()
+
+
+@pytest.mark.usefixtures("running")
 class TestPolling:
     """The same question in a row."""
 

@@ -78,6 +78,7 @@ def test_a_transfer_asked_for_again_after_a_lost_answer(sandbox: Sandbox, call):
 
 def test_polling_a_transfer(sandbox: Sandbox, call):
     """Which takes days."""
+    sandbox.clock.run()
     requests = [call("GET", "/V2.0/domain/arriving.com/transfer") for _ in range(6)]
     assert found(sandbox) == [("polled_without_pause", None, *requests)]
 

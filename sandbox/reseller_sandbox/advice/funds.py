@@ -7,8 +7,7 @@ from datetime import datetime
 from decimal import Decimal
 
 from reseller_sandbox.advice.finding import Rule, Seen, Severity
-from reseller_sandbox.advice.record import Record, charges
-from reseller_sandbox.advice.renewals import renewed_itself
+from reseller_sandbox.advice.record import Record, charges, renewed_itself
 from reseller_sandbox.core import money, renewals
 from reseller_sandbox.core.clock import wire, years_later
 from reseller_sandbox.core.model import OUTSIDE, Account, Flag, LedgerEntry, Order, Stage

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from reseller_sandbox.advice.finding import Rule, Seen, Severity
-from reseller_sandbox.advice.record import Record, path, query
+from reseller_sandbox.advice.record import LIST, Record, path, query
 from reseller_sandbox.core.model import OUTSIDE
 from reseller_sandbox.worlds import Entry
-
-LIST = "v3.listDomains"
 
 #: How many names a page holds when the request does not say.
 PER_PAGE = 100
@@ -17,43 +16,82 @@ PER_PAGE = 100
 _DIGITS = 12
 
 
+class _Page(NamedTuple):
+    """A page that was read: its request, its number and length, and how many names there were in all."""
+
+    entry: Entry
+    number: int
+    length: int
+    total: int
+
+    @property
+    def names(self) -> tuple[int, int]:
+        """Return which of the names, in the list's order, it holds."""
+        return (self.number - 1) * self.length, min(self.number * self.length, self.total)
+
+    @property
+    def following(self) -> tuple[int, int]:
+        """Return which names the page holds that it is followed by; none after the last."""
+        end = self.names[1]
+        return end, min(end + self.length, self.total)
+
+
 def _unfollowed(record: Record) -> Iterator[Seen]:
-    waiting: dict[tuple[str | None, int, int], list[Entry]] = {}
+    """Which names have been seen is all that counts: in which order, how often and on which pages is not."""
+    by_account: dict[str | None, list[_Page]] = {}
     for entry in record.entries:
-        where = _asked(entry) if entry.operation == LIST and entry.refused is None else None
-        if where is None:
-            continue
-        per_page, page = where
-        waiting.pop((entry.account, per_page, page), None)
-        if page < _last(entry, per_page) and not entry.lost:
-            waiting.setdefault((entry.account, per_page, page + 1), []).append(entry)
-    for (account, per_page, following), entries in waiting.items():
-        last = _last(entries[-1], per_page)
-        yield Seen(
-            account=account,
-            entries=tuple(entry.id for entry in entries),
-            summary=f"The list of names was read up to page {following - 1} of {last} ({per_page} names a "
-            f"page); the answer named page {following} as the next, and nobody asked for it.",
-        )
+        page = _read(entry) if entry.operation == LIST and entry.refused is None else None
+        if page is not None:
+            by_account.setdefault(entry.account, []).append(page)
+    for account, pages in by_account.items():
+        seen = _united([page.names for page in pages if not page.entry.lost])
+        missed: dict[tuple[int, int], list[_Page]] = {}
+        for page in pages:
+            if not page.entry.lost and not _covered(page.following, seen):
+                missed.setdefault((page.length, page.number), []).append(page)
+        for (length, number), short in missed.items():
+            last = -(-short[-1].total // length)
+            yield Seen(
+                account=account,
+                entries=tuple(page.entry.id for page in short),
+                summary=f"The list of names was read up to page {number} of {last} ({length} names a page); "
+                f"the answer named page {number + 1} as the next, and nobody asked for it.",
+            )
 
 
-def _last(entry: Entry, per_page: int) -> int:
-    """The list's last page as the request found it; the answer may have been too long for the journal."""
-    state = entry.before.state
-    accounts = (state.accounts[number] for number in sorted(state.accounts))
-    mine = next((account.client_id for account in accounts if account.name == entry.account), OUTSIDE)
-    return -(-state.orders_of_account.count((mine,)) // per_page) if per_page else 0
+def _united(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return stretches that touch or overlap as one."""
+    united: list[tuple[int, int]] = []
+    for begin, end in sorted(stretches):
+        if united and begin <= united[-1][1]:
+            united[-1] = (united[-1][0], max(united[-1][1], end))
+        else:
+            united.append((begin, end))
+    return united
 
 
-def _asked(entry: Entry) -> tuple[int, int] | None:
-    """How many names a page was to hold, and which page was asked for, in the path or in the query."""
+def _covered(stretch: tuple[int, int], united: list[tuple[int, int]]) -> bool:
+    begin, end = stretch
+    return begin >= end or any(first <= begin and end <= last for first, last in united)
+
+
+def _read(entry: Entry) -> _Page | None:
+    """Return the page that a request read: what it was asked for in the path or in the query.
+
+    How many names there were is counted as the request found them: its answer may have been too long for
+    the journal.
+    """
     *_, before, last = path(entry).split("/")
     sent = {name.lower(): value for name, value in query(entry).items()}
     if before.isdigit() and last.isdigit():
         sent = {"perpage": before, "page": last}
     per_page, page = sent.get("perpage", str(PER_PAGE)), sent.get("page", "1")
-    numbers = all(one.isdecimal() and len(one) < _DIGITS for one in (per_page, page))
-    return (int(per_page), int(page)) if numbers else None
+    if not all(one.isdecimal() and len(one) < _DIGITS and int(one) for one in (per_page, page)):
+        return None
+    state = entry.before.state
+    accounts = (state.accounts[number] for number in sorted(state.accounts))
+    mine = next((account.client_id for account in accounts if account.name == entry.account), OUTSIDE)
+    return _Page(entry, int(page), int(per_page), state.orders_of_account.count((mine,)))
 
 
 PAGES_NOT_FOLLOWED = Rule(

@@ -1,16 +1,17 @@
-"""The same question asked again and again with no pause in between."""
+"""The same questions asked again and again with no pause in between."""
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 from reseller_sandbox.advice.finding import Rule, Seen, Severity
-from reseller_sandbox.advice.record import Record, names, path, reads
-from reseller_sandbox.advice.words import span, times
+from reseller_sandbox.advice.record import Record, clock_runs, names, path, reads
+from reseller_sandbox.advice.words import listed, span, times
 from reseller_sandbox.worlds import Entry
 
-#: So many times the same read, one right after the other, ...
+#: So many times the same read, with nothing in between but reads repeated as often, ...
 READS = 5
 
 #: ... from the first to the last in no more than this, by the world's clock.
@@ -21,43 +22,62 @@ def _polled(record: Record) -> Iterator[Seen]:
     running: dict[str | None, list[Entry]] = {}
     for entry in record.entries:
         run = running.setdefault(entry.account, [])
-        if run and not _again(run[-1], entry):
+        if reads(entry) and clock_runs(entry):  # a clock that stands still shows no pauses
+            if entry.carried_out or entry.refused:  # or else a fault stopped it, and it is tried again
+                run.append(entry)
+        else:
             yield from _without_pause(run)
             run.clear()
-        if reads(entry):
-            run.append(entry)
     for run in running.values():
         yield from _without_pause(run)
 
 
-def _again(first: Entry, second: Entry) -> bool:
-    return (first.operation, first.target, first.body) == (second.operation, second.target, second.body)
-
-
 def _without_pause(run: list[Entry]) -> Iterable[Seen]:
-    """The part of ``run`` from its first burst to its last."""
-    bursts = [
-        start for start in range(len(run) - READS + 1) if run[start + READS - 1].at - run[start].at <= WITHIN
-    ]
-    if not bursts:
+    """What was polled in a run of reads: one case, from its first burst to its last."""
+    polls: list[Entry] = []
+    end = -1
+    for first, last in _bursts(run):
+        polls += run[max(first, end + 1) : last + 1]
+        end = last
+    if not polls:
         return
-    polls = run[bursts[0] : bursts[-1] + READS]
     took = polls[-1].at - polls[0].at
-    when = span(took) if took else "while the world's clock did not move"
+    asked = list(dict.fromkeys(f"{entry.method} {path(entry)}" for entry in polls))
+    verb = "were asked in turn" if len(asked) > 1 else "was asked"
     yield Seen(
         account=polls[0].account,
-        domains=names(polls[0]),
+        domains=tuple(dict.fromkeys(name for entry in polls for name in names(entry))),
         entries=tuple(entry.id for entry in polls),
-        summary=f"{polls[0].method} {path(polls[0])} was asked {times(len(polls))} in a row {when}, "
+        summary=f"{listed(asked)} {verb} {times(len(polls))} in a row {span(took)}, "
         "with nothing else in between.",
     )
+
+
+def _bursts(run: list[Entry]) -> Iterator[tuple[int, int]]:
+    """Yield where a read came for the fifth time in too little time: the first and the last of the five.
+
+    What stands between them has to be such reads too: whoever looks at one thing beside many others, each
+    of them once, does not wait for it.
+    """
+    latest: dict[tuple[str, str, bytes], deque[int]] = {}
+    for at, entry in enumerate(run):
+        places = latest.setdefault(_question(entry), deque(maxlen=READS))
+        places.append(at)
+        if len(places) == READS and entry.at - run[places[0]].at <= WITHIN:
+            between = Counter(map(_question, run[places[0] : at + 1]))
+            if min(between.values()) >= READS - 1:
+                yield places[0], at
+
+
+def _question(entry: Entry) -> tuple[str, str, bytes]:
+    return entry.operation, entry.target, entry.body
 
 
 POLLED_WITHOUT_PAUSE = Rule(
     name="polled_without_pause",
     severity=Severity.RISK,
-    about=f"The same read {READS} times in a row "
-    f"within {int(WITHIN.total_seconds())} seconds of the world's time.",
+    about=f"The same read {READS} times in a row, or several in turn, "
+    f"within {int(WITHIN.total_seconds())} seconds of a running clock.",
     instead="Wait between two looks, longer each time: a real service limits how often it is asked, and what "
     "is waited for takes hours or days. In a test, advance the world's clock in place of waiting.",
     look=_polled,

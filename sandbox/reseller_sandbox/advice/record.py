@@ -9,10 +9,24 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl
 
-from reseller_sandbox.core.model import LedgerEntry, Order, Purpose
+from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.worlds import Entry, Moment
 from reseller_sandbox.worlds.journal import NO_OPERATION
+
+#: The operation that lists an account's names.
+LIST = "v3.listDomains"
+
+#: What an operation orders, in a word that is the same in both generations.
+ORDERS = {
+    "v3.createDomain": "registration",
+    "v2.domain.register": "registration",
+    "v3.requestTransfer": "transfer",
+    "v2.transfer.request": "transfer",
+    "v3.renewDomain": "renewal",
+    "v2.domain.renew": "renewal",
+    "v2.domain.restore": "restore",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +50,11 @@ def renewals(entry: Entry) -> list[LedgerEntry]:
     return [charge for charge in charges(entry) if charge.purpose is Purpose.RENEWAL]
 
 
+def renewed_itself(entry: LedgerEntry) -> bool:
+    """Whether time, not a request, made this payment of a renewal."""
+    return entry.purpose is Purpose.RENEWAL and entry.refunds is None and entry.cause.startswith("event:")
+
+
 def cost(entry: Entry, cause: str | None = None) -> Decimal:
     """What the request took in all, or of that what was taken for ``cause``."""
     taken = (charge.amount for charge in charges(entry) if cause in (None, charge.cause))
@@ -48,10 +67,14 @@ def currency(entry: Entry) -> str | None:
     return next((accounts[charge.account].currency for charge in charges(entry)), None)
 
 
-def ordered(entry: Entry) -> Order | None:
-    """The order that the request placed, if it placed one."""
-    made = (change.after for change in entry.changes if change.table == "orders" and change.before is None)
-    return next(made, None)
+def order_asked_for(entry: Entry) -> str | None:
+    """Return what the request orders, be it carried out or not: ``registration``, ``transfer``, …"""
+    return ORDERS.get(entry.operation)
+
+
+def clock_runs(entry: Entry) -> bool:
+    """Whether time passed by itself when the request came, so that a pause before it would show."""
+    return not entry.before.clock.frozen
 
 
 def names(entry: Entry) -> tuple[str, ...]:

@@ -6,12 +6,17 @@ from reseller_sandbox.advice.credentials import CREDENTIALS_IN_QUERY
 from reseller_sandbox.advice.finding import Finding, Rule
 from reseller_sandbox.advice.funds import AUTO_RENEWAL_UNPAID
 from reseller_sandbox.advice.guards import RENEWED_WITHOUT_GUARD
+from reseller_sandbox.advice.hammering import RATE_LIMIT_IGNORED
+from reseller_sandbox.advice.lost_answers import LOST_ANSWER_IGNORED
 from reseller_sandbox.advice.paging import PAGES_NOT_FOLLOWED
 from reseller_sandbox.advice.polling import POLLED_WITHOUT_PAUSE
 from reseller_sandbox.advice.premium import PREMIUM_WITHOUT_PRICE
 from reseller_sandbox.advice.record import Record
-from reseller_sandbox.advice.renewals import RENEWED_AFTER_ITSELF, RENEWED_TWICE
-from reseller_sandbox.advice.repeats import REGISTRATION_REPEATED, TRANSFER_REPEATED
+from reseller_sandbox.advice.registration_repeated import REGISTRATION_REPEATED
+from reseller_sandbox.advice.renewed_after_itself import RENEWED_AFTER_ITSELF
+from reseller_sandbox.advice.renewed_twice import RENEWED_TWICE
+from reseller_sandbox.advice.transfer_repeated import TRANSFER_REPEATED
+from reseller_sandbox.advice.wrong_price import WRONG_PRICE_REPEATED
 from reseller_sandbox.worlds import World
 
 #: Everything that is looked for; findings of equal place come in this order.
@@ -20,12 +25,15 @@ RULES: tuple[Rule, ...] = (
     RENEWED_AFTER_ITSELF,
     REGISTRATION_REPEATED,
     TRANSFER_REPEATED,
+    LOST_ANSWER_IGNORED,
     AUTO_RENEWAL_UNPAID,
     PAGES_NOT_FOLLOWED,
     PREMIUM_WITHOUT_PRICE,
+    WRONG_PRICE_REPEATED,
     RENEWED_WITHOUT_GUARD,
     CREDENTIALS_IN_QUERY,
     POLLED_WITHOUT_PAUSE,
+    RATE_LIMIT_IGNORED,
 )
 
 
