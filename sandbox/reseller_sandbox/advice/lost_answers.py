@@ -32,8 +32,8 @@ def _seen(one: Unknown) -> Seen:
         amount=cost(first),
         currency=unit,
         entries=(first.id, *(entry.id for entry in one.again)),
-        summary=f"The {one.wish} of {name} was carried out, for {money.write(cost(first))} {unit}, and the answer "
-        f"to {first.id} was lost. Nothing has asked since what became of it: whoever takes that for a "
+        summary=f"The {one.wish} of {name} was carried out, for {money.write(cost(first))} {unit}, and the "
+        f"answer to {first.id} was lost. Nothing has asked since what became of it: whoever takes that for a "
         "failure has paid without knowing it.",
     )
 

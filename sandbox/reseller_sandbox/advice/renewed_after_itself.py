@@ -9,8 +9,8 @@ from decimal import Decimal
 from reseller_sandbox.advice.finding import Rule, Seen, Severity
 from reseller_sandbox.advice.record import Record, cost, renewals, renewed_itself
 from reseller_sandbox.advice.words import span
-from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core import money
+from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.model import LedgerEntry
 from reseller_sandbox.core.names import to_unicode
 
@@ -34,7 +34,8 @@ def _after_automatic(record: Record) -> Iterator[Seen]:
             currency=unit,
             entries=(entry.id,),
             summary=f"{name} renewed itself on {wire(earlier.at)} for {by_itself} {unit} and "
-            f"was renewed by request {span(charge.at - earlier.at)}, for {money.write(cost(entry))} {unit} more.",
+            f"was renewed by request {span(charge.at - earlier.at)}, for {money.write(cost(entry))} {unit} "
+            "more.",
         )
 
 

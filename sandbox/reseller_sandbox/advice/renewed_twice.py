@@ -55,7 +55,8 @@ def _paid_twice(chain: list[tuple[Entry, LedgerEntry]]) -> Iterable[Seen]:
         currency=unit,
         entries=tuple(dict.fromkeys(entry.id for entry, _ in chain)),
         summary=f"{name} was renewed {times(len(chain))} for {plural(charge.years, 'year')} each "
-        f"{span(chain[-1][1].at - charge.at)}{lost}: {money.write(wasted)} {unit} more than one renewal costs.",
+        f"{span(chain[-1][1].at - charge.at)}{lost}: {money.write(wasted)} {unit} more than one renewal "
+        "costs.",
     )
 
 

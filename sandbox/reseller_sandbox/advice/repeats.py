@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from reseller_sandbox.advice.finding import Seen
 from reseller_sandbox.advice.lost import Unknown, unknown_orders
 from reseller_sandbox.advice.record import Record, cost, currency
-from reseller_sandbox.core import refusals
-from reseller_sandbox.core import money
+from reseller_sandbox.core import money, refusals
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.worlds import Entry
 
