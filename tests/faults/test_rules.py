@@ -395,7 +395,7 @@ def test_a_world_has_faults_of_its_own(sandbox):
 def test_a_mistake_is_told_with_its_place(sandbox, rule, problem):
     with pytest.raises(Refused) as caught:
         sandbox.faults.place(rule)
-    assert caught.value.rule.name == "invalid_parameter"
+    assert caught.value.rule.code == "invalid_parameter"
     assert caught.value.message.startswith(problem)
     assert sandbox.faults.list() == []
 

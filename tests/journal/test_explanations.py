@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core import refusals
-from reseller_sandbox.core.refusals import Refused, Rule
-from reseller_sandbox.worlds.explain import explain
 from tests.clients import Api
 from tests.registry import arrange_balance, ask_for
 from tests.worlds.control import Control, inside, money_of, register, renew
@@ -134,21 +130,3 @@ def test_a_request_that_was_not_refused_needs_no_explanation(steer: Control, mai
     """There is nothing to explain."""
     money_of(main)
     assert steer.get("journal/r1")["refusal"] is None
-
-
-def _rules() -> list[Rule]:
-    found = {rule.name: rule for rule in vars(refusals).values() if isinstance(rule, Rule)}
-    return [found[name] for name in sorted(found)]
-
-
-@pytest.mark.parametrize("rule", _rules(), ids=lambda rule: rule.name)
-def test_every_rule_can_be_explained(sandbox: Sandbox, main: Api, rule: Rule) -> None:
-    """No refusal is left without a word on what would be allowed, whatever it met."""
-    from dataclasses import replace
-
-    money_of(main)
-    facts = dict.fromkeys(re.findall(r"\{(\w+)", rule.sentence), "1")
-    entry = replace(sandbox.journal[0], refused=Refused(rule, **facts))
-    explanation = explain(entry)
-    assert explanation is not None
-    assert explanation.allowed.words

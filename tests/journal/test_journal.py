@@ -222,7 +222,7 @@ def test_in_python_by_the_same_names(sandbox: Sandbox, main: Api) -> None:
     assert shown["changes"] == []
     why = sandbox.journal.why("r2")
     assert why is not None
-    assert why.refused.rule.name == "name_taken"
+    assert why.refused.rule.code == "name_taken"
     assert sandbox.journal.why("r1") is None
     sandbox.journal.clear()
     assert not list(sandbox.journal)

@@ -165,7 +165,7 @@ def test_what_cannot_be_read_has_its_line_in_the_log_and_its_entry_in_the_journa
     (entry,) = sandbox.world.journal.entries
     assert (entry.status, entry.method, entry.target) == (status, method, target)
     assert (line.status, line.method, line.target) == (status, method or "-", target or "-")
-    assert (entry.operation, entry.outcome) == ("-", UNREADABLE_REQUEST.name)
+    assert (entry.operation, entry.outcome) == ("-", UNREADABLE_REQUEST.code)
     shown = control(sandbox).get(f"journal/{entry.id}")
     assert "tell-nobody" not in str((shown, line))
     assert not status or shown["answer"]["body"]["message"] in shown["refusal"]["message"]

@@ -92,7 +92,7 @@ def test_a_refusal_that_a_fault_keeps_back_was_not_answered(sandbox: Sandbox, ma
     assert (entry.carried_out, entry.outcome, entry.lost) == (False, "fault", True)
     explained = sandbox.journal.why("r1")
     assert explained is not None
-    assert explained.refused.rule.name == "name_taken"
+    assert explained.refused.rule.code == "name_taken"
 
 
 def test_an_error_of_v2_is_matched_by_its_documented_message(sandbox: Sandbox, steer: Control) -> None:

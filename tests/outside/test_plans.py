@@ -350,11 +350,11 @@ def test_python_is_refused_as_http_is(sandbox: Sandbox) -> None:
     """The exception says why."""
     with pytest.raises(Refused) as taken:
         sandbox.outside.register("active.com")
-    assert taken.value.rule.name == "name_taken"
+    assert taken.value.rule.code == "name_taken"
     assert taken.value.message == "active.com is registered already."
     with pytest.raises(Refused) as unknown:
         sandbox.outside.cancel(7)
-    assert unknown.value.rule.name == "unknown_plan"
+    assert unknown.value.rule.code == "unknown_plan"
     with pytest.raises(TypeError):
         sandbox.outside.register("wanted.com", year=1)
 

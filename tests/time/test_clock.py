@@ -290,4 +290,4 @@ def test_the_same_in_python(sandbox: Sandbox, api: Api) -> None:
         sandbox.clock.advance(until={"domain": "second.com", "stage": "dead"})
     with pytest.raises(Refused) as unknown:
         sandbox.clock.due(domain="-")
-    assert unknown.value.rule.name == "invalid_name"
+    assert unknown.value.rule.code == "invalid_name"

@@ -22,7 +22,7 @@ from tests.v2.client import FORM, REGISTRY, Client, connect
 from tests.v2.works import WORKS, Ask
 
 _CONTRACT = Path(__file__).parents[1] / "contract"
-_TRANSPORT_RULES = {rule.name for rule in TRANSPORT}
+_TRANSPORT_RULES = {rule.code for rule in TRANSPORT}
 WITH_BODY = [operation for operation, ask in WORKS.items() if ask.body]
 
 SCALARS = st.one_of(

@@ -222,7 +222,11 @@ def create_domain(climb: Climb) -> None:
     climb.body["years"] = 11
     climb.refused("period_too_long", "years is 11", "at most 10")
     climb.body["years"] = 1
-    climb.refused("contacts_required", "admin-contact, tech-contact, billing-contact")
+    climb.refused(
+        "contacts_required",
+        "domain.contacts.admin-contact, domain.contacts.tech-contact",
+        "billing-contact must be given",
+    )
     card = {"name": "A", "email": "a@example.com"}
     domain["contacts"] |= {"admin-contact": card, "tech-contact": card, "billing-contact": card}
     climb.refused("invalid_contact", "domain.contacts.reg-contact.email", "'nobody'")

@@ -10,10 +10,11 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import INTERNAL_ERROR
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.interface import V3
+from reseller_sandbox.web.errors import status_of
 from tests.v3.ladders import ASSUME, LADDERS, STATUS, Climb
 
 ROWS = {row.id: row for row in V3.endpoints}
-COMMON = [rule.name for rule in errors.COMMON]
+COMMON = [rule.code for rule in errors.COMMON]
 
 
 @pytest.mark.parametrize("http_status", ["semantic", "always_200"])
@@ -28,11 +29,11 @@ def test_the_checks_are_made_in_the_declared_order(
     climb.transport()
     LADDERS[operation](climb)
     climb.accepted()
-    assert climb.visited == COMMON + [rule.name for rule in row.refuses]
+    assert climb.visited == COMMON + [rule.code for rule in row.refuses]
 
 
 def test_every_rule_has_the_status_that_fits() -> None:
     """The statuses that the climbs assert are those of every rule that a row of v3 declares."""
     declared = {rule for row in V3.endpoints for rule in (*row.refuses, *errors.COMMON)}
-    assert {rule.name: int(errors.STATUS[rule]) for rule in declared} == STATUS
-    assert errors.STATUS[INTERNAL_ERROR] == 500
+    assert {rule.code: int(status_of(rule)) for rule in declared} == STATUS
+    assert status_of(INTERNAL_ERROR) == 500

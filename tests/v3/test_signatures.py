@@ -270,10 +270,10 @@ def test_a_header_prefix_may_be_configured(make: Make) -> None:
 @pytest.mark.parametrize(
     ("sent", "missing"),
     [
-        ([], "no X-SVC-APIKEY and no X-SVC-SIGNATURE"),
-        ([("X-SVC-APIKEY", KEY)], "no X-SVC-SIGNATURE"),
-        ([("X-SVC-SIGNATURE", "00")], "no X-SVC-APIKEY"),
-        ([("X-SVC-APIKEY", ""), ("X-SVC-SIGNATURE", "00")], "no X-SVC-APIKEY"),
+        ([], "lacks X-SVC-APIKEY and X-SVC-SIGNATURE."),
+        ([("X-SVC-APIKEY", KEY)], "lacks X-SVC-SIGNATURE"),
+        ([("X-SVC-SIGNATURE", "00")], "lacks X-SVC-APIKEY"),
+        ([("X-SVC-APIKEY", ""), ("X-SVC-SIGNATURE", "00")], "lacks X-SVC-APIKEY"),
     ],
 )
 def test_missing_elements_are_named(send: Sender, sent: Headers, missing: str) -> None:

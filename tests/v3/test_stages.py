@@ -9,6 +9,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.lifecycle import MOVES, TIMED, Action
 from reseller_sandbox.core.model import Flag, Stage
+from reseller_sandbox.v3.interface import V3
 from tests.clients import Api
 from tests.registry import arrange, ask_for, order_of
 
@@ -79,7 +80,10 @@ def test_an_operation_is_possible_at_its_stages(
     move = BY_ACTION[action]
     if stage not in move.stages:
         assert answer.error == "wrong_state"
-        assert f"{NAME} is at the stage {stage.value}, where {action.value} is not possible" in answer.message
+        assert (
+            f"{NAME} is at the stage {stage.value}, where {V3.wording.word(action)} is not possible"
+            in answer.message
+        )
         assert sandbox.world.state is before
         return
     assert answer.status == 200, answer.raw

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Any, ClassVar
 
 from marshmallow import INCLUDE, Schema, fields
@@ -21,12 +20,6 @@ from reseller_sandbox.web.errors import EMPTY_BODY
 from reseller_sandbox.web.fields import Listed, Shape, Shaped, Text, Truth, Within
 from reseller_sandbox.web.generation import Endpoint
 from reseller_sandbox.worlds.faults import Faults
-
-STATUS: dict[Rule, HTTPStatus] = {
-    UNKNOWN_FAULT: HTTPStatus.NOT_FOUND,
-    FAULT_EXISTS: HTTPStatus.CONFLICT,
-    TOO_MANY_FAULTS: HTTPStatus.TOO_MANY_REQUESTS,
-}
 
 
 class RuleWanted(fields.Raw):

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 import re
-from http import HTTPStatus
 from typing import Any
 
 from marshmallow import fields, validate
 
 from reseller_sandbox.control.call import ControlCall, Strict
 from reseller_sandbox.core import refusals
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, Refused, Rule
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, Refused
 from reseller_sandbox.web.fields import Instant, Listed, Shape, Text, Truth, Within
 from reseller_sandbox.web.generation import Endpoint
 from reseller_sandbox.worlds import Line, Moment, diff, history_points, plain
-
-STATUS: dict[Rule, HTTPStatus] = {
-    refusals.UNKNOWN_REQUEST: HTTPStatus.NOT_FOUND,
-    refusals.UNKNOWN_SNAPSHOT: HTTPStatus.NOT_FOUND,
-    refusals.UNKNOWN_BRANCH: HTTPStatus.NOT_FOUND,
-    refusals.UNKNOWN_POINT: HTTPStatus.BAD_REQUEST,
-    refusals.TOO_MANY_SNAPSHOTS: HTTPStatus.TOO_MANY_REQUESTS,
-}
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from http import HTTPStatus
 from typing import Any
 
 from reseller_sandbox.control import (
@@ -22,29 +21,14 @@ from reseller_sandbox.control import (
 from reseller_sandbox.control.call import ControlCall, Nothing
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import Refused, Rule
+from reseller_sandbox.core.refusals import Refused, Rule, Term, Wording
 from reseller_sandbox.faults import Vocabulary
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.bodies import load, read_object
 from reseller_sandbox.web.gate import Gate
-from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming, Injected
+from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming
 from reseller_sandbox.worlds import Outcome, World, Worlds
-
-STATUS: dict[Rule, HTTPStatus] = {
-    **errors.STATUS,
-    **outside.STATUS,
-    **faults.STATUS,
-    **worlds.STATUS,
-    **history.STATUS,
-    refusals.CROSS_SITE: HTTPStatus.FORBIDDEN,
-    refusals.FOREIGN_HOST: HTTPStatus.FORBIDDEN,
-    refusals.CONTROL_TOKEN_MISSING: HTTPStatus.UNAUTHORIZED,
-    refusals.CONTROL_TOKEN_WRONG: HTTPStatus.FORBIDDEN,
-    refusals.SET_BACK: HTTPStatus.CONFLICT,
-    refusals.NOTHING_DUE: HTTPStatus.CONFLICT,
-    refusals.UNKNOWN_DOCUMENT: HTTPStatus.NOT_FOUND,
-}
 
 #: The rows of what worlds are and remember.
 MEMORY: tuple[Endpoint, ...] = (*worlds.ENDPOINTS, *history.ENDPOINTS, *journal.ENDPOINTS, *ledger.ENDPOINTS)
@@ -58,6 +42,7 @@ class Control:
     content_type = "application/json"
     common: tuple[Rule, ...] = (refusals.BODY_TOO_LARGE, refusals.UNKNOWN_WORLD, *Gate.RULES)
     error_shape = errors.BODY_SHAPE
+    wording = Wording({Term.REWIND: "rewind (POST /_sandbox/rewind)"})
     known_errors: frozenset[str] = frozenset()
 
     def __init__(
@@ -117,7 +102,7 @@ class Control:
         endpoint: Endpoint | None,  # noqa: ARG002
     ) -> Answer:
         """``error`` and ``message``, always with the status that fits."""
-        return Answer(STATUS[refused.rule], errors.body_of(refused))
+        return Answer(errors.status_of(refused.rule), errors.body_of(refused))
 
     def inject(
         self,
@@ -128,11 +113,11 @@ class Control:
         endpoint: Endpoint,
     ) -> Answer:
         """Nothing strikes control."""
-        return self.refuse(Injected(refusals.INTERNAL_ERROR, facts), incoming, world, endpoint)
+        return self.refuse(Refused(refusals.INTERNAL_ERROR, **facts), incoming, world, endpoint)
 
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
         """Each rule has one status."""
-        return [(STATUS[rule], errors.described(rule))]
+        return [(errors.status_of(rule), errors.described(rule, self.wording))]
 
 
 def _strict(row: Endpoint) -> Endpoint:

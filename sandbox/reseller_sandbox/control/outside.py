@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import Decimal
-from http import HTTPStatus
 from typing import Any
 
 from marshmallow import Schema, fields
@@ -216,30 +215,4 @@ _REFUSES: dict[str, tuple[Rule, ...]] = {
     "adjust_balance": _ACCOUNT,
     "revoke_credentials": _ACCOUNT,
     "restore_credentials": _ACCOUNT,
-}
-
-#: The HTTP status of each rule that an action or a plan may refuse by, beside those of any interface.
-STATUS: dict[Rule, HTTPStatus] = {
-    refusals.INVALID_NAME: HTTPStatus.BAD_REQUEST,
-    refusals.ZONE_NOT_SUPPORTED: HTTPStatus.BAD_REQUEST,
-    refusals.ZONE_OUT_OF_SERVICE: HTTPStatus.CONFLICT,
-    refusals.PERIOD_TOO_SHORT: HTTPStatus.BAD_REQUEST,
-    refusals.PERIOD_TOO_LONG: HTTPStatus.BAD_REQUEST,
-    refusals.NAME_TAKEN: HTTPStatus.CONFLICT,
-    refusals.NAME_RESERVED: HTTPStatus.CONFLICT,
-    refusals.TRANSFERS_NOT_SUPPORTED: HTTPStatus.CONFLICT,
-    refusals.WRONG_STATE: HTTPStatus.CONFLICT,
-    refusals.TRANSFER_PENDING: HTTPStatus.CONFLICT,
-    refusals.LOCKED: HTTPStatus.CONFLICT,
-    refusals.TOO_YOUNG: HTTPStatus.CONFLICT,
-    refusals.NOT_HELD: HTTPStatus.NOT_FOUND,
-    refusals.HELD_OUTSIDE: HTTPStatus.CONFLICT,
-    refusals.NO_TRANSFER_IN: HTTPStatus.CONFLICT,
-    refusals.NO_TRANSFER_OUT: HTTPStatus.CONFLICT,
-    refusals.NO_TRANSFER_PENDING: HTTPStatus.CONFLICT,
-    refusals.HOST_IN_USE: HTTPStatus.CONFLICT,
-    refusals.UNKNOWN_ACCOUNT: HTTPStatus.NOT_FOUND,
-    refusals.UNKNOWN_ZONE: HTTPStatus.NOT_FOUND,
-    refusals.UNKNOWN_OPERATION: HTTPStatus.BAD_REQUEST,
-    refusals.UNKNOWN_PLAN: HTTPStatus.NOT_FOUND,
 }

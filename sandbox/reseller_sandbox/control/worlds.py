@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from http import HTTPStatus
 from typing import Any
 
 from marshmallow import ValidationError, fields, validates_schema
@@ -17,13 +16,6 @@ from reseller_sandbox.web.errors import EMPTY_BODY
 from reseller_sandbox.web.fields import Amount, Instant, Listed, Shape, Text, Truth, Within
 from reseller_sandbox.web.generation import Endpoint
 from reseller_sandbox.worlds import Fork, World
-
-STATUS: dict[Rule, HTTPStatus] = {
-    refusals.TOO_MANY_WORLDS: HTTPStatus.TOO_MANY_REQUESTS,
-    refusals.WORLD_EXISTS: HTTPStatus.CONFLICT,
-    refusals.DEFAULT_WORLD: HTTPStatus.CONFLICT,
-    refusals.INVALID_FIXTURE: HTTPStatus.BAD_REQUEST,
-}
 
 #: What naming a point of a world's past may refuse.
 POINT_RULES: tuple[Rule, ...] = (

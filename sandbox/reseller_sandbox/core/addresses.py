@@ -23,18 +23,18 @@ class TypedAddress(NamedTuple):
     ip: str
 
 
-def parse_addresses(draft: Draft, texts: Sequence[str], field: str = "ips") -> tuple[str, ...]:
+def parse_addresses(draft: Draft, texts: Sequence[str]) -> tuple[str, ...]:
     """Return IPv4 and IPv6 addresses in their canonical spelling; refuse with ``invalid_ip``."""
     if not texts:
-        raise Refused(INVALID_IP, field=field, ip=[], problem="is empty: at least one is needed", version=4)
+        raise Refused(INVALID_IP, ip=[], problem="is empty: at least one is needed", version=4)
     if len(texts) > MOST_ADDRESSES:
-        raise bad_address(texts[MOST_ADDRESSES], f"is one more than {MOST_ADDRESSES}", field)
+        raise bad_address(texts[MOST_ADDRESSES], f"is one more than {MOST_ADDRESSES}")
     found: list[str] = []
     for text in texts:
-        address = parse_address(text, field)
+        address = parse_address(text)
         if address in found:
-            raise bad_address(text, "is there twice", field)
-        require_allowed(draft, address, field)
+            raise bad_address(text, "is there twice")
+        require_allowed(draft, address)
         found.append(address)
     return tuple(found)
 
@@ -43,11 +43,11 @@ def parse_typed(given: Sequence[TypedAddress]) -> tuple[str, ...]:
     """Return addresses in their canonical spelling; refuse with ``unknown_ip_type``, then ``invalid_ip``."""
     for address in given:
         if address.type not in _VERSIONS:
-            raise Refused(UNKNOWN_IP_TYPE, type=address.type[:60], field="ip")
-    return tuple(parse_address(address.ip, "ip", _VERSIONS[address.type]) for address in given)
+            raise Refused(UNKNOWN_IP_TYPE, type=address.type[:60])
+    return tuple(parse_address(address.ip, _VERSIONS[address.type]) for address in given)
 
 
-def parse_address(text: str, field: str = "ips", version: int | None = None) -> str:
+def parse_address(text: str, version: int | None = None) -> str:
     """Return one address in its canonical spelling, of either version or of the one given.
 
     Refuse with ``invalid_ip`` what is no address, and what no name server can be reached under.
@@ -57,29 +57,29 @@ def parse_address(text: str, field: str = "ips", version: int | None = None) -> 
     except ValueError:
         address = None
     if address is None or (address.version == 6 and "%" in text):
-        raise bad_address(text, "is not an IP address", field, version)
+        raise bad_address(text, "is not an IP address", version)
     if version is not None and address.version != version:
-        raise bad_address(text, f"is not an IPv{version} address", field, version)
+        raise bad_address(text, f"is not an IPv{version} address", version)
     kind = _unreachable(_meant(address))
     if kind is not None:
         problem = f"is {kind} address, under which nobody can reach a name server"
-        raise bad_address(text, problem, field, version)
+        raise bad_address(text, problem, version)
     if isinstance(address, IPv6Address) and address.ipv4_mapped:
         return f"::ffff:{address.ipv4_mapped}"  # as every version of Python should write it
     return str(address)
 
 
-def require_allowed(draft: Draft, address: str, field: str) -> None:
+def require_allowed(draft: Draft, address: str) -> None:
     """Refuse with ``invalid_ip`` an address of a private network, where the assumptions say so."""
     private = _meant(ipaddress.ip_address(address)).is_private
     if private and draft.assumed.private_glue == "refused":
-        raise bad_address(address, "is for private networks or documentation alone", field)
+        raise bad_address(address, "is for private networks or documentation alone")
 
 
-def bad_address(text: str, problem: str, field: str, version: int | None = None) -> Refused:
+def bad_address(text: str, problem: str, version: int | None = None) -> Refused:
     """Return the refusal of an address; its fact ``version`` is the one it should have, or seems to have."""
     meant = version or (6 if ":" in text else 4)
-    return Refused(INVALID_IP, field=field, ip=text[:60], problem=problem, version=meant)
+    return Refused(INVALID_IP, ip=text[:60], problem=problem, version=meant)
 
 
 def _meant(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:

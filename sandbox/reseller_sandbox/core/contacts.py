@@ -20,6 +20,7 @@ from reseller_sandbox.core.refusals import (
     INVALID_HANDLE,
     UNKNOWN_EXTRA,
     Refused,
+    Term,
 )
 from reseller_sandbox.core.state import Draft
 
@@ -29,14 +30,14 @@ _HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 Wanted = Card | str
 
 
-def check(wanted: Mapping[str, Wanted], wire_names: Mapping[str, str], prefix: str = "contacts.") -> None:
+def check(wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]) -> None:
     """Refuse with ``invalid_contact`` on the first bad field, under the names the caller uses."""
     for role in ROLES:
         given = wanted.get(role)
         problem = problem_with(given) if isinstance(given, Card) else None
         if problem is not None:
             field, value, complaint = problem
-            path = f"{prefix}{wire_names[role]}.{wire_names[field]}"
+            path = f"{wire_names[role]}.{wire_names[field]}"
             raise Refused(INVALID_CONTACT, field=path, value=value, problem=complaint)
 
 
@@ -61,7 +62,7 @@ def assign(
     for role in ROLES:
         given = wanted.get(role)
         if isinstance(given, str):
-            handles[role] = own(draft, account, given, field=f"contact_{role}").handle
+            handles[role] = own(draft, account, given, Term[role.upper()]).handle
         elif given is not None:
             handles[role] = made[given] = made.get(given) or create(draft, account, given).handle
         else:
@@ -69,7 +70,7 @@ def assign(
     return Contacts(**handles)
 
 
-def own(draft: Draft, account: Account, handle: str, field: str) -> Contact:
+def own(draft: Draft, account: Account, handle: str, field: Term = Term.CONTACT) -> Contact:
     """The account's contact under ``handle``; refuses with ``contact_not_found``."""
     contact = draft.state.contacts.get(handle)
     if contact is None or contact.account != account.client_id:

@@ -15,6 +15,7 @@ from reseller_sandbox.core.refusals import (
     INVALID_CUSTOMER_ID,
     MAIL_TAKEN,
     Refused,
+    Term,
 )
 from reseller_sandbox.core.state import Draft, State
 
@@ -27,7 +28,7 @@ _REMOVED = (Stage.REDEMPTION, Stage.PENDING_DELETE)
 def parse_id(given: str) -> int:
     """A customer's id from its digits; refuses with ``invalid_customer_id``."""
     if not given.isascii() or not given.isdigit() or len(given) > 18:
-        raise Refused(INVALID_CUSTOMER_ID, given=given[:40], field="customer_id")
+        raise Refused(INVALID_CUSTOMER_ID, given=given[:40], field=Term.CUSTOMER)
     return int(given)
 
 
@@ -35,7 +36,7 @@ def own(state: State, account: Account, number: int) -> Customer:
     """The account's customer under an id; refuses with ``customer_not_found``."""
     customer = state.customers.get(number)
     if customer is None or customer.account != account.client_id:
-        raise Refused(CUSTOMER_NOT_FOUND, customer=number, field="customer_id")
+        raise Refused(CUSTOMER_NOT_FOUND, customer=number, field=Term.CUSTOMER)
     return customer
 
 
@@ -43,7 +44,7 @@ def by_mail(state: State, account: Account, mail: str) -> Customer:
     """The account's customer with this mail; refuses with ``customer_not_found``."""
     number = state.customer_by_mail.get((account.client_id, mail.lower()))
     if number is None:
-        raise Refused(CUSTOMER_NOT_FOUND, customer=f"with the mail {mail[:80]!r}", field="mail")
+        raise Refused(CUSTOMER_NOT_FOUND, customer=f"with the mail {mail[:80]!r}", field=Term.MAIL)
     return state.customers[number]
 
 

@@ -150,17 +150,17 @@ def change(
     ips = list(host.ips)
     for ip in parse_typed(remove):
         if ip not in ips:
-            raise bad_address(ip, "is no address of the host", "ip")
+            raise bad_address(ip, "is no address of the host")
         ips.remove(ip)
     for ip in parse_typed(add):
         if ip in ips:
-            raise bad_address(ip, "is an address of the host already", "ip")
-        require_allowed(draft, ip, "ip")
+            raise bad_address(ip, "is an address of the host already")
+        require_allowed(draft, ip)
         ips.append(ip)
     if not ips:
-        raise bad_address(host.ips[-1], "is the last address: one must stay", "ip")
+        raise bad_address(host.ips[-1], "is the last address: one must stay")
     if len(ips) > MOST_ADDRESSES:
-        raise bad_address(ips[-1], f"is one more than {MOST_ADDRESSES}", "ip")
+        raise bad_address(ips[-1], f"is one more than {MOST_ADDRESSES}")
     changed = replace(host, ips=tuple(ips))
     draft.put(changed)
     return changed

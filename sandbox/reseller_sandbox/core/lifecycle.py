@@ -14,7 +14,7 @@ from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days
 from reseller_sandbox.core.model import Flag, Order, Policy, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Refused
+from reseller_sandbox.core.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Possible, Refused
 from reseller_sandbox.core.state import Draft, State
 
 #: How far ahead a name can be paid for, in years.
@@ -29,10 +29,10 @@ class Action(StrEnum):
     DELETE = "delete"
     HOLD = "lock"
     RELEASE_HOLD = "unlock"
-    LOCK_TRANSFER = "lockTransfer"
-    UNLOCK_TRANSFER = "unlockTransfer"
-    LOCK_UPDATE = "lockUpdate"
-    UNLOCK_UPDATE = "unlockUpdate"
+    LOCK_TRANSFER = "locking against transfer"
+    UNLOCK_TRANSFER = "unlocking for transfer"
+    LOCK_UPDATE = "locking against updates"
+    UNLOCK_UPDATE = "unlocking for updates"
     SET_AUTORENEW = "switching auto-renewal"
     SET_FLAGS = "setting a status"
     SET_NAMESERVERS = "changing name servers"
@@ -204,10 +204,10 @@ def require(draft: Draft, order: Order, action: Action, *, locks: bool = True) -
     name = to_unicode(order.name)
     if order.stage not in move.stages:
         raise Refused(
-            WRONG_STATE, name=name, state=str(order.stage), action=action.value, allowed=_allowed(order.stage)
+            WRONG_STATE, name=name, state=str(order.stage), action=action, possible=_possible(order.stage)
         )
     if not move.while_leaving and leaving(draft.state, order):
-        raise Refused(TRANSFER_PENDING, name=name, action=action.value)
+        raise Refused(TRANSFER_PENDING, name=name, action=action)
     if locks:
         require_unlocked(draft, order, action)
     return move
@@ -223,24 +223,24 @@ def require_unlocked(draft: Draft, order: Order, action: Action, *, registrant: 
         return
     partial = flag is Flag.UPDATE_PROHIBITED and draft.assumed.update_lock_covers == "registrant_only"
     if not partial or registrant:
-        raise Refused(
-            LOCKED, name=to_unicode(order.name), flag=flag.value, action=action.value, remedy=_REMEDY[flag]
-        )
+        raise Refused(LOCKED, name=to_unicode(order.name), flag=flag, action=action, key=_KEY[flag])
 
 
-_REMEDY = {
-    Flag.HOLD: "unlock",
-    Flag.TRANSFER_PROHIBITED: "unlockTransfer",
-    Flag.UPDATE_PROHIBITED: "unlockUpdate",
-    Flag.DELETE_PROHIBITED: "v2.0 domain edit",
-    Flag.RENEW_PROHIBITED: "v2.0 domain edit",
+#: What takes a flag off.
+_KEY = {
+    Flag.HOLD: Action.RELEASE_HOLD,
+    Flag.TRANSFER_PROHIBITED: Action.UNLOCK_TRANSFER,
+    Flag.UPDATE_PROHIBITED: Action.UNLOCK_UPDATE,
+    Flag.DELETE_PROHIBITED: Action.SET_FLAGS,
+    Flag.RENEW_PROHIBITED: Action.SET_FLAGS,
 }
 
 
-def _allowed(stage: Stage) -> str:
-    possible = [move.action for move in MOVES if stage in move.stages]
-    if set(possible) - {Action.READ_HOSTS}:
-        return "possible there: " + ", ".join(possible)
-    waited = next((passage for passage in TIMED if passage.stage is stage), None)
-    until = f" until {waited.event}" if waited else ""
-    return f"only {possible[0]} is possible there{until}" if possible else "nothing is possible there"
+#: The actions that change nothing.
+LOOKS = frozenset({Action.READ_HOSTS, Action.READ_AUTH_CODE})
+
+
+def _possible(stage: Stage) -> Possible:
+    awaited = next((passage for passage in TIMED if passage.stage is stage), None)
+    actions = tuple(move.action for move in MOVES if stage in move.stages)
+    return Possible(actions, LOOKS, f" until {awaited.event}" if awaited is not None else "")

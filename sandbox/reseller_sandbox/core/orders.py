@@ -77,7 +77,7 @@ def own_by_id(state: State, account: Account, number: str) -> Order:
     """The account's order under an id in digits; refuses with ``domain_not_found``."""
     order = state.orders.get(int(number)) if len(number) < 19 else None
     if order is None or order.account != account.client_id:
-        raise Refused(DOMAIN_NOT_FOUND, name=f"The order {number[:20]}", elsewhere=False)
+        raise Refused(DOMAIN_NOT_FOUND, name=f"The order {number[:20]}")
     return order
 
 
@@ -213,7 +213,7 @@ def readable_code(draft: Draft, order: Order) -> Order:
 
 def _unchanged(draft: Draft, order: Order, action: Action) -> Order:
     if draft.assumed.repeated_switch == "refused":
-        raise Refused(SWITCHED_ALREADY, action=action.value, name=to_unicode(order.name))
+        raise Refused(SWITCHED_ALREADY, action=action, name=to_unicode(order.name))
     return order
 
 

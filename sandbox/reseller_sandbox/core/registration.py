@@ -122,7 +122,7 @@ def _agreed(draft: Draft, wanted: Registration, found: Availability) -> Agreed:
 def _contacts(draft: Draft, account: Account, wanted: Registration) -> Contacts:
     if wanted.wire_names:
         contacts.require_roles(draft, wanted.contacts, wanted.wire_names)
-        contacts.check(wanted.contacts, wanted.wire_names, "domain.contacts.")
+        contacts.check(wanted.contacts, wanted.wire_names)
     return contacts.assign(draft, account, wanted.contacts)
 
 
@@ -153,7 +153,7 @@ def require_period(zone: Zone, name: str, years: int) -> None:
     if years < zone.min_years:
         raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(name), limit=zone.min_years)
     if years > limit:
-        raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(name), limit=limit, reason="")
+        raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(name), limit=limit)
 
 
 def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:

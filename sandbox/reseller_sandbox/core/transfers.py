@@ -72,7 +72,7 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     if not zone.transfers:
         raise Refused(TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
     require_in_service(zone)
-    check(wish.contacts, wish.wire_names, "domain.contacts.")
+    check(wish.contacts, wish.wire_names)
     servers = hosts.parse_nameservers(draft, account.client_id, wish.nameservers, wish.name)
     wish = replace(wish, nameservers=servers)
     if wish.customer_id is not None:

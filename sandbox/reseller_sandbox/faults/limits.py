@@ -58,5 +58,5 @@ class RateLimit(Kind):
             return False
         left = max(1, math.ceil((current.began + length - now).total_seconds()))
         facts = {"limit": self.limit, "window": f"{self.window:g}", "left": left}
-        target.refuse(RATE_LIMITED.name, facts, 429, left)
+        target.refuse(RATE_LIMITED.code, facts, 429, left)
         return True

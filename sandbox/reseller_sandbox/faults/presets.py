@@ -29,8 +29,8 @@ PRESETS: Mapping[str, Preset] = {
             "flaky",
             "About one request in five fails, each time in another way, and one in ten is slow.",
             (
-                _sometimes("error", 0.05, error=INTERNAL_ERROR.name),
-                {**_sometimes("error", 0.05, error=UNAVAILABLE.name, retry_after=1), "name": "unavailable"},
+                _sometimes("error", 0.05, error=INTERNAL_ERROR.code),
+                {**_sometimes("error", 0.05, error=UNAVAILABLE.code, retry_after=1), "name": "unavailable"},
                 _sometimes("reset", 0.05),
                 _sometimes("truncate", 0.05),
                 _sometimes("latency", 0.1, min=0.2, max=1),
@@ -59,7 +59,7 @@ PRESETS: Mapping[str, Preset] = {
         Preset(
             "maintenance",
             "Everything is answered 503, with the word to come back in half an hour.",
-            ({"kind": "error", "error": MAINTENANCE.name, "retry_after": 1800},),
+            ({"kind": "error", "error": MAINTENANCE.code, "retry_after": 1800},),
         ),
     )
 }

@@ -23,4 +23,6 @@ def find(incoming: Incoming, worlds: Worlds) -> tuple[World, Account] | None:
 
 def refusal(incoming: Incoming) -> Refused:
     """Why a request whose account was not found is not let in."""
-    return Refused(UNKNOWN_TOKEN if incoming.headers.get(HEADER) else TOKEN_MISSING)
+    if incoming.headers.get(HEADER):
+        return Refused(UNKNOWN_TOKEN)
+    return Refused(TOKEN_MISSING, header=HEADER)

@@ -62,7 +62,8 @@ def read(incoming: Incoming, world: World) -> dict[str, Any]:
     if not form or not incoming.body:
         return read_object(incoming.body)
     if assumed_by(world, incoming).request_format == "json":
-        raise Refused(UNSUPPORTED_MEDIA_TYPE, given=content_type[:_LONGEST])
+        wanted = "Content-Type: application/json"
+        raise Refused(UNSUPPORTED_MEDIA_TYPE, given=content_type[:_LONGEST], wanted=wanted)
     return read_form(incoming.body)
 
 

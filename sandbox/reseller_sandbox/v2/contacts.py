@@ -111,7 +111,7 @@ def _handle(call: Call) -> str:
 def _own(call: Call, *, malformed: bool = False) -> Contact:
     """The account's contact in the path; with ``malformed``, what can be no handle is only not found."""
     handle = call.arguments["contact_id"] if malformed else _handle(call)
-    return contacts.own(call.draft, call.account, handle, field="contact_id")
+    return contacts.own(call.draft, call.account, handle)
 
 
 _CHECK = "/{version}/contact/{contact_id}/check"

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.refusals import Refused, Rule
+from reseller_sandbox.v2.wording import WORDING
 from reseller_sandbox.web import errors as web
 
 _LONGEST = 120
@@ -34,7 +35,7 @@ class Said:
 
     def message(self, refused: Refused) -> str:
         """The message with its placeholder filled."""
-        filling = (self.word or str(refused.facts.get(self.fact, "")))[:_LONGEST]
+        filling = (self.word or str(refused.refusal.said.get(self.fact, "")))[:_LONGEST]
         return self.error.message.format(info=filling, param_name=filling)
 
 
@@ -69,19 +70,19 @@ ID_NOT_FOUND = Documented(404, "ID not found")
 OBJECT_NOT_FOUND = Documented(404, "Object not found {info}")
 SYSTEM_ERROR = Documented(500, "System Error")
 
-#: What is wrong before an operation is reached has no documented error: these are the codes of its own.
-TRANSPORT: Mapping[Rule, int] = {
-    r.BODY_TOO_LARGE: 413,
-    r.UNKNOWN_WORLD: 404,
-    r.VERSION_NOT_SERVED: 501,
-    r.UNSUPPORTED_MEDIA_TYPE: 415,
-    r.MALFORMED_BODY: 400,
-    r.UNKNOWN_PATH: 404,
-    r.METHOD_NOT_ALLOWED: 405,
-    r.RATE_LIMITED: 429,
-    r.UNAVAILABLE: 503,
-    r.MAINTENANCE: 503,
-}
+#: What is wrong before an operation is reached has no documented error: its code is the HTTP status.
+TRANSPORT: tuple[Rule, ...] = (
+    r.BODY_TOO_LARGE,
+    r.UNKNOWN_WORLD,
+    r.VERSION_NOT_SERVED,
+    r.UNSUPPORTED_MEDIA_TYPE,
+    r.MALFORMED_BODY,
+    r.UNKNOWN_PATH,
+    r.METHOD_NOT_ALLOWED,
+    r.RATE_LIMITED,
+    r.UNAVAILABLE,
+    r.MAINTENANCE,
+)
 
 _NO_IMPLEMENTATION = "no implementation for this version"
 
@@ -248,9 +249,9 @@ EXCEPTIONS: Mapping[str, Sayings] = {
 def answer(operation: str, refused: Refused) -> tuple[int, str]:
     """The code and the message of a refusal."""
     if refused.rule in TRANSPORT:
-        return TRANSPORT[refused.rule], _transport_message(refused)
+        return web.status_of(refused.rule), _transport_message(refused)
     said = words_for(operation, refused)
-    assert said is not None, f"{operation} has no words for {refused.rule.name}"
+    assert said is not None, f"{operation} has no words for {refused.rule.code}"
     return said.error.code, said.message(refused)
 
 
@@ -282,7 +283,7 @@ def all_of(operation: str, rule: Rule) -> Iterator[Documented]:
 def described(operation: str, rule: Rule) -> Iterator[tuple[int, str]]:
     """A rule as the documents list it: the code and the words of each error it can become."""
     if rule in TRANSPORT:
-        words = _NO_IMPLEMENTATION if rule is r.VERSION_NOT_SERVED else rule.sentence
-        yield TRANSPORT[rule], f"`{words}` ({rule.name})"
+        words = _NO_IMPLEMENTATION if rule is r.VERSION_NOT_SERVED else WORDING.spelt(rule.sentence)
+        yield web.status_of(rule), f"`{words}` ({rule.code})"
     for error in dict.fromkeys(all_of(operation, rule)):
-        yield error.code, f"`{error.message}` ({rule.name})"
+        yield error.code, f"`{error.message}` ({rule.code})"

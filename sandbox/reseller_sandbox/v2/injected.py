@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reseller_sandbox.core.refusals import INTERNAL_ERROR, Rule
+from reseller_sandbox.core.refusals import INTERNAL_ERROR, Refused, Rule
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.errors import Documented
-from reseller_sandbox.web.generation import Injected
+from reseller_sandbox.v2.wording import WORDING
 
 #: The documented errors, under their messages as the contract writes them.
 DOCUMENTED: Mapping[str, Documented] = {
@@ -20,7 +20,7 @@ _SAYINGS = (errors.USUALLY, *errors.EXCEPTIONS.values())
 _SAID = (key[0] if isinstance(key, tuple) else key for sayings in _SAYINGS for key in sayings)
 
 #: The rules that v2.0 has words for, in one operation or another.
-RULES: Mapping[str, Rule] = {rule.name: rule for rule in (*errors.TRANSPORT, *_SAID)}
+RULES: Mapping[str, Rule] = {rule.code: rule for rule in (*errors.TRANSPORT, *_SAID)}
 
 KNOWN = frozenset((*DOCUMENTED, *RULES))
 
@@ -31,7 +31,9 @@ def words(operation: str, error: str, facts: Mapping[str, object]) -> tuple[int,
     The facts ``info`` and ``param_name`` fill the placeholders of a message. Of the messages that a rule
     has there by its facts, the first will do where ``facts`` do not say which.
     """
-    documented, refused = DOCUMENTED.get(error), Injected(RULES.get(error, INTERNAL_ERROR), facts)
+    documented = DOCUMENTED.get(error)
+    refused = Refused(RULES.get(error, INTERNAL_ERROR), **facts)
+    refused.spoken_in(WORDING)
     if documented is None:
         if refused.rule in errors.TRANSPORT or errors.words_for(operation, refused) is not None:
             return errors.answer(operation, refused)

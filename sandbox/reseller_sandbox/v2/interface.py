@@ -23,6 +23,7 @@ from reseller_sandbox.v2 import (
     transfers,
     zones,
 )
+from reseller_sandbox.v2.wording import WORDING
 from reseller_sandbox.web.bodies import load
 from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Transacting, assumed_by
 from reseller_sandbox.worlds import World, Worlds
@@ -41,6 +42,7 @@ class V2(Transacting):
     known_errors = injected.KNOWN
     common: tuple[Rule, ...] = errors.COMMON
     credentials = (auth.HEADER,)
+    wording = WORDING
     error_shape: Mapping[str, object] = {
         "type": "object",
         "properties": {"code": {"type": "integer"}, "msg": {"type": "string"}, "status": {"type": "boolean"}},
@@ -103,7 +105,7 @@ class V2(Transacting):
         """
         known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses, INTERNAL_ERROR)
         if not known:
-            raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.name}")
+            raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.code}")
         assumed = assumed_by(world or incoming.world or self._worlds.default, incoming)
         incoming.headers_out["X-Sandbox-Refusal"] = _explanation(refused)
         code, message = errors.answer(endpoint.id if endpoint is not None else "", refused)
@@ -128,5 +130,5 @@ def _error(assumed: Assumptions, code: int, message: str) -> Answer:
 
 def _explanation(refused: Refused) -> str:
     """Why, in a header: printable ASCII of a bounded length."""
-    plain = f"{refused.rule.name}: {refused.message}".encode("ascii", "backslashreplace").decode()
+    plain = f"{refused.rule.code}: {refused.message}".encode("ascii", "backslashreplace").decode()
     return _UNPRINTABLE.sub(" ", plain)[:_LONGEST_EXPLANATION]

@@ -46,7 +46,7 @@ class Signatures:
             name for name, value in ((self.key_name, key), (self.signature_name, signature)) if not value
         ]
         if not key or not signature:
-            raise Refused(CREDENTIALS_MISSING, missing=" and no ".join(missing))
+            raise Refused(CREDENTIALS_MISSING, missing=" and ".join(missing))
         found = _account(incoming, worlds, key)
         if found is None:
             incoming.recognise(worlds.by_revoked(key))

@@ -7,7 +7,7 @@ from typing import Any
 from reseller_sandbox.core import orders, refusals
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
-from reseller_sandbox.v3.shapes import WIRE_NAMES, Domain, Envelope, V3Contacts, cards, envelope
+from reseller_sandbox.v3.shapes import Domain, Envelope, V3Contacts, cards, envelope, named_below
 from reseller_sandbox.web.fields import Shape, Text, Within
 from reseller_sandbox.web.generation import Call, Endpoint
 
@@ -30,7 +30,9 @@ class ContactsSet(Envelope):
 def set_contacts(call: Call) -> dict[str, Any]:
     """Give a name other contacts; a new registrant costs what the zone asks for it."""
     asked = call.arguments["domainName"]
-    order = orders.set_contacts(call.draft, own_order(call), cards(call.arguments["contacts"]), WIRE_NAMES)
+    order = orders.set_contacts(
+        call.draft, own_order(call), cards(call.arguments["contacts"]), named_below("contacts")
+    )
     whole = envelope(call, order, asked)
     match call.assumed.set_contacts_answer:
         case "contacts":

@@ -15,13 +15,13 @@ from reseller_sandbox.core.refusals import INVALID_PARAMETER, TOO_MANY_NAMES, Re
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import (
-    WIRE_NAMES,
     DomainWanted,
     Envelope,
     EnvelopeInFull,
     cards,
     envelope,
     identifier,
+    named_below,
     shown,
     summary,
 )
@@ -87,7 +87,7 @@ def check_availability(call: Call) -> dict[str, Any]:
     """Whether names can be registered; where none can be, prices and periods are 0."""
     asked: list[str] = call.arguments["domainNames"]
     if len(asked) > MOST_NAMES:
-        raise Refused(TOO_MANY_NAMES, count=len(asked), limit=MOST_NAMES)
+        raise Refused(TOO_MANY_NAMES, field="domainNames", count=len(asked), limit=MOST_NAMES)
     return {"results": [_availability(call, text) for text in asked]}
 
 
@@ -158,7 +158,7 @@ def create_domain(call: Call) -> dict[str, Any]:
             name=parse_name(asked["domainName"]),
             years=call.arguments.get("years", 1),
             contacts=cards(asked.get("contacts")),
-            wire_names=WIRE_NAMES,
+            wire_names=named_below("domain.contacts"),
             nameservers=asked.get("nameservers") or None,
             privacy=asked.get("privacyEnabled", False),
             autorenew=_switched(call.assumed.create_autorenew, asked.get("autorenewEnabled", False)),

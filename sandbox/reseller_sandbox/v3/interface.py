@@ -10,9 +10,10 @@ from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
 from reseller_sandbox.v3 import authcodes, balance, contacts, domains, errors, glue, locks, transfers
 from reseller_sandbox.v3.auth import Signatures
+from reseller_sandbox.v3.wording import WORDING
 from reseller_sandbox.web.bodies import load, read_object
-from reseller_sandbox.web.errors import BODY_SHAPE, body_of, described
-from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Injected, Transacting, assumed_by
+from reseller_sandbox.web.errors import BODY_SHAPE, body_of, described, status_of
+from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Transacting, assumed_by
 from reseller_sandbox.worlds import World, Worlds
 
 
@@ -24,7 +25,7 @@ class V3(Transacting):
     content_type = "application/json"
     common: tuple[Rule, ...] = errors.COMMON
     error_shape = BODY_SHAPE
-    known_errors = frozenset(errors.NAMED)
+    wording = WORDING
     endpoints: tuple[Endpoint, ...] = (
         *balance.ENDPOINTS,
         *domains.ENDPOINTS,
@@ -34,6 +35,8 @@ class V3(Transacting):
         *authcodes.ENDPOINTS,
         *contacts.ENDPOINTS,
     )
+    rules: Mapping[str, Rule] = errors.named(endpoints)
+    known_errors = frozenset(rules)
 
     def __init__(self, worlds: Worlds, signatures: Signatures) -> None:
         self._worlds = worlds
@@ -63,7 +66,8 @@ class V3(Transacting):
         content_type = incoming.headers.get("Content-Type", "")
         other = incoming.body and "json" not in content_type.lower()
         if other and assumed_by(world, incoming).content_type == "json":
-            raise Refused(UNSUPPORTED_MEDIA_TYPE, given=content_type[:80] or "none")
+            given = content_type[:80] or "none"
+            raise Refused(UNSUPPORTED_MEDIA_TYPE, given=given, wanted="Content-Type: application/json")
         value = read_object(incoming.body)
         return load(endpoint.body, value) if endpoint.body is not None else {}
 
@@ -73,10 +77,10 @@ class V3(Transacting):
         """``error`` and ``message``, with the status that the assumptions choose."""
         known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses)
         if not known and refused.rule is not refusals.INTERNAL_ERROR:
-            raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.name}")
+            raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.code}")
         chosen = world or incoming.world or self._worlds.default
         always_200 = assumed_by(chosen, incoming).v3_http_status == "always_200"
-        return Answer(200 if always_200 else errors.STATUS[refused.rule], body_of(refused))
+        return Answer(200 if always_200 else status_of(refused.rule), body_of(refused))
 
     def inject(
         self,
@@ -87,12 +91,14 @@ class V3(Transacting):
         endpoint: Endpoint,  # noqa: ARG002
     ) -> Answer:
         """As ``refuse`` would, whether the operation declares the error or not."""
-        rule = errors.NAMED.get(error, refusals.INTERNAL_ERROR)
-        return self.refuse(Injected(rule, facts), incoming, world, None)
+        rule = self.rules.get(error, refusals.INTERNAL_ERROR)
+        refused = Refused(rule, **facts)
+        refused.spoken_in(self.wording)
+        return self.refuse(refused, incoming, world, None)
 
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
         """Each rule has one status."""
-        return [(errors.STATUS[rule], described(rule))]
+        return [(status_of(rule), described(rule, self.wording))]
 
 
 def _unqueried(endpoint: Endpoint, incoming: Incoming) -> dict[str, str]:

@@ -43,6 +43,11 @@ WIRE_NAMES = {
 }
 
 
+def named_below(path: str) -> dict[str, str]:
+    """Return the wire names, the roles' with the path that leads to them."""
+    return {**WIRE_NAMES, **{role: f"{path}.{WIRE_NAMES[role]}" for role in ROLES}}
+
+
 def _text(attribute: str) -> dict[str, Any]:
     return {"attribute": attribute, "data_key": WIRE_NAMES[attribute]}
 

@@ -17,10 +17,10 @@ from reseller_sandbox.v3.authcodes import CodeWanted
 from reseller_sandbox.v3.domains import FOUND, PERIOD, PRICED
 from reseller_sandbox.v3.shapes import (
     STATUSES,
-    WIRE_NAMES,
     DomainWanted,
     cards,
     identifier,
+    named_below,
     number,
     shown,
     status,
@@ -65,7 +65,7 @@ def request_transfer(call: Call) -> dict[str, Any]:
             years=call.arguments.get("years", 1),
             cost=call.arguments.get("purchaseCost"),
             contacts=cards(asked.get("contacts")),
-            wire_names=WIRE_NAMES,
+            wire_names=named_below("domain.contacts"),
             nameservers=asked.get("nameservers") or (),
             autorenew=asked.get("autorenewEnabled", False),
             privacy=asked.get("privacyEnabled", False),

@@ -1,4 +1,4 @@
-"""What any interface may have to refuse, and the HTTP status that fits."""
+"""What any interface may have to refuse, and the HTTP status of each category."""
 
 from __future__ import annotations
 
@@ -6,22 +6,34 @@ from collections.abc import Mapping
 from http import HTTPStatus
 
 from reseller_sandbox.core import refusals
-from reseller_sandbox.core.refusals import Refused, Rule
+from reseller_sandbox.core.refusals import Category, Refused, Rule, Wording
 
-#: The HTTP status of each rule that is no one interface's own.
-STATUS: Mapping[Rule, HTTPStatus] = {
-    refusals.MALFORMED_BODY: HTTPStatus.BAD_REQUEST,
-    refusals.BODY_TOO_LARGE: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
-    refusals.UNSUPPORTED_MEDIA_TYPE: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
-    refusals.UNKNOWN_PATH: HTTPStatus.NOT_FOUND,
-    refusals.METHOD_NOT_ALLOWED: HTTPStatus.METHOD_NOT_ALLOWED,
-    refusals.UNKNOWN_WORLD: HTTPStatus.NOT_FOUND,
-    refusals.INVALID_PARAMETER: HTTPStatus.BAD_REQUEST,
-    refusals.INTERNAL_ERROR: HTTPStatus.INTERNAL_SERVER_ERROR,
-    refusals.RATE_LIMITED: HTTPStatus.TOO_MANY_REQUESTS,
-    refusals.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
-    refusals.MAINTENANCE: HTTPStatus.SERVICE_UNAVAILABLE,
+#: The HTTP status of each category of refusals.
+STATUS: Mapping[Category, HTTPStatus] = {
+    Category.INVALID: HTTPStatus.BAD_REQUEST,
+    Category.UNAUTHENTICATED: HTTPStatus.UNAUTHORIZED,
+    Category.PAYMENT: HTTPStatus.PAYMENT_REQUIRED,
+    Category.FORBIDDEN: HTTPStatus.FORBIDDEN,
+    Category.NOT_FOUND: HTTPStatus.NOT_FOUND,
+    Category.WRONG_METHOD: HTTPStatus.METHOD_NOT_ALLOWED,
+    Category.CONFLICT: HTTPStatus.CONFLICT,
+    Category.TOO_LARGE: HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+    Category.WRONG_FORMAT: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
+    Category.LIMIT: HTTPStatus.TOO_MANY_REQUESTS,
+    Category.INTERNAL: HTTPStatus.INTERNAL_SERVER_ERROR,
+    Category.NOT_IMPLEMENTED: HTTPStatus.NOT_IMPLEMENTED,
+    Category.UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
 }
+
+#: What may be answered before any row is reached, or in its place.
+ANYWHERE: tuple[Rule, ...] = (
+    refusals.UNKNOWN_PATH,
+    refusals.METHOD_NOT_ALLOWED,
+    refusals.INTERNAL_ERROR,
+    refusals.RATE_LIMITED,
+    refusals.UNAVAILABLE,
+    refusals.MAINTENANCE,
+)
 
 #: What an operation that takes an empty body may refuse about a body that is none.
 EMPTY_BODY: tuple[Rule, ...] = (refusals.UNSUPPORTED_MEDIA_TYPE, refusals.MALFORMED_BODY)
@@ -34,11 +46,16 @@ BODY_SHAPE: Mapping[str, object] = {
 }
 
 
+def status_of(rule: Rule) -> HTTPStatus:
+    """Return the HTTP status of a refusal by ``rule``."""
+    return STATUS[rule.category]
+
+
 def body_of(refused: Refused) -> dict[str, str]:
-    """An error as ``error``, the rule's name, and ``message``, its sentence."""
-    return {"error": refused.rule.name, "message": refused.message}
+    """An error as ``error``, the rule's code, and ``message``, its sentence."""
+    return {"error": refused.rule.code, "message": refused.message}
 
 
-def described(rule: Rule) -> str:
+def described(rule: Rule, wording: Wording) -> str:
     """A rule as documents list it, where errors look like ``body_of``."""
-    return f"`{rule.name}`: {rule.sentence}"
+    return f"`{rule.code}`: {wording.spelt(rule.sentence)}"

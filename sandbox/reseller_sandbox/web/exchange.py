@@ -65,7 +65,7 @@ class Exchange:
         """What the client is told, in a word."""
         if self.instead:
             return self.instead
-        return self.refused.rule.name if self.refused is not None else OK
+        return self.refused.rule.code if self.refused is not None else OK
 
     def begin(self, world: World) -> None:
         """Give the request its name in its world, and remember the moment it came at."""
@@ -105,7 +105,7 @@ class Exchange:
 
     def refuse(self, refused: Refused) -> Answer:
         """The answer to a request that was refused."""
-        self.refused = refused.refusal
+        self.refused = refused.spoken_in(self.generation.wording)
         return self.generation.refuse(refused, self.incoming, self.incoming.world, self.endpoint)
 
     def record(self, world: World, status: int, answer: bytes, assumed: Sequence[tuple[str, object]]) -> None:

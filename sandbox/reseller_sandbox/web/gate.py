@@ -23,6 +23,9 @@ from reseller_sandbox.web.generation import Incoming
 #: The header that carries the control token.
 HEADER = "X-Sandbox-Token"
 
+#: The option that says whose pages and which names are the service's own.
+_PUBLIC_URL = "--public-url"
+
 #: What may be asked without the token, so that whoever watches over the process need not know it.
 HEALTH = "/_sandbox/health"
 
@@ -83,14 +86,14 @@ class Gate:
         if origin is not None:
             scheme, _, place = origin.partition("://")
             if all(_place(place, scheme) != _place(own, scheme) for own in known):
-                raise Refused(CROSS_SITE, origin=origin[:80])
+                raise Refused(CROSS_SITE, origin=origin[:80], setting=_PUBLIC_URL)
         elif incoming.headers.get("Sec-Fetch-Site", "") in _ELSEWHERE:
-            raise Refused(CROSS_SITE, origin="another origin")
+            raise Refused(CROSS_SITE, origin="another origin", setting=_PUBLIC_URL)
 
     def _no_name_from_elsewhere(self, incoming: Incoming) -> None:
         host = incoming.headers.get("Host", "")
         if can_be_owned(_name(host)) and _name(host) not in map(_host, self.public_urls):
-            raise Refused(FOREIGN_HOST, host=host[:80])
+            raise Refused(FOREIGN_HOST, host=host[:80], settings=f"{_PUBLIC_URL} or --control-token")
 
     def _token(self, incoming: Incoming, token: str) -> None:
         given = incoming.headers.get(HEADER)

@@ -1,4 +1,4 @@
-"""The vocabulary of the interface: an endpoint is a row, a generation is rows with their manners."""
+"""The wording of the interface: an endpoint is a row, a generation is rows with their manners."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from marshmallow import Schema
 
 from reseller_sandbox.core.assumptions import Assumptions, watched
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import Refused, Rule
+from reseller_sandbox.core.refusals import Refused, Rule, Wording
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.web.fields import Digits
 from reseller_sandbox.web.strict_json import write
@@ -145,6 +145,10 @@ class Generation(Protocol):
         """What any of its endpoints may refuse, beside its own."""
 
     @property
+    def wording(self) -> Wording:
+        """Its words for the terms of the domain."""
+
+    @property
     def credentials(self) -> tuple[str, ...]:
         """The headers that its requests carry, all of them together; none where anybody is let in."""
 
@@ -199,24 +203,6 @@ class Generation(Protocol):
     @property
     def known_errors(self) -> frozenset[str]:
         """The names of the errors that it can inject."""
-
-
-class Injected(Refused):
-    """A refusal that no operation made: what its sentence tells of, and nobody knows, is left open."""
-
-    def __init__(self, rule: Rule, facts: Mapping[str, object]) -> None:
-        super().__init__(rule)
-        self.facts = dict(facts)
-
-    @property
-    def message(self) -> str:
-        """The rule's sentence with the facts there are."""
-        return self.rule.sentence.format_map(_Blanks(self.facts))
-
-
-class _Blanks(dict[str, object]):
-    def __missing__(self, key: str) -> str:
-        return "…"
 
 
 class Transacting:

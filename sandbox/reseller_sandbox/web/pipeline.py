@@ -112,7 +112,7 @@ class Pipeline:
     def _read(self, incoming: Incoming) -> None:
         environ = request.environ
         if environ.get(ENV_TOO_LARGE) or (request.content_length or 0) > self.max_body:
-            raise Refused(BODY_TOO_LARGE, limit=self.max_body)
+            raise Refused(BODY_TOO_LARGE, limit=self.max_body, setting="--max-body")
         name = environ.get(ENV_WORLD)
         if name is not None:
             incoming.world = self.worlds.get(name)

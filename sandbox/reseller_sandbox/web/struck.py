@@ -84,7 +84,7 @@ class Struck:
         ``fault``; nothing where that answer arrives."""
         if self.error is None or self.cut is not None:
             return FAULT if self.decided else ""
-        return self.error if self.error in generation.known_errors else INTERNAL_ERROR.name
+        return self.error if self.error in generation.known_errors else INTERNAL_ERROR.code
 
     @property
     def delivery(self) -> Delivery | None:

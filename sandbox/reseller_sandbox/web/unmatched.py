@@ -27,7 +27,7 @@ def why(
     path = incoming.prefix + incoming.path
     path = path if len(path) <= _COMPARED else f"{path[: _COMPARED - 1]}…"
     if isinstance(error, RequestEntityTooLarge):
-        return Refused(BODY_TOO_LARGE, limit=max_body)
+        return Refused(BODY_TOO_LARGE, limit=max_body, setting="--max-body")
     if isinstance(error, MethodNotAllowed):
         allowed = ", ".join(sorted(set(error.valid_methods or ()) - {"HEAD", "OPTIONS"}))
         incoming.headers_out["Allow"] = allowed

@@ -87,11 +87,16 @@ def _name_met(moment: Moment, account: Account | None, name: str) -> NameMet:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """One refusal: its facts, and what it met, at which moment."""
+    """One refusal, and what it met, at which moment."""
 
-    facts: Mapping[str, object]
+    refused: Refusal
     met: Met
     moment: Moment
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """The facts of the refusal."""
+        return self.refused.facts
 
     @property
     def about(self) -> NameMet | None:
@@ -112,18 +117,8 @@ class _Case:
 
 def _allowed(refused: Refusal, met: Met, moment: Moment) -> Allowed:
     explained = _BY_STATE.get(refused.rule)
-    found = explained(_Case(refused.facts, met, moment)) if explained is not None else None
-    if found is not None:
-        return found
-    words = _BY_FACTS.get(refused.rule)
-    return Allowed(words.format_map(_Facts(refused.facts)) if words is not None else refused.message)
-
-
-class _Facts(dict[str, object]):
-    """The facts of a refusal, with a word for one that it does not name."""
-
-    def __missing__(self, name: str) -> str:
-        return f"the {name}"
+    found = explained(_Case(refused, met, moment)) if explained is not None else None
+    return found or Allowed(refused.remedy)
 
 
 def _wrong_state(case: _Case) -> Allowed | None:
@@ -132,7 +127,7 @@ def _wrong_state(case: _Case) -> Allowed | None:
         return None
     if action == Action.RESTORE and order.stage in (Stage.ACTIVE, Stage.OVERDUE):
         return Allowed("it has not been removed, so there is nothing to restore; it can be renewed")
-    stages = next((move.stages for move in MOVES if move.action.value == action), ())
+    stages = next((move.stages for move in MOVES if move.action is action), ())
     first = _first_step(order.stage, stages)
     if first is None:
         return None
@@ -235,73 +230,14 @@ _BY_STATE: Mapping[Rule, Callable[[_Case], Allowed | None]] = {
     r.UNKNOWN_TOKEN: _revoked,
 }
 
-#: What is allowed instead, where the facts of the refusal say it.
-_BY_FACTS: Mapping[Rule, str] = {
-    r.UNREADABLE_REQUEST: "send a whole HTTP request: {problem}",
-    r.MALFORMED_BODY: "send one JSON object in UTF-8",
-    r.BODY_TOO_LARGE: "send at most {limit} bytes",
-    r.UNSUPPORTED_MEDIA_TYPE: "send Content-Type: application/json",
-    r.UNKNOWN_PATH: "use one of {nearest}",
-    r.METHOD_NOT_ALLOWED: "use {allowed}",
-    r.VERSION_NOT_SERVED: "use {served}",
-    r.INTERNAL_ERROR: "send the request again; the log says what failed",
-    r.CREDENTIALS_MISSING: "send {missing}",
-    r.UNKNOWN_KEY: "use the key of one of the world's accounts",
-    r.SIGNATURE_MISMATCH: "sign the string that the message names, with the account's secret",
-    r.TOKEN_MISSING: "send X-Auth-Token",
-    r.UNKNOWN_TOKEN: "use the token of one of the world's accounts",
-    r.MISSING_PARAMETER: "send {field}",
-    r.INVALID_PARAMETER: "mend the request: {problems}",
-    r.TOO_MANY_NAMES: "ask for at most {limit} names at a time",
-    r.INVALID_NAME: "use another name: {problem}",
-    r.ZONE_NOT_SUPPORTED: "use a name in a zone that the service has",
-    r.ZONE_OUT_OF_SERVICE: "use another zone, or wait until {zone} is in service again",
-    r.NAME_RESERVED: "use another name",
-    r.SWITCHED_ALREADY: "nothing needs to be done",
-    r.HELD_BY_REGISTRY: "let the registry end its hold of {name} (here: the outside action release_hold)",
-    r.LOCKED: "take {flag} off with {remedy} first",
-    r.PREMIUM_COST_REQUIRED: "send purchaseCost {price}",
-    r.PRICE_MISMATCH: "send purchaseCost {price}",
-    r.PERIOD_TOO_LONG: "ask for at most {limit} years",
-    r.PERIOD_TOO_SHORT: "ask for at least {limit} years",
-    r.EXPIRY_MISMATCH: "send the date {expires}",
-    r.INVALID_NAMESERVER: "send other name servers: {server!r} {problem}",
-    r.INVALID_IP: "send another address: {ip!r} {problem}",
-    r.UNKNOWN_IP_TYPE: "use v4 or v6",
-    r.HOSTS_NOT_SUPPORTED: "use name servers outside the zone {zone}",
-    r.INVALID_HOSTNAME: "use another host name: {problem}",
-    r.HOST_EXISTS: "edit {host}, or delete it first",
-    r.HOST_NOT_FOUND: "create {host} first",
-    r.HOST_IN_USE: "take {host} out of the name servers of {users} first",
-    r.CONTACTS_REQUIRED: "send {missing} as well",
-    r.INVALID_CONTACT: "send another {field}: it {problem}",
-    r.CONTACT_NOT_FOUND: "create the contact {handle} first",
-    r.INVALID_HANDLE: "use another handle: {problem}",
-    r.HANDLE_TAKEN: "use another handle",
-    r.CONTACT_LINKED: "let nothing use {handle} first: it is {link}",
-    r.UNKNOWN_EXTRA: "leave {field} out; known are {known}",
-    r.INVALID_EXTRA: "send a value for {field} that matches {pattern}",
-    r.CUSTOMER_NOT_FOUND: "create the customer first",
-    r.INVALID_CUSTOMER_ID: "send a whole number",
-    r.MAIL_TAKEN: "use another mail, or edit the customer {customer}",
-    r.CUSTOMER_HAS_ORDERS: "let the orders of {names} end first",
-    r.LICENSE_REQUIRED: "send {field}",
-    r.INVALID_LICENSE: "send a value for {field} that matches {pattern}",
-    r.TRANSFERS_NOT_SUPPORTED: "register a name in {zone}; it cannot be transferred",
-    r.NOT_REGISTERED: "nobody holds it: register it instead",
-    r.ALREADY_YOURS: "nothing needs to be transferred",
-    r.WRONG_AUTH_CODE: "get the code from the name's present holder",
-    r.INVALID_AUTH_CODE: "send {shortest} to {longest} printable ASCII characters",
-}
-
 
 def described(explanation: Explanation) -> dict[str, Any]:
     """An explanation as data: the rule, its message, its facts, the state it met, what is allowed."""
     account = explanation.met.account
     return {
-        "rule": explanation.refused.rule.name,
+        "rule": explanation.refused.rule.code,
         "message": explanation.refused.message,
-        "facts": dict(explanation.refused.facts),
+        "facts": explanation.refused.said,
         "met": {
             "account": account.name if account is not None else None,
             "balance": money.write(account.balance) if account is not None else None,

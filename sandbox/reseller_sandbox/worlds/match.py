@@ -117,7 +117,7 @@ class Match:
 
 def rules() -> tuple[str, ...]:
     """The names of all rules."""
-    return tuple(sorted(rule.name for rule in vars(refusals).values() if isinstance(rule, Rule)))
+    return tuple(sorted(rule.code for rule in vars(refusals).values() if isinstance(rule, Rule)))
 
 
 def _known() -> str:

@@ -1,0 +1,110 @@
+"""What a reason to refuse consists of, and the exception that carries one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from reseller_sandbox.core.refusals.wording import PLAIN, Wording
+
+
+class Category(StrEnum):
+    """What sort of refusal it is; statuses follow from that."""
+
+    INVALID = "invalid"
+    UNAUTHENTICATED = "unauthenticated"
+    PAYMENT = "payment"
+    FORBIDDEN = "forbidden"
+    NOT_FOUND = "not found"
+    WRONG_METHOD = "wrong method"
+    CONFLICT = "conflict"
+    TOO_LARGE = "too large"
+    WRONG_FORMAT = "wrong format"
+    LIMIT = "limit"
+    INTERNAL = "internal"
+    NOT_IMPLEMENTED = "not implemented"
+    UNAVAILABLE = "unavailable"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A reason to refuse. ``sentence`` says what is wrong, ``remedy`` what would do.
+
+    Both have a place in small letters for each fact that they name, and one in capitals for each ``Term``.
+    ``usual`` are facts that may be left out, with what they are then.
+    """
+
+    code: str
+    category: Category
+    sentence: str
+    remedy: str
+    usual: Mapping[str, object] = field(default_factory=dict, hash=False, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a request was refused, as a value that can be kept: unlike the exception it holds no frames.
+
+    ``wording`` is that of the interface that answers.
+    """
+
+    rule: Rule
+    facts: Mapping[str, object]
+    wording: Wording = PLAIN
+
+    @property
+    def message(self) -> str:
+        """The rule's sentence with the facts in place."""
+        return self._filled(self.rule.sentence)
+
+    @property
+    def remedy(self) -> str:
+        """What would do, with the facts in place."""
+        return self._filled(self.rule.remedy)
+
+    @property
+    def said(self) -> dict[str, object]:
+        """The facts in the words of the interface that answers."""
+        return {name: self.wording.said(fact) for name, fact in self.facts.items()}
+
+    def _filled(self, sentence: str) -> str:
+        return self.wording.spelt(sentence).format_map(_Places(self.said))
+
+
+class _Places(dict[str, object]):
+    """The facts of a sentence; what nobody knows, as in an injected error, is left open."""
+
+    def __missing__(self, name: str) -> str:
+        return "…"
+
+
+class Refused(Exception):
+    """A request was refused by ``rule``; ``facts`` say what of it and what would have been allowed."""
+
+    def __init__(self, rule: Rule, /, **facts: object) -> None:
+        super().__init__(rule.code)
+        self.refusal = Refusal(rule, {**rule.usual, **facts})
+
+    def __str__(self) -> str:
+        return f"{self.rule.code}: {self.message}"
+
+    def spoken_in(self, wording: Wording) -> Refusal:
+        """Let it be told in the words of an interface; answers what there is to keep of it."""
+        self.refusal = replace(self.refusal, wording=wording)
+        return self.refusal
+
+    @property
+    def rule(self) -> Rule:
+        """The rule that refuses."""
+        return self.refusal.rule
+
+    @property
+    def facts(self) -> Mapping[str, object]:
+        """What the rule's sentence tells of."""
+        return self.refusal.facts
+
+    @property
+    def message(self) -> str:
+        """The rule's sentence with the facts in place."""
+        return self.refusal.message

@@ -1,0 +1,93 @@
+"""What is wrong with a request before any operation is reached, and what faults make of it."""
+
+from __future__ import annotations
+
+from reseller_sandbox.core.refusals.rule import Category, Rule
+
+UNREADABLE_REQUEST = Rule(
+    "unreadable_request",
+    Category.INVALID,
+    "The server could not take the request up: {problem}",
+    "send a whole request",
+)
+MALFORMED_BODY = Rule(
+    "malformed_body", Category.INVALID, "The body is not usable: {problem}.", "send one JSON object in UTF-8"
+)
+BODY_TOO_LARGE = Rule(
+    "body_too_large",
+    Category.TOO_LARGE,
+    "The body is larger than the {limit} bytes taken here ({setting}).",
+    "send at most {limit} bytes, or raise {setting}",
+)
+UNSUPPORTED_MEDIA_TYPE = Rule(
+    "unsupported_media_type",
+    Category.WRONG_FORMAT,
+    "The content type {given} is not JSON.",
+    "send JSON, and say so: {wanted}",
+)
+UNKNOWN_PATH = Rule(
+    "unknown_path",
+    Category.NOT_FOUND,
+    "{method} {path} is no operation. The nearest are: {nearest}.",
+    "use one of {nearest}",
+)
+METHOD_NOT_ALLOWED = Rule(
+    "method_not_allowed",
+    Category.WRONG_METHOD,
+    "{method} does not go with {path}; use {allowed}.",
+    "use {allowed}",
+)
+UNKNOWN_WORLD = Rule(
+    "unknown_world",
+    Category.NOT_FOUND,
+    "There is no world {world!r}.",
+    "use the name of a world that is there, or create {world!r} first",
+)
+VERSION_NOT_SERVED = Rule(
+    "version_not_served",
+    Category.NOT_IMPLEMENTED,
+    "The version {version} is not served; {served} is.",
+    "use {served}",
+)
+INTERNAL_ERROR = Rule(
+    "internal_error",
+    Category.INTERNAL,
+    "The sandbox failed while answering; its log says where.",
+    "send the request again; the log says what failed",
+)
+
+# Faults: what a service that is out of order says, which a contract need not document.
+RATE_LIMITED = Rule(
+    "rate_limited",
+    Category.LIMIT,
+    "More than {limit} requests in {window} seconds; come back in {left} seconds.",
+    "come back in {left} seconds",
+)
+UNAVAILABLE = Rule(
+    "service_unavailable",
+    Category.UNAVAILABLE,
+    "The service is not available; try again later.",
+    "try again later",
+)
+MAINTENANCE = Rule(
+    "maintenance",
+    Category.UNAVAILABLE,
+    "The service is down for maintenance; try again later.",
+    "try again later",
+)
+
+# Shape of the request.
+MISSING_PARAMETER = Rule("missing_parameter", Category.INVALID, "{field} is missing.", "send {field}")
+INVALID_PARAMETER = Rule(
+    "invalid_parameter",
+    Category.INVALID,
+    "{problems}.",
+    "mend the request: {problems}",
+    usual={"field": "", "value": ""},
+)
+TOO_MANY_NAMES = Rule(
+    "too_many_names",
+    Category.INVALID,
+    "{field} holds {count} names; at most {limit} are taken.",
+    "ask for at most {limit} names at a time",
+)

@@ -1,0 +1,22 @@
+"""What v3 calls the terms and the actions of the domain."""
+
+from __future__ import annotations
+
+from reseller_sandbox.core.lifecycle import Action
+from reseller_sandbox.core.refusals import Term, Wording
+
+WORDING = Wording(
+    {
+        Term.YEARS: "years",
+        Term.AGREED_PRICE: "purchaseCost",
+        Term.NAMESERVERS: "nameservers",
+        Term.ADDRESSES: "ips",
+        Term.HOST: "hostname",
+        Term.AUTH_CODE: "authCode",
+        Action.LOCK_TRANSFER: "lockTransfer",
+        Action.UNLOCK_TRANSFER: "unlockTransfer",
+        Action.LOCK_UPDATE: "lockUpdate",
+        Action.UNLOCK_UPDATE: "unlockUpdate",
+        Action.SET_FLAGS: "v2.0 domain edit",
+    }
+)
