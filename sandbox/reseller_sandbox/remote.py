@@ -128,4 +128,4 @@ def _word(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-_RULES: Mapping[str, Rule] = {one.name: one for one in vars(refusals).values() if isinstance(one, Rule)}
+_RULES: Mapping[str, Rule] = {one.code: one for one in vars(refusals).values() if isinstance(one, Rule)}

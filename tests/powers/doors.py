@@ -47,7 +47,7 @@ def in_python(door: Door) -> Through:
         try:
             return "ok", json.loads(json.dumps(dumped(method(*by_place, **by_name))))
         except Refused as refused:
-            return refused.rule.name, refused.message
+            return refused.rule.code, refused.message
 
     return call
 

@@ -69,7 +69,7 @@ HELD_BY_REGISTRY = Rule(
     "held_by_registry",
     Category.CONFLICT,
     "{name} stays suspended: its registry holds it (server_hold), and only the registry can end that.",
-    "let the registry end its hold of {name} (here: the outside action release_hold)",
+    "let the registry end its hold of {name} : here by the outside action release_hold",
 )
 
 # Money and terms.
