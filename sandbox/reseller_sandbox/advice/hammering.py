@@ -25,7 +25,7 @@ def _hammered(record: Record) -> Iterator[Seen]:
     running: dict[tuple[str | None, str, str, bytes], list[Entry]] = {}
     for entry in record.entries:
         run = running.setdefault((entry.account, entry.method, entry.target, entry.body), [])
-        told = entry.status == TOO_MANY_REQUESTS or entry.outcome == RATE_LIMITED.name
+        told = entry.status == TOO_MANY_REQUESTS or entry.outcome == RATE_LIMITED.code
         if run and (not told or entry.at - run[-1].at >= PAUSE):
             yield from _seen(run)
             run.clear()

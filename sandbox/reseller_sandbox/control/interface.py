@@ -21,7 +21,7 @@ from reseller_sandbox.control import (
 from reseller_sandbox.control.call import ControlCall, Nothing
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import Refused, Rule, Term, Wording
+from reseller_sandbox.core.refusals import PLAIN, Refused, Rule
 from reseller_sandbox.faults import Vocabulary
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.web import errors
@@ -42,7 +42,7 @@ class Control:
     content_type = "application/json"
     common: tuple[Rule, ...] = (refusals.BODY_TOO_LARGE, refusals.UNKNOWN_WORLD, *Gate.RULES)
     error_shape = errors.BODY_SHAPE
-    wording = Wording({Term.REWIND: "rewind (POST /_sandbox/rewind)"})
+    wording = PLAIN
     known_errors: frozenset[str] = frozenset()
 
     def __init__(

@@ -7,9 +7,9 @@ from reseller_sandbox.core.refusals.rule import Category, Rule
 SET_BACK = Rule(
     "set_back",
     Category.CONFLICT,
-    "The clock shows {now} and does not go back to {to}: {REWIND} to an earlier request instead, or "
+    "The clock shows {now} and does not go back to {to}: rewind to an earlier request instead, or "
     "reset the world to begin again.",
-    "{REWIND} to an earlier request, or reset the world",
+    "rewind to an earlier request, or reset the world",
 )
 NOTHING_DUE = Rule(
     "nothing_due",

@@ -28,7 +28,6 @@ class Term(StrEnum):
     CONTACT = "the contact"
     CUSTOMER = "the customer"
     MAIL = "the mail"
-    REWIND = "rewind"
 
 
 @dataclass(frozen=True, slots=True)
