@@ -14,7 +14,7 @@ from reseller_sandbox.console import give_up, say
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.catalogue import POWERS
-from reseller_sandbox.powers.power import Operation, Power
+from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.remote import There, Unreachable
 from reseller_sandbox.web.routes import spoken
 
@@ -44,15 +44,31 @@ _WHERE = (
 )
 
 
-def group(name: str) -> click.Group | None:
-    """Return the commands of the power of that name, or None where there is no such power."""
+def group(name: str, alone: click.Command | None = None) -> click.Group | None:
+    """Return the commands of the power of that name, or None where there is no such power.
+
+    ``alone`` is what its name does by itself.
+    """
     power = POWERS.get(name)
-    return _group(power) if power is not None else None
-
-
-def _group(power: type[Power]) -> click.Group:
+    if power is None:
+        return None
     commands = {_spelt(one.name): _command(one) for one in power.operations()}
-    return click.Group(power.name, commands, help=power.__doc__)
+    if alone is None:
+        return click.Group(name, commands, help=power.__doc__)
+
+    def without_command(**told: Any) -> None:
+        context = click.get_current_context()
+        if context.invoked_subcommand is None:
+            context.invoke(alone, **told)
+
+    return click.Group(
+        name,
+        commands,
+        callback=without_command,
+        params=alone.params,
+        invoke_without_command=True,
+        help=f"{power.__doc__}\n\nBy itself: {alone.help}",
+    )
 
 
 def _command(operation: Operation) -> click.Command:

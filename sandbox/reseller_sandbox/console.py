@@ -28,6 +28,10 @@ class Command(click.Command):
             self.help = docstring(self.callback)
 
 
+#: The names that a command without a server has in common with a power.
+SHARED = frozenset({"assumptions"})
+
+
 class Commands(Command, click.Group):
     """Commands that end in words and an exit status when the machine lets them down."""
 
@@ -50,13 +54,16 @@ class Commands(Command, click.Group):
         return sorted({*super().list_commands(ctx), *POWERS})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name; those of the powers are loaded when they are asked for."""
+        """Return the command of that name; those of the powers are loaded when they are asked for.
+
+        A command that is called like a power is what the power's commands do where none of them is named.
+        """
         found = super().get_command(ctx, cmd_name)
-        if found is not None:
+        if found is not None and cmd_name not in SHARED:
             return found
         from reseller_sandbox.commands import group
 
-        return group(cmd_name)
+        return group(cmd_name, found)
 
 
 def say(text: str) -> None:

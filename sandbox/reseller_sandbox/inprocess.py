@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Self
 from flask import Flask
 from flask.testing import EnvironBuilder, FlaskClient
 
-from reseller_sandbox.advice import Finding, advise
 from reseller_sandbox.assembly import assemble, open_worlds, operations, vocabulary
 from reseller_sandbox.core.clock import instant_given
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.inworld import InWorld
+from reseller_sandbox.powers.advice import Advice
+from reseller_sandbox.powers.assumptions import Assumptions
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.settings import Settings
@@ -84,7 +85,10 @@ class Sandbox(InWorld):
     def _hold(self, world: World) -> None:
         """Act on ``world`` from now on: all that belongs to one world is made here, for a fork as well."""
         self.world: World = world
-        self.clock = Clock(Here(self.worlds, world))
+        door = Here(self.worlds, world)
+        self.clock = Clock(door)
+        self.assumptions = Assumptions(door)
+        self.advice = Advice(door)
         self.outside = OutsideControl(world, operations())
         self.faults = Faults(world, vocabulary())
 
@@ -147,10 +151,6 @@ class Sandbox(InWorld):
     def reset(self) -> None:
         """Take the world back to how it began: names, money, counters and clock."""
         self.world.reset()
-
-    def advice(self) -> list[Finding]:
-        """What of the world's requests would have cost money, names or secrets in production."""
-        return advise(self.world)
 
     @contextmanager
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[Server]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reseller_sandbox.core import assumptions
 from reseller_sandbox.faults import Vocabulary
 from reseller_sandbox.worlds import Entry, Line, World, Worlds, diff, history_points, ledger, shown, verify
 from reseller_sandbox.worlds.diff import Difference
@@ -22,20 +21,6 @@ class InWorld:
 
     world: World
     worlds: Worlds
-
-    @property
-    def assumptions(self) -> dict[str, object]:
-        """What the silences of the contract are taken to mean, by the names of the assumptions."""
-        return self.world.assumptions.values()
-
-    def assume(self, assume: Mapping[str, object] | None = None, *, profile: str | None = None) -> None:
-        """Take silences of the contract to mean something else from the next request on.
-
-        ``profile`` sets all of them, ``assume`` single ones; what neither names stays. Raises
-        ``BadAssumption``.
-        """
-        base = assumptions.profile(profile) if profile is not None else self.world.assumptions
-        self.world.assume(base.with_values(assume or {}))
 
     @property
     def journal(self) -> JournalView:

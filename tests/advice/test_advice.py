@@ -82,11 +82,11 @@ def test_a_rewind_takes_the_advice_with_it(served: Sandbox, wire: Api, advice):
 
 
 def test_the_same_from_python(sandbox: Sandbox):
-    """``Sandbox.advice()`` finds what the interface shows, with amounts as decimals."""
+    """``Sandbox.advice.list().findings`` finds what the interface shows, with amounts as decimals."""
     client = sandbox.client("main")
     for _ in range(2):
         client.post(f"{DOMAINS}/renewDomain/second.com")
-    (found,) = sandbox.advice()
+    (found,) = sandbox.advice.list().findings
     (shown,) = client.get("/_sandbox/advice").json["findings"]
     assert (found.rule, str(found.amount), list(found.entries)) == (
         shown["rule"],
@@ -158,4 +158,4 @@ def test_nothing_in_the_journal_makes_it_fail(sandbox: Sandbox, fault: dict[str,
     for method, target, body in ODD:
         client.open(target, method=method, data=body)
     assert client.get("/_sandbox/advice").status_code == 200
-    assert {one.rule for one in sandbox.advice()} <= {"renewed_without_guard"}
+    assert {one.rule for one in sandbox.advice.list().findings} <= {"renewed_without_guard"}

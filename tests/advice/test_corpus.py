@@ -32,7 +32,7 @@ def client(sandbox: Sandbox) -> Iterator[Client]:
 def test_the_careless_client_is_found(client: Client, pair: Pair) -> None:
     """By this rule and no other, and each finding has the requests that show it."""
     pair.careless(client)
-    found = client.sandbox.advice()
+    found = client.sandbox.advice.list().findings
     assert [one.rule for one in found] == [pair.rule], found
     assert all(client.sandbox.journal.get(name) for name in found[0].entries)
     assert found[0].summary
@@ -42,7 +42,7 @@ def test_the_careless_client_is_found(client: Client, pair: Pair) -> None:
 def test_its_well_behaved_twin_is_not(client: Client, pair: Pair) -> None:
     """No rule says a word."""
     pair.careful(client)
-    assert client.sandbox.advice() == []
+    assert client.sandbox.advice.list().findings == ()
     assert len(client.sandbox.journal) > 0
 
 
@@ -69,4 +69,6 @@ def test_a_list_read_whole_in_any_order_is_read(length: int, chance: Random, dat
         for page in pages:
             if page != missing:
                 world.client().get(f"{DOMAINS}?perPage={length}&page={page}")
-        assert [one.rule for one in world.advice()] == (["pages_not_followed"] if missing else [])
+        assert [one.rule for one in world.advice.list().findings] == (
+            ["pages_not_followed"] if missing else []
+        )

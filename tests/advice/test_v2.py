@@ -25,7 +25,9 @@ def call(sandbox: Sandbox) -> Callable[..., str]:
 
 def found(sandbox: Sandbox) -> list[tuple[Any, ...]]:
     """What there is to say, without the words."""
-    return [(one.rule, one.amount and str(one.amount), *one.entries) for one in sandbox.advice()]
+    return [
+        (one.rule, one.amount and str(one.amount), *one.entries) for one in sandbox.advice.list().findings
+    ]
 
 
 def expiry(sandbox: Sandbox) -> str:
@@ -38,7 +40,7 @@ def test_a_renewal_without_the_guard(sandbox: Sandbox, call):
     requests = [call("PUT", RENEW, {"period": 1}) for _ in range(2)]
     ((rule, amount, *entries),) = found(sandbox)
     assert (rule, amount, entries) == ("renewed_without_guard", None, requests)
-    assert "current_expiry_date" in sandbox.advice()[0].instead
+    assert "current_expiry_date" in sandbox.advice.list().findings[0].instead
 
 
 def test_a_renewal_with_the_guard(sandbox: Sandbox, call):

@@ -16,22 +16,22 @@ def client_id(sandbox):
     return sandbox.client().get("/v3/balance").json[0]["client-id"]
 
 
-def put(sandbox, body, prefix=""):
-    return sandbox.app.test_client().put(f"{prefix}/_sandbox/assumptions", json=body)
+def told(sandbox, body, prefix=""):
+    return sandbox.app.test_client().post(f"{prefix}/_sandbox/assumptions/set", json=body)
 
 
 def test_one_is_set_from_the_next_request_on(made):
     """What is not named stays; the answer lists every assumption with the value in force."""
     assert client_id(made) == "1001"
-    shown = put(made, {"assume": {"v3.ids": "integer"}}).json["assumptions"]
+    shown = told(made, {"assume": {"v3.ids": "integer"}}).json["assumptions"]
     assert {one["name"]: one["value"] for one in shown}["v3.ids"] == "integer"
     assert client_id(made) == 1001
 
 
 def test_a_profile_sets_them_all(made):
     """Single ones are set on top of it."""
-    put(made, {"assume": {"v3.ids": "integer"}})
-    shown = put(made, {"profile": "observed", "assume": {"v3.list.last_page": "with_next"}}).json[
+    told(made, {"assume": {"v3.ids": "integer"}})
+    shown = told(made, {"profile": "observed", "assume": {"v3.list.last_page": "with_next"}}).json[
         "assumptions"
     ]
     values = {one["name"]: one["value"] for one in shown}
@@ -43,32 +43,32 @@ def test_a_profile_sets_them_all(made):
 def test_another_world_keeps_its_own(made):
     """They belong to the world that the prefix names."""
     with made.fork() as fork:
-        put(made, {"assume": {"v3.ids": "integer"}}, prefix=f"/_worlds/{fork.world.name}")
+        told(made, {"assume": {"v3.ids": "integer"}}, prefix=f"/_worlds/{fork.world.name}")
         assert client_id(fork) == 1001
         assert client_id(made) == "1001"
 
 
 def test_a_reset_takes_them_back(made):
     """A world begins again with what it began with."""
-    put(made, {"assume": {"v3.ids": "integer"}})
+    told(made, {"assume": {"v3.ids": "integer"}})
     made.reset()
     assert client_id(made) == "1001"
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "words"),
     [
         ({"assume": {"v3.idz": "integer"}}, "the nearest is v3.ids"),
         ({"assume": {"v3.ids": "float"}}, "one of string, integer"),
         ({"assume": {"v3.ids": {}}}, "one of string, integer"),
         ({"assume": []}, "must be an object"),
-        ({"profile": "rumoured"}, "no profile"),
+        ({"profile": "rumoured"}, "one of documented, observed"),
         ({"v3.ids": "integer"}, "v3.ids"),
     ],
 )
-def test_what_makes_no_sense_changes_nothing(made, body, told):
+def test_what_makes_no_sense_changes_nothing(made, body, words):
     """The answer names what is wrong."""
-    answer = put(made, body)
+    answer = told(made, body)
     assert answer.status_code == 400
-    assert told in answer.json["message"]
+    assert words in answer.json["message"]
     assert client_id(made) == "1001"

@@ -8,14 +8,15 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.outside import ACTIONS
+from reseller_sandbox.core.refusals import Refused
 from tests.registry import REGISTRY
 
 #: Each operation of the control interface, with the name that it goes by in Python.
 NAMES = {
     "control.health": "world",
     "control.reset": "reset",
-    "control.assumptions": "assumptions",
-    "control.assumptions.set": "assume",
+    "control.assumptions.list": "assumptions.list",
+    "control.assumptions.set": "assumptions.set",
     "control.clock.show": "clock.show",
     "control.clock.due": "clock.due",
     "control.clock.freeze": "clock.freeze",
@@ -51,7 +52,7 @@ NAMES = {
     "control.faults.remove": "faults.remove",
     "control.faults.kinds": "faults.kinds",
     "control.faults.presets": "faults.presets",
-    "control.advice": "advice",
+    "control.advice.list": "advice.list",
     **{f"control.outside.{action}": f"outside.{action}" for action in ACTIONS},
 }
 
@@ -76,13 +77,13 @@ def test_every_operation_has_a_name_in_python(sandbox: Sandbox) -> None:
 
 def test_assumptions_in_python(sandbox: Sandbox) -> None:
     """They are read, set one by one or by profile, and a bad one changes nothing."""
-    sandbox.assume({"v3.ids": "integer"})
+    sandbox.assumptions.set({"v3.ids": "integer"})
     assert sandbox.assumptions["v3.ids"] == "integer"
     assert sandbox.client().get("/v3/balance").json[0]["client-id"] == 1001
-    with pytest.raises(ValueError, match=r"v3\.idz"):
-        sandbox.assume({"v3.idz": "string"}, profile="documented")
+    with pytest.raises(Refused, match=r"v3\.idz"):
+        sandbox.assumptions.set({"v3.idz": "string"}, profile="documented")
     assert sandbox.assumptions["v3.ids"] == "integer"
-    sandbox.assume(profile="documented")
+    sandbox.assumptions.set(profile="documented")
     assert sandbox.assumptions["v3.ids"] == "string"
 
 

@@ -64,4 +64,16 @@ CLOCK = (
     Example("clock.due", {"domain": "-"}, "invalid_name"),
 )
 
-EXAMPLES = (*CLOCK,)
+ASSUMPTIONS = (
+    Example("assumptions.list"),
+    Example("assumptions.set", {"assume": {"v3.ids": "integer"}}),
+    Example("assumptions.set", {"assume": {"v3.idz": "integer"}}, BAD),
+    Example("assumptions.set", {"assume": {"v3.ids": "float"}}, BAD),
+    Example("assumptions.set", {"assume": "v3.ids"}, BAD),
+    Example("assumptions.set", {"profile": "observed"}),
+    Example("assumptions.set", {"profile": "observd"}, BAD),
+)
+
+ADVICE = (Example("advice.list"),)
+
+EXAMPLES = (*CLOCK, *ASSUMPTIONS, *ADVICE)

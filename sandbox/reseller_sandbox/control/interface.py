@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from reseller_sandbox.control import (
-    advice,
     documents,
     faults,
     general,
@@ -23,7 +22,7 @@ from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import PLAIN, Refused, Rule
 from reseller_sandbox.faults import Vocabulary
-from reseller_sandbox.powers.clock import Clock
+from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.bodies import load, read_object
 from reseller_sandbox.web.gate import Gate
@@ -53,11 +52,10 @@ class Control:
         self.credentials = self._gate.credentials
         every = (
             *general.ENDPOINTS,
-            *rows.endpoints((Clock,)),
+            *rows.endpoints(POWERS.values()),
             *MEMORY,
             *outside.endpoints([row.id for other in others for row in other.endpoints]),
             *faults.endpoints(vocabulary),
-            *advice.ENDPOINTS,
             documents.endpoint(lambda: (*others, self)),
         )
         self.endpoints: tuple[Endpoint, ...] = tuple(map(_strict, every))

@@ -1,0 +1,47 @@
+"""Advice on what the requests of a world would have cost in production."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reseller_sandbox.advice import RULES, Finding, Severity, advise
+from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.power import Power, look
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LookedFor:
+    """One thing that advice looks for; ``about`` says what it is, ``instead`` what to do instead."""
+
+    rule: str
+    severity: Severity
+    about: str
+    instead: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdviceGiven:
+    """What was found and what was looked for, in how many requests, and how many had been dropped by then."""
+
+    findings: tuple[Finding, ...]
+    looked_for: tuple[LookedFor, ...]
+    requests: int
+    dropped: int
+
+
+class Advice(Power):
+    """What your program did that would have cost money, names or secrets in production."""
+
+    @look()
+    def list(self) -> AdviceGiven:
+        """Return what was found, each finding with the requests that show it."""
+        world = here(self).world
+        return AdviceGiven(
+            findings=tuple(advise(world)),
+            looked_for=tuple(
+                LookedFor(rule=one.name, severity=one.severity, about=one.about, instead=one.instead)
+                for one in RULES
+            ),
+            requests=len(world.journal),
+            dropped=world.journal.dropped,
+        )
