@@ -30,7 +30,8 @@ def test_an_error_in_place_of_the_answer(dial, served, register, phase, left):
         ("name_taken", {}, 409, "new.com is registered already."),
         ("name_taken", {"name": "else.com"}, 409, "else.com is registered already."),
         ("insufficient_funds", {"amount": "1.00", "currency": "USD"}, 402, "1.00 USD are needed and"),
-        ("internal_error", {}, 500, ""),
+        ("insufficient_funds", {}, 402, "More than 10000.00 USD are needed and the balance is 10000.00 USD."),
+        ("internal_error", {}, 500, "The service failed while answering."),
         ("zone_out_of_service", {"zone": "com"}, 503, "The zone com is out of service."),
         ("maintenance", {}, 503, "The service is down for maintenance"),
         ("System Error", {}, 500, ""),  # v2.0's own is no error of v3

@@ -7,8 +7,14 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core.lifecycle import Action
+from reseller_sandbox.v2.interface import V2
+from reseller_sandbox.v3.interface import V3
 from tests.clients import Api
 from tests.registry import arrange_balance, ask_for
+from tests.v2 import test_stages as v2_stages
+from tests.v2.client import connect
+from tests.v3 import test_stages as v3_stages
 from tests.worlds.control import Control, inside, money_of, register, renew
 
 
@@ -23,11 +29,12 @@ def _met(refusal: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_removed_name_is_restored_before_it_is_renewed(steer: Control, main: Api) -> None:
-    """Where an action would lead to the stage that is asked for, it is named."""
-    renew(main, "redemption.com")
+    """Where an action would lead to the stage that is asked for, it is named, and so is who has it."""
+    refused = renew(main, "redemption.com")
     refusal = _refusal(steer)
     assert refusal["rule"] == "wrong_state"
-    assert refusal["allowed"] == "ask for its restore first, which makes it active"
+    assert refused.message.endswith("possible there: only reading glue records until pending delete.")
+    assert refusal["allowed"] == "ask for its restore in v2.0 first, which makes it active"
     met = _met(refusal)
     assert (met["domain"], met["holder"], met["stage"]) == ("redemption.com", "main", "redemption")
     assert met["due"] == "2026-03-28T12:00:00Z"
@@ -49,6 +56,31 @@ def test_where_only_time_leads_on_the_instant_is_told(
     main.post(f"/v3/domains/lock/{name}")
     refusal = _refusal(steer)
     assert (refusal["rule"], refusal["allowed"], refusal["allowed_at"]) == ("wrong_state", words, at)
+
+
+def test_an_interface_is_told_what_it_has(sandbox: Sandbox, steer: Control) -> None:
+    """v2.0 can restore, and is told so in its own words."""
+    answer = connect(sandbox).put(
+        "/domain/redemption.com/renew", {"period": 1, "current_expiry_date": "2027-01-01"}
+    )
+    told = answer.headers["x-sandbox-refusal"]
+    assert told.endswith("where renewal is not possible; possible there: restore, reading glue records.")
+    assert _refusal(steer)["allowed"] == "ask for its restore first, which makes it active"
+    connect(sandbox).put("/domain/overdue.com", {"client_hold": 1})
+    assert (
+        "where domain edit is not possible; possible there: renewal, delete, " in _refusal(steer)["message"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("interface", "operations"), [(V3, v3_stages.OPERATIONS), (V2, v2_stages.OPERATIONS)]
+)
+def test_an_interface_lacks_what_it_has_no_operation_for(interface: Any, operations: dict[str, Any]) -> None:
+    """Of the actions that it has, each is made by an operation; in v2.0 an edit makes many."""
+    made = {action for action, *_ in operations.values()} | {Action.TRANSFER_OUT, Action.CANCEL_TRANSFER}
+    if interface is V2:
+        made |= {action for action in Action if interface.wording.word(action).startswith("client_")}
+    assert set(interface.wording.possible(Action)) == made
 
 
 def test_the_instant_that_is_told_is_right(sandbox: Sandbox, steer: Control, main: Api) -> None:

@@ -52,6 +52,7 @@ def test_until_an_order_reaches_a_stage(player: Player, goal: dict[str, str], in
         return
     answer = player.call("POST", "/clock/advance", {"until": goal})
     assert (answer.status, answer.error) == (409, "nothing_due")
+    assert f"time alone does not bring {goal['domain'].lower()} to {goal['stage']}" in answer.message
     assert player.get("/clock")["now"] == NOW
 
 

@@ -237,7 +237,7 @@ _KEY = {
 
 
 #: The actions that change nothing.
-LOOKS = frozenset({Action.READ_HOSTS, Action.READ_AUTH_CODE})
+LOOKS = frozenset({Action.CHECK_HOST, Action.READ_HOSTS, Action.READ_AUTH_CODE})
 
 
 def _possible(stage: Stage) -> Possible:

@@ -201,7 +201,7 @@ def _until(state: State, until: Any) -> Journey:
         client = account_called(state, account).client_id if account is not None else None
         return until_event(until["event"], parse_name(domain) if domain is not None else None, client)
     order = _order(state, parse_name(until["domain"]), until.get("account"))
-    return until_stage(order.id, Stage(until["stage"]))
+    return until_stage(order.id, order.name, Stage(until["stage"]))
 
 
 def _order(state: State, name: str, account: str | None) -> Order:

@@ -27,5 +27,9 @@ WORDING = Wording(
         Action.LOCK_UPDATE: "client_update_prohibited 1",
         Action.UNLOCK_UPDATE: "client_update_prohibited 0",
         Action.SET_FLAGS: "domain edit",
-    }
+        Action.SET_AUTORENEW: "enableAutorenew in v3",
+        Action.SET_AUTH_CODE: "setAuthcode in v3",
+        Action.READ_AUTH_CODE: "getAuthcode in v3",
+    },
+    lacks=frozenset({Action.SET_AUTORENEW, Action.SET_AUTH_CODE, Action.READ_AUTH_CODE}),
 )

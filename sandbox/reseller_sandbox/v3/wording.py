@@ -18,5 +18,9 @@ WORDING = Wording(
         Action.LOCK_UPDATE: "lockUpdate",
         Action.UNLOCK_UPDATE: "unlockUpdate",
         Action.SET_FLAGS: "v2.0 domain edit",
-    }
+        Action.RESTORE: "restore in v2.0",
+        Action.DELETE: "delete in v2.0",
+        Action.CHECK_HOST: "check for a glue record in v2.0",
+    },
+    lacks=frozenset({Action.SET_FLAGS, Action.RESTORE, Action.DELETE, Action.CHECK_HOST}),
 )

@@ -136,7 +136,7 @@ class Pipeline:
         frame = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{frame.filename}, line {frame.lineno}"
         log.error("%s failed: %s: %r (%s)", exchange.operation, type(error).__name__, str(error), where)
-        return self._refuse(exchange, Refused(INTERNAL_ERROR))
+        return self._refuse(exchange, Refused(INTERNAL_ERROR, where="; the log of the sandbox says where"))
 
     def _finish(self, exchange: Exchange, answer: Answer) -> Response:
         """The answer as HTTP, once it stands in the journal."""

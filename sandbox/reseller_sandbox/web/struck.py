@@ -169,7 +169,8 @@ def _known(incoming: Incoming) -> dict[str, object]:
     names, account = subjects(incoming), incoming.account
     known: dict[str, object] = {"name": names[0]} if names else {}
     if account is not None:
-        known |= {"balance": money.write(account.balance), "currency": account.currency}
+        balance = money.write(account.balance)
+        known |= {"amount": f"More than {balance}", "balance": balance, "currency": account.currency}
     return known
 
 

@@ -14,7 +14,7 @@ from reseller_sandbox.core.clock import days, wire
 from reseller_sandbox.core.lifecycle import MOVES, TIMED, Action
 from reseller_sandbox.core.model import Account, Order, Stage, Transfer
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.refusals import Refusal, Rule
+from reseller_sandbox.core.refusals import Refusal, Rule, Wording
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.moment import Moment
 
@@ -128,7 +128,7 @@ def _wrong_state(case: _Case) -> Allowed | None:
     if action == Action.RESTORE and order.stage in (Stage.ACTIVE, Stage.OVERDUE):
         return Allowed("it has not been removed, so there is nothing to restore; it can be renewed")
     stages = next((move.stages for move in MOVES if move.action is action), ())
-    first = _first_step(order.stage, stages)
+    first = _first_step(order.stage, stages, case.refused.wording)
     if first is None:
         return None
     words, by_itself = first
@@ -137,13 +137,13 @@ def _wrong_state(case: _Case) -> Allowed | None:
     return Allowed(f"wait for the {words} at {wire(due)}", due) if by_itself and due else Allowed(words)
 
 
-def _first_step(stage: Stage, wanted: tuple[Stage, ...]) -> tuple[str, bool] | None:
+def _first_step(stage: Stage, wanted: tuple[Stage, ...], wording: Wording) -> tuple[str, bool] | None:
     """What leads from ``stage`` towards the ``wanted`` ones soonest, and whether it happens by itself.
 
     Nothing is suggested that gives a name away; where no way leads there, the way to its release is shown.
     """
     steps = [
-        (at, Stage.ACTIVE, f"ask for its {move.action.value} first, which makes it active", False)
+        (at, Stage.ACTIVE, f"ask for its {wording.word(move.action)} first, which makes it active", False)
         for move in MOVES
         if move.target is Stage.ACTIVE
         for at in move.stages

@@ -90,9 +90,12 @@ def to_next_due(moment: Moment) -> tuple[Moment, list[Happening]]:
     return reached.at(due[0]), fired + more
 
 
-def until_stage(order: int, stage: Stage) -> Journey:
-    """The way to the instant at which time brings an order to ``stage``; refuses where it never does."""
-    found = f"time alone does not bring the order {order} to {stage.value}"
+def until_stage(order: int, name: str, stage: Stage) -> Journey:
+    """The way to the instant at which time brings the order for ``name`` to ``stage``.
+
+    Refuses where it never does.
+    """
+    found = f"time alone does not bring {to_unicode(name)} to {stage.value}"
 
     def there(moment: Moment, _: Sequence[Happening]) -> bool:
         if order not in moment.state.orders and stage is not Stage.RELEASED:

@@ -52,8 +52,9 @@ VERSION_NOT_SERVED = Rule(
 INTERNAL_ERROR = Rule(
     "internal_error",
     Category.INTERNAL,
-    "The sandbox failed while answering; its log says where.",
-    "send the request again; the log says what failed",
+    "The service failed while answering{where}.",
+    "send the request again{where}",
+    usual={"where": ""},
 )
 
 # Faults: what a service that is out of order says, which a contract need not document.
