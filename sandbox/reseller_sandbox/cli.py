@@ -86,6 +86,9 @@ def main() -> None:
 @setting(
     "--header-prefix", default="X-SVC-", show_default=True, help="What the v3 headers' names begin with."
 )
+@setting(
+    "--token-header", multiple=True, help="Where a v2.0 token is taken from: v2.token_headers, in short."
+)
 @setting("--max-body", type=click.IntRange(min=1), default=1 << 20, show_default=True, help="In bytes.")
 @setting("--max-connections", type=click.IntRange(min=1), help="Past so many, clients are answered 503.")
 @setting("--control-token", help="What requests to /_sandbox must carry, as X-Sandbox-Token.")
@@ -271,7 +274,7 @@ def _settings(given: dict[str, Any]) -> Settings:
         frozen=given["frozen"],
         seed=given["seed"],
         profile=given["profile"],
-        assume=dict(given["assume"]),
+        assume=dict(given["assume"]) | _token_headers(given["token_header"]),
         public_urls=given["public_url"],
         header_prefix=given["header_prefix"],
         max_body=given["max_body"],
@@ -288,6 +291,10 @@ def _settings(given: dict[str, Any]) -> Settings:
             faults=given["max_faults"],
         ),
     )
+
+
+def _token_headers(names: tuple[str, ...]) -> dict[str, object]:
+    return {"v2.token_headers": names} if names else {}
 
 
 def _account(fixture: str, name: str) -> Any:

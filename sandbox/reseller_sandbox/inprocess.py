@@ -146,7 +146,8 @@ class Sandbox(InWorld):
 
     def client(self, account: str = "main") -> SignedClient:
         """A Flask test client whose requests carry the credentials of ``account``."""
-        return SignedClient(self.app, self.account(account), self.settings.header_prefix)
+        token_header = self.world.assumptions.token_headers[0]
+        return SignedClient(self.app, self.account(account), self.settings.header_prefix, token_header)
 
     def reset(self) -> None:
         """Take the world back to how it began: names, money, counters and clock."""
@@ -177,10 +178,11 @@ class Sandbox(InWorld):
 class SignedClient(FlaskClient):
     """A Flask test client that signs v3 requests and puts the token on v2.0 ones."""
 
-    def __init__(self, app: Flask, account: Account, header_prefix: str) -> None:
+    def __init__(self, app: Flask, account: Account, header_prefix: str, token_header: str) -> None:
         super().__init__(app, app.response_class, use_cookies=False)
         self.account = account
         self._prefix = header_prefix
+        self._token_header = token_header
 
     def open(self, *args: Any, **kwargs: Any) -> Any:
         """Send a request, signed; takes what Flask's own test client takes."""
@@ -193,7 +195,7 @@ class SignedClient(FlaskClient):
         body = request.get_data()
         url = f"{request.scheme}://{request.host}{request.environ['REQUEST_URI']}"
         headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)
-        for name, value in {**headers, "X-Auth-Token": self.account.token}.items():
+        for name, value in {**headers, self._token_header: self.account.token}.items():
             request.environ.setdefault(f"HTTP_{name.upper().replace('-', '_')}", value)
         request.environ["wsgi.input"] = BytesIO(body)
         return super().open(request, **options)

@@ -48,6 +48,18 @@ def test_versions() -> None:
     assert done(client.get("/domain/new.com/check"))
 
 
+def test_token_headers() -> None:
+    """Which headers a token is taken from; that of the contract is no assumption."""
+    both = with_("v2.token_headers", "X-Auth-Token,X-Token")
+    assert "v2.token_headers" not in both.get("/customer/1").assumptions
+    taken = both.call("GET", "/domain/new.com/check", headers=[("x-token", "main-token")])
+    assert done(rests(taken, "v2.token_headers", "X-Auth-Token|X-Token"))
+    other = with_("v2.token_headers", "X-Token")
+    refused = rests(other.get("/customer/1"), "v2.token_headers", "X-Token")
+    assert refusal(refused) == (403, "Token not found", "token_missing")
+    assert "--token-header X-Auth-Token would take" in refused.headers["x-sandbox-refusal"]
+
+
 def test_http_status() -> None:
     """The HTTP status of refusals, of an operation's and of the transport's."""
     for value, status in (("mirror", 404), ("always_200", 200)):

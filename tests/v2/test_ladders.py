@@ -71,7 +71,8 @@ class Climb:
         self.token = "main-token"
         if takes_body:
             self.raw = b"a=1"
-            told = "The content type application/x-www-form-urlencoded is not JSON."
+            setting = "v2.request_format=json_or_form"
+            told = f"The content type application/x-www-form-urlencoded is not JSON; {setting} would take it."
             self.refused("unsupported_media_type", 415, told)
             self.content_type = JSON
             self.raw = b"[1]"

@@ -17,8 +17,12 @@ PROFILES = ("documented", "observed")
 
 #: Free values end up in bodies, in paths and in headers, so they hold nothing that those could not.
 _WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
-_VERSION = re.compile(r"[Vv][0-9]{1,4}\.[0-9]{1,4}")
-_MOST_VERSIONS = 10
+#: What the items of a list look like, by its kind.
+_LISTS = {
+    "versions": re.compile(r"[Vv][0-9]{1,4}\.[0-9]{1,4}"),
+    "headers": re.compile(r"[A-Za-z][A-Za-z0-9-]{0,63}"),
+}
+_MOST_LISTED = 10
 
 
 class BadAssumption(ValueError):
@@ -34,9 +38,11 @@ def _switch(name: str, default: bool, *, about: str) -> Any:
     return _silence(name, "switch", ("true", "false") if default else ("false", "true"), "", about)
 
 
-def _open(name: str, kind: str, default: str, *, about: str, values: tuple[str, ...] = ()) -> Any:
-    """A free value of the given kind: ``word``, ``versions`` (comma-separated) or ``seconds``."""
-    return _silence(name, kind, (default, *values), "", about)
+def _open(
+    name: str, kind: str, default: str, *, about: str, values: tuple[str, ...] = (), observed: str = ""
+) -> Any:
+    """A free value of the given kind: ``word``, ``seconds``, ``versions`` or ``headers`` (with commas)."""
+    return _silence(name, kind, (default, *values), observed, about)
 
 
 def _silence(name: str, kind: str, values: tuple[str, ...], observed: str, about: str) -> Any:
@@ -47,12 +53,12 @@ def _silence(name: str, kind: str, values: tuple[str, ...], observed: str, about
 def _read(kind: str, values: tuple[str, ...], given: object, name: str) -> Any:
     """The value that ``given`` (text, or what YAML and JSON make of it) stands for."""
     text = str(given).lower() if isinstance(given, bool) else given
-    if kind == "versions":
+    if kind in _LISTS:
         listed = text.split(",") if isinstance(text, str) else given
-        if isinstance(listed, list | tuple) and 0 < len(listed) <= _MOST_VERSIONS:
-            versions = tuple(item.strip() if isinstance(item, str) else "" for item in listed)
-            if all(map(_VERSION.fullmatch, versions)):
-                return versions
+        if isinstance(listed, list | tuple) and 0 < len(listed) <= _MOST_LISTED:
+            items = tuple(item.strip() if isinstance(item, str) else "" for item in listed)
+            if all(map(_LISTS[kind].fullmatch, items)):
+                return items
     elif kind == "seconds":
         if str(text) == "instant":
             return 0
@@ -73,7 +79,8 @@ def _short(given: object) -> str:
 
 def _takes(kind: str, values: tuple[str, ...]) -> str:
     free = {
-        "versions": f"a list of up to {_MOST_VERSIONS} versions such as V2.0",
+        "versions": f"a list of up to {_MOST_LISTED} versions such as V2.0",
+        "headers": f"a list of up to {_MOST_LISTED} names of headers",
         "seconds": "a number of seconds, or instant",
         "word": "a word of letters, digits, hyphens and underscores",
     }
@@ -281,6 +288,13 @@ class Assumptions:
     )
     versions: tuple[str, ...] = _open(
         "v2.versions", "versions", "V2.0", about="The versions that are served; V and v are the same."
+    )
+    token_headers: tuple[str, ...] = _open(
+        "v2.token_headers",
+        "headers",
+        "X-Auth-Token",
+        observed="X-Auth-Token,X-Token",
+        about="The headers that a token is taken from (--token-header sets them).",
     )
     v2_http_status: str = _one_of(
         "v2.http_status",

@@ -1,28 +1,66 @@
-"""Whose token a request carries."""
+"""Whose token a request carries, in whichever of the headers that its world takes one from."""
 
 from __future__ import annotations
 
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import TOKEN_MISSING, UNKNOWN_TOKEN, Refused
+from reseller_sandbox.web.gate import HEADER as CONTROL_HEADER
 from reseller_sandbox.web.generation import Incoming
 from reseller_sandbox.worlds import World, Worlds
 
+#: The header of the contract; that others are looked at is an assumption.
 HEADER = "X-Auth-Token"
+
+#: What is in the names of headers that could have been meant for a token's.
+_ALIKE = ("token", "auth")
+_MOST_ALIKE = 3
 
 
 def find(incoming: Incoming, worlds: Worlds) -> tuple[World, Account] | None:
     """The account whose token the request carries, and its world: the one in the path, if it names one."""
-    token = incoming.headers.get(HEADER, "")
+    found = _holder(incoming.headers.get(HEADER, ""), HEADER, incoming, worlds)
+    if found is not None:
+        return found
+    others = (_holder(token, name, incoming, worlds) for name, token in incoming.headers.items())
+    return next(filter(None, others), None)
+
+
+def refusal(incoming: Incoming, worlds: Worlds) -> Refused:
+    """Why a request whose account was not found is not let in; its sender is noted if it is known."""
+    taken = (incoming.world or worlds.default).assumptions.token_headers
+    if taken != (HEADER,):
+        incoming.assumed.add("token_headers")
+    token = next(filter(None, map(incoming.headers.get, taken)), None)
+    if token is not None:
+        stranger = worlds.stranger(token, incoming.world)
+        incoming.recognise(stranger.sender)
+        return Refused(UNKNOWN_TOKEN, reason=stranger.reason)
+    return Refused(TOKEN_MISSING, header=" or ".join(taken), instead=_instead(incoming))
+
+
+def _holder(token: str, name: str, incoming: Incoming, worlds: Worlds) -> tuple[World, Account] | None:
+    """Whose ``token`` it is, where that world takes tokens from the header of this ``name``."""
     if not token:
         return None
-    if incoming.world is None:
-        return worlds.by_token(token)
-    client_id = incoming.world.state.account_by_token.get(token)
-    return None if client_id is None else (incoming.world, incoming.world.state.accounts[client_id])
+    world = incoming.world
+    if world is None:
+        found = worlds.by_token(token)
+    else:
+        client_id = world.state.account_by_token.get(token)
+        found = None if client_id is None else (world, world.state.accounts[client_id])
+    taken = found[0].assumptions.token_headers if found is not None else ()
+    if name not in taken and name.lower() not in map(str.lower, taken):
+        return None
+    if name.lower() != HEADER.lower():
+        incoming.assumed.add("token_headers")
+    return found
 
 
-def refusal(incoming: Incoming) -> Refused:
-    """Why a request whose account was not found is not let in."""
-    if incoming.headers.get(HEADER):
-        return Refused(UNKNOWN_TOKEN)
-    return Refused(TOKEN_MISSING, header=HEADER)
+def _instead(incoming: Incoming) -> str:
+    """The headers that could have been meant for the one that is missing, and how they would be taken."""
+    names = [name for name, _ in incoming.headers.items() if any(word in name.lower() for word in _ALIKE)]
+    names = [name for name in names if name.lower() != CONTROL_HEADER.lower()][:_MOST_ALIKE]
+    if not names:
+        return ""
+    settings = " ".join(f"--token-header {name}" for name in names)
+    return f"; it carries {' and '.join(names)}, which {settings} would take"

@@ -62,8 +62,12 @@ def read(incoming: Incoming, world: World) -> dict[str, Any]:
     if not form or not incoming.body:
         return read_object(incoming.body)
     if assumed_by(world, incoming).request_format == "json":
-        wanted = "Content-Type: application/json"
-        raise Refused(UNSUPPORTED_MEDIA_TYPE, given=content_type[:_LONGEST], wanted=wanted)
+        raise Refused(
+            UNSUPPORTED_MEDIA_TYPE,
+            given=content_type[:_LONGEST],
+            wanted="Content-Type: application/json",
+            setting="v2.request_format=json_or_form",
+        )
     return read_form(incoming.body)
 
 

@@ -10,11 +10,15 @@ from marshmallow import INCLUDE, post_load
 from reseller_sandbox.core import contacts, refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import CARD_FIELDS, Card, Contact
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number
 from reseller_sandbox.v2.shapes import Checked, Done, done
 from reseller_sandbox.web.fields import Shape, Text, Within
 from reseller_sandbox.web.generation import Call, Endpoint
+
+#: Under which keys a body may repeat the contact's handle.
+_OWN_HANDLE = ("id", "contact_id")
 
 
 class ContactWanted(Asked):
@@ -76,20 +80,16 @@ def check(call: Call) -> dict[str, Any]:
 
 def create(call: Call) -> dict[str, Any]:
     """Create a contact under a handle that is free in the whole registry."""
-    contacts.add(
-        call.draft,
-        call.account,
-        _handle(call),
-        Card(**call.arguments["card"]),
-        call.arguments["extra"],
-        call.arguments["customer_id"],
-    )
+    extra = _extra(call)
+    card = Card(**call.arguments["card"])
+    contacts.add(call.draft, call.account, _handle(call), card, extra, call.arguments["customer_id"])
     return done()
 
 
 def edit(call: Call) -> dict[str, Any]:
     """Change a contact; what may be left out and is left out stays."""
-    contacts.edit(call.draft, _own(call), call.arguments["card"], call.arguments["extra"])
+    extra = _extra(call)
+    contacts.edit(call.draft, _own(call), call.arguments["card"], extra)
     return done()
 
 
@@ -102,6 +102,17 @@ def delete(call: Call) -> dict[str, Any]:
     """Delete a contact that no name is linked to."""
     contacts.remove(call.draft, _own(call, malformed=True))
     return done()
+
+
+def _extra(call: Call) -> dict[str, Any]:
+    """The extra parameters, without the contact's own handle, which some callers repeat among them."""
+    known, handle = dict(call.draft.state.contact_params), call.arguments["contact_id"]
+    repeated = {key: call.arguments["extra"].get(key) for key in _OWN_HANDLE if key not in known}
+    for key, value in repeated.items():
+        if value is not None and str(value) != handle:
+            problem = f"{key} is {str(value)[:80]!r}, and the path names the contact {handle}"
+            raise Refused(INVALID_PARAMETER, problems=problem, field=key, value=str(value)[:80])
+    return {key: value for key, value in call.arguments["extra"].items() if key not in repeated}
 
 
 def _handle(call: Call) -> str:

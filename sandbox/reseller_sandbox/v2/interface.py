@@ -41,7 +41,6 @@ class V2(Transacting):
     content_type = "application/json; charset=utf-8"
     known_errors = injected.KNOWN
     common: tuple[Rule, ...] = errors.COMMON
-    credentials = (auth.HEADER,)
     wording = WORDING
     error_shape: Mapping[str, object] = {
         "type": "object",
@@ -61,6 +60,7 @@ class V2(Transacting):
 
     def __init__(self, worlds: Worlds) -> None:
         self._worlds = worlds
+        self.credentials = worlds.default.assumptions.token_headers[:1]
 
     def owns(self, path: str) -> bool:
         """Everything under a version such as ``/V2.0``."""
@@ -71,12 +71,11 @@ class V2(Transacting):
         found = auth.find(incoming, self._worlds)
         if found is not None:
             incoming.world, incoming.account = found
-        else:
-            incoming.recognise(self._worlds.by_revoked(incoming.headers.get(auth.HEADER, "")))
+            self._require_version(incoming)
+            return found
+        refused = auth.refusal(incoming, self._worlds)
         self._require_version(incoming)
-        if found is None:
-            raise auth.refusal(incoming)
-        return found
+        raise refused
 
     def _require_version(self, incoming: Incoming) -> None:
         """That V2.0 is served is no assumption; that something else is, or V2.0 is not, is one."""

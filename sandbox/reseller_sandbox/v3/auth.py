@@ -8,6 +8,7 @@ signature is that of a reading the assumptions allow.
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote, unquote_to_bytes
@@ -18,6 +19,10 @@ from reseller_sandbox.v3.mistakes import Mistaken
 from reseller_sandbox.v3.signing import Reading, sign
 from reseller_sandbox.web.generation import Incoming, assumed_by
 from reseller_sandbox.worlds import World, Worlds
+
+#: One of the two elements under any prefix.
+_ELEMENT = re.compile(r"(.{0,40}?)(API[-_]?KEY|SIGNATURE)", re.IGNORECASE)
+_MOST_NAMED = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +51,14 @@ class Signatures:
             name for name, value in ((self.key_name, key), (self.signature_name, signature)) if not value
         ]
         if not key or not signature:
-            raise Refused(CREDENTIALS_MISSING, missing=" and ".join(missing))
+            instead = self._instead(incoming)
+            raise Refused(CREDENTIALS_MISSING, missing=" and ".join(missing), instead=instead)
         found = _account(incoming, worlds, key)
         if found is None:
-            incoming.recognise(worlds.by_revoked(key))
-            raise Refused(UNKNOWN_KEY, key=key[:80])
+            stranger = worlds.stranger(key, incoming.world)
+            incoming.recognise(stranger.sender)
+            shown = "" if stranger.sender is not None else f" {key[:80]!r}"  # it may be a secret
+            raise Refused(UNKNOWN_KEY, shown=shown, reason=stranger.reason)
         world, account = incoming.world, incoming.account = found
         self._verify(incoming, world, account, signature)
         return world, account
@@ -63,6 +71,18 @@ class Signatures:
         incoming.credentials_in_query |= sent is not None
         return sent
 
+    def _instead(self, incoming: Incoming) -> str:
+        """The elements that came under another prefix, and how they would be taken."""
+        names = [*(name for name, _ in incoming.headers.items()), *(name for name, _ in incoming.query)]
+        found = [
+            one for one in map(_ELEMENT.fullmatch, names) if one and one[1].lower() != self.prefix.lower()
+        ]
+        if not found:
+            return ""
+        told = f"; it carries {' and '.join(one[0][:80] for one in found[:_MOST_NAMED])}"
+        prefix = next((one[1] for one in found if "-" not in one[2] and "_" not in one[2]), None)
+        return told if prefix is None else f"{told}, which --header-prefix {prefix or repr('')} would take"
+
     def _verify(self, incoming: Incoming, world: World, account: Account, signature: str) -> None:
         assumed = assumed_by(world, incoming)
         given = signature.encode("utf-8", "surrogatepass")
@@ -72,16 +92,16 @@ class Signatures:
                 return
         readings = list(self._readings(incoming, account.key))
         allowed = [reading for reading in readings if reading.allowed(assumed)]
-        mistaken = Mistaken(world.state, account, given, readings, allowed, incoming.body)
+        mistaken = Mistaken(world.state, account, given, readings, allowed, incoming, self._bases(incoming))
         raise Refused(SIGNATURE_MISMATCH, explanation=mistaken.explained())
 
     def _readings(self, incoming: Incoming, key: str) -> Iterator[Reading]:
         """Every string that the request's sender may have signed, the likeliest first."""
         seen: set[Reading] = set()
         for query, target in self._targets(incoming):
-            for endpoint, text in self._endpoints(incoming, target):
+            for endpoint, where, decoded in self._endpoints(incoming, target):
                 for payload, data in _payloads(incoming.body):
-                    reading = Reading(key.encode() + text + data, endpoint, payload, query)
+                    reading = Reading(key.encode(), where, data, endpoint, payload, query, decoded)
                     if reading not in seen:
                         seen.add(reading)
                         yield reading
@@ -99,17 +119,18 @@ class Signatures:
         yield "excluded", _joined(path, [part for name, part in named if name not in elements])
         yield "included", _joined(path, [part for name, part in named if name != signature])
 
-    def _endpoints(self, incoming: Incoming, target: str) -> Iterator[tuple[str, bytes]]:
-        forms = [target.encode("latin-1", "replace")]
+    def _endpoints(self, incoming: Incoming, target: str) -> Iterator[tuple[str, bytes, bool]]:
+        sent = [target.encode("latin-1", "replace")]
         if incoming.prefix:
-            forms.append(forms[0].removeprefix(incoming.prefix.encode()))
-        forms += [unquote_to_bytes(form) for form in forms]
+            sent.append(sent[0].removeprefix(incoming.prefix.encode()))
+        forms = [(form, False) for form in sent]
+        forms += [(plain, True) for form in sent if (plain := unquote_to_bytes(form)) != form]
         for base in self._bases(incoming):
-            for form in forms:
-                yield "url", base.encode("utf-8", "replace") + form
-        for form in forms:
-            yield "path", form
-            yield "path_no_query", form.partition(b"?")[0]
+            for form, decoded in forms:
+                yield "url", base.encode("utf-8", "replace") + form, decoded
+        for form, decoded in forms:
+            yield "path", form, decoded
+            yield "path_no_query", form.partition(b"?")[0], decoded
 
     def _bases(self, incoming: Incoming) -> list[str]:
         host = incoming.headers.get("Host", "")

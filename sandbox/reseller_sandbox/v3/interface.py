@@ -66,8 +66,12 @@ class V3(Transacting):
         content_type = incoming.headers.get("Content-Type", "")
         other = incoming.body and "json" not in content_type.lower()
         if other and assumed_by(world, incoming).content_type == "json":
-            given = content_type[:80] or "none"
-            raise Refused(UNSUPPORTED_MEDIA_TYPE, given=given, wanted="Content-Type: application/json")
+            raise Refused(
+                UNSUPPORTED_MEDIA_TYPE,
+                given=content_type[:80] or "none",
+                wanted="Content-Type: application/json",
+                setting="v3.request.content_type=any",
+            )
         value = read_object(incoming.body)
         return load(endpoint.body, value) if endpoint.body is not None else {}
 

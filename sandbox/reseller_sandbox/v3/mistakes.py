@@ -5,70 +5,96 @@ from __future__ import annotations
 import base64
 import hmac
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.state import State
+from reseller_sandbox.v3 import slips
 from reseller_sandbox.v3.signing import Reading, sign
+from reseller_sandbox.web.generation import Incoming
 
 _MOST_SHOWN = 16
 _LONGEST_SHOWN = 600
 _LONGEST_BODY = 10_000
+#: How many readings are looked at where each takes long.
+_FEW = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Mistaken:
-    """A signature, ``given``, that is of none of the ``allowed`` readings of a request of ``account``."""
+    """A signature, ``given``, that is of none of the ``allowed`` readings of a request of ``account``.
+
+    ``bases`` are where the sandbox believes itself to be, as far as this request goes.
+    """
 
     state: State
     account: Account
     given: bytes
     readings: Sequence[Reading]
     allowed: Sequence[Reading]
-    body: bytes
+    incoming: Incoming
+    bases: Sequence[str]
 
     def explained(self) -> str:
         """What is wrong, if it can be recognised; else what was expected. No secret is in it."""
+        return next(self._recognised(), None) or self._expected()
+
+    @property
+    def _body(self) -> bytes:
+        return self.incoming.body
+
+    def _recognised(self) -> Iterator[str]:
+        """Every mistake that would have made this signature, the likeliest first."""
+        if len(self._body) > _LONGEST_BODY:
+            for reading in self.allowed[:_FEW]:
+                yield from self._in_form(reading)
+            return
         for reading in self.readings:
-            for told in (self._in_form(reading), self._by_another(reading), self._incomplete(reading)):
-                if told:
-                    return told
-        if any(map(self._gives, self._reserialised())):
-            return "It matches the body as another serialiser would write it: sign the bytes that are sent."
-        return self._expected()
+            yield from self._in_form(reading)
+            yield from self._by_another(reading)
+            yield from self._otherwise_hashed(reading)
+        if len(self.given) != len(sign("", b"")):
+            return
+        for reading in self.readings:
+            method = self.incoming.method.encode()
+            yield from self._where(slips.otherwise_put(reading, method))
+        yield from self._where(slips.other_hosts(self.readings, self.incoming, self.bases))
+        yield from self._where(
+            (text, "It matches the body as another serialiser would write it: sign the bytes that are sent.")
+            for text in self._reserialised()
+        )
+
+    def _where(self, made: Iterable[tuple[bytes, str]]) -> Iterator[str]:
+        """What is said of those strings that have this signature."""
+        return (told for text, told in made if self._gives(text))
 
     def _gives(self, text: bytes, secret: str | None = None) -> bool:
         return hmac.compare_digest(sign(secret or self.account.secret, text), self.given)
 
-    def _in_form(self, reading: Reading) -> str:
+    def _in_form(self, reading: Reading) -> Iterator[str]:
         right = sign(self.account.secret, reading.text)
         if hmac.compare_digest(right, self.given):
-            return f"It matches a reading that the settings exclude; set {reading.settings} to take it."
+            yield f"It matches a reading that the settings exclude; set {reading.settings} to take it."
         if hmac.compare_digest(right, self.given.lower()):
-            return "It matches but for its letters: it must be in lower-case hexadecimal."
+            yield "It matches but for its letters: it must be in lower-case hexadecimal."
         if hmac.compare_digest(base64.b64encode(bytes.fromhex(right.decode())), self.given):
-            return "It matches but for its form: it must be in hexadecimal, not in Base64."
-        return ""
+            yield "It matches but for its form: it must be in hexadecimal, not in Base64."
 
-    def _by_another(self, reading: Reading) -> str:
+    def _by_another(self, reading: Reading) -> Iterator[str]:
         for number in sorted(self.state.accounts):
             other = self.state.accounts[number]
             if other.secret and other != self.account and self._gives(reading.text, other.secret):
-                return f"It was made with the secret of the account {other.name}, not of {self.account.name}."
-        return ""
+                yield f"It was made with the secret of the account {other.name}, not of {self.account.name}."
 
-    def _incomplete(self, reading: Reading) -> str:
-        key = self.account.key.encode()
-        if self._gives(reading.text.removeprefix(key)):
-            return "It leaves out the API key, with which the signed string begins."
-        if self.body and self._gives(reading.text.removesuffix(self.body)):
-            return "It leaves out the body, with which the signed string ends."
-        return ""
+    def _otherwise_hashed(self, reading: Reading) -> Iterator[str]:
+        for made, told in slips.otherwise_hashed(reading, self.account, len(self.given)):
+            if hmac.compare_digest(made, self.given.lower()):
+                yield told
 
     def _reserialised(self) -> Iterator[bytes]:
         try:
-            value = json.loads(self.body) if 0 < len(self.body) < _LONGEST_BODY else None
+            value = json.loads(self._body) if self._body else None
         except (ValueError, RecursionError):
             value = None
         if value is None:
@@ -82,19 +108,21 @@ class Mistaken:
         slashed = [spelling.replace("/", "\\/") for spelling in plain]  # as PHP writes them
         for spelling in dict.fromkeys(plain + slashed):
             for reading in self.readings:
-                yield reading.text.removesuffix(self.body) + spelling.encode("utf-8", "surrogatepass")
+                yield reading.key + reading.where + spelling.encode("utf-8", "surrogatepass")
 
     def _expected(self) -> str:
         texts = list(dict.fromkeys(map(self._shown, self.allowed)))
         more = f" (and {len(texts) - _MOST_SHOWN} more)" if len(texts) > _MOST_SHOWN else ""
+        urls = any(reading.endpoint == "url" for reading in self.allowed)
+        host = " A client that signs the service under another address needs --public-url." if urls else ""
         return (
             "Either the secret or the string is another one. Expected is the HMAC-SHA256, in lower-case "
             f"hexadecimal, under the secret of {self.account.name}, of one of: "
-            f"{' | '.join(texts[:_MOST_SHOWN])}{more}."
+            f"{' | '.join(texts[:_MOST_SHOWN])}{more}.{host}"
         )
 
     def _shown(self, reading: Reading) -> str:
-        text, body = reading.text, self.body
-        if len(body) > 200:
-            text = text.removesuffix(body) + body[:120] + f"…<{len(body)} bytes of body>".encode()
-        return text[:_LONGEST_SHOWN].decode("utf-8", "replace")
+        data = reading.data
+        if len(data) > 200:
+            data = data[:120] + f"…<{len(data)} bytes of body>".encode()
+        return (reading.key + reading.where + data)[:_LONGEST_SHOWN].decode("utf-8", "replace")

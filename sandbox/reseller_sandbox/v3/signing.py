@@ -22,12 +22,23 @@ def signed_headers(key: str, secret: str, prefix: str, endpoint: str, body: byte
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One string that may have been signed, and the values of the assumptions that make it."""
+    """One string that may have been signed, in its three parts, and the assumptions' values that make it.
 
-    text: bytes
+    ``decoded`` is whether it has the target percent-decoded, where that is not how it was sent.
+    """
+
+    key: bytes
+    where: bytes
+    data: bytes
     endpoint: str
     payload: str
     query: str
+    decoded: bool = False
+
+    @property
+    def text(self) -> bytes:
+        """The string."""
+        return self.key + self.where + self.data
 
     def allowed(self, assumed: Assumptions) -> bool:
         """Whether the assumptions take this reading; only those that bear on it are read."""
@@ -41,6 +52,7 @@ class Reading:
     def settings(self) -> str:
         """The assumptions that would let it in, as they are written on the command line."""
         named = {"endpoint": self.endpoint, "payload": self.payload, "query": self.query}
-        return " ".join(
+        told = " ".join(
             f"v3.signature.{name}={value}" for name, value in named.items() if value not in ("", "body")
         )
+        return f"{told} (percent-decoded)" if self.decoded else told

@@ -212,7 +212,7 @@ def _not_found(case: _Case) -> Allowed | None:
 
 def _revoked(case: _Case) -> Allowed | None:
     account = case.met.account
-    if account is None:
+    if account is None or not account.revoked:
         return None
     return Allowed(f"use another account's, or restore the credentials of {account.name}, which are revoked")
 

@@ -26,6 +26,7 @@ from reseller_sandbox.core.state import State
 from reseller_sandbox.worlds import history_points
 from reseller_sandbox.worlds.fixtures import Fixtures
 from reseller_sandbox.worlds.moment import Moment, to
+from reseller_sandbox.worlds.strangers import Former, Stranger, somebodys
 from reseller_sandbox.worlds.world import Line, World
 
 DEFAULT = "default"
@@ -72,6 +73,7 @@ class Worlds:
         self._by_name: dict[str, World] = {}
         self._lock = threading.RLock()
         self._index = _Index()
+        self._former = Former()
         self._take(default)
 
     def __iter__(self) -> Iterator[World]:
@@ -110,14 +112,13 @@ class Worlds:
                 return world, world.state.accounts[client_id]
         return None
 
-    def by_revoked(self, credential: str) -> tuple[World, Account] | None:
-        """The account whose key or token this was before it was revoked, and its world."""
-        for world in (*self._index.keys.get(credential, ()), *self._index.tokens.get(credential, ())):
-            for client_id in sorted(world.state.accounts):
-                account = world.state.accounts[client_id]
-                if credential in _revoked(account) and self._in_use(world):
-                    return world, account
-        return None
+    def stranger(self, credential: str, there: World | None = None) -> Stranger:
+        """Why a key or token that lets nobody in does not; ``there`` is the world that the path chose."""
+        for world in self._index.holders(credential):
+            known = somebodys(world, credential, there)
+            if known is not None and self._in_use(world):
+                return known
+        return Stranger(self._former.what_became_of(credential) or "nobody has it")
 
     def fork(self, wanted: Fork | None = None) -> World:
         """A new world with credentials of its own, in time that grows with its accounts alone.
@@ -161,14 +162,14 @@ class Worlds:
             world = self.find(name)
             if world is self.default:
                 raise Refused(DEFAULT_WORLD)
-            self._forget(world)
+            self._forget(world, "was deleted")
 
     def start_over(self) -> None:
         """Be as at the start: no forks, and the default world at its first moment, whatever it has loaded."""
         with self._lock:
             for world in list(self._by_name.values()):
                 if world is not self.default:
-                    self._forget(world)
+                    self._forget(world, "was deleted")
             self._count = 0
         with self.default.lock:
             self.default.origin = self._first
@@ -243,8 +244,9 @@ class Worlds:
         world.when_credentials_change = self._reindex
         self._reindex(world)
 
-    def _forget(self, world: World) -> None:
+    def _forget(self, world: World, end: str) -> None:
         world.when_credentials_change = None
+        self._former.remember(world, self._index.held_by(world), end)
         self._index.remove(world)
         self._by_name.pop(world.name, None)
 
@@ -257,7 +259,7 @@ class Worlds:
         """Whether ``world`` is still there, which using it keeps it."""
         if self._is_idle(world):
             with self._lock:
-                self._forget(world)
+                self._forget(world, self._expired())
             return False
         world.used = stopwatch()
         return True
@@ -266,7 +268,10 @@ class Worlds:
         self._swept = stopwatch()
         for world in list(self._by_name.values()):
             if self._is_idle(world):
-                self._forget(world)
+                self._forget(world, self._expired())
+
+    def _expired(self) -> str:
+        return f"nobody used for {self.limits.idle:g} seconds (--world-idle)"
 
     def _is_idle(self, world: World) -> bool:
         limit = self.limits.idle
@@ -279,19 +284,24 @@ class _Index:
     def __init__(self) -> None:
         self.keys: dict[str, tuple[World, ...]] = {}
         self.tokens: dict[str, tuple[World, ...]] = {}
-        self._held: dict[World, tuple[list[str], list[str]]] = {}
+        self.secrets: dict[str, tuple[World, ...]] = {}
+        self._held: dict[World, tuple[list[str], ...]] = {}
+
+    @property
+    def _kinds(self) -> tuple[dict[str, tuple[World, ...]], ...]:
+        return self.keys, self.tokens, self.secrets
 
     def add(self, world: World) -> None:
         accounts = [one for one in world.state.accounts.values() if one.client_id != OUTSIDE]
-        held = ([one.key for one in accounts], [one.token for one in accounts])
-        self._held[world] = held
-        for found, words in zip((self.keys, self.tokens), held, strict=True):
+        kinds = zip(*((one.key, one.token, one.secret) for one in accounts), strict=True)
+        self._held[world] = held = tuple(map(list, kinds))
+        for found, words in zip(self._kinds, held, strict=bool(accounts)):
             for word in words:
                 found[word] = tuple(sorted((*found.get(word, ()), world), key=lambda one: one.number))
 
     def remove(self, world: World) -> None:
-        held = self._held.pop(world, ([], []))
-        for found, words in zip((self.keys, self.tokens), held, strict=True):
+        held = self._held.pop(world, ())
+        for found, words in zip(self._kinds, held, strict=bool(held)):
             for word in words:
                 rest = tuple(one for one in found[word] if one is not world)
                 if rest:
@@ -299,14 +309,17 @@ class _Index:
                 else:
                     del found[word]
 
+    def holders(self, credential: str) -> Iterator[World]:
+        """The worlds that have it, be it as a key, a token or a secret."""
+        for found in self._kinds:
+            yield from found.get(credential, ())
+
+    def held_by(self, world: World) -> list[str]:
+        return [word for words in self._held.get(world, ()) for word in words]
+
     def is_taken(self, account: Account, *, by_other_than: World) -> bool:
         holders = (*self.keys.get(account.key, ()), *self.tokens.get(account.token, ()))
         return any(world is not by_other_than for world in holders)
-
-
-def _revoked(account: Account) -> list[str]:
-    """Those of an account's credentials that do not work any more."""
-    return [{"key": account.key, "token": account.token}[which] for which in account.revoked]
 
 
 def _renewed(account: Account, seed: str, number: int) -> Account:

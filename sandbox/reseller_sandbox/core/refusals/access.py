@@ -5,12 +5,12 @@ from __future__ import annotations
 from reseller_sandbox.core.refusals.rule import Category, Rule
 
 CREDENTIALS_MISSING = Rule(
-    "credentials_missing", Category.UNAUTHENTICATED, "The request lacks {missing}.", "send {missing}"
+    "credentials_missing", Category.UNAUTHENTICATED, "The request lacks {missing}{instead}.", "send {missing}"
 )
 UNKNOWN_KEY = Rule(
     "unknown_key",
     Category.UNAUTHENTICATED,
-    "No account has the API key {key!r}.",
+    "No account has the API key{shown}: {reason}.",
     "use the key of one of the world's accounts",
 )
 SIGNATURE_MISMATCH = Rule(
@@ -20,12 +20,15 @@ SIGNATURE_MISMATCH = Rule(
     "sign the string that the message names, with the account's secret",
 )
 TOKEN_MISSING = Rule(
-    "token_missing", Category.UNAUTHENTICATED, "The request carries no {header} header.", "send {header}"
+    "token_missing",
+    Category.UNAUTHENTICATED,
+    "The request carries no {header} header{instead}.",
+    "send {header}",
 )
 UNKNOWN_TOKEN = Rule(
     "unknown_token",
     Category.UNAUTHENTICATED,
-    "No account has this token.",
+    "No account has this token: {reason}.",
     "use the token of one of the world's accounts",
 )
 

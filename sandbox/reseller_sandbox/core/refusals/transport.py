@@ -22,7 +22,7 @@ BODY_TOO_LARGE = Rule(
 UNSUPPORTED_MEDIA_TYPE = Rule(
     "unsupported_media_type",
     Category.WRONG_FORMAT,
-    "The content type {given} is not JSON.",
+    "The content type {given} is not JSON; {setting} would take it.",
     "send JSON, and say so: {wanted}",
 )
 UNKNOWN_PATH = Rule(
