@@ -46,7 +46,10 @@ NO_OBJECTS: dict[str, bytes] = {
 #: Objects with a key that no operation knows.
 UNKNOWN: dict[str, bytes] = {
     "an unknown key": b'{"no_such_key": 1}',
+    "an unknown key that holds nothing": b'{"no_such_key": null}',
+    "a thousand unknown keys": json.dumps({f"no_such_key_{number}": None for number in range(1000)}).encode(),
     "an empty key": b'{"": 1}',
+    "an empty key that holds nothing": b'{"": null}',
     "a key of a megabyte": b'{"' + b"k" * (MEGABYTE - 100) + b'": 1}',
     "a key with a dot": b'{"a.b": 1}',
     "a key of the language": b'{"__class__": {"__init__": 1}}',
@@ -129,6 +132,45 @@ def _spoilt(schema: Any, components: dict[str, Any], depth: int) -> Iterator[Any
     if depth and "items" in schema:
         for value in _spoilt(schema["items"], components, depth - 1):
             yield [value]
+
+
+#: Good values for keys that must be given.
+GOOD = {
+    "account": "main",
+    "domain": "active.com",
+    "event": "expiry",
+    "fixture": "zones: {}",
+    "in_service": True,
+    "kind": "reset",
+    "name": "x",
+    "of": "renewal",
+    "operation": "v3.*",
+    "preset": "flaky",
+    "request": "r1",
+    "rules": [],
+    "stage": "active",
+    "to": "2030-01-01",
+    "zone": "com",
+}
+
+
+def misspelt(schema: Any, components: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Bodies for ``schema`` with a key that no object in it knows, in each object in turn, and its path."""
+    schema = resolved(schema, components)
+    properties = schema.get("properties", {})
+    required = {name: properties[name].get("const", GOOD[name]) for name in schema.get("required", ())}
+    if "kind" in properties and not path:  # a rule of faults, one way or the other
+        required = {"kind": GOOD["kind"]}
+    for one in schema.get("oneOf", ()):
+        yield from misspelt(one, components, path)
+    if "items" in schema:
+        for at, body in misspelt(schema["items"], components, path):
+            yield at, [body]
+    if schema.get("additionalProperties") is False or (not path and schema.get("type") == "object"):
+        yield path, {**required, "no_such_key": None}
+    for name, inner in properties.items():
+        for at, body in misspelt(inner, components, f"{path}.{name}"):
+            yield at, {**required, name: body}
 
 
 def resolved(schema: Any, components: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 from urllib.parse import quote
@@ -12,7 +13,7 @@ from reseller_sandbox import Sandbox
 from tests.clients import Answer
 from tests.registry import REGISTRY
 from tests.security.conftest import Guarded, operations
-from tests.security.corpus import NO_OBJECTS, QUERIES, SEGMENTS, UNKNOWN, body_schema, spoilt
+from tests.security.corpus import NO_OBJECTS, QUERIES, SEGMENTS, UNKNOWN, body_schema, misspelt, spoilt
 
 ROWS = operations()
 #: No error takes more than so many bytes to explain, however long what it speaks of.
@@ -111,6 +112,17 @@ def test_keys_that_are_unknown(at: Guarded, document: dict[str, Any], method: st
     for raw in UNKNOWN.values():
         watched.send(method, filled(path), raw, must=True)
     assert watched.wrong == []
+
+
+@pytest.mark.parametrize(("method", "path"), WRITING)
+def test_keys_that_are_unknown_in_an_object_within(
+    at: Guarded, document: dict[str, Any], method: str, path: str
+):
+    """Each is refused and named, whichever object of the body it stands in, and be its value a null."""
+    for place, body in misspelt(body_schema(document["paths"][path][method.lower()]), document["components"]):
+        answer = at.send(method, filled(path), json.dumps(body).encode())
+        assert (answer.status, answer.error) == (400, "invalid_parameter"), place
+        assert "no_such_key" in answer.message, place
 
 
 @pytest.mark.parametrize(("method", "path"), WRITING)

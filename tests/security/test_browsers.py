@@ -85,13 +85,18 @@ def test_its_own_pages_and_no_pages_come_in(plain: Guarded, headers: dict[str, s
         "[::1]:8053",
         "sandbox:8053",
         "sandbox.test",
-        "sandbox.default.svc.cluster.local:8053",
     ],
 )
 def test_addresses_and_names_nobody_can_own_come_in(plain: Guarded, host: str):
     """No page can have come from them by way of the DNS; containers call each other by such names."""
     assert plain.send("GET", "/_sandbox/clock", Host=host).status == 200
     assert plain.send("POST", "/_sandbox/clock/freeze", Host=host, Origin=f"http://{host}").status == 200
+
+
+@pytest.mark.parametrize("host", ["printer.local", "sandbox.default.svc.cluster.local:8053", "LOCAL.Local."])
+def test_names_of_the_local_network_do_not(plain: Guarded, host: str):
+    """Any machine on it can take one; whoever has such a name says so with ``--public-url``."""
+    refused(plain, "foreign_host", "GET", "/_sandbox/clock", Host=host)
 
 
 def test_a_public_url_is_a_name_of_ones_own(guarded):

@@ -71,6 +71,38 @@ def test_a_running_sandbox_does_not_go_back() -> None:
         assert server_time(sandbox) == "2026-06-02 00:00:00"
 
 
+@pytest.mark.parametrize("path", ["clock", "health", "worlds", "clock/due"])
+def test_what_a_look_has_shown_is_past(path: str) -> None:
+    """Nobody else has asked since the machine's time moved on; it goes back, and the clock does not."""
+    with freezegun.freeze_time(MAY) as frozen:
+        sandbox = Sandbox(now="real", frozen=False)
+
+        def shown() -> str:
+            found = sandbox.client().get(f"/_sandbox/{path}").json
+            return str((found["worlds"][0] if path == "worlds" else found)["now"])
+
+        frozen.move_to("2026-06-01")
+        assert shown() == "2026-06-01T00:00:00Z"
+        frozen.move_to("2026-01-01")
+        assert shown() == "2026-06-01T00:00:00Z"
+        frozen.tick(timedelta(hours=1))
+        assert shown() == "2026-06-01T01:00:00Z"
+
+
+def test_an_answer_never_bears_an_earlier_date_than_the_one_before_it() -> None:
+    """Not even the answer to a request that was not let in."""
+    with freezegun.freeze_time(MAY) as frozen:
+        sandbox = Sandbox(now="real", frozen=False)
+
+        def date() -> str:
+            return str(sandbox.app.test_client().get("/v3/nowhere").headers["Date"])
+
+        frozen.move_to("2026-06-01")
+        assert date() == "Mon, 01 Jun 2026 00:00:00 GMT"
+        frozen.move_to("2026-01-01")
+        assert date() == "Mon, 01 Jun 2026 00:00:00 GMT"
+
+
 def test_a_world_made_under_freezegun_can_be_exported() -> None:
     """freezegun's own kind of datetime does not get in the way."""
     text = "now: 2026-01-01\nzones:\n  com: {prices: {registration: 1, renewal: 1, transfer: 1, restore: 1}, "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from marshmallow import RAISE
+from marshmallow import RAISE, pre_load
 
 from reseller_sandbox.faults import Vocabulary
 from reseller_sandbox.web.fields import Shape
@@ -27,10 +27,18 @@ class ControlCall:
 
 
 class Strict(Shape):
-    """A JSON object without unknown keys."""
+    """A JSON object without unknown keys, whatever their value. The null of a known one is nothing sent."""
 
     class Meta:
         unknown = RAISE
+
+    @pre_load
+    def without_nulls(self, given: Any, **_: Any) -> Any:
+        """Drop the keys whose value is null, and keep those that will be complained of."""
+        if not isinstance(given, dict):
+            return given
+        known = {field.data_key or name for name, field in self.fields.items()}
+        return {key: value for key, value in given.items() if value is not None or key not in known}
 
 
 class Nothing(Strict):

@@ -39,7 +39,12 @@ class Control:
     name = "control"
     journalled = False
     content_type = "application/json"
-    common: tuple[Rule, ...] = (refusals.BODY_TOO_LARGE, refusals.UNKNOWN_WORLD, *Gate.RULES)
+    common: tuple[Rule, ...] = (
+        refusals.INVALID_HOST,
+        refusals.BODY_TOO_LARGE,
+        refusals.UNKNOWN_WORLD,
+        *Gate.RULES,
+    )
     error_shape = errors.BODY_SHAPE
     wording = PLAIN
     known_errors: frozenset[str] = frozenset()

@@ -12,9 +12,8 @@ from functools import cache
 from typing import Any, Literal, Required, Unpack, get_args, get_origin, get_type_hints
 
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.values import Kind, mapping, nearest, shortened
+from reseller_sandbox.core.values import Kind, complaint, mapping, nearest, shortened
 
-_MOST_PROBLEMS = 20
 _FEW = 8
 
 #: Where a parameter stands: in the path, as an argument of a command, or under its name alone.
@@ -79,8 +78,7 @@ def read_by(known: Sequence[Parameter], given: Mapping[str, Any], path: str = ""
     """
     found, wrong = _read(known, given)
     if wrong:
-        problems = "; ".join(f"{path}{problem}" for problem in wrong[:_MOST_PROBLEMS])
-        raise Refused(INVALID_PARAMETER, problems=problems)
+        raise Refused(INVALID_PARAMETER, problems=complaint([f"{path}{problem}" for problem in wrong]))
     return found
 
 

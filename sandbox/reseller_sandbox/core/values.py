@@ -267,3 +267,11 @@ def shortened(value: object) -> str:
     """Return ``value`` as complaints quote it."""
     shown = repr(value)
     return shown if len(shown) <= _COMPARED else f"{shown[: _COMPARED - 1]}…"
+
+
+def complaint(problems: Sequence[str]) -> str:
+    """Return the first few of ``problems`` as one sentence, and how many more there are."""
+    told = list(problems[:_MOST_PROBLEMS])
+    if len(problems) > _MOST_PROBLEMS:
+        told.append(f"and {len(problems) - _MOST_PROBLEMS} more")
+    return "; ".join(told)

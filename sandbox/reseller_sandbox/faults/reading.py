@@ -11,6 +11,7 @@ from typing import Any
 
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.core.values import complaint
 from reseller_sandbox.faults import answers, connection, effects, limits, timing
 from reseller_sandbox.faults.book import Count
 from reseller_sandbox.faults.kind import Kind
@@ -37,9 +38,6 @@ KINDS: Mapping[str, type[Kind]] = {
     )
 }
 
-#: How many mistakes a message tells.
-MOST_TOLD = 50
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _OWN = ("name", "match", "when", "kind")
 
@@ -48,9 +46,7 @@ class BadFaults(Refused):
     """What was given are no rules; ``problems`` names every mistake with its place."""
 
     def __init__(self, problems: Sequence[str]) -> None:
-        more = len(problems) - MOST_TOLD
-        told = [*problems[:MOST_TOLD], *([f"and {more} more"] if more > 0 else [])]
-        super().__init__(INVALID_PARAMETER, problems="; ".join(told))
+        super().__init__(INVALID_PARAMETER, problems=complaint(problems))
         self.problems = tuple(problems)
 
 
@@ -178,21 +174,20 @@ def _each(item: Any, at: str, problems: Problems) -> list[Any]:
     """The rules that one item stands for: itself, or a preset's."""
     if not isinstance(item, Mapping):
         return [item]
-    item = {key: value for key, value in item.items() if value is not None}
-    if "preset" not in item:
-        return [item]
+    if item.get("preset") is None:
+        return [{key: value for key, value in item.items() if key != "preset"}]
     preset = PRESETS.get(item["preset"]) if isinstance(item["preset"], str) else None
     if preset is None:
         problems.add(_in(at, "preset"), f"must be one of {', '.join(PRESETS)}")
         return []
-    rules = expanded(preset, item)
+    rules = expanded(preset, {key: value for key, value in item.items() if value is not None})
     for key, value in item.items():
         if key in ("preset", "name", "match", "when"):
             continue
         having = [rule for rule in rules if key in parameters(KINDS[rule["kind"]])]
         if not having:
             problems.add(_in(at, str(key)), f"is no parameter of the preset {preset.name}")
-        for rule in having:
+        for rule in having if value is not None else ():
             rule[key] = value
     return rules
 

@@ -21,6 +21,7 @@ from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
+    ENV_HOSTS,
     ENV_NOTE,
     ENV_SERVED,
     ENV_TOO_LARGE,
@@ -248,6 +249,7 @@ def environment(scope: Any) -> WSGIEnvironment:
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
         ENV_SERVED: True,
+        ENV_HOSTS: [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"],
     }
     _add_headers(environ, scope["headers"])
     if absolute := _ABSOLUTE.match(target):

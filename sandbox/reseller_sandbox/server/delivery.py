@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 ENV_SERVED = "sandbox.served"
 #: Set by the server: the body was longer than it takes, and was not read.
 ENV_TOO_LARGE = "sandbox.body_too_large"
+#: Set by the server: the value of each Host header that came.
+ENV_HOSTS = "sandbox.hosts"
 #: Set by the application: the ``Delivery`` of its answer.
 ENV_DELIVERY = "sandbox.delivery"
 #: Set by the application: an ``Again``, with which it wants to be called again.

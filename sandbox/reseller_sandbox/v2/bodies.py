@@ -15,6 +15,7 @@ from reseller_sandbox.core.refusals import (
     UNSUPPORTED_MEDIA_TYPE,
     Refused,
 )
+from reseller_sandbox.core.values import complaint
 from reseller_sandbox.v2.forms import FormText, read_form
 from reseller_sandbox.web.bodies import read_object
 from reseller_sandbox.web.fields import Shape, Whole, problems
@@ -85,10 +86,8 @@ def load(schema: Asked, given: Mapping[str, Any], assumed: Assumptions) -> dict[
         found: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
         keys = [field.data_key or name for name, field in schema.fields.items()]
         field = next(key for key in keys if key in found)
-        listed = "; ".join(f"{path} {problem}" for path, problem in problems(found))
-        raise Refused(
-            INVALID_PARAMETER, problems=listed, field=field, value=_cut(text(given[field]))
-        ) from None
+        told = complaint([f"{path} {problem}" for path, problem in problems(found)])
+        raise Refused(INVALID_PARAMETER, problems=told, field=field, value=_cut(text(given[field]))) from None
 
 
 def text(value: Any) -> str:

@@ -72,6 +72,7 @@ SYSTEM_ERROR = Documented(500, "System Error")
 
 #: What is wrong before an operation is reached has no documented error: its code is the HTTP status.
 TRANSPORT: tuple[Rule, ...] = (
+    r.INVALID_HOST,
     r.BODY_TOO_LARGE,
     r.UNKNOWN_WORLD,
     r.VERSION_NOT_SERVED,
@@ -88,6 +89,7 @@ _NO_IMPLEMENTATION = "no implementation for this version"
 
 #: What any v2.0 operation may refuse, in the order of the checks, before its own checks begin.
 COMMON: tuple[Rule, ...] = (
+    r.INVALID_HOST,
     r.BODY_TOO_LARGE,
     r.UNKNOWN_WORLD,
     r.VERSION_NOT_SERVED,

@@ -13,6 +13,7 @@ __all__ = ["BODY", "COMMON", "EMPTY_BODY", "named"]
 
 #: What any v3 operation may refuse, in the order of the checks, before its own checks begin.
 COMMON: tuple[Rule, ...] = (
+    refusals.INVALID_HOST,
     refusals.BODY_TOO_LARGE,
     refusals.UNKNOWN_WORLD,
     refusals.CREDENTIALS_MISSING,

@@ -7,6 +7,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError
 
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, Refused
+from reseller_sandbox.core.values import complaint
 from reseller_sandbox.web.fields import problems
 from reseller_sandbox.web.strict_json import BadJson, read
 
@@ -34,5 +35,5 @@ def load(schema: Schema, given: Any) -> dict[str, Any]:
     try:
         return dict(schema.load(given))
     except ValidationError as error:
-        listed = "; ".join(f"{path} {problem}" for path, problem in problems(error.messages))
-        raise Refused(INVALID_PARAMETER, problems=listed[:_LONGEST]) from None
+        told = complaint([f"{path} {problem}" for path, problem in problems(error.messages)])
+        raise Refused(INVALID_PARAMETER, problems=told[:_LONGEST]) from None

@@ -200,7 +200,11 @@ def problems(errors: Any, path: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(errors, Mapping):
         for key in sorted(errors, key=str):
             inner = (
-                path if key == "_schema" else f"{path}[{key}]" if isinstance(key, int) else f"{path}.{key}"
+                path
+                if key == "_schema"
+                else f"{path}[{key}]"
+                if isinstance(key, int)
+                else f"{path}.{str(key)[:80]}"
             )
             yield from problems(errors[key], inner)
     else:

@@ -33,7 +33,8 @@ HEALTH = "/_sandbox/health"
 _ELSEWHERE = ("cross-site", "same-site")
 
 #: The last labels of names that nobody can own, so that no page can have come from one by way of the DNS.
-_NOBODYS = frozenset({"example", "internal", "invalid", "local", "localhost", "test"})
+#: ``local`` is not among them: in that zone each machine on the network names itself.
+_NOBODYS = frozenset({"example", "internal", "invalid", "localhost", "test"})
 
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 

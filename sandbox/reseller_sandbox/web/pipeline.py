@@ -27,6 +27,7 @@ from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.web import strikes, unmatched
 from reseller_sandbox.web.exchange import Exchange
 from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming, content
+from reseller_sandbox.web.hosts import require_host
 from reseller_sandbox.web.strikes import Postponed
 from reseller_sandbox.worlds import World, Worlds
 
@@ -111,6 +112,7 @@ class Pipeline:
 
     def _read(self, incoming: Incoming) -> None:
         environ = request.environ
+        require_host(environ)
         if environ.get(ENV_TOO_LARGE) or (request.content_length or 0) > self.max_body:
             raise Refused(BODY_TOO_LARGE, limit=self.max_body, setting="--max-body")
         name = environ.get(ENV_WORLD)

@@ -100,8 +100,18 @@ class World:
         return self.moment.clock
 
     def now(self) -> datetime:
-        """The instant the world stands at."""
-        return self.moment.clock.now()
+        """The instant the world stands at: never before one that it has shown."""
+        return self._followed().clock.now()
+
+    def _followed(self) -> Moment:
+        """The moment with its clock caught up with the machine's; kept, unless the world is busy just now."""
+        followed = self.moment.followed()
+        if followed is not self.moment and self.lock.acquire(blocking=False):
+            try:
+                followed = self.moment = self.moment.followed()
+            finally:
+                self.lock.release()
+        return followed
 
     def next_request(self) -> str:
         """The name of the next request: ``r1``, ``r2``, …"""
@@ -171,7 +181,7 @@ class World:
 
     def present(self) -> Moment:
         """The moment the world stands at, with all that a running clock has made due; it changes nothing."""
-        moment = self.moment
+        moment = self._followed()
         now = moment.clock.now()
         return moment.settled(now)[0].at(now)
 

@@ -10,6 +10,12 @@ UNREADABLE_REQUEST = Rule(
     "The server could not take the request up: {problem}",
     "send a whole request",
 )
+INVALID_HOST = Rule(
+    "invalid_host",
+    Category.INVALID,
+    "The request {problem}; it has to name one host, and perhaps a port.",
+    "name the host of the service, once",
+)
 MALFORMED_BODY = Rule(
     "malformed_body", Category.INVALID, "The body is not usable: {problem}.", "send one JSON object in UTF-8"
 )

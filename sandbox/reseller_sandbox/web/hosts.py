@@ -1,0 +1,26 @@
+"""Whether a request says for which host it is, as HTTP/1.1 wants it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reseller_sandbox.core.refusals import INVALID_HOST, Refused
+from reseller_sandbox.server.delivery import ENV_HOSTS
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+_HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(?::[0-9]*)?")
+
+
+def require_host(environ: WSGIEnvironment) -> None:
+    """Refuse with ``invalid_host`` what has not one Host header with a host in it; HTTP/1.0 may lack it."""
+    found = [environ["HTTP_HOST"]] if "HTTP_HOST" in environ else []
+    hosts: list[str] = environ.get(ENV_HOSTS, found)
+    if len(hosts) > 1:
+        raise Refused(INVALID_HOST, problem=f"has {len(hosts)} Host headers")
+    if not hosts and environ["SERVER_PROTOCOL"] != "HTTP/1.0":
+        raise Refused(INVALID_HOST, problem="has no Host header")
+    if hosts and not _HOST.fullmatch(hosts[0]):
+        raise Refused(INVALID_HOST, problem=f"has the Host header {hosts[0][:80]!r}")
