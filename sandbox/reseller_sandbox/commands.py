@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from reseller_sandbox.console import give_up, say
+from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.catalogue import POWERS
@@ -54,7 +55,7 @@ def group(name: str, alone: click.Command | None = None) -> click.Group | None:
         return None
     commands = {_spelt(one.name): _command(one) for one in power.operations()}
     if alone is None:
-        return click.Group(name, commands, help=power.__doc__)
+        return click.Group(name, commands, help=docstring(power))
 
     def without_command(**told: Any) -> None:
         context = click.get_current_context()
@@ -67,7 +68,7 @@ def group(name: str, alone: click.Command | None = None) -> click.Group | None:
         callback=without_command,
         params=alone.params,
         invoke_without_command=True,
-        help=f"{power.__doc__}\n\nBy itself: {alone.help}",
+        help=f"{docstring(power)}\n\nBy itself: {alone.help}",
     )
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core import orders
+from reseller_sandbox.core.state import Draft
 from tests.clients import Answer, Api
 from tests.registry import connect, order_of
 
@@ -135,7 +136,9 @@ def test_a_state_that_cannot_be_shown_is_no_traceback(
 
     world = sandbox.world
     contact = world.state.contacts[order_of(sandbox, "active.com").contacts.registrant]
-    world.moment = replace(world.moment, state=world.state.remove(contact))
+    draft = Draft(world.state, world.now(), world.assumptions, "")
+    draft.remove(contact)
+    world.moment = replace(world.moment, state=draft.state)
     with caplog.at_level(logging.CRITICAL, "reseller_sandbox"):
         told(api.get("/v3/domains/getDomain/active.com"), 500, "internal_error")
 
