@@ -5,14 +5,26 @@ from __future__ import annotations
 import http.client
 import json
 import threading
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
+from statistics import median
+from time import sleep
+from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.state import filled
+from reseller_sandbox.worlds.turn import Busy, hurried
+from tests.clients import Answer, Api, Headers, Socket
 
 ORDERS = 6000
+
+#: A long way for the clock of a world with so many names, and where it leads.
+FAR = b'{"by": "P2Y", "limit": 3}'
+EARLIER, LATER = "2026-01-15T12:00:00Z", "2028-01-15T12:00:00Z"
 
 
 @pytest.fixture(scope="module")
@@ -29,10 +41,10 @@ def grown() -> Sandbox:
     return sandbox
 
 
-def ask(port: int, method: str, path: str, body: bytes | None = None) -> dict:
+def ask(port: int, method: str, path: str, body: bytes | None = None, world: str = "default") -> dict:
     """A request to control on a connection of its own."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request(method, f"/_sandbox/{path}", body)
+    connection.request(method, f"/_worlds/{world}/_sandbox/{path}", body)
     answer = connection.getresponse()
     told = json.loads(answer.read())
     connection.close()
@@ -42,15 +54,11 @@ def ask(port: int, method: str, path: str, body: bytes | None = None) -> dict:
 
 def answered_meanwhile(port: int, method: str, path: str, body: bytes | None = None) -> tuple[int, dict]:
     """How many quick requests are answered while a long one is under way, and the long one's answer."""
-    told = {}
-    long = threading.Thread(target=lambda: told.update(ask(port, method, path, body)))
-    long.start()
-    count = 0
-    while long.is_alive():
-        ask(port, "GET", "health")
-        count += 1
-    long.join()
-    return count, told
+    answered = []
+    told = meanwhile(
+        lambda: answered.append(ask(port, "GET", "health")), lambda: ask(port, method, path, body)
+    )
+    return len(answered), told
 
 
 def test_writing_and_reading_a_large_world_lets_others_through(grown: Sandbox) -> None:
@@ -67,3 +75,81 @@ def test_writing_and_reading_a_large_world_lets_others_through(grown: Sandbox) -
         count, forked = answered_meanwhile(server.port, "POST", "worlds", body)
         assert count > 5
         assert forked["orders"] == len(grown.world.state.orders)
+
+
+def test_a_long_way_of_one_clock_holds_up_no_other_world(grown: Sandbox) -> None:
+    """Clients of other worlds are answered all the while, and control still looks at this one."""
+    busy, other = grown.fork(name="busy"), grown.fork(fixture="default")
+    with grown.serve() as server:
+        api, taken = client(server.url, other), []
+
+        def ask_another_world() -> None:
+            began = stopwatch()
+            assert api.get("/v3/balance").status == 200
+            taken.append(stopwatch() - began)
+            assert ask(server.port, "GET", "clock", world="busy")["now"] in (EARLIER, LATER)
+
+        moved = meanwhile(ask_another_world, partial(ask, server.port, "POST", "clock/advance", FAR, "busy"))
+    assert moved["total"] > ORDERS
+    assert len(moved["fired"]) == 3
+    assert moved["now"] == LATER
+    assert len(taken) > 10
+    assert median(taken) < 0.05
+    assert busy.world.now().year == 2028
+
+
+def test_requests_of_a_world_whose_clock_is_on_its_way_take_effect_after_it(grown: Sandbox) -> None:
+    """They wait their turn, in the order in which they came, and whoever came before saw the world before."""
+    busy = grown.fork(name="waiting")
+    with grown.serve() as server:
+        clients = [client(server.url, busy) for _ in range(4)]
+        answers: list[Answer] = []
+        threads = [
+            threading.Thread(target=lambda api=api: answers.append(api.get("/v3/balance"))) for api in clients
+        ]
+
+        def ask_this_world() -> None:
+            sleep(0.01)
+            if threads[0].ident is None and is_at_work(busy):
+                for thread in threads:
+                    thread.start()
+
+        meanwhile(ask_this_world, partial(ask, server.port, "POST", "clock/advance", FAR, "waiting"))
+        for thread in threads:
+            thread.join()
+    assert {answer.headers["date"][:16] for answer in answers} == {"Sat, 15 Jan 2028"}
+    assert [entry.id for entry in busy.journal] == ["r1", "r2", "r3", "r4"]
+    assert {entry.at.year for entry in busy.journal} == {2028}
+
+
+def client(url: str, sandbox: Sandbox) -> Api:
+    """The first account of a world, each of whose requests has a connection of its own."""
+
+    def send(method: str, target: str, headers: Headers, raw: bytes) -> Answer:
+        socket = Socket(url)
+        try:
+            return socket(method, target, headers, raw)
+        finally:
+            socket.close()
+
+    return Api(send, url, sandbox.account().key, sandbox.account().secret)
+
+
+def is_at_work(sandbox: Sandbox) -> bool:
+    """Whether another thread is changing the sandbox's world."""
+    try:
+        with hurried(), sandbox.world.lock:
+            return False
+    except Busy:
+        return True
+
+
+def meanwhile(quick: Callable[[], object], long: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What the long call answers; ``quick`` is called again and again until it does."""
+    told: dict[str, Any] = {}
+    thread = threading.Thread(target=lambda: told.update(long()))
+    thread.start()
+    while thread.is_alive():
+        quick()
+    thread.join()
+    return told

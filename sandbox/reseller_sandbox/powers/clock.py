@@ -37,6 +37,10 @@ from reseller_sandbox.worlds.moment import to as travel_to
 MOST_DUE = 1000
 
 
+#: How many of the events of a move are listed.
+Listed = Annotated[int, whole(0, 100_000)]
+
+
 class Reaches(TypedDict, total=False):
     """An order and the stage that it is to reach; ``account`` says whose, where several have the name."""
 
@@ -69,12 +73,13 @@ class Shows:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Moved(Shows):
-    """What the clock shows after a move, and all that came due on the way, in order.
+    """What the clock shows after a move, and what came due on the way, in order; ``total`` counts it all.
 
     After a dry run: what it would show, and what would come due.
     """
 
     dry_run: bool
+    total: int
     fired: tuple[Fired, ...]
 
 
@@ -118,13 +123,14 @@ class Clock(Power):
         return _shows(here(self).world)
 
     @act(SET_BACK, long=True)
-    def set(self, to: Instant) -> Moved:
+    def set(self, to: Instant, *, limit: Listed = 1000) -> Moved:
         """Set the clock to an instant that is not past; all that is due by then happens, each at its instant.
 
         Args:
             to: ISO 8601, in UTC where it names no zone.
+            limit: How many of the events to list, the first ones.
         """
-        return _moved(here(self).world, _journey(here(self).world.state, None, to, None))
+        return _moved(here(self).world, _journey(here(self).world.state, None, to, None), limit)
 
     @act(SET_BACK, NOTHING_DUE, NOT_HELD, INVALID_NAME, UNKNOWN_ACCOUNT, long=True)
     def advance(
@@ -134,6 +140,7 @@ class Clock(Power):
         to: Instant | None = None,
         until: Until | None = None,
         dry_run: Switch = False,
+        limit: Listed = 1000,
     ) -> Moved:
         """Move the clock on; everything that comes due happens, each thing at its own instant.
 
@@ -145,9 +152,10 @@ class Clock(Power):
             until: ``next``, for the next due event; an order and the stage that it is to reach; or an event
                 by its name, of one name or account where that is said.
             dry_run: Only answer what would happen, and change nothing.
+            limit: How many of the events to list, the first ones.
         """
         world = here(self).world
-        return _moved(world, _journey(world.state, by, to, until), dry_run=dry_run)
+        return _moved(world, _journey(world.state, by, to, until), limit, dry_run=dry_run)
 
     @look(INVALID_NAME)
     def due(self, *, limit: Annotated[int, whole(1, MOST_DUE)] = 100, domain: Text | None = None) -> Coming:
@@ -157,9 +165,7 @@ class Clock(Power):
             limit: How many events to list.
             domain: The name whose events alone are listed.
         """
-        world = here(self).world
-        world.settle()
-        moment = world.moment
+        moment = here(self).world.present()
         known = moment.state.calendar if domain is None else events.about(moment.state, parse_name(domain))
         coming = [happening for due in islice(known, limit) for happening in _foreseen(moment, due)]
         total = len(moment.state.calendar)
@@ -170,11 +176,15 @@ def _shows(world: World) -> Shows:
     return Shows(now=world.now(), frozen=world.clock.frozen)
 
 
-def _moved(world: World, journey: Journey, *, dry_run: bool = False) -> Moved:
-    with world.lock:
-        reached, happened = world.travel(journey, dry=dry_run)
-        events = fired(reached.state, happened)
-    return Moved(now=reached.clock.now(), frozen=reached.clock.frozen, dry_run=dry_run, fired=events)
+def _moved(world: World, journey: Journey, limit: int, *, dry_run: bool = False) -> Moved:
+    reached, happened = world.travel(journey, dry=dry_run)
+    return Moved(
+        now=reached.clock.now(),
+        frozen=reached.clock.frozen,
+        dry_run=dry_run,
+        total=len(happened),
+        fired=fired(reached.state, happened[:limit]),
+    )
 
 
 def _journey(state: State, by: Any, instant: Any, until: Any) -> Journey:

@@ -12,7 +12,7 @@ import re
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
@@ -133,20 +133,19 @@ class Bridge:
         """What the application answers, be it when it is called again; raises ``Gone``."""
         asked = environ.copy()
         answer = self._call(environ)
-        again: Again | None = environ.get(ENV_AGAIN)
-        if again is None:
-            return answer
-        try:
-            # The client may leave, which does not undo its request.
-            with self._holding(again.after):
-                await asyncio.sleep(again.after)
-        except asyncio.CancelledError:
-            await wire.drop()
-            raise Gone from None
-        environ.clear()
-        environ.update(asked, **{ENV_AGAIN: again})
-        environ["wsgi.input"].seek(0)
-        return await self._call_aside(environ, wire) if again.aside else self._call(environ)
+        while (again := environ.get(ENV_AGAIN)) is not None:
+            try:
+                # The client may leave, which does not undo its request.
+                with self._holding(again.after):
+                    await until(again)
+            except asyncio.CancelledError:
+                await wire.drop()
+                raise Gone from None
+            environ.clear()
+            environ.update(asked, **{ENV_AGAIN: again})
+            environ["wsgi.input"].seek(0)
+            answer = await self._call_aside(environ, wire) if again.aside else self._call(environ)
+        return answer
 
     async def _call_aside(self, environ: WSGIEnvironment, wire: Wire) -> Answer:
         """What the application answers on a thread; raises ``Gone``, and then it goes on there."""
@@ -199,6 +198,21 @@ def report(error: BaseException, environ: WSGIEnvironment) -> None:
     where = f"{frame.filename}, line {frame.lineno}"
     trace = error if log.isEnabledFor(logging.DEBUG) else None
     log.error("%s failed: %s: %r (%s)", asked, type(error).__name__, str(error), where, exc_info=trace)
+
+
+async def until(again: Again) -> None:
+    """Wait until the application is to be called again."""
+    if again.when is None:
+        await asyncio.sleep(again.after)
+        return
+    loop, free = asyncio.get_running_loop(), asyncio.Event()
+
+    def call() -> None:
+        with suppress(RuntimeError):  # the loop has ended, and all that waited with it
+            loop.call_soon_threadsafe(free.set)
+
+    again.when(call)
+    await free.wait()
 
 
 async def read_body(environ: WSGIEnvironment, receive: Receive, limit: int) -> bytes:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from http.client import BadStatusLine
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -106,16 +106,18 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The application is to be called with the same request again ``after`` so many seconds.
+    """The application is to be called with the same request again, ``after`` so many seconds.
 
-    It finds this in the environment then; ``held`` is its own. With ``aside`` it is called on a thread, since
-    it will take long and nobody should wait for it. What it answers now is of no account. It is only asked
-    of our own server; elsewhere the application waits by itself.
+    With ``when`` it is called as soon as that calls the function which it is handed. It finds this in the
+    environment then; ``held`` is its own. With ``aside`` it is called on a thread, since it will take long
+    and nobody should wait for it. What it answers now is of no account. It is only asked of our own server;
+    elsewhere the application waits by itself.
     """
 
     after: float = 0.0
     held: Any = None
     aside: bool = False
+    when: Callable[[Callable[[], None]], None] | None = None
 
 
 def delivering(app: WSGIApplication) -> WSGIApplication:

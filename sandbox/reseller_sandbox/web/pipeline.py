@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 import time
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Any, cast
 from wsgiref.handlers import format_date_time
 
@@ -30,6 +31,7 @@ from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incomi
 from reseller_sandbox.web.hosts import require_host
 from reseller_sandbox.web.strikes import Postponed
 from reseller_sandbox.worlds import World, Worlds
+from reseller_sandbox.worlds.turn import Busy, hurried
 
 #: Keys of the WSGI environment under which the path prefix of a world is handed on.
 ENV_WORLD = "sandbox.world"
@@ -51,6 +53,9 @@ class Pipeline:
 
     def run(self, generation: Generation, endpoint: Endpoint, arguments: dict[str, Any]) -> Response:
         """Answer a request that has matched ``endpoint``."""
+        return _promptly(partial(self._run, generation, endpoint, arguments))
+
+    def _run(self, generation: Generation, endpoint: Endpoint, arguments: dict[str, Any]) -> Response:
         exchange = Exchange(generation, endpoint, _incoming(arguments), stopwatch())
         again: Again | None = request.environ.pop(ENV_AGAIN, None)
         exchange.held = again.held if again is not None else None
@@ -70,12 +75,17 @@ class Pipeline:
                 answer = self._perform(exchange, endpoint)
         except Refused as refused:
             answer = self._refuse(exchange, refused)
+        except Busy:
+            raise
         except Exception as error:
             answer = self._fail(exchange, error)
         return self._finish(exchange, answer)
 
     def stray(self, error: HTTPException) -> Response:
         """Answer a request that no endpoint takes, in the shape of the generation it looks like."""
+        return _promptly(partial(self._stray, error))
+
+    def _stray(self, error: HTTPException) -> Response:
         exchange = Exchange(self._owner(request.path), None, _incoming({}), stopwatch())
         try:
             self._read(exchange.incoming)
@@ -89,10 +99,17 @@ class Pipeline:
     def crashed(self, error: Exception) -> Response:
         """Answer for a failure outside any endpoint."""
         exchange = Exchange(self._owner(request.path), None, _incoming({}), stopwatch())
-        return self._finish(exchange, self._fail(exchange, error))
+        return _promptly(lambda: self._finish(exchange, self._fail(exchange, error)))
 
     def unread(self, lost: Unread) -> None:
         """Keep account, in the default world, of a request that the server could not read."""
+        try:
+            with hurried():
+                self._unread(lost)
+        except Busy as busy:
+            busy.turn.when_free(partial(self._unread, lost))
+
+    def _unread(self, lost: Unread) -> None:
         path = lost.target.partition("?")[0]
         incoming = Incoming(lost.method, lost.target, path, "", dict(lost.headers), [], b"")
         exchange = Exchange(self.generations[0], None, incoming, stopwatch())
@@ -158,6 +175,20 @@ class Pipeline:
 
     def _owner(self, path: str) -> Generation:
         return next((one for one in self.generations if one.owns(path)), self.generations[0])
+
+
+def _promptly(answer: Callable[[], Response]) -> Response:
+    """What ``answer`` makes; on the event loop only if nobody is at work on the world, else it is put off."""
+    again: Again | None = request.environ.get(ENV_AGAIN)
+    if ENV_SERVED not in request.environ or (again is not None and again.aside):
+        return answer()
+    try:
+        with hurried():
+            return answer()
+    except Busy as busy:
+        held = again.held if again is not None else None
+        request.environ[ENV_AGAIN] = Again(held=held, when=busy.turn.when_free)
+        return Response(status=204)
 
 
 def _incoming(arguments: dict[str, Any]) -> Incoming:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -17,6 +16,7 @@ from reseller_sandbox.core.state import Change, Draft, State
 from reseller_sandbox.worlds.journal import Entry, Journal
 from reseller_sandbox.worlds.limits import Limits
 from reseller_sandbox.worlds.moment import Journey, Moment
+from reseller_sandbox.worlds.turn import Turn
 
 T = TypeVar("T")
 
@@ -63,7 +63,7 @@ class World:
         self.journal = Journal(limits)
         self.snapshots: dict[str, Line] = {}
         self.branches: dict[str, Line] = {}
-        self.lock = threading.RLock()
+        self.lock = Turn()
         self.when_credentials_change: Callable[[World], None] | None = None
         self._moment = moment
         self._left = 0
@@ -158,11 +158,11 @@ class World:
 
         Raises what the journey raises, and then nothing has changed.
         """
+        if dry:
+            return journey(self.moment)
         with self.lock:
-            reached, fired = journey(self.moment)
-            if not dry:
-                self.moment = reached
-            return reached, fired
+            self.moment, fired = journey(self.moment)
+            return self.moment, fired
 
     def freeze(self) -> None:
         """Stop the clock where it is."""
