@@ -16,7 +16,6 @@ from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.app import create_app
 from reseller_sandbox.web.gate import Gate
 from reseller_sandbox.worlds import DEFAULT, Fixtures, Moment, World, Worlds
-from reseller_sandbox.worlds.world import latest_request
 
 
 def open_world(settings: Settings, *, frozen: bool) -> World:
@@ -31,7 +30,7 @@ def open_world(settings: Settings, *, frozen: bool) -> World:
     assumed = profile(settings.profile).with_values(seed.assume).with_values(settings.assume)
     wanted = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
     clock = Clock(seed.now) if wanted else Clock(seed.now).run()
-    first = Moment(seed.state, clock, assumed, latest_request(seed.state), seed.faults)
+    first = Moment(seed.state, clock, assumed, seed.requests, seed.faults)
     return World(DEFAULT, first, settings.limits)
 
 

@@ -31,7 +31,7 @@ def test_a_request_and_its_difference_say_the_same(steer: Control, main: Api) ->
     assert change == "changed"
     assert fields["expires"] == {"before": "2026-11-21T12:00:00Z", "after": "2028-11-21T12:00:00Z"}
     assert _changes(difference, "accounts")[1001][1] == {
-        "balance": {"before": "10000.00", "after": "9976.00"}
+        "balance": {"before": "10000.00", "after": "9970.00"}
     }
 
 
@@ -64,6 +64,23 @@ def test_time_and_assumptions_differ_as_settings(sandbox: Sandbox, steer: Contro
         {"name": "assume.v3.ids", "before": "string", "after": "integer"},
     ]
     assert (found["from"]["point"], found["to"]["point"]) == ("start", "now")
+
+
+def test_fault_rules_differ_as_settings(sandbox: Sandbox, steer: Control, main: Api) -> None:
+    """Those that were added, taken away or have counted on, and their order."""
+    sandbox.faults.replace([{"name": "a", "kind": "latency", "seconds": 0}, {"name": "b", "kind": "reset"}])
+    steer.post("snapshots", {"name": "armed"})
+    sandbox.faults.remove("b")
+    main.get("/v3/balance")
+    sandbox.faults.add(name="c", kind="close")
+    found = {one["name"]: one for one in steer.get("diff", **{"from": "snapshot:armed"})["settings"]}
+    assert found.keys() == {"faults.a", "faults.b", "faults.c"}
+    assert (found["faults.a"]["before"].get("matched"), found["faults.a"]["after"]["matched"]) == (None, 1)
+    assert (found["faults.b"]["before"]["kind"], found["faults.b"]["after"]) == ("reset", None)
+    assert (found["faults.c"]["before"], found["faults.c"]["after"]["kind"]) == (None, "close")
+    steer.post("snapshots", {"name": "later"})
+    sandbox.faults.replace([])
+    assert {one["after"] for one in steer.get("diff", **{"from": "snapshot:later"})["settings"]} == {None}
 
 
 def test_secrets_are_masked_but_that_they_changed_is_seen(steer: Control, main: Api) -> None:

@@ -57,6 +57,56 @@ def test_an_export_is_a_fixture_to_start_and_to_fork_from(sandbox: Sandbox, tmp_
     assert sandbox.fork(fixture=file).world.state.orders == fork.world.state.orders
 
 
+def test_requests_go_on_being_counted(sandbox: Sandbox, steer: Control) -> None:
+    """The name of a request that the old world has seen is not given to another one in the new."""
+    api = inside(sandbox)
+    for _ in range(5):
+        api.get("/v3/balance")
+    steer.post("import", {"fixture": steer.get("export")["fixture"]})
+    assert inside(sandbox).get("/v3/balance").headers["x-sandbox-request"] == "r6"
+    fork = sandbox.fork(state=sandbox.export())
+    assert inside(fork).get("/v3/balance").headers["x-sandbox-request"] == "r7"
+
+
+@pytest.mark.parametrize("per", ["account", "rule"])
+def test_the_windows_of_a_rate_limit_come_back(sandbox: Sandbox, steer: Control, per: str) -> None:
+    """What has been let through counts after an import as it did before."""
+    sandbox.faults.add(name="limit", kind="rate_limit", limit=3, window="1h", per=per)
+    assert [inside(sandbox).get("/v3/balance").status for _ in range(2)] == [200, 200]
+    text = steer.get("export")["fixture"]
+    steer.post("import", {"fixture": text})
+    assert sandbox.export() == text
+    assert [inside(sandbox).get("/v3/balance").status for _ in range(2)] == [200, 429]
+    sandbox.clock.advance("1h")
+    assert inside(sandbox).get("/v3/balance").status == 200
+
+
+@pytest.mark.parametrize(
+    "windows",
+    [
+        "5",
+        "{main: 5}",
+        "{main: {began: now}}",
+        "{main: {began: never, used: 1}}",
+        "{main: {began: now, used: -1}}",
+    ],
+)
+def test_windows_that_are_none(windows: str) -> None:
+    """Each mistake has its place."""
+    text = f"zones: {{}}\nfaults:\n  f:\n    kind: rate_limit\n    limit: 1\n    windows: {windows}\n"
+    with pytest.raises(fixture.FixtureError) as error:
+        fixture.loads(text)
+    assert ":6:" in str(error.value) or ":3:" in str(error.value), str(error.value)
+
+
+def test_a_number_of_requests_below_the_ledgers() -> None:
+    """It would give the name of a request away a second time."""
+    sandbox = Sandbox(REGISTRY)
+    register(inside(sandbox), "charged.com")
+    with pytest.raises(fixture.FixtureError, match="names the request r1 already, and this is 0"):
+        fixture.loads("requests: 0\n" + sandbox.export())
+
+
 def test_faults_come_back_with_what_they_have_counted(sandbox: Sandbox, steer: Control) -> None:
     """So that chance goes on as it would have, and a rule that is spent stays so."""
     body = {"text": "1", "none": None, "some": [True, Decimal("0.000000125"), 10**20]}

@@ -100,6 +100,20 @@ def test_the_future_left_behind_is_a_branch(steer: Control, main: Api) -> None:
     assert steer.refused("POST", f"branches/{kept}/switch")[:2] == (404, "unknown_branch")
 
 
+def test_switching_at_the_limit_drops_no_other_branch() -> None:
+    """What is left behind takes the place of what is taken up."""
+    sandbox = Sandbox(REGISTRY, limits=Limits(branches=2))
+    for _ in range(2):
+        sandbox.clock.advance("1d")
+        register(inside(sandbox), "tried.com")
+        sandbox.rewind(sandbox.journal[-1].id)
+    assert list(sandbox.branches) == ["b1", "b2"]
+    sandbox.switch("b2")
+    assert list(sandbox.branches) == ["b1", "b3"]
+    sandbox.switch("b1")
+    assert list(sandbox.branches) == ["b3", "b4"]
+
+
 def test_the_oldest_branch_goes_when_there_are_too_many() -> None:
     """A world keeps as many branches as the setting says."""
     sandbox = Sandbox(REGISTRY, limits=Limits(branches=2))

@@ -5,6 +5,7 @@ At any moment an account's balance is its opening balance plus the sum of its en
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from decimal import Decimal
@@ -12,7 +13,9 @@ from decimal import Decimal
 from reseller_sandbox.core import money
 from reseller_sandbox.core.model import OUTSIDE, Account, LedgerEntry, Order, Purpose
 from reseller_sandbox.core.refusals import INSUFFICIENT_FUNDS, Refused
-from reseller_sandbox.core.state import Draft
+from reseller_sandbox.core.state import Draft, State
+
+_CAUSE = re.compile(r"(r[0-9]{1,18})(?::duplicate)?")
 
 
 def can_pay(account: Account, amount: Decimal) -> bool:
@@ -97,3 +100,15 @@ def _enter(
     draft.put(entry)
     draft.put(replace(account, balance=account.balance + amount))
     return entry
+
+
+def latest_request(state: State) -> int:
+    """Return the number of the latest request that the ledger names, so that no later one takes its name."""
+    named = (request_of(entry.cause) for entry in state.ledger.values())
+    return max((int(name[1:]) for name in named if name), default=0)
+
+
+def request_of(cause: str) -> str | None:
+    """Return the request that a movement of money comes from, be it the second time of a duplicate."""
+    found = _CAUSE.fullmatch(cause)
+    return found[1] if found else None

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from reseller_sandbox.core.state import TABLES, Change, State
+from reseller_sandbox.faults import FaultBook
+from reseller_sandbox.fixture import faults
 from reseller_sandbox.worlds.moment import Moment
 
 
@@ -14,7 +16,8 @@ from reseller_sandbox.worlds.moment import Moment
 class Difference:
     """What became of ``earlier`` on the way to ``later``.
 
-    ``settings`` has what is no record and differs: (name, before, after), for the clock and assumptions.
+    ``settings`` has what is no record and differs: (name, before, after), for the clock, assumptions and
+    fault rules (with their counts; a rule that is not there is None).
     """
 
     earlier: Moment
@@ -54,4 +57,14 @@ def _settings(earlier: Moment, later: Moment) -> Iterator[tuple[str, Any, Any]]:
     ]
     old, new = earlier.assumptions.values(), later.assumptions.values()
     pairs += [(f"assume.{name}", old[name], new[name]) for name in old]
+    pairs += _faults(earlier.faults, later.faults)
     return (pair for pair in pairs if pair[1] != pair[2])
+
+
+def _faults(earlier: FaultBook, later: FaultBook) -> Iterator[tuple[str, Any, Any]]:
+    """Each rule of either, as it is written, and the order of the rules where that alone differs."""
+    old, new = faults.written(earlier), faults.written(later)
+    for name in dict.fromkeys([*old, *new]):
+        yield f"faults.{name}", old.get(name), new.get(name)
+    if old.keys() == new.keys():
+        yield "faults", list(old), list(new)

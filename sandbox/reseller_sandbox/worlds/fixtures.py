@@ -16,7 +16,6 @@ from reseller_sandbox.core.refusals import INVALID_FIXTURE, Refused
 from reseller_sandbox.faults import Vocabulary
 from reseller_sandbox.fixture import FixtureError, Seed
 from reseller_sandbox.worlds.moment import Moment
-from reseller_sandbox.worlds.world import latest_request
 
 #: How many fixtures are remembered once they have been read.
 REMEMBERED = 16
@@ -37,7 +36,7 @@ class Fixtures:
     frozen: bool = False
     own: str = ""
     words: Vocabulary | None = None
-    _read: dict[tuple[str, datetime | None], tuple[Seed, int]] = field(default_factory=dict, repr=False)
+    _read: dict[tuple[str, datetime | None], Seed] = field(default_factory=dict, repr=False)
 
     def named(self, name: str, now: datetime | None = None) -> Moment:
         """The first moment of a packaged fixture, or of the server's own; refuses with ``invalid_fixture``.
@@ -70,16 +69,15 @@ class Fixtures:
         found = self._read.get((source, now))
         if found is None:
             try:
-                seed = load()
+                found = load()
             except FixtureError as error:
                 raise Refused(INVALID_FIXTURE, problems=_told(error)) from None
             for oldest in list(self._read)[: -REMEMBERED + 1 or None]:
                 self._read.pop(oldest, None)  # which another thread may have done
-            self._read[source, now] = found = (seed, latest_request(seed.state))
-        seed, requests = found
-        frozen = self.frozen if seed.frozen is None else seed.frozen
-        clock = Clock(seed.now) if frozen else Clock(seed.now).run()
-        return Moment(seed.state, clock, self.base.with_values(seed.assume), requests, seed.faults)
+            self._read[source, now] = found
+        frozen = self.frozen if found.frozen is None else found.frozen
+        clock = Clock(found.now) if frozen else Clock(found.now).run()
+        return Moment(found.state, clock, self.base.with_values(found.assume), found.requests, found.faults)
 
     def written(self, moment: Moment) -> str:
         """The fixture of ``moment``: read again, here or by a server with other defaults, it is the same."""
@@ -91,6 +89,7 @@ class Fixtures:
             frozen=moment.clock.frozen,
             assume={name: values[name] for name in values if name in said},
             book=moment.faults,
+            requests=moment.requests,
         )
 
 

@@ -10,11 +10,12 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from reseller_sandbox.core import money
+from reseller_sandbox.core.ledger import request_of
 from reseller_sandbox.core.model import OUTSIDE, LedgerEntry
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT, Refused
 from reseller_sandbox.core.state import State
-from reseller_sandbox.worlds.world import World, request_of
+from reseller_sandbox.worlds.world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -19,8 +18,6 @@ from reseller_sandbox.worlds.moment import Journey, Moment
 from reseller_sandbox.worlds.turn import Turn
 
 T = TypeVar("T")
-
-_CAUSE = re.compile(r"(r[0-9]{1,18})(?::duplicate)?")
 
 
 @dataclass(slots=True)
@@ -263,9 +260,8 @@ class World:
         """
         with self.lock:
             wanted = self.branch(name)
-            left = self._go(wanted.tip, wanted.entries)
-            self.branches.pop(name, None)
-            return left
+            del self.branches[name]  # first, so that what is left behind takes its place, and no other's
+            return self._go(wanted.tip, wanted.entries)
 
     def drop_branch(self, name: str) -> None:
         """Forget a branch; refuses with ``unknown_branch``."""
@@ -286,18 +282,6 @@ class World:
         while len(self.branches) > self.limits.branches:
             del self.branches[next(iter(self.branches))]
         return branch
-
-
-def latest_request(state: State) -> int:
-    """The number of the latest request that the ledger names, so that no later one takes its name."""
-    named = (request_of(entry.cause) for entry in state.ledger.values())
-    return max((int(name[1:]) for name in named if name), default=0)
-
-
-def request_of(cause: str) -> str | None:
-    """The request that a movement of money comes from by its cause, be it the second time of a duplicate."""
-    found = _CAUSE.fullmatch(cause)
-    return found[1] if found else None
 
 
 def _listed(names: Iterable[str]) -> str:
