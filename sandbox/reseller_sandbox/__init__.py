@@ -5,15 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reseller_sandbox.inprocess import Sandbox
+    from reseller_sandbox.core.refusals import Refused
+    from reseller_sandbox.sandbox import Sandbox, connect
 
-__all__ = ["Sandbox"]
+__all__ = ["Refused", "Sandbox", "connect"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load ``Sandbox``, and Flask with it, for those who ask for it."""
-    if name == "Sandbox":
-        from reseller_sandbox.inprocess import Sandbox
+    """Load what is asked for, and Flask with a sandbox, for those who ask for it."""
+    if name in ("Sandbox", "connect"):
+        from reseller_sandbox import sandbox
 
-        return Sandbox
+        return getattr(sandbox, name)
+    if name == "Refused":
+        from reseller_sandbox.core.refusals import Refused
+
+        return Refused
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -24,16 +24,22 @@ class Unreachable(ConnectionError):
 
 
 class RefusedThere(Refused):
-    """A refusal of a server elsewhere, with the message that it gave."""
+    """A refusal of a server elsewhere, with the words that it gave."""
 
-    def __init__(self, rule: Rule, message: str) -> None:
+    def __init__(self, rule: Rule, message: str, remedy: str) -> None:
         super().__init__(rule)
         self._message = message
+        self._remedy = remedy
 
     @property
     def message(self) -> str:
         """What the server said."""
         return self._message
+
+    @property
+    def remedy(self) -> str:
+        """What would do."""
+        return self._remedy
 
 
 class There:
@@ -113,7 +119,7 @@ class There:
         rule = _RULES.get(str(said.get("error"))) if isinstance(said, dict) else None
         if rule is None:
             raise Unreachable(f"what answers at {self.url} is no sandbox of this version: {said!r:.200}")
-        raise RefusedThere(rule, str(said["message"]))
+        raise RefusedThere(rule, str(said["message"]), str(said.get("remedy", "")))
 
     def close(self) -> None:
         """Give up the connection; the next call makes another."""

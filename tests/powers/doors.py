@@ -24,7 +24,7 @@ Came = tuple[str, Any]
 
 
 class Through(Protocol):
-    """A door: what a call comes to, as ("ok", JSON) or (the rule's name, the message)."""
+    """A door: what a call comes to, as ("ok", JSON) or (the rule's code, (message, remedy))."""
 
     def __call__(self, name: str, given: dict[str, Any]) -> Came: ...
 
@@ -47,7 +47,7 @@ def in_python(door: Door) -> Through:
         try:
             return "ok", json.loads(json.dumps(dumped(method(*by_place, **by_name))))
         except Refused as refused:
-            return refused.rule.code, refused.message
+            return refused.code, (refused.message, refused.remedy)
 
     return call
 
@@ -72,7 +72,9 @@ def over_http(socket: Socket) -> Through:
             answer = socket("GET", f"{path}?{urlencode(words)}" if words else path, [], b"")
         else:
             answer = socket(method, path, [JSON], encoded(told))
-        return ("ok", answer.json) if answer.status < 400 else (str(answer.error), answer.message)
+        if answer.status < 400:
+            return "ok", answer.json
+        return str(answer.error), (answer.message, answer.json["remedy"])
 
     return call
 

@@ -45,7 +45,11 @@ class Control:
         refusals.UNKNOWN_WORLD,
         *Gate.RULES,
     )
-    error_shape = errors.BODY_SHAPE
+    error_shape: Mapping[str, object] = {
+        "type": "object",
+        "properties": {name: {"type": "string"} for name in ("error", "message", "remedy")},
+        "required": ["error", "message", "remedy"],
+    }
     wording = PLAIN
     known_errors: frozenset[str] = frozenset()
 
@@ -104,8 +108,9 @@ class Control:
         world: World | None,  # noqa: ARG002
         endpoint: Endpoint | None,  # noqa: ARG002
     ) -> Answer:
-        """``error`` and ``message``, always with the status that fits."""
-        return Answer(errors.status_of(refused.rule), errors.body_of(refused))
+        """``error``, ``message`` and ``remedy``, always with the status that fits."""
+        body = {**errors.body_of(refused), "remedy": refused.remedy}
+        return Answer(errors.status_of(refused.rule), body)
 
     def inject(
         self,

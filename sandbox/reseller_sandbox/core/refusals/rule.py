@@ -105,6 +105,16 @@ class Refused(Exception):
         return self.refusal.facts
 
     @property
+    def code(self) -> str:
+        """The rule's code."""
+        return self.rule.code
+
+    @property
     def message(self) -> str:
         """The rule's sentence with the facts in place."""
         return self.refusal.message
+
+    @property
+    def remedy(self) -> str:
+        """What would do, with the facts in place."""
+        return self.refusal.remedy

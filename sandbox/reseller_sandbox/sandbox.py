@@ -1,4 +1,4 @@
-"""A sandbox inside a Python process: for tests, and for whoever wants to look closer."""
+"""A sandbox: the powers over one world put together, in this process or of a server elsewhere."""
 
 from __future__ import annotations
 
@@ -16,11 +16,15 @@ from flask.testing import EnvironBuilder, FlaskClient
 from reseller_sandbox.assembly import assemble, open_worlds, operations, vocabulary
 from reseller_sandbox.core.clock import instant_given
 from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.values import nearest
 from reseller_sandbox.inworld import InWorld
 from reseller_sandbox.powers.advice import Advice
 from reseller_sandbox.powers.assumptions import Assumptions
+from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.here import Here
+from reseller_sandbox.powers.power import Door
+from reseller_sandbox.remote import There
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.v3.signing import signed_headers
 from reseller_sandbox.web.app import UNREAD
@@ -31,6 +35,10 @@ from reseller_sandbox.worlds.outside import OutsideControl
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.server import Server
+
+
+#: What only a sandbox in this process has.
+_OWN = ("app", "settings", "world", "worlds")
 
 
 class Sandbox(InWorld):
@@ -82,15 +90,32 @@ class Sandbox(InWorld):
         self.app: Flask = assemble(self.worlds, self.settings)
         self._hold(self.worlds.default)
 
+    @classmethod
+    def through(cls, door: Door) -> Self:
+        """Return the sandbox of the world that ``door`` leads to."""
+        made = cls.__new__(cls)
+        made._enter(door)
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Say that what a sandbox in this process has beside its powers is missing elsewhere."""
+        if name in _OWN:
+            raise AttributeError(f"{name} is there only for a sandbox in this process, not through a server")
+        raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*POWERS, *_OWN))}")
+
     def _hold(self, world: World) -> None:
-        """Act on ``world`` from now on: all that belongs to one world is made here, for a fork as well."""
+        """Act on ``world`` from now on, in this process."""
         self.world: World = world
-        door = Here(self.worlds, world)
+        self._enter(Here(self.worlds, world))
+        self.outside = OutsideControl(world, operations())
+        self.faults = Faults(world, vocabulary())
+
+    def _enter(self, door: Door) -> None:
+        """Have every power over the world that ``door`` leads to."""
+        self.door = door
         self.clock = Clock(door)
         self.assumptions = Assumptions(door)
         self.advice = Advice(door)
-        self.outside = OutsideControl(world, operations())
-        self.faults = Faults(world, vocabulary())
 
     def fork(
         self,
@@ -173,6 +198,21 @@ class Sandbox(InWorld):
             when_unread=self.app.extensions[UNREAD],
         ) as server:
             yield server
+
+
+def connect(
+    url: str = "http://127.0.0.1:8053",
+    *,
+    world: str = "",
+    control_token: str | None = None,
+    timeout: float = 60.0,
+) -> Sandbox:
+    """Return the sandbox that a server at ``url`` holds, with every power and the same answers and refusals.
+
+    It acts on the ``world`` of that name, or on the default one. ``control_token`` is what the server wants
+    of requests to its control interface, if anything; ``timeout`` is in seconds.
+    """
+    return Sandbox.through(There(url, world, control_token, timeout))
 
 
 class SignedClient(FlaskClient):
