@@ -128,6 +128,10 @@ class There:
                 self._connection.close()
                 self._connection = None
 
+    def __del__(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
 
 def _word(value: Any) -> str:
     """Return a value as a query string has it."""

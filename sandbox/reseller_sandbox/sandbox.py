@@ -151,7 +151,10 @@ class Sandbox(InWorld):
         return forked
 
     def close(self) -> None:
-        """Delete this world, if it is a fork that is still there."""
+        """Delete this world, if it is a fork that is still there; give up the connection to a server."""
+        if isinstance(self.door, There):
+            self.door.close()
+            return
         if self.world is not self.worlds.default and self.worlds.get(self.world.name) is self.world:
             self.worlds.drop(self.world.name)
 
