@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Generic, TypeVar
@@ -15,7 +16,7 @@ from reseller_sandbox.core.state import Change, Draft, State
 from reseller_sandbox.worlds.journal import Entry, Journal
 from reseller_sandbox.worlds.limits import Limits
 from reseller_sandbox.worlds.moment import Journey, Moment
-from reseller_sandbox.worlds.turn import Turn
+from reseller_sandbox.worlds.turn import Busy, Turn, hurried
 
 T = TypeVar("T")
 
@@ -103,11 +104,9 @@ class World:
     def _followed(self) -> Moment:
         """The moment with its clock caught up with the machine's; kept, unless the world is busy just now."""
         followed = self.moment.followed()
-        if followed is not self.moment and self.lock.acquire(blocking=False):
-            try:
+        if followed is not self.moment:
+            with suppress(Busy), hurried(), self.lock:
                 followed = self.moment = self.moment.followed()
-            finally:
-                self.lock.release()
         return followed
 
     def next_request(self) -> str:
