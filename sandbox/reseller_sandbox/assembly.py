@@ -8,7 +8,7 @@ from reseller_sandbox import fixture
 from reseller_sandbox.control.interface import Control
 from reseller_sandbox.core.assumptions import profile
 from reseller_sandbox.core.clock import Clock
-from reseller_sandbox.faults import Vocabulary
+from reseller_sandbox.core.words import Vocabulary
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.auth import Signatures

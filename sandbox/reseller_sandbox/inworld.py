@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reseller_sandbox.faults import Vocabulary
+from reseller_sandbox.core.words import Vocabulary, read_match
 from reseller_sandbox.worlds import Entry, Line, World, Worlds, diff, history_points, ledger, shown, verify
 from reseller_sandbox.worlds.diff import Difference
 from reseller_sandbox.worlds.explain import Explanation, explain
 from reseller_sandbox.worlds.ledger import Ledger, Wanted
-from reseller_sandbox.worlds.match import Match
 
 
 class InWorld:
@@ -86,24 +85,24 @@ class InWorld:
 
     def verify(
         self,
+        match: Mapping[str, Any] | None = None,
         *,
         count: int | None = None,
         at_least: int | None = None,
         at_most: int | None = None,
-        **match: Any,
     ) -> tuple[Entry, ...]:
         """Assert that requests like ``match`` came: ``count`` of them, within bounds, or one at least.
 
-        Takes the fields of ``Match``; answers the requests. The
-        AssertionError says what came near.
+        ``match`` is written as that of a fault; answers the requests. The AssertionError says what came near.
         """
-        wanted = Match.of(self.worlds.fixtures.words, **match)
+        wanted = read_match(match or {}, self.worlds.fixtures.words)
         verdict = verify.count(self.world, wanted, exactly=count, least=at_least, most=at_most)
         return _asserted(verdict)
 
     def verify_in_order(self, *matches: Mapping[str, Any]) -> tuple[Entry, ...]:
         """Assert that requests like each of ``matches`` came one after another; answers them."""
-        wanted = [Match.of(self.worlds.fixtures.words, **match) for match in matches]
+        words = self.worlds.fixtures.words
+        wanted = [read_match(match, words, f"in_order[{at}]") for at, match in enumerate(matches)]
         return _asserted(verify.in_order(self.world, wanted))
 
 
@@ -132,8 +131,8 @@ class JournalView:
         return shown.entry(self.get(request))
 
     def find(self, **match: Any) -> tuple[Entry, ...]:
-        """The requests that are like ``match``: the fields of ``Match``."""
-        return verify.find(self._world, Match.of(self._words, **match))
+        """The requests that are like ``match``: the parts of a match."""
+        return verify.find(self._world, read_match(match, self._words, ""))
 
     def count(self, **match: Any) -> int:
         """How many requests are like ``match``."""

@@ -48,6 +48,7 @@ NAMES = {
     "control.faults": "faults.list",
     "control.faults.replace": "faults.replace",
     "control.faults.add": "faults.add",
+    "control.faults.change": "faults.change",
     "control.faults.clear": "faults.clear",
     "control.faults.remove": "faults.remove",
     "control.faults.kinds": "faults.kinds",

@@ -9,9 +9,10 @@ from hypothesis import given, strategies
 from openapi_spec_validator import validate
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.parts import parameters
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.faults import KINDS, Match, When
-from reseller_sandbox.faults.parameters import parameters
+from reseller_sandbox.faults import KINDS, When
 from reseller_sandbox.worlds.limits import Limits
 from tests.registry import REGISTRY
 
@@ -40,7 +41,7 @@ def shared():
 
 
 def names(answer):
-    assert answer.status_code == 200, answer.text
+    assert answer.status_code == (201 if answer.request.method == "POST" else 200), answer.text
     return [rule["name"] for rule in answer.json["faults"]]
 
 
@@ -55,6 +56,7 @@ def test_list_add_replace_remove_and_clear(client):
         "kind": "reset",
         "match": {},
         "when": {"nth": 9, "phase": "before"},
+        "paused": False,
         "matched": 1,
         "struck": 0,
         "spent": False,
@@ -152,6 +154,7 @@ def test_kinds_and_presets_are_described(client):
             "error",
             "latency",
             "drip",
+            "bandwidth",
             "hang",
             "reset",
             "close",
@@ -181,9 +184,9 @@ def test_kinds_and_presets_are_described(client):
         "from",
         "until",
     ]
-    assert [one["name"] for one in told["match"]] == (
-        ["operation", "domain", "account", "method", "path", "body", "changed"]
-    )
+    matched = "operation domain account method path headers query body outcome carried_out changed fault"
+    assert [one["name"] for one in told["match"]] == matched.split()
+    assert [one["name"] for one in told["kept"]] == ["paused", "matched", "struck", "spent"]
     presets = client.get(f"{FAULTS}/presets").json["presets"]
     assert [one["preset"] for one in presets] == [
         "flaky", "outage", "lost-responses", "slow", "rate-limited", "maintenance",
@@ -204,7 +207,7 @@ def test_the_document_shows_it(client):
     paths = {path: set(found) for path, found in document["paths"].items() if path.startswith(FAULTS)}
     assert paths == {
         FAULTS: {"get", "put", "post", "delete"},
-        f"{FAULTS}/{{name}}": {"delete"},
+        f"{FAULTS}/{{fault}}": {"delete", "patch"},
         f"{FAULTS}/kinds": {"get"},
         f"{FAULTS}/presets": {"get"},
     }

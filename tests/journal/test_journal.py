@@ -37,7 +37,13 @@ def test_an_entry_says_all_there_is_to_say(sandbox: Sandbox) -> None:
             "request": {
                 "method": "POST",
                 "target": "/v3/domains/createDomain",
-                "headers": {},
+                "headers": {
+                    "Content-Length": str,
+                    "Content-Type": str,
+                    "Host": str,
+                    "X-Svc-Apikey": "main-key",
+                    "X-Svc-Signature": "***",
+                },
                 "body": {"domain": {"domainName": "told.com"}, "years": 2},
                 "cut": None,
             },

@@ -33,6 +33,7 @@ STRUCK = [
     ({"kind": "latency", "seconds": 0.01, "when": BEFORE}, True, "ok"),
     ({"kind": "latency", "seconds": 0.01, "when": AFTER}, True, "ok"),
     ({"kind": "drip", "size": 1000, "pause": 0}, True, "ok"),
+    ({"kind": "bandwidth", "rate": 10**6}, True, "ok"),
     ({"kind": "mutate", "path": "totalPaid", "drop": True}, True, "ok"),
     ({"kind": "duplicate"}, True, "ok"),
     ({"kind": "duplicate", "answer": "second"}, True, "name_taken"),
@@ -119,4 +120,4 @@ def test_a_failed_verification_tells_what_came_of_each(sandbox: Sandbox, main: A
     sandbox.faults.add("reset", name="lost", when=AFTER)
     _struck(main)
     with pytest.raises(AssertionError, match=r"r1 .*: fault, though carried out \(fault lost\)"):
-        sandbox.verify(operation="v3.createDomain", outcome="ok")
+        sandbox.verify({"operation": "v3.createDomain", "outcome": "ok"})

@@ -132,13 +132,13 @@ def test_in_python_it_asserts(sandbox: Sandbox, main: Api) -> None:
     """A test asserts with one call; when it fails the message shows what came near."""
     register(main, "one.com")
     renew(main, "one.com")
-    assert [entry.id for entry in sandbox.verify(operation="v3.createDomain", count=1)] == ["r1"]
+    assert [entry.id for entry in sandbox.verify({"operation": "v3.createDomain"}, count=1)] == ["r1"]
     sandbox.verify_in_order({"operation": "v3.create*"}, {"operation": "v3.renew*"})
     with pytest.raises(AssertionError) as failed:
-        sandbox.verify(operation="v3.createDomain", body={"years": 2})
+        sandbox.verify({"operation": "v3.createDomain", "body": {"years": 2}})
     assert "at least 1 expected, 0 came" in str(failed.value)
     assert "near: r1 v3.createDomain one.com by main: ok: body.years is 1, not 2" in str(failed.value)
     with pytest.raises(AssertionError, match="exactly 3 expected, 1 came"):
-        sandbox.verify(operation="v3.createDomain", count=3)
+        sandbox.verify({"operation": "v3.createDomain"}, count=3)
     with pytest.raises(Refused, match="operatoin"):
-        sandbox.verify(operatoin="v3.createDomain")
+        sandbox.verify({"operatoin": "v3.createDomain"})

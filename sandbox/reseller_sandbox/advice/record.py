@@ -9,10 +9,10 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl
 
+from reseller_sandbox.core.matching import NO_OPERATION
 from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.worlds import Entry, Moment
-from reseller_sandbox.worlds.journal import NO_OPERATION
 
 #: The operation that lists an account's names.
 LIST = "v3.listDomains"

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import RAISE, pre_load
 
-from reseller_sandbox.faults import Vocabulary
+from reseller_sandbox.core.words import Vocabulary
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.worlds import World, Worlds
 

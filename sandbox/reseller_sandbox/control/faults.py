@@ -8,6 +8,7 @@ from marshmallow import INCLUDE, Schema, fields
 
 from reseller_sandbox.control.call import ControlCall, Strict
 from reseller_sandbox.core import refusals
+from reseller_sandbox.core.parts import schema
 from reseller_sandbox.core.refusals import (
     FAULT_EXISTS,
     INVALID_PARAMETER,
@@ -15,7 +16,8 @@ from reseller_sandbox.core.refusals import (
     UNKNOWN_FAULT,
     Rule,
 )
-from reseller_sandbox.faults import Vocabulary, reading
+from reseller_sandbox.core.words import Vocabulary
+from reseller_sandbox.faults import KINDS, When, reading
 from reseller_sandbox.web.errors import EMPTY_BODY
 from reseller_sandbox.web.fields import Listed, Shape, Shaped, Text, Truth, Within
 from reseller_sandbox.web.generation import Endpoint
@@ -41,10 +43,16 @@ class OneWanted(Schema):
         unknown = INCLUDE
 
     name = fields.Raw(allow_none=True, metadata={"type": "string"})
-    kind = fields.Raw(allow_none=True, metadata={"enum": list(reading.KINDS)})
+    kind = fields.Raw(allow_none=True, metadata={"enum": list(KINDS)})
     preset = fields.Raw(allow_none=True, metadata={"type": "string"})
-    match = fields.Raw(allow_none=True, metadata={"type": "object"})
-    when = fields.Raw(allow_none=True, metadata={"type": "object"})
+    match = fields.Raw(allow_none=True, metadata={"type": "object", "properties": reading.match_schema()})
+    when = fields.Raw(allow_none=True, metadata={"type": "object", "properties": schema(When)})
+    paused = fields.Raw(allow_none=True, metadata={"type": "boolean"})
+
+
+class ChangesWanted(OneWanted):
+    """What is to be different: parts of ``match`` and ``when`` one by one, all else whole; a null takes away
+    what was there."""
 
 
 class RuleShown(Shape):
@@ -54,6 +62,7 @@ class RuleShown(Shape):
     kind = Text()
     match = fields.Dict()
     when = fields.Dict()
+    paused = Truth()
     matched = fields.Integer()
     struck = fields.Integer()
     spent = Truth()
@@ -93,11 +102,12 @@ class KindShown(Shape):
 
 
 class KindsShown(Shape):
-    """Every kind, and what any rule may say of requests (``match``) and of times (``when``)."""
+    """Every kind, and what any rule may say of requests (``match``), of times (``when``) and of itself."""
 
     kinds = Listed(Within(KindShown))
     match = Listed(Within(ParameterShown))
     when = Listed(Within(ParameterShown))
+    kept = Listed(Within(ParameterShown))
 
 
 class PresetShown(Shape):
@@ -142,6 +152,11 @@ def endpoints(vocabulary: Vocabulary) -> tuple[Endpoint, ...]:
         """Add a rule after the others, or those of a preset; the answer is what was added."""
         return {"faults": there(call).place(call.arguments).rules}
 
+    def change(call: ControlCall) -> dict[str, Any]:
+        """Change a rule, or pause it: it stays where it is, and goes on counting."""
+        changes = {key: value for key, value in call.arguments.items() if key != "fault"}
+        return {"faults": [there(call).change(call.arguments["fault"], changes)]}
+
     def clear(call: ControlCall) -> dict[str, Any]:
         """Take every rule away."""
         there(call).clear()
@@ -149,11 +164,17 @@ def endpoints(vocabulary: Vocabulary) -> tuple[Endpoint, ...]:
 
     def remove(call: ControlCall) -> dict[str, Any]:
         """Take one rule away; the answer is the others."""
-        there(call).remove(call.arguments["name"])
+        there(call).remove(call.arguments["fault"])
         return show(call)
 
     def row(
-        name: str, method: str, handle: Any, *refuses: Rule, at: str = "", body: Schema | None = None
+        name: str,
+        method: str,
+        handle: Any,
+        *refuses: Rule,
+        at: str = "",
+        body: Schema | None = None,
+        status: int = 200,
     ) -> Endpoint:
         may_refuse = (*EMPTY_BODY, INVALID_PARAMETER) if body else (refusals.MALFORMED_BODY,)
         return Endpoint(
@@ -163,15 +184,17 @@ def endpoints(vocabulary: Vocabulary) -> tuple[Endpoint, ...]:
             handle=handle,
             body=body,
             answer=RulesShown(),
+            status=status,
             refuses=(*(may_refuse if method != "GET" else ()), *refuses),
         )
 
     return (
         row("", "GET", show),
         row(".replace", "PUT", replace, TOO_MANY_FAULTS, body=RulesWanted()),
-        row(".add", "POST", add, FAULT_EXISTS, TOO_MANY_FAULTS, body=OneWanted()),
+        row(".add", "POST", add, FAULT_EXISTS, TOO_MANY_FAULTS, body=OneWanted(), status=201),
+        row(".change", "PATCH", change, UNKNOWN_FAULT, at="/{fault}", body=ChangesWanted()),
         row(".clear", "DELETE", clear),
-        row(".remove", "DELETE", remove, UNKNOWN_FAULT, at="/{name}"),
+        row(".remove", "DELETE", remove, UNKNOWN_FAULT, at="/{fault}"),
         Endpoint(
             id="control.faults.kinds",
             method="GET",

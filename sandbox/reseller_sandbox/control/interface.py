@@ -20,8 +20,8 @@ from reseller_sandbox.control import (
 from reseller_sandbox.control.call import ControlCall, Nothing
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import PLAIN, Refused, Rule
-from reseller_sandbox.faults import Vocabulary
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, PLAIN, Refused, Rule
+from reseller_sandbox.core.words import Vocabulary
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.bodies import load, read_object
@@ -118,7 +118,7 @@ class Control:
         facts: Mapping[str, object],
         incoming: Incoming,
         world: World,
-        endpoint: Endpoint,
+        endpoint: Endpoint | None,
     ) -> Answer:
         """Nothing strikes control."""
         return self.refuse(Refused(refusals.INTERNAL_ERROR, **facts), incoming, world, endpoint)
@@ -129,8 +129,9 @@ class Control:
 
 
 def _strict(row: Endpoint) -> Endpoint:
-    """``row``, which takes an empty object where it does anything and takes nothing else."""
+    """``row``, which takes an empty object, and an empty query, where it takes nothing else."""
+    refuses = dict.fromkeys((INVALID_PARAMETER, *row.refuses))
+    row = replace(row, query=row.query or Nothing(), refuses=tuple(refuses))
     if row.method == "GET" or row.body is not None:
         return row
-    refuses = dict.fromkeys((refusals.MALFORMED_BODY, refusals.INVALID_PARAMETER, *row.refuses))
-    return replace(row, body=Nothing(), refuses=tuple(refuses))
+    return replace(row, body=Nothing(), refuses=tuple(dict.fromkeys((MALFORMED_BODY, *refuses))))

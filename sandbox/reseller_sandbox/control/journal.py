@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import ValidationError, fields, validate, validates_schema
 
@@ -10,11 +10,13 @@ from reseller_sandbox.control.call import ControlCall, Strict
 from reseller_sandbox.control.history import ChangeShown
 from reseller_sandbox.control.ledger import MovementShown
 from reseller_sandbox.core import refusals
+from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.parts import schema, spoken
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY
-from reseller_sandbox.web.fields import Digits, Instant, Listed, Shape, Text, Truth, Whole, Within
+from reseller_sandbox.core.words import read_match
+from reseller_sandbox.web.fields import Digits, Instant, Listed, Shape, Shaped, Text, Truth, Whole, Within
 from reseller_sandbox.web.generation import Endpoint
 from reseller_sandbox.worlds import plain, shown, verify
-from reseller_sandbox.worlds.match import Match
 from reseller_sandbox.worlds.verify import NearMiss, Verdict
 
 #: How many requests are listed where nobody says.
@@ -109,47 +111,37 @@ class JournalShown(Shape):
     dropped = fields.Integer()
 
 
-class MatchWanted(Strict):
-    """Which requests are meant.
+class MatchWanted(fields.Raw):
+    """Which requests are meant; how it is read is the match's own business."""
 
-    ``operation``, ``domain``, ``method``, ``path`` and ``fault``, the name of one that struck, are patterns
-    with ``*`` and ``?``; ``carried_out`` is whether the operation was done; ``outcome`` is what the client
-    was told: ``ok`` (done, and answered so), ``refused``, ``fault``, an error's name or a status (``404``,
-    ``4xx``); ``since`` is an instant, or the request after which they came.
-    """
-
-    operation = Text()
-    account = Text()
-    domain = Text()
-    outcome = Text()
-    carried_out = fields.Raw(metadata={"type": "boolean"})
-    fault = Text()
-    since = Text()
-    method = Text()
-    path = Text()
+    shape: ClassVar[Shaped] = {"type": "object", "properties": schema(Match), "additionalProperties": False}
 
 
-class BodyMatchWanted(MatchWanted):
-    """Which requests are meant; ``body`` is what the JSON body must hold, among other things."""
-
-    body = fields.Raw()
-
-
-class JournalWanted(MatchWanted):
+class _Limited(Strict):
     """Which requests are meant, and how many of the latest to show."""
 
     limit = Digits(validate=validate.Range(0, 10_000, error="must lie between 0 and 10000"))
+
+
+#: What a match says in words, each of which fits into a query string.
+_SPOKEN = {
+    name: fields.Raw(metadata=shape)
+    for name, shape in schema(Match).items()
+    if name not in ("headers", "query", "body")
+}
+
+JournalWanted = _Limited.from_dict(dict(_SPOKEN), name="JournalWanted")
 
 
 class VerifyWanted(Strict):
     """What is expected: ``match`` with ``count``, ``at_least`` or ``at_most`` (one at least where none is
     said), or ``in_order``, a list of matches."""
 
-    match = Within(BodyMatchWanted)
+    match = MatchWanted()
     count = Whole()
     at_least = Whole()
     at_most = Whole()
-    in_order = Listed(Within(BodyMatchWanted))
+    in_order = Listed(MatchWanted())
 
     @validates_schema
     def one_kind(self, given: dict[str, Any], **_: Any) -> None:
@@ -196,7 +188,7 @@ def show_all(call: ControlCall) -> dict[str, Any]:
     """The requests that the world remembers, with their answers, changes and refusals."""
     given = dict(call.arguments)
     limit = given.pop("limit", LISTED)
-    found = verify.find(call.world, Match.of(call.words, **given))
+    found = verify.find(call.world, _match(call, spoken(Match, given), ""))
     return {
         "requests": [shown.entry(entry) for entry in found[max(len(found) - limit, 0) :]],
         "matching": len(found),
@@ -223,10 +215,17 @@ def check(call: ControlCall) -> dict[str, Any]:
     asked = call.arguments
     if "in_order" in asked:
         return _verdict(
-            verify.in_order(call.world, [Match.of(call.words, **match) for match in asked["in_order"]])
+            verify.in_order(
+                call.world,
+                [_match(call, match, f"in_order[{at}]") for at, match in enumerate(asked["in_order"])],
+            )
         )
     bounds = {"exactly": asked.get("count"), "least": asked.get("at_least"), "most": asked.get("at_most")}
-    return _verdict(verify.count(call.world, Match.of(call.words, **asked["match"]), **bounds))
+    return _verdict(verify.count(call.world, _match(call, asked["match"]), **bounds))
+
+
+def _match(call: ControlCall, given: Any, place: str = "match") -> Match:
+    return read_match(given, call.words, place)
 
 
 def _verdict(verdict: Verdict) -> dict[str, Any]:

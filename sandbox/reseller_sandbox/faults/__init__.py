@@ -1,23 +1,22 @@
 """Faults: rules that make requests fail as they would in earnest, before or after they take effect."""
 
-from reseller_sandbox.faults.book import Count, FaultBook
-from reseller_sandbox.faults.kind import Asked, Kind, Luck, Phase, Target, Turn
-from reseller_sandbox.faults.reading import KINDS, BadFaults, Vocabulary
-from reseller_sandbox.faults.rule import FaultRule, Match, When
+from reseller_sandbox.faults.book import FaultBook, Strike
+from reseller_sandbox.faults.effects import Effects
+from reseller_sandbox.faults.kind import Asked, Kind, Phase
+from reseller_sandbox.faults.kinds import KINDS
+from reseller_sandbox.faults.reading import BadFaults
+from reseller_sandbox.faults.rule import Count, FaultRule, When
 
 __all__ = [
     "KINDS",
     "Asked",
     "BadFaults",
     "Count",
+    "Effects",
     "FaultBook",
     "FaultRule",
     "Kind",
-    "Luck",
-    "Match",
     "Phase",
-    "Target",
-    "Turn",
-    "Vocabulary",
+    "Strike",
     "When",
 ]

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet
 
-from reseller_sandbox.faults.kind import Asked, Luck, Phase, Target, Turn
-from reseller_sandbox.faults.rule import FaultRule
-
-
-@dataclass(frozen=True, slots=True)
-class Count:
-    """How many requests a rule matched while in force, how many it struck, and what its kind remembers."""
-
-    matched: int = 0
-    struck: int = 0
-    memory: Any = None
-
+from reseller_sandbox.faults.effects import Effects
+from reseller_sandbox.faults.kind import Asked, Luck, Phase, Turn
+from reseller_sandbox.faults.rule import Count, FaultRule
 
 _NONE = Count()
+
+
+@dataclass(slots=True, eq=False)
+class Strike:
+    """The rules of a phase that struck a request, and what becomes of it by them."""
+
+    rules: Sequence[FaultRule]
+    effects: Effects
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,46 +36,51 @@ class FaultBook:
     waiting: HashTrieSet[object] = field(default_factory=HashTrieSet)
 
     def count(self, name: str) -> Count:
-        """What a rule has counted."""
+        """Return what a rule has counted."""
         return self.counts.get(name, _NONE)
 
     def strike(
-        self, phase: Phase, asked: Asked, now: datetime, seed: str, target: Target
-    ) -> tuple[FaultBook, list[FaultRule]]:
+        self, phase: Phase, asked: Asked, now: datetime, seed: str, effects: Effects
+    ) -> tuple[FaultBook, Strike]:
         """Let the rules of a phase have their turn at a request, in their order.
 
-        Those that strike do so on ``target``. Answers them, and the book with the new counts.
+        Answers the book with the new counts, and what they have made of ``effects``.
         """
         counts, struck = self.counts, []
         for rule in self.rules:
             count = counts.get(rule.name, _NONE)
-            if rule.phase != phase or not rule.when.in_force(count.struck, now):
+            if rule.phase != phase or rule.paused or not rule.when.in_force(count, now):
                 continue
-            if not rule.match(asked) or not rule.kind.applies(asked):
+            if not rule.matches(asked):
                 continue
             matched = count.matched + 1
             turn = Turn(asked, now, Luck(f"{seed}/fault/{rule.name}/{matched}"), count.memory)
-            hit = rule.when.strikes(matched, turn.luck) and rule.kind.strike(target, turn)
-            counts = counts.insert(rule.name, Count(matched, count.struck + hit, turn.memory))
-            if hit:
+            after = rule.kind.strike(effects, turn) if rule.when.strikes(matched, turn.luck) else None
+            counts = counts.insert(rule.name, Count(matched, count.struck + (after is not None), turn.memory))
+            if after is not None:
+                effects = after
                 struck.append(rule)
-                if rule.kind.decides:
+                if effects.final:
                     break
-        return (self if counts is self.counts else replace(self, counts=counts)), struck
+        book = self if counts is self.counts else replace(self, counts=counts)
+        return book, Strike(struck, effects)
 
-    def with_rules(self, rules: tuple[FaultRule, ...]) -> FaultBook:
-        """Other rules; those that were there already, under the same name, go on counting."""
+    def with_rules(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count]) -> FaultBook:
+        """Return the book with other rules; those that were there already go on counting.
+
+        The others begin at what ``counts`` says.
+        """
         kept = {rule.name: rule for rule in self.rules}
-        counts: HashTrieMap[str, Count] = HashTrieMap()
+        new: HashTrieMap[str, Count] = HashTrieMap()
         for rule in rules:
-            if rule.name in self.counts and kept.get(rule.name) is rule:
-                counts = counts.insert(rule.name, self.counts[rule.name])
-        return replace(self, rules=rules, counts=counts)
+            count = self.count(rule.name) if kept.get(rule.name) is rule else counts.get(rule.name, _NONE)
+            new = new.insert(rule.name, count)
+        return replace(self, rules=rules, counts=new)
 
     def holding(self, request: object) -> FaultBook:
-        """The book while ``request`` waits."""
+        """Return the book while ``request`` waits."""
         return replace(self, waiting=self.waiting.insert(request))
 
     def released(self, request: object) -> FaultBook:
-        """The book once ``request`` waits no longer; raises KeyError when it does not."""
+        """Return the book once ``request`` waits no longer; raises KeyError when it does not."""
         return replace(self, waiting=self.waiting.remove(request))

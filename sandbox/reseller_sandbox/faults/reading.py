@@ -6,40 +6,39 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from fnmatch import fnmatchcase
-from typing import Any
+from typing import Any, NamedTuple
 
 from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.parts import (
+    Number,
+    Problems,
+    Switch,
+    described,
+    parameter,
+    parameters,
+    read,
+    schema,
+    shown,
+)
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.values import complaint
-from reseller_sandbox.faults import answers, connection, effects, limits, timing
-from reseller_sandbox.faults.book import Count
+from reseller_sandbox.core.signatures import kind_of
+from reseller_sandbox.core.values import When as Ahead
+from reseller_sandbox.core.values import complaint, instant, nearest
+from reseller_sandbox.core.words import Vocabulary, unknown
 from reseller_sandbox.faults.kind import Kind
-from reseller_sandbox.faults.parameters import Problems, described, nearest, parameters, read, schema, shown
+from reseller_sandbox.faults.kinds import KINDS, Error
 from reseller_sandbox.faults.presets import PRESETS, expanded
-from reseller_sandbox.faults.rule import FaultRule, Match, When
-
-#: Every kind of fault, by name.
-KINDS: Mapping[str, type[Kind]] = {
-    kind.name: kind
-    for kind in (
-        answers.Error,
-        timing.Latency,
-        timing.Drip,
-        connection.Hang,
-        connection.Reset,
-        connection.Close,
-        connection.Truncate,
-        connection.Garbage,
-        answers.Mutate,
-        limits.RateLimit,
-        effects.Duplicate,
-        effects.Stale,
-    )
-}
+from reseller_sandbox.faults.rule import MANY, Count, FaultRule, When
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-_OWN = ("name", "match", "when", "kind")
+_OWN = frozenset({"name", "match", "when", "kind", "paused", "matched", "struck", "spent"})
+
+#: What a rule may match on only once the request has been answered.
+_ANSWERED = ("outcome", "carried_out", "changed", "fault")
+
+#: What can be matched of requests of the past alone.
+_PAST = ("since",)
 
 
 class BadFaults(Refused):
@@ -50,42 +49,45 @@ class BadFaults(Refused):
         self.problems = tuple(problems)
 
 
-@dataclass(frozen=True, slots=True)
-class Vocabulary:
-    """The words that rules may use: ids of operations, and the names of each interface's errors.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """What a rule is shown with beside what it does; ``spent`` follows from the rest."""
 
-    An interface is called as the ids of its operations begin.
-    """
+    paused: bool = parameter(
+        Switch(), "Whether it strikes nothing for now, and keeps what it counted.", default=False
+    )
+    matched: int = parameter(Number(0, MANY, whole=True), "How many requests it has matched.", default=0)
+    struck: int = parameter(Number(0, MANY, whole=True), "How many of them it has struck.", default=0)
+    spent: bool = parameter(Switch(), "Whether it will not strike again.", default=False)
 
-    operations: frozenset[str]
-    errors: Mapping[str, frozenset[str]]
 
-    def interfaces(self, globs: Iterable[str]) -> list[str]:
-        """The interfaces that have an operation which one of ``globs`` matches; all of them without any."""
-        globs = tuple(globs)
-        matched = {
-            operation.partition(".")[0]
-            for operation in self.operations
-            if not globs or any(fnmatchcase(operation, glob) for glob in globs)
-        }
-        return sorted(matched)
+class Read(NamedTuple):
+    """A rule, and what it has counted already."""
+
+    rule: FaultRule
+    counted: Count
 
 
 def read_rules(
-    given: Sequence[Any], vocabulary: Vocabulary | None, taken: Iterable[str] = (), place: str = "rules[{}]"
-) -> tuple[FaultRule, ...]:
-    """The rules that ``given`` describes, presets among them; names in ``taken`` are not free.
+    given: Sequence[Any],
+    vocabulary: Vocabulary | None,
+    taken: Iterable[str] = (),
+    place: str = "rules[{}]",
+    now: datetime | None = None,
+) -> tuple[Read, ...]:
+    """Read the rules that ``given`` describes, presets among them; names in ``taken`` are not free.
 
-    ``place`` is where each of them stands. Without a vocabulary any word will do for an operation or an
-    error. Raises ``BadFaults``.
+    ``place`` is where each of them stands, ``now`` the instant that lengths of time are counted from. What
+    ``given`` answered for a rule can be given again. Without a vocabulary any word will do for an operation
+    or an error. Raises ``BadFaults``.
     """
     problems = Problems()
     named = dict.fromkeys(taken, "a rule that is there already")
-    rules: list[FaultRule] = []
+    rules: list[Read] = []
     for number, item in enumerate(given):
         at = place.format(number)
         for one in _each(item, at, problems):
-            rule = _rule(one, at, vocabulary, named, problems)
+            rule = _rule(one, at, vocabulary, named, now, problems)
             if rule is not None:
                 rules.append(rule)
     if problems.found:
@@ -94,24 +96,41 @@ def read_rules(
 
 
 def given(rule: FaultRule) -> dict[str, Any]:
-    """A rule as JSON, as it can be given again; its name apart."""
+    """Return a rule as JSON, as it can be given again; its name apart."""
     return {
         "kind": rule.kind.name,
         "match": shown(rule.match),
         "when": {"phase": rule.phase, **shown(rule.when)},
+        **({"paused": True} if rule.paused else {}),
         **shown(rule.kind),
     }
 
 
 def written(rule: FaultRule, count: Count, now: datetime) -> dict[str, Any]:
-    """A rule as JSON: as it can be given again, with its counts and whether it is spent."""
+    """Return a rule as JSON: as it can be given again, with its counts and whether it is spent."""
     return {
         "name": rule.name,
         **given(rule),
+        "paused": rule.paused,
         "matched": count.matched,
         "struck": count.struck,
-        "spent": rule.when.spent(count.struck, now),
+        "spent": rule.when.spent(count, now),
     }
+
+
+def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a rule as JSON with ``changes``: parts of ``match`` and ``when`` one by one, all else whole.
+
+    A null takes away what was there. Another kind comes with parameters of its own.
+    """
+    before = {"name": rule.name, **given(rule)}
+    if changes.get("kind") not in (None, rule.kind.name):
+        before = {key: value for key, value in before.items() if key in _OWN}
+    after = {**before, **changes}
+    for section in ("match", "when"):
+        if isinstance(changes.get(section), Mapping):
+            after[section] = {**before[section], **changes[section]}
+    return after
 
 
 def kinds() -> list[dict[str, Any]]:
@@ -137,15 +156,22 @@ def presets() -> list[dict[str, Any]]:
 
 def parts() -> dict[str, list[dict[str, Any]]]:
     """What every rule may say beside its kind's parameters."""
-    return {"match": described(Match), "when": described(When)}
+    match = [part for part in described(Match) if part["name"] not in _PAST]
+    return {"match": match, "when": described(When), "kept": described(Kept)}
+
+
+def match_schema() -> dict[str, dict[str, object]]:
+    """Return what a rule may match on as JSON Schema, by key."""
+    return {key: shape for key, shape in schema(Match).items() if key not in _PAST}
 
 
 def rule_schema() -> dict[str, Any]:
     """A rule as JSON Schema."""
     common = {
         "name": {"type": "string", "pattern": f"^{_NAME.pattern}$"},
-        "match": {"type": "object", "properties": schema(Match), "additionalProperties": False},
+        "match": {"type": "object", "properties": match_schema(), "additionalProperties": False},
         "when": {"type": "object", "properties": schema(When), "additionalProperties": False},
+        **schema(Kept),
     }
     return {
         "oneOf": [
@@ -193,35 +219,62 @@ def _each(item: Any, at: str, problems: Problems) -> list[Any]:
 
 
 def _rule(
-    given: Any, at: str, vocabulary: Vocabulary | None, named: dict[str, str], problems: Problems
-) -> FaultRule | None:
+    given: Any,
+    at: str,
+    vocabulary: Vocabulary | None,
+    named: dict[str, str],
+    now: datetime | None,
+    problems: Problems,
+) -> Read | None:
     if not isinstance(given, Mapping):
         problems.add(at, "must be an object")
         return None
-    match = _section(Match, given.get("match"), _in(at, "match"), problems)
-    when = _section(When, given.get("when"), _in(at, "when"), problems)
+    match = read(Match, {} if given.get("match") is None else given["match"], _in(at, "match"), problems)
+    when = _when(given.get("when"), _in(at, "when"), now, problems)
     kind = _kind(given, at, problems)
     name = _name(given, at, named, problems)
-    if vocabulary is not None and match is not None:
-        _check_operations(match, _in(at, "match.operation"), vocabulary, problems)
-    if vocabulary is not None and match is not None and isinstance(kind, answers.Error):
-        _check_error(kind, match, _in(at, "error"), vocabulary, problems)
-    if match is None or when is None or kind is None:
+    kept = read(Kept, {key: given[key] for key in parameters(Kept) if key in given}, at, problems)
+    if match is not None:
+        for key, problem in unknown(match, vocabulary):
+            problems.add(_in(at, f"match.{key}"), problem)
+        if vocabulary is not None and isinstance(kind, Error):
+            _check_error(kind, match, _in(at, "error"), vocabulary, problems)
+    if match is None or when is None or kind is None or kept is None:
         return None
-    rule = FaultRule(name, kind, match, when)
-    if rule.phase not in kind.phases:
-        problems.add(_in(at, "when.phase"), f"must be {kind.phases[0]} for the kind {kind.name}")
-    if match.changed is not None and rule.phase != "after":
-        problems.add(_in(at, "match.changed"), "goes with the phase after")
-    return rule
+    rule = FaultRule(name, kind, match, when, kept.paused)
+    _check_phase(rule, at, problems)
+    return Read(rule, Count(kept.matched, kept.struck))
 
 
-def _section(of: Any, given: Any, at: str, problems: Problems) -> Any:
-    section = read(of, {} if given is None else given, at, problems)
-    if isinstance(section, When):
-        for key, problem in section.mistakes():
-            problems.add(_in(at, key), problem)
-    return section
+def _when(given: Any, at: str, now: datetime | None, problems: Problems) -> When | None:
+    given = {} if given is None else given
+    if isinstance(given, Mapping) and now is not None:
+        given = {
+            key: _ahead(value, now) if key in ("from", "until") else value for key, value in given.items()
+        }
+    when = read(When, given, at, problems)
+    for key, problem in when.mistakes() if when is not None else ():
+        problems.add(_in(at, key), problem)
+    return when
+
+
+def _ahead(given: Any, now: datetime) -> Any:
+    """The instant that a length of time leads to; anything else stays as it is."""
+    try:
+        return instant(kind_of(Ahead).read(given), now)
+    except (ValueError, OverflowError):
+        return given
+
+
+def _check_phase(rule: FaultRule, at: str, problems: Problems) -> None:
+    if rule.phase not in rule.kind.phases:
+        problems.add(_in(at, "when.phase"), f"must be {rule.kind.phases[0]} for the kind {rule.kind.name}")
+    for part in _ANSWERED:
+        if part in rule.match.parts and rule.phase != "after":
+            problems.add(_in(at, f"match.{part}"), "goes with the phase after")
+    for part in _PAST:
+        if part in rule.match.parts:
+            problems.add(_in(at, f"match.{part}"), "is for requests of the past; use when.from")
 
 
 def _kind(given: Mapping[str, Any], at: str, problems: Problems) -> Kind | None:
@@ -258,20 +311,12 @@ def _name(given: Mapping[str, Any], at: str, named: dict[str, str], problems: Pr
     return name
 
 
-def _check_operations(match: Match, at: str, vocabulary: Vocabulary, problems: Problems) -> None:
-    for glob in match.operation or ():
-        if not any(fnmatchcase(operation, glob) for operation in vocabulary.operations):
-            problems.add(at, f"matches no operation{nearest(glob, vocabulary.operations)}")
-
-
-def _check_error(
-    kind: answers.Error, match: Match, at: str, vocabulary: Vocabulary, problems: Problems
-) -> None:
+def _check_error(kind: Error, match: Match, at: str, vocabulary: Vocabulary, problems: Problems) -> None:
     if kind.error is None:
         return
     known = frozenset().union(*vocabulary.errors.values())
     if kind.error not in known:
-        problems.add(at, f"is the name of no documented error{nearest(kind.error, known)}")
+        problems.add(at, f"is the name of no documented error{nearest(kind.error, sorted(known))}")
         return
     matched = vocabulary.interfaces(match.operation or ())
     if matched and not any(kind.error in vocabulary.errors[interface] for interface in matched):

@@ -57,13 +57,16 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class Truncate:
-    """The head announces the whole body, of which ``keep`` bytes come; then a FIN, or a RST if ``reset``."""
+    """The head announces the whole body, of which ``keep`` bytes come; then a FIN, or a RST if ``reset``.
 
-    keep: int
+    They are half of it unless ``keep`` says otherwise, and one less than all of them at most.
+    """
+
+    keep: int | None = None
     reset: bool = False
 
     def __post_init__(self) -> None:
-        if self.keep < 0:
+        if self.keep is not None and self.keep < 0:
             raise ValueError(f"{self} keeps fewer than no bytes")
 
 
@@ -171,6 +174,7 @@ def _body(body: bytes, delivery: Delivery) -> Iterator[bytes]:
 def pieces(body: bytes, delivery: Delivery) -> list[bytes]:
     """What of ``body`` is sent, in the pieces it is sent in: always one or more."""
     if isinstance(delivery.cut, Truncate):
-        body = body[: delivery.cut.keep]
+        keep = len(body) // 2 if delivery.cut.keep is None else delivery.cut.keep
+        body = body[: max(min(keep, len(body) - 1), 0)]
     size = delivery.drip.size if delivery.drip else len(body)
     return [body[start : start + size] for start in range(0, len(body), size or 1)] or [b""]

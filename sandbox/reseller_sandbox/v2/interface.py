@@ -111,10 +111,18 @@ class V2(Transacting):
         return _error(assumed, code, message)
 
     def inject(
-        self, error: str, facts: Mapping[str, object], incoming: Incoming, world: World, endpoint: Endpoint
+        self,
+        error: str,
+        facts: Mapping[str, object],
+        incoming: Incoming,
+        world: World,
+        endpoint: Endpoint | None,
     ) -> Answer:
         """As ``refuse`` would, whether the operation declares the error or not."""
-        return _error(assumed_by(world, incoming), *injected.words(endpoint.id, error, facts))
+        return _error(
+            assumed_by(world, incoming),
+            *injected.words(endpoint.id if endpoint is not None else "", error, facts),
+        )
 
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:
         """The code and the documented words of each error that a rule becomes."""

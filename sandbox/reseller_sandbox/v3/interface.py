@@ -92,7 +92,7 @@ class V3(Transacting):
         facts: Mapping[str, object],
         incoming: Incoming,
         world: World,
-        endpoint: Endpoint,  # noqa: ARG002
+        endpoint: Endpoint | None,  # noqa: ARG002
     ) -> Answer:
         """As ``refuse`` would, whether the operation declares the error or not."""
         rule = self.rules.get(error, refusals.INTERNAL_ERROR)

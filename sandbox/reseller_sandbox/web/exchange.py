@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.matching import NO_OPERATION, OK
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Refusal, Refused
 from reseller_sandbox.core.state import Change
-from reseller_sandbox.faults import FaultRule
+from reseller_sandbox.faults import FaultRule, Strike
 from reseller_sandbox.server.requestlog import masked
 from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming
-from reseller_sandbox.web.struck import Struck
 from reseller_sandbox.web.subjects import subjects
 from reseller_sandbox.worlds import Entry, Moment, Outcome, World, redact
-from reseller_sandbox.worlds.journal import NO_OPERATION, OK
 from reseller_sandbox.worlds.moment import after_request
 
 
@@ -43,7 +42,7 @@ class Exchange:
     admitted: bool = False
     carried_out: bool = False
     instead: str = ""
-    held: Struck | None = None
+    held: Strike | None = None
 
     @property
     def operation(self) -> str:
@@ -79,7 +78,6 @@ class Exchange:
 
     def act(self, endpoint: Endpoint, world: World, account: Account | None, cause: str) -> Answer:
         """Carry out the operation in ``world``; raises ``Refused``."""
-        self.admitted = True
         try:
             outcome = self._attempt(endpoint, world, account, cause)
             self._set_plans_off(endpoint, accepted=outcome.refused is None)
@@ -134,7 +132,7 @@ class Exchange:
                 outcome=self.outcome,
                 faults=tuple(self.faults),
                 lost=bool(self.instead),
-                headers=() if self.admitted else tuple(redact.headers(incoming.headers.items())),
+                headers=tuple(redact.headers(incoming.headers.items())),
                 before=self.before,
                 after=self.after,
             )

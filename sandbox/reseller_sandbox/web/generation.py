@@ -192,7 +192,12 @@ class Generation(Protocol):
         """The answer to what was not."""
 
     def inject(
-        self, error: str, facts: Mapping[str, object], incoming: Incoming, world: World, endpoint: Endpoint
+        self,
+        error: str,
+        facts: Mapping[str, object],
+        incoming: Incoming,
+        world: World,
+        endpoint: Endpoint | None,
     ) -> Answer:
         """The answer to what is said to have failed with ``error``, one of its ``known_errors``.
 

@@ -16,6 +16,7 @@ from werkzeug.exceptions import HTTPException
 
 from reseller_sandbox.core.assumptions import named
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import (
     BODY_TOO_LARGE,
     INTERNAL_ERROR,
@@ -53,48 +54,60 @@ class Pipeline:
 
     def run(self, generation: Generation, endpoint: Endpoint, arguments: dict[str, Any]) -> Response:
         """Answer a request that has matched ``endpoint``."""
-        return _promptly(partial(self._run, generation, endpoint, arguments))
+        return _promptly(lambda: self._serve(generation, endpoint, arguments))
 
-    def _run(self, generation: Generation, endpoint: Endpoint, arguments: dict[str, Any]) -> Response:
+    def stray(self, error: HTTPException) -> Response:
+        """Answer a request that no endpoint takes, in the shape of the generation it looks like."""
+        return _promptly(lambda: self._serve(self._owner(request.path), None, {}, error))
+
+    def _serve(
+        self,
+        generation: Generation,
+        endpoint: Endpoint | None,
+        arguments: dict[str, Any],
+        error: HTTPException | None = None,
+    ) -> Response:
         exchange = Exchange(generation, endpoint, _incoming(arguments), stopwatch())
         again: Again | None = request.environ.pop(ENV_AGAIN, None)
         exchange.held = again.held if again is not None else None
         try:
-            self._read(exchange.incoming)
-            if again is None and _goes_aside(endpoint, exchange.incoming):
+            let_in = self._admitted(exchange, error)
+            if again is None and exchange.admitted and _goes_aside(exchange):
                 request.environ[ENV_AGAIN] = Again(aside=True)
                 return Response(status=204)
             try:
-                answer = self._perform(exchange, endpoint)
+                answer = self._perform(exchange, let_in)
             except Postponed as postponed:
                 if request.environ.get(ENV_SERVED):
                     request.environ[ENV_AGAIN] = postponed.again
                     return Response(status=204)
                 time.sleep(postponed.again.after)
                 exchange.held = postponed.again.held
-                answer = self._perform(exchange, endpoint)
+                answer = self._perform(exchange, let_in)
         except Refused as refused:
             answer = self._refuse(exchange, refused)
         except Busy:
             raise
-        except Exception as error:
-            answer = self._fail(exchange, error)
+        except Exception as failure:
+            answer = self._fail(exchange, failure)
         return self._finish(exchange, answer)
 
-    def stray(self, error: HTTPException) -> Response:
-        """Answer a request that no endpoint takes, in the shape of the generation it looks like."""
-        return _promptly(partial(self._stray, error))
-
-    def _stray(self, error: HTTPException) -> Response:
-        exchange = Exchange(self._owner(request.path), None, _incoming({}), stopwatch())
+    def _admitted(
+        self, exchange: Exchange, error: HTTPException | None
+    ) -> tuple[World, Account | None] | Refused:
+        """For whom and in which world the operation is to be done, or why no operation is reached."""
+        incoming, generation = exchange.incoming, exchange.generation
         try:
-            self._read(exchange.incoming)
-            with suppress(Refused):  # only to know whose it is
-                exchange.generation.authenticate(exchange.incoming)
-            refused = unmatched.why(error, exchange.incoming, self.generations, self.max_body)
-        except Refused as earlier:
-            refused = earlier
-        return self._finish(exchange, self._refuse(exchange, refused))
+            self._read(incoming)
+            if error is not None:
+                with suppress(Refused):  # only to know whose it is
+                    generation.authenticate(incoming)
+                return unmatched.why(error, incoming, self.generations, self.max_body)
+            let_in = generation.authenticate(incoming)
+        except Refused as refused:
+            return refused
+        exchange.admitted = True
+        return let_in
 
     def crashed(self, error: Exception) -> Response:
         """Answer for a failure outside any endpoint."""
@@ -139,17 +152,23 @@ class Pipeline:
                 raise Refused(UNKNOWN_WORLD, world=_short(name))
         incoming.body = request.get_data(cache=False)
 
-    def _perform(self, exchange: Exchange, endpoint: Endpoint) -> Answer:
-        incoming, generation = exchange.incoming, exchange.generation
-        world, account = generation.authenticate(incoming)
-        if not generation.journalled:  # control, which locks what it changes for itself
-            exchange.begin(world)
-            return exchange.act(endpoint, world, account, exchange.cause)
+    def _perform(self, exchange: Exchange, let_in: tuple[World, Account | None] | Refused) -> Answer:
+        why = let_in if isinstance(let_in, Refused) else None
+        nowhere = exchange.incoming.world or self.worlds.default
+        world, account = (nowhere, None) if isinstance(let_in, Refused) else let_in
+        if not exchange.generation.journalled:  # control, which locks what it changes for itself
+            return self._act(exchange, world, account, why)
         with world.lock:
-            if world.moment.faults.rules or exchange.held is not None:
-                return strikes.perform(exchange, endpoint, world, account)
-            exchange.begin(world)
-            return exchange.act(endpoint, world, account, exchange.cause)
+            faults = world.moment.faults.rules and (why is None or why.rule is not UNKNOWN_WORLD)
+            if faults or exchange.held is not None:
+                return strikes.perform(exchange, world, account, why)
+            return self._act(exchange, world, account, why)
+
+    def _act(self, exchange: Exchange, world: World, account: Account | None, why: Refused | None) -> Answer:
+        if why is not None or exchange.endpoint is None:
+            return self._refuse(exchange, why or Refused(INTERNAL_ERROR))
+        exchange.begin(world)
+        return exchange.act(exchange.endpoint, world, account, exchange.cause)
 
     def _fail(self, exchange: Exchange, error: Exception) -> Answer:
         frame = traceback.extract_tb(error.__traceback__)[-1]
@@ -207,10 +226,10 @@ def _incoming(arguments: dict[str, Any]) -> Incoming:
     )
 
 
-def _goes_aside(endpoint: Endpoint, incoming: Incoming) -> bool:
+def _goes_aside(exchange: Exchange) -> bool:
     """Whether the request would hold up the others, on a server that can have it done beside them."""
-    long = endpoint.lengthy_from is not None and len(incoming.body) >= endpoint.lengthy_from
-    return long and ENV_SERVED in request.environ
+    lengthy = exchange.endpoint.lengthy_from if exchange.endpoint is not None else None
+    return lengthy is not None and len(exchange.incoming.body) >= lengthy and ENV_SERVED in request.environ
 
 
 def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]]) -> dict[str, str]:

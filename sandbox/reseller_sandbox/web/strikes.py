@@ -7,13 +7,18 @@ from dataclasses import replace
 
 from flask import request
 
+from reseller_sandbox.core import money
+from reseller_sandbox.core.matching import FAULT
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.refusals import INTERNAL_ERROR, Refused
 from reseller_sandbox.core.state import Change
+from reseller_sandbox.faults import Effects, Phase, Strike
+from reseller_sandbox.faults.effects import Instead, NamedError
 from reseller_sandbox.server.delivery import ENV_DELIVERY, Again, Close, Delivery
 from reseller_sandbox.web.exchange import Exchange
-from reseller_sandbox.web.generation import Answer, Endpoint
-from reseller_sandbox.web.struck import Seen, Struck
+from reseller_sandbox.web.generation import Answer, Incoming
+from reseller_sandbox.web.seen import Seen
+from reseller_sandbox.web.subjects import subjects
 from reseller_sandbox.worlds import World
 
 #: What stands in the journal where there was no answer.
@@ -28,46 +33,60 @@ class Postponed(Exception):
         self.again = again
 
 
-def perform(exchange: Exchange, endpoint: Endpoint, world: World, account: Account | None) -> Answer:
+def perform(exchange: Exchange, world: World, account: Account | None, why: Refused | None) -> Answer:
     """Answer a request as the faults of ``world`` will have it; under its lock.
 
-    Raises ``Postponed`` when the operation is to take effect only after a delay.
+    ``why`` is for what reason it reaches no operation, if it does not. Raises ``Postponed`` when the
+    operation is to take effect only after a delay.
     """
     world.settle()
-    arrived, seen = world.moment, Seen(endpoint, exchange.incoming)
-    before = _taken_up(exchange.held, world) if exchange.held else Struck.by("before", seen, world)
+    arrived, seen = world.moment, Seen(exchange, world)
+    before = _taken_up(exchange.held, world) if exchange.held else _struck("before", seen, world, Effects())
     if before is None:
         request.environ[ENV_DELIVERY] = Delivery(cut=Close())
         return NO_ANSWER
-    if before.wait:
+    effects = before.effects
+    if effects.wait and exchange.held is None:
         world.moment = replace(world.moment, faults=world.moment.faults.holding(before))
-        raise Postponed(Again(before.wait, before))
+        raise Postponed(Again(effects.wait, before))
     exchange.begin(world)
     exchange.before = arrived
-    if before.decided:
-        return _sent(before, exchange, endpoint, world)
-    answer = _carried_out(exchange, endpoint, world, account, before)
     exchange.faults += before.rules
-    seen.changed = bool(exchange.changes)
-    after = Struck.by("after", seen, world, answer)
-    exchange.after = world.moment
-    return _sent(after, exchange, endpoint, world)
+    if effects.decided:
+        return _sent(replace(effects, wait=0.0), NO_ANSWER, exchange, world)
+    answer = _answered(exchange, world, account, effects, why)
+    seen.status = answer.status
+    after = _struck("after", seen, world, Effects(answer=answer.body))
+    exchange.faults += after.rules
+    return _sent(after.effects, answer, exchange, world)
 
 
-def _taken_up(held: Struck, world: World) -> Struck | None:
+def _struck(phase: Phase, seen: Seen, world: World, effects: Effects) -> Strike:
+    """Let the rules of ``world`` have their turn; their counts change with that."""
+    moment = world.moment
+    faults, strike = moment.faults.strike(phase, seen, seen.at, moment.state.seed, effects)
+    if faults is not moment.faults:
+        world.moment = replace(moment, faults=faults)
+    return strike
+
+
+def _taken_up(held: Strike, world: World) -> Strike | None:
     """A request that has waited, unless the world has gone back to before it came: then it never did."""
     faults = world.moment.faults
     if held not in faults.waiting:
         return None
     world.moment = replace(world.moment, faults=faults.released(held))
-    held.wait = 0.0
     return held
 
 
-def _carried_out(
-    exchange: Exchange, endpoint: Endpoint, world: World, account: Account | None, before: Struck
+def _answered(
+    exchange: Exchange, world: World, account: Account | None, effects: Effects, why: Refused | None
 ) -> Answer:
-    """The operation's answer: of now, of the past, or of one time of two."""
+    """The operation's answer: of now, of the past, or of one time of two; or why there is none."""
+    if why is not None:
+        return exchange.refuse(why)
+    endpoint = exchange.endpoint
+    assert endpoint is not None
 
     def attempt(there: World, cause: str) -> Answer:
         try:
@@ -75,16 +94,16 @@ def _carried_out(
         except Refused as refused:
             return exchange.refuse(refused)
 
-    if before.commits:
-        return attempt(_past(world, before.commits), exchange.cause)
+    if effects.commits:
+        return attempt(_past(world, effects.commits), exchange.cause)
     first = attempt(world, exchange.cause)
-    if before.again is None:
+    if effects.again is None:
         return first
     kept = exchange.changes, exchange.refused, dict(exchange.incoming.headers_out)
     exchange.changes, exchange.refused = (), None
     second = attempt(world, f"{exchange.cause}:duplicate")
     exchange.changes = _together(kept[0], exchange.changes)
-    if before.again == "second":
+    if effects.again == "second":
         return second
     _, exchange.refused, exchange.incoming.headers_out = kept
     return first
@@ -108,13 +127,41 @@ def _together(first: Sequence[Change], second: Sequence[Change]) -> list[Change]
     return [change for change in changes.values() if change.before != change.after]
 
 
-def _sent(struck: Struck, exchange: Exchange, endpoint: Endpoint, world: World) -> Answer:
+def _sent(effects: Effects, answer: Answer, exchange: Exchange, world: World) -> Answer:
     """The answer as it goes out, which is on the way that the faults have left it."""
-    exchange.faults += struck.rules
-    exchange.instead = struck.told(exchange.generation)
     exchange.after = world.moment
-    if struck.delivery is not None:
-        request.environ[ENV_DELIVERY] = struck.delivery
-    if struck.instead is not None:
-        return struck.instead(exchange.generation, exchange.incoming, world, endpoint)
-    return struck.answer or NO_ANSWER
+    if effects.delivery is not None:
+        request.environ[ENV_DELIVERY] = effects.delivery
+    if effects.instead is not None:
+        made = _made(effects.instead, exchange, world)
+        exchange.instead = made[0] if effects.cut is None else FAULT
+        return made[1]
+    if effects.cut is not None:
+        exchange.instead = FAULT
+    return answer if effects.answer is None else replace(answer, body=effects.answer)
+
+
+def _made(instead: Instead, exchange: Exchange, world: World) -> tuple[str, Answer]:
+    """What the client is told in place of the operation's answer, in a word and as it goes out."""
+    incoming, generation = exchange.incoming, exchange.generation
+    incoming.headers_out |= dict(instead.headers)
+    if isinstance(instead, NamedError):
+        facts = {**_known(incoming), **instead.facts}
+        answer = generation.inject(instead.error, facts, incoming, world, exchange.endpoint)
+        told = instead.error if instead.error in generation.known_errors else INTERNAL_ERROR.code
+        return told, replace(answer, status=instead.status or answer.status)
+    body, content_type = instead.body, instead.content_type
+    if isinstance(body, str) or body is None:
+        raw = (body or "").encode("utf-8", "backslashreplace")
+        return FAULT, Answer(instead.status, raw, content_type or "text/html; charset=utf-8")
+    return FAULT, Answer(instead.status, body, content_type or "")
+
+
+def _known(incoming: Incoming) -> dict[str, object]:
+    """What a refusal of this request could well speak of."""
+    names, account = subjects(incoming), incoming.account
+    known: dict[str, object] = {"name": names[0]} if names else {}
+    if account is not None:
+        balance = money.write(account.balance)
+        known |= {"amount": f"More than {balance}", "balance": balance, "currency": account.currency}
+    return known

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import TracebackType
+from dataclasses import dataclass
+from types import MappingProxyType, TracebackType
 from typing import Any, Self
 
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
-from reseller_sandbox.faults import FaultRule, Vocabulary, reading
+from reseller_sandbox.core.words import Vocabulary
+from reseller_sandbox.faults import BadFaults, Count, FaultRule, reading
 from reseller_sandbox.worlds.world import World
 
 
@@ -47,13 +49,13 @@ class Faults:
         return found
 
     def replace(self, rules: Sequence[Mapping[str, Any]]) -> Placed:
-        """Have these rules instead of those there are; all of them begin to count anew.
+        """Have these rules instead of those there are.
 
+        They begin to count anew, or go on from what they say themselves to have ``matched`` and ``struck``.
         Refuses with ``too_many_faults``.
         """
         with self._world.lock:
-            read = reading.read_rules(rules, self._vocabulary)
-            return self._put((), read)
+            return self._put((), self._read(rules, place="rules[{}]"))
 
     def add(self, kind: str | None = None, **rule: Any) -> Placed:
         """Add one rule after the others; takes what a rule has, ``match`` and ``when`` as mappings.
@@ -79,15 +81,50 @@ class Faults:
             name = given.get("name")
             if any(rule.name == name for rule in there):
                 raise Refused(FAULT_EXISTS, fault=name)
-            taken = [rule.name for rule in there]
-            return self._put(there, reading.read_rules([given], self._vocabulary, taken, place=""))
+            return self._put(there, self._read([given], [rule.name for rule in there]))
 
-    def _put(self, there: tuple[FaultRule, ...], rules: tuple[FaultRule, ...]) -> Placed:
+    def change(self, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """Change parts of a rule, which stays where it is and goes on counting; answers it.
+
+        Parts of ``match`` and ``when`` are changed one by one, and a null takes one away; ``paused`` makes
+        it strike nothing for now. Refuses with ``unknown_fault``.
+        """
+        with self._world.lock:
+            book = self._world.moment.faults
+            before = next((rule for rule in book.rules if rule.name == name), None)
+            if before is None:
+                raise self._unknown(name)
+            if changes.get("name", name) != name:
+                raise BadFaults(["name cannot be changed: what a rule counts goes by it"])
+            ((after, given),) = self._read([reading.changed(before, changes)])
+            count = book.count(name)
+            counted = {key: getattr(given, key) for key in ("matched", "struck") if key in changes}
+            count = dataclasses.replace(count, **counted)
+            if type(after.kind) is not type(before.kind):
+                count = dataclasses.replace(count, memory=None)
+            rules = tuple(after if rule is before else rule for rule in book.rules)
+            self._set(rules, {name: count})
+            return self.get(name)
+
+    def pause(self, name: str) -> dict[str, Any]:
+        """Let a rule strike nothing for now; refuses with ``unknown_fault``."""
+        return self.change(name, {"paused": True})
+
+    def resume(self, name: str) -> dict[str, Any]:
+        """Let a paused rule strike again; refuses with ``unknown_fault``."""
+        return self.change(name, {"paused": False})
+
+    def _read(
+        self, given: Sequence[Mapping[str, Any]], taken: Sequence[str] = (), place: str = ""
+    ) -> tuple[reading.Read, ...]:
+        return reading.read_rules(given, self._vocabulary, taken, place, self._world.now())
+
+    def _put(self, there: tuple[FaultRule, ...], rules: tuple[reading.Read, ...]) -> Placed:
         count, limit = len(there) + len(rules), self._world.limits.faults
         if count > limit:
             raise Refused(TOO_MANY_FAULTS, count=count, limit=limit, setting="--max-faults")
-        self._set((*there, *rules))
-        return Placed(self, tuple(rule.name for rule in rules))
+        self._set((*there, *(one.rule for one in rules)), {one.rule.name: one.counted for one in rules})
+        return Placed(self, tuple(one.rule.name for one in rules))
 
     def remove(self, name: str) -> None:
         """Take one rule away; refuses with ``unknown_fault``."""
@@ -103,9 +140,10 @@ class Faults:
         with self._world.lock:
             self._set(())
 
-    def _set(self, rules: tuple[FaultRule, ...]) -> None:
+    def _set(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count] = MappingProxyType({})) -> None:
         moment = self._world.moment
-        self._world.moment = replace(moment, faults=moment.faults.with_rules(rules))
+        faults = moment.faults.with_rules(rules, counts)
+        self._world.moment = dataclasses.replace(moment, faults=faults)
 
     def _unknown(self, name: str) -> Refused:
         known = ", ".join(rule.name for rule in self._world.moment.faults.rules)

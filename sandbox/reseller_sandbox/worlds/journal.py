@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from decimal import Decimal
 from typing import Any
+from urllib.parse import parse_qsl, unquote
 
 from reseller_sandbox.core.model import LedgerEntry
 from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refusal, Refused
@@ -16,13 +19,6 @@ from reseller_sandbox.faults import FaultRule
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.limits import Limits
 from reseller_sandbox.worlds.moment import Moment
-
-#: What stands for the operation of a request that no operation takes.
-NO_OPERATION = "-"
-
-#: The outcomes that are no error's name: the operation's own good answer, and none of the interface's.
-OK = "ok"
-FAULT = "fault"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +36,7 @@ class Entry:
     ``lost`` is whether the operation's own answer did not arrive because of them. Where none at all was
     sent the status is that of the answer that was lost, or 0.
 
-    ``headers`` are kept, without their secrets, of a request that was not let in: what it is told by.
+    ``headers`` are kept without their secrets. It can be matched by ``core.matching``.
     """
 
     id: str
@@ -74,9 +70,38 @@ class Entry:
         return int(self.id[1:])
 
     @property
-    def fault(self) -> str | None:
+    def path(self) -> str:
+        """The path, without the world's prefix and the query."""
+        path = unquote(self.target.partition("?")[0])
+        return "/" + path.split("/", 3)[-1] if path.startswith("/_worlds/") else path
+
+    @property
+    def query(self) -> list[tuple[str, str]]:
+        """The elements of the query."""
+        return parse_qsl(self.target.partition("?")[2], keep_blank_values=True)
+
+    @property
+    def json(self) -> Any:
+        """The body as JSON; None where it is none, or was too long to be kept."""
+        try:
+            return json.loads(self.body, parse_float=Decimal) if self.body.strip() else None
+        except (ValueError, RecursionError):
+            return None
+
+    @property
+    def changed(self) -> bool:
+        """Whether it changed anything."""
+        return bool(self.changes)
+
+    @property
+    def struck_by(self) -> tuple[str, ...]:
         """The names of the rules that struck it."""
-        return ", ".join(rule.name for rule in self.faults) or None
+        return tuple(rule.name for rule in self.faults)
+
+    @property
+    def fault(self) -> str | None:
+        """The names of the rules that struck it, in one line."""
+        return ", ".join(self.struck_by) or None
 
     @property
     def fault_kind(self) -> str | None:

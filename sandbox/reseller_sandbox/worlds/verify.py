@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 
+from reseller_sandbox.core.matching import OK, Match, Miss
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.worlds.journal import OK, Entry
-from reseller_sandbox.worlds.match import Match, Miss
+from reseller_sandbox.worlds.journal import Entry
+from reseller_sandbox.worlds.redact import MASK, is_secret
 from reseller_sandbox.worlds.world import World
 
 #: How many requests that came near are shown.
@@ -61,7 +62,7 @@ def _came(entry: Entry) -> str:
 
 def find(world: World, match: Match) -> tuple[Entry, ...]:
     """The requests in the journal that are like ``match``, in the order in which they came."""
-    return tuple(entry for entry in world.journal if match.takes(entry))
+    return tuple(entry for entry in world.journal if match(entry))
 
 
 def count(
@@ -95,7 +96,7 @@ def in_order(world: World, matches: Sequence[Match]) -> Verdict:
     found: list[Entry] = []
     at = 0
     for number, match in enumerate(matches):
-        here = next((place for place in range(at, len(entries)) if match.takes(entries[place])), None)
+        here = next((place for place in range(at, len(entries)) if match(entries[place])), None)
         if here is None:
             after = f" after {found[-1].id}" if found else ""
             message = f"the expected request number {number + 1} did not come{after}"
@@ -112,9 +113,19 @@ def nearest(match: Match, entries: Iterable[Entry]) -> tuple[NearMiss, ...]:
     Of those that miss as many, the one comes first whose own are the most like what was expected, and then
     the latest.
     """
-    misses = [NearMiss(entry, tuple(match.misses(entry))) for entry in entries]
+    misses = [NearMiss(entry, tuple(_shown(match, entry))) for entry in entries]
     wrong = [miss for miss in reversed(misses) if miss.misses]
     return tuple(islice(sorted(wrong, key=_distance), NEAR))
+
+
+def _shown(match: Match, entry: Entry) -> Iterator[Miss]:
+    """What keeps ``entry`` from being as expected, without its secrets."""
+    for miss in match.misses(entry):
+        if entry.body_size is not None and miss.what.startswith("body."):
+            yield Miss("body", "a body that the journal keeps whole", f"{entry.body_size} bytes")
+            return
+        secret = is_secret(miss.what.rpartition(".")[2])
+        yield Miss(miss.what, MASK, miss.actual and MASK) if secret else miss
 
 
 def _distance(miss: NearMiss) -> tuple[bool, int, float]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 _STEP = re.compile(r"\[(\d{1,6}|\*)\]|(?:^|\.)([^.\[\]]+)")
 _ALL = "*"
+
+#: The longest path there is; each of its steps is one call deep.
+LONGEST = 200
 
 #: What an edit answers to have its value taken out.
 DROPPED: Any = object()
@@ -25,7 +28,7 @@ class Path:
     def parse(cls, text: str) -> Path:
         """The path that ``text`` writes; raises ValueError."""
         steps: list[str | int] = []
-        at = 0
+        at = 0 if 0 < len(text) <= LONGEST else len(text)
         while at < len(text):
             found = _STEP.match(text, at)
             if found is None:
@@ -33,6 +36,8 @@ class Path:
             place, key = found.groups()
             steps.append(key if key is not None else place if place == _ALL else int(place))
             at = found.end()
+        if not steps:
+            raise ValueError(f"must be a path such as domain.expireDate, of up to {LONGEST} characters")
         return cls(text, tuple(steps))
 
     def find(self, value: Any) -> Iterator[Any]:
@@ -57,35 +62,13 @@ class TakesPath:
 
     def read(self, given: Any) -> Path:
         """The path."""
-        if not isinstance(given, str) or not given:
+        if not isinstance(given, str):
             raise ValueError("must be a path such as domain.expireDate or results[0].status")
         return Path.parse(given)
 
     def write(self, value: Any) -> str:
         """Its text."""
         return str(value.text)
-
-
-@dataclass(frozen=True, slots=True)
-class TakesParts:
-    """Paths into a JSON value, each with what is to be found there, as a rule's part."""
-
-    says: str = "an object of paths, each with a glob or another JSON value"
-
-    @property
-    def schema(self) -> dict[str, object]:
-        """An object."""
-        return {"type": "object"}
-
-    def read(self, given: Any) -> tuple[tuple[Path, Any], ...]:
-        """The paths with their values."""
-        if not isinstance(given, Mapping) or not given:
-            raise ValueError(f"must be {self.says}")
-        return tuple((TakesPath().read(text), value) for text, value in given.items())
-
-    def write(self, value: Any) -> dict[str, Any]:
-        """Their texts with their values."""
-        return {path.text: wanted for path, wanted in value}
 
 
 def _at(value: Any, step: str | int) -> list[Any]:

@@ -1,15 +1,16 @@
-"""Kinds that take time: a late answer, and a slow one."""
+"""The kind ``latency``."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import ClassVar
 
-from reseller_sandbox.faults.kind import Kind, Phase, Target, Turn
-from reseller_sandbox.faults.parameters import DAY, Length, Number, parameter
+from reseller_sandbox.core.parts import DAY, Length, Number, parameter
+from reseller_sandbox.faults.effects import Effects
+from reseller_sandbox.faults.kind import Kind, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,11 +18,10 @@ class Latency(Kind):
     """The answer comes late.
 
     Before: the operation, too, takes effect only after the delay, whether the client still waits or not.
-    After: it takes effect at once.
+    After: it takes effect at once. Several delays add up.
     """
 
     name: ClassVar[str] = "latency"
-    decides: ClassVar[bool] = False
 
     seconds: float | None = parameter(Length(), "A fixed delay.", default=None)
     min: float | None = parameter(Length(), "The shortest of evenly spread delays.", default=None)
@@ -39,10 +39,9 @@ class Latency(Kind):
         elif even and self.min is not None and self.max is not None and self.max < self.min:
             yield "max", "must not be less than min"
 
-    def strike(self, target: Target, turn: Turn) -> bool:
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:
         """Hold it up."""
-        target.delay(self._drawn(turn.luck.fraction("delay")))
-        return True
+        return replace(so_far, wait=so_far.wait + self._drawn(turn.luck.fraction("delay")))
 
     def _drawn(self, fraction: float) -> float:
         if self.seconds is not None:
@@ -53,20 +52,3 @@ class Latency(Kind):
         assert self.median is not None
         drawn = NormalDist().inv_cdf(min(max(fraction, 1e-12), 1 - 1e-12))
         return min(self.median * math.exp(self.sigma * drawn), longest)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drip(Kind):
-    """The answer's body comes in drops."""
-
-    name: ClassVar[str] = "drip"
-    phases: ClassVar[tuple[Phase, ...]] = ("after",)
-    decides: ClassVar[bool] = False
-
-    size: int = parameter(Number(1, 1 << 20, whole=True), "How many bytes come at a time.", default=1)
-    pause: float = parameter(Length(), "How much time lies between them.", default=0.1)
-
-    def strike(self, target: Target, turn: Turn) -> bool:  # noqa: ARG002
-        """Let it drip."""
-        target.drip(self.size, self.pause)
-        return True

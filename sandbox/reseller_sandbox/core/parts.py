@@ -1,6 +1,6 @@
-"""What the parts of a rule take: each knows its values by sight, describes them, and says what is wrong.
+"""The parts of a rule or a match: fields of a dataclass, each with what it takes and what it is for.
 
-A part is a field of a dataclass, made by ``parameter``; ``read`` makes such a dataclass of JSON.
+``parameter`` makes such a field, ``read`` makes the dataclass of JSON and names every mistake with its place.
 """
 
 from __future__ import annotations
@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields
 from datetime import datetime
 from decimal import Decimal
-from difflib import get_close_matches
 from typing import Any, Protocol, TypeVar
 
 from reseller_sandbox.core.clock import EARLIEST, parse_duration, parse_instant, wire
+from reseller_sandbox.core.globs import Glob
+from reseller_sandbox.core.values import nearest
 
 T = TypeVar("T")
 
@@ -96,12 +97,18 @@ class Number(_AsItIs):
 class Length(_AsItIs):
     """A length of time, in seconds or as a duration, up to a day."""
 
-    says: str = "seconds, or a length of time such as 90s, 5m or PT1H, up to a day"
+    least: float = 0
+
+    @property
+    def says(self) -> str:
+        """Return both forms in words."""
+        least = f", from {_plain(self.least)} seconds" if self.least else ""
+        return f"seconds, or a length of time such as 90s, 5m or PT1H{least} up to a day"
 
     @property
     def schema(self) -> dict[str, object]:
         """Seconds or a duration."""
-        return {"oneOf": [{"type": "number", "minimum": 0, "maximum": DAY}, {"type": "string"}]}
+        return {"oneOf": [{"type": "number", "minimum": self.least, "maximum": DAY}, {"type": "string"}]}
 
     def read(self, given: Any) -> float:
         """The length in seconds."""
@@ -111,7 +118,7 @@ class Length(_AsItIs):
             except (ValueError, OverflowError):
                 raise ValueError("must be a length of time such as 90s, 5m or PT1H") from None
             given = seconds
-        return Number(0, DAY).read(given)
+        return Number(self.least, DAY).read(given)
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +179,39 @@ class Text(_AsItIs):
             raise ValueError("must be text")
         if not 0 < len(given) <= LONGEST:
             raise ValueError("is empty" if not given else "is too long")
+        if any("\ud800" <= letter <= "\udfff" for letter in given):
+            raise ValueError("holds half a character")
         return given
 
 
 @dataclass(frozen=True, slots=True)
+class Like:
+    """A glob."""
+
+    says: str
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """Return a string."""
+        return {"type": "string"}
+
+    def read(self, given: Any) -> Glob:
+        """Read the glob."""
+        if not isinstance(given, str):
+            raise ValueError("must be text")
+        return Glob(given)
+
+    def write(self, value: Any) -> str:
+        """Return its text."""
+        return str(value.text)
+
+
+@dataclass(frozen=True, slots=True)
 class Several:
-    """One of what ``each`` takes, or a list of such: any of them will do."""
+    """One of what ``each`` takes, or a list of up to ``most``: any of them will do."""
 
     each: Takes
+    most: int = MOST
 
     @property
     def says(self) -> str:
@@ -194,8 +226,8 @@ class Several:
     def read(self, given: Any) -> tuple[Any, ...]:
         """All of them."""
         items = given if isinstance(given, list | tuple) else [given]
-        if not 0 < len(items) <= MOST:
-            raise ValueError("is an empty list" if not items else f"has more than {MOST} items")
+        if not 0 < len(items) <= self.most:
+            raise ValueError("is an empty list" if not items else f"has more than {self.most} items")
         return tuple(self.each.read(item) for item in items)
 
     def write(self, value: Any) -> Any:
@@ -208,7 +240,7 @@ class Several:
 class Instant:
     """An instant of the world's clock."""
 
-    says: str = "an instant of the world's clock, as ISO 8601"
+    says: str = "an instant of the world's clock as ISO 8601, or a length of time ahead such as P1D"
 
     @property
     def schema(self) -> dict[str, object]:
@@ -223,7 +255,7 @@ class Instant:
                 return parse_instant(text)
         except ValueError:
             pass
-        raise ValueError("must be an instant such as 2030-01-31T12:00:00Z")
+        raise ValueError("must be an instant such as 2030-01-31T12:00:00Z, or a length of time such as P1D")
 
     def write(self, value: Any) -> str:
         """The instant in UTC."""
@@ -337,10 +369,15 @@ def schema(of: type[Any]) -> dict[str, dict[str, object]]:
     }
 
 
-def nearest(given: str, known: Any) -> str:
-    """A hint at the known word that resembles ``given``, or nothing."""
-    found = get_close_matches(given[:100], sorted(known), 1)
-    return f"; the nearest is {found[0]}" if found else ""
+def spoken(of: type[Any], given: Mapping[str, str]) -> dict[str, Any]:
+    """Return what stands in a query string as JSON would have it."""
+    known = parameters(of)
+    return {
+        key: {"true": True, "false": False}.get(word, word)
+        if key in known and isinstance(known[key].metadata["takes"], Switch)
+        else word
+        for key, word in given.items()
+    }
 
 
 def _plain(bound: float) -> str:

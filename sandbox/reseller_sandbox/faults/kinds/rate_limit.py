@@ -1,18 +1,22 @@
-"""The kind that counts: too many requests in too little time."""
+"""The kind ``rate_limit``."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import ClassVar
 
 from rpds import HashTrieMap
 
 from reseller_sandbox.core.clock import real_now
+from reseller_sandbox.core.parts import Choice, Length, Number, parameter
 from reseller_sandbox.core.refusals import RATE_LIMITED
-from reseller_sandbox.faults.kind import Kind, Phase, Target, Turn
-from reseller_sandbox.faults.parameters import Choice, Length, Number, parameter
+from reseller_sandbox.faults.effects import Effects, NamedError
+from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
+
+#: The shortest window, in seconds.
+SHORTEST = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class RateLimit(Kind):
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
     limit: int = parameter(Number(0, 10**6, whole=True), "How many requests are let through.")
-    window: float = parameter(Length(), "How long a window is.", default=60)
+    window: float = parameter(Length(SHORTEST), "How long a window is.", default=60)
     time: str = parameter(
         Choice(("world", "real")), "Whose time: the world's clock or the machine's.", default="world"
     )
@@ -44,10 +48,14 @@ class RateLimit(Kind):
         default="account",
     )
 
-    def strike(self, target: Target, turn: Turn) -> bool:
+    def applies(self, asked: Asked) -> bool:
+        """Whether it is known whose limit counts."""
+        return self.per == "rule" or asked.account is not None
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects | None:
         """Refuse it, if the window is full."""
         now = turn.now if self.time == "world" else real_now()
-        key = turn.asked.account if self.per == "account" else ""
+        key = turn.asked.account or "" if self.per == "account" else ""
         windows: HashTrieMap[str, Window] = HashTrieMap() if turn.memory is None else turn.memory
         current = windows.get(key)
         length = timedelta(seconds=self.window)
@@ -55,8 +63,8 @@ class RateLimit(Kind):
             current = Window(now, 0)
         if current.used < self.limit:
             turn.memory = windows.insert(key, Window(current.began, current.used + 1))
-            return False
+            return None
         left = max(1, math.ceil((current.began + length - now).total_seconds()))
         facts = {"limit": self.limit, "window": f"{self.window:g}", "left": left}
-        target.refuse(RATE_LIMITED.code, facts, 429, left)
-        return True
+        refusal = NamedError(RATE_LIMITED.code, facts, 429, (("Retry-After", str(left)),))
+        return replace(so_far, instead=refusal)

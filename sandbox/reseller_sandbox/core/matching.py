@@ -1,0 +1,391 @@
+"""Which requests are meant: one language for faults, journal, verification, plans and advice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, NamedTuple, Protocol
+
+from reseller_sandbox.core.clock import parse_instant, wire
+from reseller_sandbox.core.globs import Glob, any_matches
+from reseller_sandbox.core.names import BadName, normalise, to_unicode
+from reseller_sandbox.core.parts import Like, Several, Switch, parameter
+from reseller_sandbox.core.paths import Path
+
+#: What stands for the operation of a request that no operation takes.
+NO_OPERATION = "-"
+
+#: The outcomes that are no error's name: the operation's own good answer, any error, no answer of its own.
+OK, REFUSED, FAULT = "ok", "refused", "fault"
+OUTCOMES = (OK, REFUSED, FAULT)
+
+_GLOBS = 100
+_KEYS = 50
+_DEEPEST = 50
+_MISSING = object()
+
+
+class Request(Protocol):
+    """A request as a match looks at it; ``outcome`` and what follows are known once it is answered."""
+
+    @property
+    def operation(self) -> str:
+        """The operation's id."""
+
+    @property
+    def account(self) -> str | None:
+        """The name of the account that asks."""
+
+    @property
+    def domains(self) -> Sequence[str]:
+        """The names it is about, as the registry keeps them."""
+
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+
+    @property
+    def path(self) -> str:
+        """The path, without the world's prefix and the query."""
+
+    @property
+    def headers(self) -> Iterable[tuple[str, str]]:
+        """The headers."""
+
+    @property
+    def query(self) -> Iterable[tuple[str, str]]:
+        """The elements of the query."""
+
+    @property
+    def json(self) -> Any:
+        """The JSON body, or None where there is none."""
+
+    @property
+    def at(self) -> datetime:
+        """The instant at which it came."""
+
+    @property
+    def number(self) -> int:
+        """The number in its name; 0 where it has none yet."""
+
+    @property
+    def status(self) -> int:
+        """The HTTP status of its answer."""
+
+    @property
+    def outcome(self) -> str:
+        """What the client was told: ``ok``, an error's name, or ``fault``."""
+
+    @property
+    def carried_out(self) -> bool:
+        """Whether the operation was done."""
+
+    @property
+    def changed(self) -> bool:
+        """Whether it has changed anything."""
+
+    @property
+    def struck_by(self) -> Sequence[str]:
+        """The names of the faults that struck it."""
+
+
+class Miss(NamedTuple):
+    """One thing about a request that is not as it was expected to be."""
+
+    what: str
+    expected: Any
+    actual: Any
+
+
+class _Domain(Like):
+    """A glob of names, in whichever form."""
+
+    __slots__ = ()
+
+    def read(self, given: Any) -> Glob:
+        """Read the glob, as people write the names it means."""
+        glob = Like.read(self, given)
+        try:
+            return Glob(to_unicode(normalise(glob.text)))
+        except BadName:
+            return Glob(glob.text.lower())
+
+
+class _Method(Like):
+    """A glob of methods."""
+
+    __slots__ = ()
+
+    def read(self, given: Any) -> Glob:
+        """Read the glob in upper case."""
+        return Glob(Like.read(self, given).text.upper())
+
+
+@dataclass(frozen=True, slots=True)
+class _Outcome:
+    """A word for what the client was told, or a status."""
+
+    says: str = "ok, refused, fault, an error's name, or a status such as 404 or 4xx"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """Return a string."""
+        return {"type": "string"}
+
+    def read(self, given: Any) -> str:
+        """Read the word; whether there is such an error is for ``unknown_words`` to see."""
+        if not isinstance(given, str) or not 0 < len(given) <= _GLOBS:
+            raise ValueError(f"must be {self.says}")
+        return given
+
+    def write(self, value: Any) -> Any:
+        """Return the word."""
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class _Since:
+    """An instant, or the name of a request."""
+
+    says: str = "an instant, or the name of a request (r12), after which it came"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """Return a string."""
+        return {"type": "string"}
+
+    def read(self, given: Any) -> datetime | int:
+        """Read the instant, or the request's number."""
+        text = given.isoformat() if isinstance(given, datetime) else given
+        digits = text[1:] if isinstance(text, str) and text.startswith("r") else ""
+        if digits.isascii() and digits.isdigit() and len(digits) < 19:
+            return int(digits)
+        try:
+            return parse_instant(text if isinstance(text, str) else "")
+        except ValueError:
+            raise ValueError("takes an instant or the name of a request (r12)") from None
+
+    def write(self, value: Any) -> str:
+        """Return it as it is given."""
+        return wire(value) if isinstance(value, datetime) else f"r{value}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Headers or elements of a query by name, each with a glob, or with None where it may not be there."""
+
+    says: str = "an object of names, each with a glob of its value, or with null where it must be absent"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """Return an object."""
+        return {"type": "object", "additionalProperties": {"type": ["string", "null"]}}
+
+    def read(self, given: Any) -> tuple[tuple[str, Glob | None], ...]:
+        """Read the names with their globs."""
+        if not isinstance(given, Mapping) or not 0 < len(given) <= _KEYS:
+            raise ValueError(f"must be {self.says}")
+        if not all(
+            isinstance(name, str) and (isinstance(value, str | None)) for name, value in given.items()
+        ):
+            raise ValueError(f"must be {self.says}")
+        return tuple((name, None if value is None else Glob(value)) for name, value in given.items())
+
+    def write(self, value: Any) -> dict[str, str | None]:
+        """Return the names with the texts of their globs."""
+        return {name: None if glob is None else glob.text for name, glob in value}
+
+
+@dataclass(frozen=True, slots=True)
+class _Holds:
+    """Paths into a JSON value, each with what is to be found there."""
+
+    says: str = "an object of paths, each with a glob or another JSON value"
+
+    @property
+    def schema(self) -> dict[str, object]:
+        """Return an object."""
+        return {"type": "object"}
+
+    def read(self, given: Any) -> tuple[tuple[Path, Any], ...]:
+        """Read the paths; globs within the values are made here, once."""
+        if not isinstance(given, Mapping) or not 0 < len(given) <= _KEYS:
+            raise ValueError(f"must be {self.says}")
+        if not all(isinstance(text, str) for text in given):
+            raise ValueError(f"must be {self.says}")
+        return tuple((Path.parse(text), _globbed(value)) for text, value in given.items())
+
+    def write(self, value: Any) -> dict[str, Any]:
+        """Return the texts of the paths with their values."""
+        return {path.text: plain(wanted) for path, wanted in value}
+
+
+def _globs(says: str, about: str) -> Any:
+    return parameter(Several(Like(f"a glob such as {says}"), _GLOBS), about, default=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """Which requests are meant: those that all parts agree to; None leaves a thing open."""
+
+    operation: tuple[Glob, ...] | None = _globs("v3.* or v2.domain.renew", "The operation's id.")
+    domain: tuple[Glob, ...] | None = parameter(
+        Several(_Domain("a glob such as *.com"), _GLOBS),
+        "A name that the request is about, in either of its forms.",
+        default=None,
+    )
+    account: tuple[Glob, ...] | None = _globs("main", "The name of the account that asks.")
+    method: tuple[Glob, ...] | None = parameter(
+        Several(_Method("a method"), _GLOBS), "The HTTP method.", default=None
+    )
+    path: tuple[Glob, ...] | None = _globs("/v3/domains/*", "The path, without the query.")
+    headers: tuple[tuple[str, Glob | None], ...] | None = parameter(
+        _Named(), "What the request's headers say.", default=None
+    )
+    query: tuple[tuple[str, Glob | None], ...] | None = parameter(
+        _Named(), "What the request's query says.", default=None
+    )
+    body: tuple[tuple[Path, Any], ...] | None = parameter(
+        _Holds(), "What stands in the request's JSON body, among other things.", default=None
+    )
+    outcome: tuple[str, ...] | None = parameter(
+        Several(_Outcome(), _GLOBS),
+        "What the client was told; ok is what was carried out and answered so.",
+        default=None,
+    )
+    carried_out: bool | None = parameter(Switch(), "Whether the operation was done.", default=None)
+    changed: bool | None = parameter(Switch(), "Whether the request has changed anything.", default=None)
+    fault: tuple[Glob, ...] | None = _globs("lost*", "The name of a fault that struck it.")
+    since: datetime | int | None = parameter(
+        _Since(), "When it came at the earliest, or after which request.", default=None
+    )
+
+    @property
+    def parts(self) -> frozenset[str]:
+        """The names of the parts that are not left open."""
+        return frozenset(one.name for one in fields(self) if getattr(self, one.name) is not None)
+
+    def __call__(self, request: Request) -> bool:
+        """Whether ``request`` is one of them."""
+        return next(self.misses(request), None) is None
+
+    def misses(self, request: Request) -> Iterator[Miss]:
+        """Say what keeps ``request`` from being one of them."""
+        for what, globs, actual in (
+            ("operation", self.operation, request.operation),
+            ("method", self.method, request.method.upper() if self.method else ""),
+            ("account", self.account, request.account),
+            ("path", self.path, request.path),
+        ):
+            if globs is not None and (actual is None or not any_matches(globs, actual)):
+                yield Miss(what, _told(globs), actual)
+        if self.domain is not None and not _names(self.domain, request.domains):
+            yield Miss("domain", _told(self.domain), ", ".join(request.domains) or None)
+        yield from self._came_to(request)
+        if isinstance(self.since, datetime) and request.at < self.since:
+            yield Miss("since", wire(self.since), wire(request.at))
+        if isinstance(self.since, int) and request.number <= self.since:
+            yield Miss("since", f"r{self.since}", f"r{request.number}")
+        for what, named, there in (
+            ("headers", self.headers, request.headers if self.headers else ()),
+            ("query", self.query, request.query if self.query else ()),
+        ):
+            for name, glob in named or ():
+                yield from _named(f"{what}.{name}", glob, [v for n, v in there if n.lower() == name.lower()])
+        for path, wanted in self.body or ():
+            yield from _held(path, wanted, request.json)
+
+    def _came_to(self, request: Request) -> Iterator[Miss]:
+        if self.outcome is not None and not any(_is(request, one) for one in self.outcome):
+            yield Miss("outcome", " or ".join(self.outcome), request.outcome)
+        if self.carried_out not in (None, request.carried_out):
+            yield Miss("carried_out", self.carried_out, request.carried_out)
+        if self.changed not in (None, request.changed):
+            yield Miss("changed", self.changed, request.changed)
+        if self.fault is not None and not any(any_matches(self.fault, name) for name in request.struck_by):
+            yield Miss("fault", _told(self.fault), ", ".join(request.struck_by) or None)
+
+
+def is_status(outcome: str) -> bool:
+    """Whether an outcome is a status: ``404``, or ``4xx``."""
+    return len(outcome) == 3 and outcome[0] in "12345" and (outcome[1:] == "xx" or outcome[1:].isdecimal())
+
+
+def plain(wanted: Any) -> Any:
+    """Return what a body is to hold as JSON: globs as their texts."""
+    if isinstance(wanted, Glob):
+        return wanted.text
+    if isinstance(wanted, Mapping):
+        return {key: plain(value) for key, value in wanted.items()}
+    return [plain(one) for one in wanted] if isinstance(wanted, list | tuple) else wanted
+
+
+def _globbed(value: Any, depth: int = 0) -> Any:
+    if depth > _DEEPEST:
+        raise ValueError(f"goes deeper than {_DEEPEST} levels")
+    if isinstance(value, Mapping):
+        return {key: _globbed(one, depth + 1) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_globbed(one, depth + 1) for one in value]
+    return Glob(value) if isinstance(value, str) and {"*", "?"} & set(value) else value
+
+
+def _told(globs: Iterable[Glob]) -> str:
+    return " or ".join(glob.text for glob in globs)
+
+
+def _names(globs: tuple[Glob, ...], names: Iterable[str]) -> bool:
+    return any(any_matches(globs, form) for name in names for form in (name, to_unicode(name)))
+
+
+def _is(request: Request, outcome: str) -> bool:
+    if outcome == REFUSED:
+        return request.outcome not in ("", OK, FAULT)
+    if is_status(outcome):
+        return str(request.status).startswith(outcome.removesuffix("xx"))
+    return request.outcome == outcome
+
+
+def _named(what: str, glob: Glob | None, found: Sequence[str]) -> Iterator[Miss]:
+    if glob is None and found:
+        yield Miss(what, None, found[0])
+    if glob is not None and not any(map(glob.matches, found)):
+        yield Miss(what, glob.text, found[0] if found else None)
+
+
+def _held(path: Path, wanted: Any, body: Any) -> Iterator[Miss]:
+    """What of the values at ``path`` is not as wanted: of several, one has to be."""
+    misses = [list(_differences(f"body.{path.text}", wanted, found)) for found in path.find(body)]
+    if not misses:
+        yield Miss(f"body.{path.text}", plain(wanted), None)
+    elif all(misses):
+        yield from misses[0]
+
+
+def _differences(path: str, wanted: Any, actual: Any) -> Iterator[Miss]:
+    """Where ``actual`` does not hold what is wanted; it may hold more keys, but not more items."""
+    if isinstance(wanted, Mapping) and isinstance(actual, Mapping):
+        for key in wanted:
+            found = actual.get(key, _MISSING)
+            if found is _MISSING:
+                yield Miss(f"{path}.{key}", plain(wanted[key]), None)
+            else:
+                yield from _differences(f"{path}.{key}", wanted[key], found)
+    elif isinstance(wanted, list) and isinstance(actual, list) and len(wanted) == len(actual):
+        for number, (one, other) in enumerate(zip(wanted, actual, strict=True)):
+            yield from _differences(f"{path}[{number}]", one, other)
+    elif not _same(wanted, actual):
+        yield Miss(path, plain(wanted), actual)
+
+
+def _same(wanted: Any, actual: Any) -> bool:
+    if isinstance(wanted, Glob):
+        return isinstance(actual, str) and wanted.matches(actual)
+    same = _number(wanted) == _number(actual) and isinstance(wanted, bool) is isinstance(actual, bool)
+    return bool(same)
+
+
+def _number(value: Any) -> Any:
+    return Decimal(str(value)) if isinstance(value, float) else value

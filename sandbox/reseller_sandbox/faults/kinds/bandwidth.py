@@ -1,0 +1,29 @@
+"""The kind ``bandwidth``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from reseller_sandbox.core.parts import Number, parameter
+from reseller_sandbox.faults.effects import Effects
+from reseller_sandbox.faults.kind import Kind, Phase, Turn
+from reseller_sandbox.server import delivery
+
+#: How many pieces go out in a second, where the rate is high enough for that.
+PIECES = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bandwidth(Kind):
+    """The answer's body comes at so many bytes a second."""
+
+    name: ClassVar[str] = "bandwidth"
+    phases: ClassVar[tuple[Phase, ...]] = ("after",)
+
+    rate: int = parameter(Number(1, 1 << 30, whole=True), "How many bytes come in a second.")
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        """Let it trickle."""
+        size = max(1, self.rate // PIECES)
+        return replace(so_far, drip=delivery.Drip(size, size / self.rate))

@@ -1,0 +1,26 @@
+"""The kind ``drip``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from reseller_sandbox.core.parts import Length, Number, parameter
+from reseller_sandbox.faults.effects import Effects
+from reseller_sandbox.faults.kind import Kind, Phase, Turn
+from reseller_sandbox.server import delivery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drip(Kind):
+    """The answer's body comes in drops."""
+
+    name: ClassVar[str] = "drip"
+    phases: ClassVar[tuple[Phase, ...]] = ("after",)
+
+    size: int = parameter(Number(1, 1 << 20, whole=True), "How many bytes come at a time.", default=1)
+    pause: float = parameter(Length(), "How much time lies between them.", default=0.1)
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        """Let it drip."""
+        return replace(so_far, drip=delivery.Drip(self.size, self.pause))

@@ -1,0 +1,34 @@
+"""The kind ``duplicate``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+from reseller_sandbox.core.parts import Choice, parameter
+from reseller_sandbox.faults.effects import Effects
+from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duplicate(Kind):
+    """The request is carried out twice, as if something on its way had sent it again.
+
+    In the ledger and among the changes the first has the request's name for its cause (``r7``), the
+    second ``r7:duplicate``.
+    """
+
+    name: ClassVar[str] = "duplicate"
+    phases: ClassVar[tuple[Phase, ...]] = ("before",)
+
+    answer: Literal["first", "second"] = parameter(
+        Choice(("first", "second")), "Which of the two answers comes.", default="first"
+    )
+
+    def applies(self, asked: Asked) -> bool:
+        """Whether there is an operation to carry out."""
+        return asked.admitted
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        """Have it done again."""
+        return replace(so_far, again=self.answer)

@@ -1,0 +1,122 @@
+"""The kind ``error``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+from reseller_sandbox.core.parts import DAY, Json, Mapped, Number, Text, parameter
+from reseller_sandbox.faults.effects import Effects, NamedError, RawAnswer
+from reseller_sandbox.faults.kind import Kind, Turn
+
+_TOKEN = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
+_HEADER = re.compile(_TOKEN)
+_VALUE = re.compile(r"[!-~](?:[ -~]*[!-~])?")
+_MEDIA_TYPE = re.compile(
+    rf"{_TOKEN}/{_TOKEN}(?:[ \t]*;[ \t]*{_TOKEN}=(?:{_TOKEN}|\"[ !#-\[\]-~]*\"))*", re.ASCII
+)
+
+#: What the server says of an answer, and a rule cannot.
+_FRAMING = (
+    "connection",
+    "content-length",
+    "content-type",
+    "date",
+    "keep-alive",
+    "transfer-encoding",
+    "upgrade",
+)
+_LONGEST = 1000
+_MOST = 50
+
+
+class _Headers(Mapped):
+    """Headers by name."""
+
+    __slots__ = ()
+
+    def read(self, given: Any) -> dict[str, str]:
+        """Read the headers; each has a name and a value that HTTP can carry."""
+        found = Mapped.read(self, given)
+        if len(found) > _MOST:
+            raise ValueError(f"has more than {_MOST} keys")
+        for name, value in found.items():
+            if not _HEADER.fullmatch(name) or len(name) > _LONGEST:
+                raise ValueError(f"has no header's name in {name[:40]!r}")
+            if name.lower() in _FRAMING or name.lower().startswith("x-sandbox-"):
+                raise ValueError(f"cannot say {name}, which the server says itself")
+            if (
+                not isinstance(value, str)
+                or len(value) > _LONGEST
+                or not (not value or _VALUE.fullmatch(value))
+            ):
+                raise ValueError(f"has a value for {name} that is not up to {_LONGEST} printable characters")
+        return found
+
+
+class _MediaType(Text):
+    """A media type with its parameters."""
+
+    __slots__ = ()
+
+    def read(self, given: Any) -> str:
+        """Read the media type."""
+        if not isinstance(given, str) or len(given) > _LONGEST or not _MEDIA_TYPE.fullmatch(given):
+            raise ValueError("must be a media type such as text/html; charset=utf-8")
+        return given
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Error(Kind):
+    """An error comes: a documented one by its name, or a raw status and body.
+
+    Before: the operation does not take effect. After: it has, and the error is a lie.
+    """
+
+    name: ClassVar[str] = "error"
+
+    error: str | None = parameter(
+        Text("the name of a rule, or a message as v2.0 documents it"), "The error that comes.", default=None
+    )
+    facts: dict[str, Any] | None = parameter(
+        Mapped("an object"), "What fills the blanks of the error's message.", default=None
+    )
+    status: int | None = parameter(
+        Number(200, 599, whole=True), "The HTTP status; the error's own, unless given.", default=None
+    )
+    body: Any = parameter(
+        Json(), "The body that goes with a raw status: text as it is, anything else as JSON.", default=None
+    )
+    content_type: str | None = parameter(
+        _MediaType("a media type"),
+        "The body's type; text/html or application/json, unless given.",
+        default=None,
+    )
+    headers: dict[str, str] | None = parameter(
+        _Headers("an object of names and values"), "Headers of the answer.", default=None
+    )
+    retry_after: int | None = parameter(
+        Number(0, DAY, whole=True), "Seconds for a Retry-After header.", default=None
+    )
+
+    def mistakes(self) -> Iterator[tuple[str, str]]:
+        """A name or a status, and with each what belongs to it."""
+        if self.error is None and self.status is None:
+            yield "", "takes an error, or a status with a body"
+        for key in ("body", "content_type") if self.error is not None else ("facts",):
+            if getattr(self, key) is not None:
+                yield key, f"does not go with {'an error' if self.error is not None else 'a raw status'}"
+        if self.retry_after is not None and "retry-after" in map(str.lower, self.headers or ()):
+            yield "retry_after", "does not go with a header of that name"
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        """Answer the error."""
+        headers = tuple((self.headers or {}).items())
+        if self.retry_after is not None:
+            headers = (*headers, ("Retry-After", str(self.retry_after)))
+        if self.error is not None:
+            return replace(so_far, instead=NamedError(self.error, self.facts or {}, self.status, headers))
+        assert self.status is not None
+        return replace(so_far, instead=RawAnswer(self.status, self.body, self.content_type, headers))

@@ -1,0 +1,39 @@
+"""The kind ``garbage``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from reseller_sandbox.core.parts import Text, parameter
+from reseller_sandbox.faults.effects import Effects
+from reseller_sandbox.faults.kind import Kind, Turn
+from reseller_sandbox.server import delivery
+
+#: What comes for an answer unless a rule says otherwise: bytes that are no HTTP in any reading.
+NOISE = b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Garbage(Kind):
+    """Bytes that are no HTTP come in place of an answer; then the connection is closed."""
+
+    name: ClassVar[str] = "garbage"
+
+    text: str | None = parameter(Text(), "What comes, in UTF-8.", default=None)
+    hex: str | None = parameter(Text("hexadecimal digits"), "What comes, byte by byte.", default=None)
+
+    def mistakes(self) -> Iterator[tuple[str, str]]:
+        """At most one way to say it, and that a good one."""
+        if self.text is not None and self.hex is not None:
+            yield "hex", "does not go with text"
+        try:
+            bytes.fromhex(self.hex or "")
+        except ValueError:
+            yield "hex", "must be hexadecimal digits"
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        """Send it."""
+        raw = NOISE if self.text is None else self.text.encode()
+        return replace(so_far, cut=delivery.Garbage(raw if self.hex is None else bytes.fromhex(self.hex)))

@@ -1,0 +1,29 @@
+"""The kind ``hang``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from reseller_sandbox.core.parts import Length, parameter
+from reseller_sandbox.faults.effects import Effects
+from reseller_sandbox.faults.kind import Kind, Turn
+from reseller_sandbox.server import delivery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hang(Kind):
+    """No answer comes, and the connection stays open.
+
+    Before: the operation never takes effect. After: it has.
+    """
+
+    name: ClassVar[str] = "hang"
+
+    seconds: float | None = parameter(
+        Length(), "After how long the connection is closed; never, unless given.", default=None
+    )
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        """Leave it hanging."""
+        return replace(so_far, cut=delivery.Hang(self.seconds))

@@ -1,0 +1,31 @@
+"""The kind ``stale``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from reseller_sandbox.core.parts import Number, parameter
+from reseller_sandbox.faults.effects import Effects
+from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stale(Kind):
+    """What only reads is answered as it would have been before the world's last commits.
+
+    Requests that change nothing are no commits. It looks no further back than the journal does.
+    """
+
+    name: ClassVar[str] = "stale"
+    phases: ClassVar[tuple[Phase, ...]] = ("before",)
+
+    commits: int = parameter(Number(1, 10**6, whole=True), "How many commits to look back.", default=1)
+
+    def applies(self, asked: Asked) -> bool:
+        """Whether it only reads."""
+        return asked.admitted and asked.reads
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        """Look back."""
+        return replace(so_far, commits=self.commits)

@@ -1,0 +1,30 @@
+"""The kind ``truncate``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+from reseller_sandbox.core.parts import Number, Switch, parameter
+from reseller_sandbox.faults.effects import Effects
+from reseller_sandbox.faults.kind import Kind, Phase, Turn
+from reseller_sandbox.server import delivery
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncate(Kind):
+    """The answer's head announces its whole body, and the connection ends within that."""
+
+    name: ClassVar[str] = "truncate"
+    phases: ClassVar[tuple[Phase, ...]] = ("after",)
+
+    keep: int | None = parameter(
+        Number(0, 1 << 30, whole=True),
+        "How many bytes of the body come, all but one at most; half of it, unless given.",
+        default=None,
+    )
+    reset: bool = parameter(Switch(), "Whether the connection ends with a reset.", default=False)
+
+    def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
+        """Cut the answer short."""
+        return replace(so_far, cut=delivery.Truncate(self.keep, self.reset))
