@@ -37,6 +37,6 @@ def lose(wire: Api) -> Callable[..., None]:
             **(fault or {"kind": "error", "error": "internal_error"}),
         }
         answer = wire.send("POST", "/_sandbox/faults", [], json.dumps(rule).encode())
-        assert answer.status == 200, answer.raw
+        assert answer.status == 201, answer.raw
 
     return next_answer
