@@ -240,7 +240,7 @@ class Match:
     method: tuple[Glob, ...] | None = parameter(
         Several(_Method("a method"), _GLOBS), "The HTTP method.", default=None
     )
-    path: tuple[Glob, ...] | None = _globs("/v3/domains/*", "The path, without the query.")
+    path: tuple[Glob, ...] | None = _globs("*/domains/*", "The path, without the query.")
     headers: tuple[tuple[str, Glob | None], ...] | None = parameter(
         _Named(), "What the request's headers say.", default=None
     )
