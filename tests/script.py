@@ -14,11 +14,11 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from reseller_sandbox import Sandbox
-from tests.clients import JSON, Answer, encoded
+from tests.clients import JSON, Answer, encoded, person
 from tests.registry import REGISTRY, connect
 
 D = "/v3/domains"
-CARD = {"name": "Ann", "email": "ann@example.com", "country": "gb"}
+CARD = person(country="gb")
 SCRIPT: list[tuple[str, str, str, Any]] = [
     ("main", "GET", "/v3/balance", None),
     ("main", "GET", D, None),

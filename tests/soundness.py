@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from dataclasses import astuple
 from decimal import Decimal
+from itertools import chain
 
 from reseller_sandbox.core.model import OUTSIDE, Stage
 from reseller_sandbox.core.state import State, filled
+from reseller_sandbox.core.texts import has_control
 
 TABLES = ("accounts", "customers", "contacts", "zones", "orders", "hosts", "transfers", "ledger", "plans")
 
@@ -31,8 +35,19 @@ def assert_sound(state: State) -> None:
     refunded = Counter(entry.refunds for entry in state.ledger.values() if entry.refunds is not None)
     assert all(count == 1 for count in refunded.values()), "something was refunded twice"
     _assert_holders(state)
+    assert not has_control("".join(_texts(state))), "a record holds a control character"
     for host in state.hosts.values():
         assert host.domain in state.holding_order, f"{host.name} outlived its domain"
+
+
+def _texts(state: State) -> Iterator[str]:
+    """Every text that a client can have sent."""
+    for contact in state.contacts.values():
+        yield from (*astuple(contact.card), *chain(*contact.extra))
+    for customer in state.customers.values():
+        yield from (*astuple(customer.card), customer.lang, customer.password, customer.post_address)
+    for order in state.orders.values():
+        yield from (order.auth_code, order.license)
 
 
 def _assert_holders(state: State) -> None:

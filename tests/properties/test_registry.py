@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from reseller_sandbox import Sandbox
-from tests.clients import Answer
+from tests.clients import Answer, person
 from tests.registry import REGISTRY, connect
 from tests.soundness import assert_sound
 
@@ -37,7 +37,7 @@ SERVERS = st.lists(
     st.sampled_from(["ns1.active.com", "ns1.one.com", "ns2.one.com", "ns.else.net"]), max_size=3
 )
 ADDRESSES = st.lists(st.sampled_from(["192.0.2.1", "192.0.2.2", "2001:db8::1", "bad"]), max_size=2)
-CARDS = st.fixed_dictionaries({"name": st.sampled_from(["Ann", "Bob"])})
+CARDS = st.sampled_from([person("Ann"), person("Bob"), {"name": "Cy"}])
 ROLES = st.dictionaries(st.sampled_from(["reg-contact", "tech-contact"]), CARDS, max_size=2)
 SWITCHES = st.sampled_from(
     [

@@ -15,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import ROLES
 from tests import registry
-from tests.clients import Answer, Api, InProcess
+from tests.clients import Answer, Api, InProcess, person
 from tests.soundness import assert_sound
 from tests.v2.client import REGISTRY, Client, connect
 from tests.v2.works import CARD
@@ -132,7 +132,7 @@ class BothGenerations(RuleBasedStateMachine):
         account = self._acting(side, name)
         if by_v3:
             word = f"{'reg' if role == 'registrant' else role}-contact"
-            body = {"contacts": {word: {"name": f"Person {pick}", "country": "UA"}}}
+            body = {"contacts": {word: person(f"Person {pick}")}}
             self._done(self.v3[account].post(f"/v3/domains/setContacts/{name}", body))
         else:
             handle = HANDLES[account][pick % len(HANDLES[account])]

@@ -9,6 +9,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import Stage
+from tests.clients import person
 from tests.registry import arrange, arrange_balance, order_of, write
 from tests.soundness import assert_sound
 from tests.v2.client import Client, done, refusal
@@ -179,7 +180,7 @@ def test_a_change_of_a_contact_keeps_what_may_be_left_out(main: Client) -> None:
 
 def test_a_contact_that_v3_made_is_there(sandbox: Sandbox, main: Client) -> None:
     """Under the handle that domain info shows, and linked."""
-    v3 = {"contacts": {"tech-contact": {"name": "Vera Three", "country": "UA"}}}
+    v3 = {"contacts": {"tech-contact": person("Vera Three")}}
     assert sandbox.client().post("/v3/domains/setContacts/served.com", json=v3).status_code == 200
     handle = main.get("/domain/served.com").json["contact_tech"]
     assert done(main.get(f"/contact/{handle}"))["data"]["name"] == "Vera Three"
@@ -194,6 +195,6 @@ def test_a_handle_of_ones_own_does_not_disturb_v3(sandbox: Sandbox, main: Client
     """v3 takes the next one that is free."""
     for number in range(1, 4):
         assert done(main.post(f"/contact/C{number:06d}", CARD))
-    v3 = {"contacts": {"tech-contact": {"name": "Vera Three"}}}
+    v3 = {"contacts": {"tech-contact": person("Vera Three")}}
     assert sandbox.client().post("/v3/domains/setContacts/served.com", json=v3).status_code == 200
     assert main.get("/domain/served.com").json["contact_tech"] == "C000004"

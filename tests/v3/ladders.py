@@ -12,7 +12,7 @@ from typing import Any
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import Flag, Stage
-from tests.clients import Answer, Api, Headers, encoded, signature
+from tests.clients import Answer, Api, Headers, encoded, person, signature
 from tests.registry import arrange, arrange_balance, arrange_zone, ask_for, connect, order_of, write
 
 #: The HTTP status of each refusal.
@@ -206,7 +206,7 @@ def create_domain(climb: Climb) -> None:
     climb.unreadable()
     domain: dict[str, Any] = {
         "domainName": "gold..com",
-        "contacts": {"reg-contact": {"email": "nobody"}},
+        "contacts": {"reg-contact": person(email="nobody")},
         "nameservers": ["-"],
     }
     climb.body = {"domain": domain, "years": "0"}
@@ -227,7 +227,7 @@ def create_domain(climb: Climb) -> None:
         "domain.contacts.admin-contact, domain.contacts.tech-contact",
         "billing-contact must be given",
     )
-    card = {"name": "A", "email": "a@example.com"}
+    card = person()
     domain["contacts"] |= {"admin-contact": card, "tech-contact": card, "billing-contact": card}
     climb.refused("invalid_contact", "domain.contacts.reg-contact.email", "'nobody'")
     domain["contacts"]["reg-contact"] = card
@@ -493,7 +493,7 @@ def request_transfer(climb: Climb) -> None:
     climb.unreadable()
     domain: dict[str, Any] = {
         "domainName": "not a name",
-        "contacts": {"tech-contact": {"phone": "none"}},
+        "contacts": {"tech-contact": person(phone="none")},
         "nameservers": ["no server"],
     }
     climb.body = {"domain": domain, "authCode": True, "years": 0}
@@ -607,7 +607,7 @@ def set_contacts(climb: Climb) -> None:
     climb.unreadable()
     climb.body = {"contacts": {"reg-contact": "Ann"}}
     climb.refused("invalid_parameter", "contacts.reg-contact must be an object")
-    climb.body = {"contacts": {"reg-contact": {"name": "Ann", "country": "Britain"}}}
+    climb.body = {"contacts": {"reg-contact": person(country="Britain")}}
     climb.found("held.com.ua")
     _made_ready(climb, "held.com.ua", "changing contacts")
     climb.refused("invalid_contact", "contacts.reg-contact.country", "'Britain'")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.clients import Api
+from tests.clients import Api, person
 from tests.registry import order_of
 
 GLUE = "/v3/domains/glueRecords/active.com"
@@ -21,18 +21,18 @@ def test_glue_addresses_under_either_name(api: Api, key: str) -> None:
     assert api.put(f"{GLUE}/ns2", {key: ["192.0.2.3"]}).json["ips"] == ["192.0.2.3"]
 
 
-@pytest.mark.parametrize("label", ["ns2", "ns2.active.com", "NS2.Active.Com.", "a.b"])
+@pytest.mark.parametrize("label", ["ns2", "ns2.active.com", "NS2.Active.Com.", "a.b.active.com"])
 def test_a_glue_host_as_label_or_in_full(api: Api, label: str) -> None:
     """It is told in full either way, and found again in either form."""
-    full = "a.b.active.com" if label == "a.b" else "ns2.active.com"
+    full = "a.b.active.com" if label[0] == "a" else "ns2.active.com"
     assert api.post(GLUE, {"hostname": label, "ips": ["192.0.2.2"]}).json["hostname"] == full
     assert api.get(f"{GLUE}/{full}").json["hostname"] == full
-    assert api.get(f"{GLUE}/{full.removesuffix('.active.com')}").json["hostname"] == full
+    assert api.get(f"{GLUE}/{label}").json["hostname"] == full
 
 
-@pytest.mark.parametrize("text", ["active.com", "Active.COM.", "ns1.second.com.", "a.b."])
+@pytest.mark.parametrize("text", ["active.com", "Active.COM.", "ns1.second.com.", "a.b", "a.b."])
 def test_a_glue_host_lies_below_its_name(api: Api, text: str) -> None:
-    """Neither the name itself is one, nor what a final dot says to lie elsewhere."""
+    """Neither the name itself is one, nor what a dot says to lie elsewhere."""
     answer = api.post(GLUE, {"hostname": text, "ips": ["192.0.2.2"]})
     assert (answer.status, answer.error) == (400, "invalid_hostname")
     assert answer.message == f"hostname: {text!r} does not lie below active.com."
@@ -93,7 +93,7 @@ def test_the_name_in_the_path_is_the_one_that_is_meant(api: Api, sandbox: Sandbo
 @pytest.mark.parametrize("zipcode", ["01001", 1001])
 def test_contacts_under_both_paths_and_zipcodes_of_both_types(api: Api, path: str, zipcode: Any) -> None:
     """A zip code comes back as a string."""
-    contact = {"name": "Ann", "zipcode": zipcode}
+    contact = person(zipcode=zipcode)
     answer = api.post(path, {"contacts": {"tech-contact": contact}}).json
     assert answer["domain"]["contacts"]["tech-contact"]["zipcode"] == str(zipcode)
 
@@ -126,7 +126,7 @@ def test_unknown_keys_are_passed_over_and_null_is_nothing(api: Api) -> None:
             "domainName": "new.com",
             "renewalCost": "1.00",
             "nameservers": None,
-            "contacts": {"reg-contact": {"name": "Ann", "title": "Dr", "fax": None}, "owner": {}},
+            "contacts": {"reg-contact": person(title="Dr", fax=None), "tech-contact": None},
             "privacyEnabled": None,
         },
         "years": None,

@@ -14,7 +14,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import Assumptions, BadAssumption, catalogue
 from reseller_sandbox.core.model import Flag, Stage
-from tests.clients import Answer, Api, InProcess
+from tests.clients import Answer, Api, InProcess, person
 from tests.registry import arrange, arrange_zone, balance, connect, order_of
 from tests.shapes import CONTACTS, envelope, fits
 
@@ -95,7 +95,7 @@ for word in AVAILABILITY_WORDS:
 def contacts_required(sandbox: Sandbox, api: Api, value: str) -> Answer:
     """Which contacts a registration must have."""
     roles = ("reg-contact", "admin-contact", "tech-contact", "billing-contact")
-    card = {"name": "Ann"}
+    card = person()
     none, one, most, every = (
         create(api, f"new{count}.com", contacts=dict.fromkeys(roles[:count], card)) for count in (0, 1, 3, 4)
     )
@@ -105,6 +105,49 @@ def contacts_required(sandbox: Sandbox, api: Api, value: str) -> Answer:
         "all": ["contacts_required", "contacts_required", "contacts_required", None],
     }[value]
     return every
+
+
+WIRE = ["name", "company-name", "address1", "city", "state", "zipcode", "country", "phone", "fax", "email"]
+USUAL = [*person()]
+
+
+@silence("v3.contacts.fields")
+def contacts_fields(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """Which fields a contact must have that is given, in each of the three calls that take contacts."""
+    whole = person(**{"company-name": "Works", "state": "Kyiv", "fax": "380.441234568"})
+    needed = {"none": [], "usual": USUAL, "all": WIRE}[value]
+    for number, field in enumerate(WIRE):
+        for lacking in ({**whole, field: ""}, {key: whole[key] for key in whole if key != field}):
+            before = sandbox.world.state
+            contacts = {"contacts": {"reg-contact": whole, "billing-contact": lacking}}
+            answers = [
+                create(api, f"new{number}.com", **contacts),
+                api.post("/v3/domains/setContacts/active.com", contacts),
+                api.post("/v3/domains/requestTransfer", {"authCode": "no", "domain": TRANSFERRED | contacts}),
+            ]
+            if field in needed:
+                told = f"contacts.billing-contact.{field} is missing"
+                assert [answer.error for answer in answers] == ["invalid_parameter"] * 3, field
+                assert [answer.message for answer in answers if told not in answer.message] == []
+                assert sandbox.world.state is before
+            else:
+                assert [answer.error for answer in answers] == [None, None, "wrong_auth_code"]
+            sandbox.reset()
+    return answers[1]
+
+
+@silence("v3.contacts.left_out")
+def contacts_left_out(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """What becomes of the fields that a contact leaves out."""
+    target = "/v3/domains/setContacts/active.com"
+    api.post(target, {"contacts": {"tech-contact": person(**{"company-name": "Works", "state": "Kyiv"})}})
+    answer = api.post(target, {"contacts": {"tech-contact": person("Tim", state="")}})
+    shown = answer.json["domain"]["contacts"]["tech-contact"]
+    company = {"kept": "Works", "emptied": ""}[value]
+    assert (shown["name"], shown["company-name"], shown["state"]) == ("Tim", company, "")
+    made = create(api, contacts={"tech-contact": person("Tom")}).json["domain"]["contacts"]["tech-contact"]
+    assert (made["name"], made["company-name"]) == ("Tom", "")
+    return answer
 
 
 @silence("v3.purchase_cost")
@@ -155,7 +198,7 @@ def list_parameters(sandbox: Sandbox, api: Api, value: str) -> Answer:
 @silence("v3.set_contacts.answer")
 def set_contacts_answer(sandbox: Sandbox, api: Api, value: str) -> Answer:
     """What setContacts answers."""
-    answer = api.post("/v3/domains/setContacts/active.com", {"contacts": {"tech-contact": {"name": "T"}}})
+    answer = api.post("/v3/domains/setContacts/active.com", {"contacts": {"tech-contact": person("T")}})
     shape = {
         "envelope": envelope(),
         "contacts": {"contacts": CONTACTS},
@@ -187,11 +230,11 @@ def update_lock_covers(sandbox: Sandbox, api: Api, value: str) -> Answer:
     """Which changes the update lock forbids, and which it never does."""
     api.post("/v3/domains/lockUpdate/active.com")
     domains = "/v3/domains"
-    registrant = {"contacts": {"reg-contact": {"name": "New Owner"}}}
+    registrant = {"contacts": {"reg-contact": person("New Owner")}}
     assert api.post(f"{domains}/setContacts/active.com", registrant).error == "locked"
     changes = [
         api.post(f"{domains}/setNameservers/active.com", {"nameservers": ["ns1.example.net"]}),
-        api.post(f"{domains}/setContacts/active.com", {"contacts": {"tech-contact": {"name": "T"}}}),
+        api.post(f"{domains}/setContacts/active.com", {"contacts": {"tech-contact": person("T")}}),
         api.post(f"{domains}/glueRecords/active.com", {"hostname": "ns5", "ips": ["192.0.2.5"]}),
         api.put(f"{domains}/glueRecords/active.com/ns1", {"ips": ["192.0.2.5"]}),
         api.delete(f"{domains}/glueRecords/active.com/ns1"),
@@ -242,7 +285,8 @@ def ids(sandbox: Sandbox, api: Api, value: str) -> Answer:
     return answer
 
 
-TRANSFER = {"domain": {"domainName": "elsewhere.com"}, "authCode": "let-me-in"}
+TRANSFERRED = {"domainName": "elsewhere.com"}
+TRANSFER = {"domain": TRANSFERRED, "authCode": "let-me-in"}
 
 
 @silence("v3.names.form")

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.v3.interface import V3
-from tests.clients import Answer, Api
+from tests.clients import Answer, Api, person
 from tests.registry import REGISTRY, connect
 from tests.shapes import AVAILABILITY, fits
 from tests.wrong import BROKEN_BODIES, PARTS, encoded, spoiled
 
 ROWS = {row.id: row for row in V3.endpoints}
-CONTACTS = {"reg-contact": {"name": "A", "zipcode": "1", "country": "GB", "phone": "44.123456"}}
+CONTACTS = {"reg-contact": person()}
 DOMAIN = {
     "domainName": "new.com",
     "nameservers": ["ns1.a.net"],
@@ -92,7 +92,7 @@ def test_a_broken_body_is_refused(wire: Api, served: Sandbox, operation: str, ki
     [
         ({"nameservers": [None]}, "domain.nameservers[0] must be a string"),
         ({"contacts": {"reg-contact": {"zipcode": []}}},
-         "domain.contacts.reg-contact.zipcode must be a string or a number"),
+         "domain.contacts.reg-contact.zipcode must be a string or a whole number"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_name_is_told(api: Api, given: dict[str, Any], problem: str) -> None:
@@ -182,7 +182,7 @@ def test_a_name_of_a_megabyte_is_told_shortly(wire: Api, served: Sandbox) -> Non
     answer = wire.post("/v3/domains/createDomain", {"domain": {"domainName": name}})
     assert answer.error == "invalid_name"
     assert_civil(served, before, answer)
-    contact = {"contacts": {"reg-contact": {"name": name}}}
+    contact = {"contacts": {"reg-contact": person(name)}}
     answer = wire.post("/v3/domains/setContacts/active.com", contact)
     assert answer.error == "invalid_contact"
     assert_civil(served, before, answer)

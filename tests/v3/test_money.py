@@ -13,7 +13,7 @@ from reseller_sandbox.core import money, orders
 from reseller_sandbox.core.ledger import adjust
 from reseller_sandbox.core.model import LedgerEntry, Order, Purpose
 from reseller_sandbox.core.state import Draft
-from tests.clients import Answer, Api
+from tests.clients import Answer, Api, person
 from tests.registry import arrange_balance, arrange_zone, balance, order_of
 from tests.soundness import assert_sound
 
@@ -99,14 +99,14 @@ def test_the_last_cent_can_be_spent(sandbox: Sandbox, api: Api) -> None:
 def test_another_owner_costs_what_the_zone_asks(sandbox: Sandbox, api: Api) -> None:
     """Once for each new registrant; other roles and the same registrant again cost nothing."""
     target = f"{D}/setContacts/held.com.ua"
-    ann = {"reg-contact": {"name": "Ann", "country": "UA"}}
-    assert api.post(target, {"contacts": {"tech-contact": {"name": "Tom"}}}).status == 200
+    ann = {"reg-contact": person("Ann")}
+    assert api.post(target, {"contacts": {"tech-contact": person("Tom")}}).status == 200
     assert balance(sandbox) == 10_000
     assert api.post(target, {"contacts": ann}).status == 200
     assert balance(sandbox) == Decimal("9997.50")
     assert entries(sandbox, 1)[0].purpose is Purpose.OWNER_CHANGE
     for country in ("UA", "ua"):
-        same = {"reg-contact": {"name": "Ann", "country": country}}
+        same = {"reg-contact": person("Ann", country=country)}
         assert api.post(target, {"contacts": same}).status == 200
         assert balance(sandbox) == Decimal("9997.50"), country
     assert api.post(f"{D}/setContacts/active.com", {"contacts": ann}).status == 200

@@ -10,7 +10,7 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.core.lifecycle import MOVES, TIMED, Action
 from reseller_sandbox.core.model import Flag, Stage
 from reseller_sandbox.v3.interface import V3
-from tests.clients import Api
+from tests.clients import Api, person
 from tests.registry import arrange, ask_for, order_of
 
 NAME = "second.com"
@@ -45,7 +45,7 @@ OPERATIONS: dict[str, tuple[Action, str, str, Any]] = {
         Action.SET_CONTACTS,
         "POST",
         f"{D}/setContacts/{NAME}",
-        {"contacts": {"tech-contact": {"name": "T"}}},
+        {"contacts": {"tech-contact": person("T")}},
     ),
     "approveTransfer": (Action.APPROVE_TRANSFER, "POST", f"{D}/approveTransfer/{NAME}", None),
     "rejectTransfer": (Action.REJECT_TRANSFER, "POST", f"{D}/rejectTransfer/{NAME}", None),

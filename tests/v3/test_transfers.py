@@ -6,7 +6,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import Flag, Purpose, Stage, TransferStatus
-from tests.clients import Answer, Api
+from tests.clients import Answer, Api, person
 from tests.registry import arrange, arrange_zone, balance, order_of
 from tests.soundness import assert_sound
 
@@ -159,7 +159,7 @@ def test_a_premium_name_costs_its_own_price(sandbox: Sandbox, api: Api) -> None:
 
 def test_settings_of_a_request_are_kept(api: Api, other: Api) -> None:
     """Contacts and auto-renewal that were sent hold from the completion on."""
-    contacts = {"reg-contact": {"name": "Ann", "email": "ann@example.com"}}
+    contacts = {"reg-contact": person("Ann")}
     ask(api, domain={"contacts": contacts, "autorenewEnabled": True})
     other.post(f"{D}/approveTransfer/theirs.com")
     shown = api.get(f"{D}/getDomain/theirs.com").json["domain"]

@@ -164,6 +164,21 @@ class Assumptions:
         "all",
         about="Which contacts createDomain must be given; the others fall back on the account's own.",
     )
+    contacts_fields: str = _one_of(
+        "v3.contacts.fields",
+        "usual",
+        "none",
+        "all",
+        about="Which fields each given contact must have: name, address1, city, country, phone, email and "
+        "zipcode, none, or all ten.",
+    )
+    contacts_left_out: str = _one_of(
+        "v3.contacts.left_out",
+        "kept",
+        "emptied",
+        about="What becomes of the fields that a contact in setContacts leaves out: they stay, as "
+        "in v2.0, or they are emptied. In a new order they are empty.",
+    )
     purchase_cost: str = _one_of(
         "v3.purchase_cost",
         "premium",

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from reseller_sandbox.core import texts
 from reseller_sandbox.core.model import CARD_FIELDS, Card
 from reseller_sandbox.core.refusals import INVALID_CONTACT, Refused
 from reseller_sandbox.core.state import Draft
 
-LONGEST = 255
+_SHOWN = 40
 
 _COUNTRY = re.compile(r"[A-Za-z]{2}")
 _PHONE = re.compile(r"\+?[0-9]{1,4}\.[0-9][0-9 ()-]{2,19}")
@@ -37,8 +38,9 @@ def problem_with(card: Card, *, any_phone: bool = False) -> tuple[str, str, str]
     patterns = _LOOSE_PATTERNS if any_phone else _PATTERNS
     for field in CARD_FIELDS:
         value: str = getattr(card, field)
-        if len(value) > LONGEST:
-            return field, value[:40] + "…", f"is longer than {LONGEST} characters"
+        flaw = texts.flaw(value)
+        if flaw is not None:
+            return field, value if len(value) <= _SHOWN else value[:_SHOWN] + "…", flaw
         pattern, complaint = patterns.get(field, (None, ""))
         if value and pattern is not None and not pattern.fullmatch(value):
             return field, value, complaint

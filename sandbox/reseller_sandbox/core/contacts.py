@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from reseller_sandbox.core import customers, patterns
 from reseller_sandbox.core.cards import problem_with, require_good, tidy
-from reseller_sandbox.core.model import ROLES, Account, Card, Contact, Contacts
+from reseller_sandbox.core.model import CARD_FIELDS, ROLES, Account, Card, Contact, Contacts
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import (
     CONTACT_LINKED,
@@ -26,15 +26,15 @@ from reseller_sandbox.core.state import Draft
 
 _HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
-#: A contact to be made, or the handle of one that is there.
-Wanted = Card | str
+#: The fields of a contact to be made, or the handle of one that is there.
+Wanted = Mapping[str, str] | str
 
 
 def check(wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]) -> None:
     """Refuse with ``invalid_contact`` on the first bad field, under the names the caller uses."""
     for role in ROLES:
         given = wanted.get(role)
-        problem = problem_with(given) if isinstance(given, Card) else None
+        problem = None if given is None or isinstance(given, str) else problem_with(Card(**given))
         if problem is not None:
             field, value, complaint = problem
             path = f"{wire_names[role]}.{wire_names[field]}"
@@ -54,20 +54,29 @@ def assign(
 ) -> Contacts:
     """The four handles of a name: those wanted, else the ``current`` ones, else the account's own.
 
-    Cards that say the same become one contact. Refuses with ``contact_not_found`` for a handle
+    Contacts that say the same become one. Refuses with ``contact_not_found`` for a handle
     that is not this account's.
     """
     made: dict[Card, str] = {}
     handles: dict[str, str] = {}
     for role in ROLES:
-        given = wanted.get(role)
+        given, held = wanted.get(role), getattr(current, role) if current is not None else None
         if isinstance(given, str):
             handles[role] = own(draft, account, given, Term[role.upper()]).handle
         elif given is not None:
-            handles[role] = made[given] = made.get(given) or create(draft, account, given).handle
+            card = completed(draft, given, held)
+            handles[role] = made[card] = made.get(card) or create(draft, account, card).handle
         else:
-            handles[role] = getattr(current, role) if current is not None else account.contact
+            handles[role] = held or account.contact
     return Contacts(**handles)
+
+
+def completed(draft: Draft, fields: Mapping[str, str], held: str | None) -> Card:
+    """Return the card that ``fields`` make; what they leave out may stay as the contact ``held`` has it."""
+    card = Card()
+    if held is not None and len(fields) < len(CARD_FIELDS) and draft.assumed.contacts_left_out == "kept":
+        card = draft.state.contacts[held].card
+    return tidy(replace(card, **fields))
 
 
 def own(draft: Draft, account: Account, handle: str, field: Term = Term.CONTACT) -> Contact:
@@ -82,7 +91,7 @@ def create(draft: Draft, account: Account, card: Card) -> Contact:
     """A new contact of ``account`` under a handle that is not in use."""
     while (handle := f"C{draft.next('contact'):06d}") in draft.state.contacts:
         pass
-    contact = Contact(handle=handle, account=account.client_id, card=tidy(card))
+    contact = Contact(handle=handle, account=account.client_id, card=card)
     draft.put(contact)
     return contact
 

@@ -8,11 +8,10 @@ from decimal import Decimal
 from typing import Final, Literal, NamedTuple
 
 from reseller_sandbox.core import contacts, hosts, ledger, money, prices
-from reseller_sandbox.core.cards import tidy
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.lifecycle import Action, enter, require, require_unlocked
-from reseller_sandbox.core.model import Account, Card, Flag, Order, Purpose, Zone
+from reseller_sandbox.core.model import Account, Flag, Order, Purpose, Zone
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import (
     DOMAIN_NOT_FOUND,
@@ -168,8 +167,10 @@ def changeable_contacts(draft: Draft, order: Order, wanted: Mapping[str, Wanted]
 
 
 def _same(draft: Draft, order: Order, role: str, given: Wanted) -> bool:
-    handle = getattr(order.contacts, role)
-    return given == handle or (isinstance(given, Card) and tidy(given) == draft.state.contacts[handle].card)
+    handle: str = getattr(order.contacts, role)
+    if isinstance(given, str):
+        return given == handle
+    return contacts.completed(draft, given, handle) == draft.state.contacts[handle].card
 
 
 def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from reseller_sandbox.core.texts import has_control
+
 #: The longest pattern, the longest text that one can match, and how far a pattern may unfold.
 LONGEST = 1000
 LONGEST_TEXT = 1000
@@ -39,8 +41,11 @@ def compiled(pattern: str) -> Any:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether the whole of ``text`` is like ``pattern``, which compiles; a very long text never is."""
-    if len(text) > LONGEST_TEXT:
+    """Whether the whole of ``text`` is like ``pattern``, which compiles.
+
+    A very long text never is, nor is one that holds a control character.
+    """
+    if len(text) > LONGEST_TEXT or has_control(text):
         return False
     try:
         return compiled(pattern).fullmatch(text) is not None

@@ -14,7 +14,7 @@ from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number
 from reseller_sandbox.v2.shapes import Checked, Done, done
-from reseller_sandbox.web.fields import Shape, Text, Within
+from reseller_sandbox.web.fields import Shape, Text, TextOrWhole, Within
 from reseller_sandbox.web.generation import Call, Endpoint
 
 #: Under which keys a body may repeat the contact's handle.
@@ -36,7 +36,7 @@ class ContactWanted(Asked):
     name = Text()
     phone = Text()
     region = Text()
-    zip = Text()
+    zip = TextOrWhole()
     customer_id = Number()
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:

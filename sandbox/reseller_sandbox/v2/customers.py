@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import fields, post_load, validate
+from marshmallow import ValidationError, fields, post_load, validate
 
-from reseller_sandbox.core import customers, refusals
+from reseller_sandbox.core import customers, refusals, texts
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.cards import LONGEST
 from reseller_sandbox.core.model import Customer
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
@@ -17,9 +16,14 @@ from reseller_sandbox.v2.shapes import Done, Told, done
 from reseller_sandbox.web.fields import Shape, Text, Within
 from reseller_sandbox.web.generation import Call, Endpoint
 
-_ANY_LENGTH = validate.Length(max=LONGEST, error=f"must have at most {LONGEST} characters")
 _LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error="must be a two-letter language code")
 _POSITIVE = validate.Range(min=0, error="must not be negative")
+
+
+def _sound(text: str) -> None:
+    flaw = texts.flaw(text)
+    if flaw is not None:
+        raise ValidationError(flaw)
 
 
 class CustomerWanted(Asked):
@@ -33,9 +37,9 @@ class CustomerWanted(Asked):
     lang = Text(validate=_LANGUAGE)
     mail = Text()
     name = Text()
-    password = Text(validate=_ANY_LENGTH)
+    password = Text(validate=_sound)
     phone = Text()
-    post_address = Text(data_key="post_adress", validate=_ANY_LENGTH)
+    post_address = Text(data_key="post_adress", validate=_sound)
     region = Text()
     zip = Number(validate=_POSITIVE)
 

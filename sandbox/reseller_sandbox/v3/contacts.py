@@ -4,18 +4,36 @@ from __future__ import annotations
 
 from typing import Any
 
+from marshmallow import ValidationError
+
 from reseller_sandbox.core import orders, refusals
+from reseller_sandbox.core.model import ROLES
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
-from reseller_sandbox.v3.shapes import Domain, Envelope, V3Contacts, cards, envelope, named_below
+from reseller_sandbox.v3.shapes import (
+    WIRE_NAMES,
+    ContactsWanted,
+    Domain,
+    Envelope,
+    V3Contacts,
+    contacts_asked,
+    envelope,
+    named_below,
+)
 from reseller_sandbox.web.fields import Shape, Text, Within
 from reseller_sandbox.web.generation import Call, Endpoint
 
 
-class ContactsWanted(Shape):
+def _some(contacts: dict[str, Any]) -> None:
+    if not contacts:
+        known = ", ".join(WIRE_NAMES[role] for role in ROLES)
+        raise ValidationError(f"must have one of {known}")
+
+
+class RolesWanted(Shape):
     """Contacts by role; roles that are left out stay as they are."""
 
-    contacts = Within(V3Contacts, required=True)
+    contacts = Within(ContactsWanted, required=True, validate=_some)
 
 
 class ContactsSet(Envelope):
@@ -30,9 +48,9 @@ class ContactsSet(Envelope):
 def set_contacts(call: Call) -> dict[str, Any]:
     """Give a name other contacts; a new registrant costs what the zone asks for it."""
     asked = call.arguments["domainName"]
-    order = orders.set_contacts(
-        call.draft, own_order(call), cards(call.arguments["contacts"]), named_below("contacts")
-    )
+    names = named_below("contacts")
+    wanted = contacts_asked(call, call.arguments["contacts"], names)
+    order = orders.set_contacts(call.draft, own_order(call), wanted, names)
     whole = envelope(call, order, asked)
     match call.assumed.set_contacts_answer:
         case "contacts":
@@ -50,7 +68,7 @@ ENDPOINTS = (
         method="POST",
         paths=("/v3/domains/setContacts/{domainName}", "/v3/setContacts/{domainName}"),
         handle=set_contacts,
-        body=ContactsWanted(),
+        body=RolesWanted(),
         answer=ContactsSet(),
         refuses=(
             *errors.BODY,

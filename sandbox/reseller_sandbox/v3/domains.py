@@ -18,7 +18,7 @@ from reseller_sandbox.v3.shapes import (
     DomainWanted,
     Envelope,
     EnvelopeInFull,
-    cards,
+    contacts_asked,
     envelope,
     identifier,
     named_below,
@@ -151,14 +151,16 @@ class Registered(Envelope):
 def create_domain(call: Call) -> dict[str, Any]:
     """Register a name for a number of years; the price is taken from the balance."""
     asked = call.arguments["domain"]
+    names = named_below("domain.contacts")
+    contacts = contacts_asked(call, asked.get("contacts"), names)
     placed = registration.register(
         call.draft,
         call.account,
         registration.Registration(
             name=parse_name(asked["domainName"]),
             years=call.arguments.get("years", 1),
-            contacts=cards(asked.get("contacts")),
-            wire_names=named_below("domain.contacts"),
+            contacts=contacts,
+            wire_names=names,
             nameservers=asked.get("nameservers") or None,
             privacy=asked.get("privacyEnabled", False),
             autorenew=_switched(call.assumed.create_autorenew, asked.get("autorenewEnabled", False)),

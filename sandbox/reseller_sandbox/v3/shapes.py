@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from marshmallow import ValidationError, fields, validate
+from marshmallow import ValidationError, fields, pre_load, validate
 
 from reseller_sandbox.core import orders, prices, renewals
 from reseller_sandbox.core.contacts import Wanted
-from reseller_sandbox.core.model import HOLDS, ROLES, Card, Contacts, Flag, Order, Stage
+from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Contacts, Flag, Order, Stage
 from reseller_sandbox.core.names import written
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.core.values import nearest
 from reseller_sandbox.web.fields import (
     Instant,
     Listed,
@@ -19,7 +22,7 @@ from reseller_sandbox.web.fields import (
     Shaped,
     SpacedInstant,
     Text,
-    TextOrNumber,
+    TextOrWhole,
     Truth,
     Within,
 )
@@ -43,6 +46,14 @@ WIRE_NAMES = {
 }
 
 
+#: The fields that a contact must have, by the values of ``v3.contacts.fields``.
+_NEEDED: Mapping[str, tuple[str, ...]] = {
+    "none": (),
+    "usual": ("name", "address", "city", "country", "phone", "mail", "zip"),
+    "all": CARD_FIELDS,
+}
+
+
 def named_below(path: str) -> dict[str, str]:
     """Return the wire names, the roles' with the path that leads to them."""
     return {**WIRE_NAMES, **{role: f"{path}.{WIRE_NAMES[role]}" for role in ROLES}}
@@ -60,7 +71,7 @@ class V3Contact(Shape):
     address = Text(**_text("address"))
     city = Text()
     region = Text(**_text("region"))
-    zip = TextOrNumber(**_text("zip"))
+    zip = TextOrWhole(**_text("zip"))
     country = Text()
     phone = Text()
     fax = Text()
@@ -74,6 +85,22 @@ class V3Contacts(Shape):
     admin = Remembered(V3Contact, **_text("admin"))
     tech = Remembered(V3Contact, **_text("tech"))
     billing = Remembered(V3Contact, **_text("billing"))
+
+
+class ContactsWanted(V3Contacts):
+    """Contacts by role, as requests give them; another role is a mistake."""
+
+    @pre_load
+    def known_roles_alone(self, given: Any, **_: Any) -> Any:
+        """Raise for a key that is no role, with the nearest that is one."""
+        roles = [str(field.data_key) for field in self.fields.values()]
+        unknown = [key for key in given if key not in roles] if isinstance(given, Mapping) else []
+        if unknown:
+            listed = f"; there are {', '.join(roles)}"
+            raise ValidationError(
+                {key[:60]: f"is not a contact of a name{nearest(key, roles) or listed}" for key in unknown}
+            )
+        return given
 
 
 class Domain(Shape):
@@ -151,7 +178,7 @@ class DomainWanted(Shape):
 
     domainName = Text(required=True)
     nameservers = Listed(Text())
-    contacts = Within(V3Contacts)
+    contacts = Within(ContactsWanted)
     privacyEnabled = Truth()
     lockedEnabled = Truth()
     autorenewEnabled = Truth()
@@ -165,9 +192,22 @@ def either(found: dict[str, Any], name: str, alias: str) -> dict[str, Any]:
     return {name: value, **found}
 
 
-def cards(contacts: dict[str, dict[str, str]] | None) -> dict[str, Wanted]:
-    """The loaded contacts of a request as cards by role."""
-    return {role: Card(**given) for role, given in (contacts or {}).items()}
+def contacts_asked(
+    call: Call, given: Mapping[str, Wanted] | None, names: Mapping[str, str]
+) -> Mapping[str, Wanted]:
+    """Return the loaded contacts of a request by role; refuse one that lacks a field it must have."""
+    if not given:
+        return {}
+    needed = _NEEDED[call.assumed.contacts_fields]
+    missing = [
+        f"{names[role]}.{names[field]} is missing"
+        for role, fields in given.items()
+        for field in needed
+        if not isinstance(fields, str) and not fields.get(field)
+    ]
+    if missing:
+        raise Refused(INVALID_PARAMETER, problems="; ".join(missing))
+    return given
 
 
 def status(call: Call, order: Order) -> str:

@@ -18,7 +18,7 @@ from reseller_sandbox.v3.domains import FOUND, PERIOD, PRICED
 from reseller_sandbox.v3.shapes import (
     STATUSES,
     DomainWanted,
-    cards,
+    contacts_asked,
     identifier,
     named_below,
     number,
@@ -56,6 +56,8 @@ class Message(Shape):
 def request_transfer(call: Call) -> dict[str, Any]:
     """Ask for a name that another registrar holds; the price is taken from the balance at once."""
     asked = call.arguments["domain"]
+    names = named_below("domain.contacts")
+    contacts = contacts_asked(call, asked.get("contacts"), names)
     placed = transfers.request(
         call.draft,
         call.account,
@@ -64,8 +66,8 @@ def request_transfer(call: Call) -> dict[str, Any]:
             code=call.arguments["authCode"],
             years=call.arguments.get("years", 1),
             cost=call.arguments.get("purchaseCost"),
-            contacts=cards(asked.get("contacts")),
-            wire_names=named_below("domain.contacts"),
+            contacts=contacts,
+            wire_names=names,
             nameservers=asked.get("nameservers") or (),
             autorenew=asked.get("autorenewEnabled", False),
             privacy=asked.get("privacyEnabled", False),

@@ -94,6 +94,18 @@ class TextOrNumber(Text):
         return str(super()._deserialize(value, attr, data, **kwargs))
 
 
+class TextOrWhole(Text):
+    """A string, or a whole number that stands for its digits."""
+
+    default_error_messages = {"invalid": "must be a string or a whole number"}  # noqa: RUF012
+    shape: ClassVar[Shaped] = {"oneOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]}
+
+    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
+        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+            value = str(value)
+        return str(super()._deserialize(value, attr, data, **kwargs))
+
+
 class Price(fields.Field[Decimal]):
     """Money on the way in: a JSON number or a decimal string, of any size: it is there to be compared."""
 

@@ -1,0 +1,21 @@
+"""Texts that callers send: how long they may be, and what they may not hold."""
+
+from __future__ import annotations
+
+import re
+
+LONGEST = 255
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+
+
+def has_control(text: str) -> bool:
+    """Whether ``text`` holds a control character, a line break among them."""
+    return _CONTROL.search(text) is not None
+
+
+def flaw(text: str) -> str | None:
+    """Return what is wrong with ``text`` whatever it stands for, in words that read on after it."""
+    if len(text) > LONGEST:
+        return f"is longer than {LONGEST} characters"
+    return "holds a control character" if has_control(text) else None
