@@ -10,6 +10,7 @@ from typing import Any
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import Account, Order, Stage, Transfer, TransferStatus, Zone
+from reseller_sandbox.core.state import Draft
 from tests.clients import Api, InProcess
 from tests.documented import documented
 
@@ -92,3 +93,13 @@ def ask_for(sandbox: Sandbox, name: str, gaining: str = "other", losing: str = "
         completes=now + timedelta(days=5),
     )
     write(sandbox, arriving, transfer)
+
+
+def end_transfer(sandbox: Sandbox, name: str) -> None:
+    """Take a pending transfer of a name away, with the order that waits for it."""
+    world = sandbox.world
+    transfer = world.state.transfers[name]
+    draft = Draft(world.state, world.now(), world.assumptions, "")
+    draft.remove(transfer)
+    draft.remove(world.state.orders[transfer.gaining_order])
+    world.moment = replace(world.moment, state=draft.state)

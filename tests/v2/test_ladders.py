@@ -17,7 +17,7 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import Flag, Stage
 from reseller_sandbox.v2.interface import V2
 from tests.clients import JSON, Headers, InProcess
-from tests.registry import arrange, arrange_balance, arrange_zone, ask_for, write
+from tests.registry import arrange, arrange_balance, arrange_zone, ask_for, end_transfer, write
 from tests.v2.client import FORM, REGISTRY, Client, done, refusal
 from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
 
@@ -179,7 +179,7 @@ def contact_check(climb: Climb) -> None:
 def contact_create(climb: Climb) -> None:
     """What must be there, of which type, the handle, extra parameters, values, owner, and a free handle."""
     climb.path = "/contact/-"
-    climb.body = {**CARD, "zip": 65000, "mail": "nobody", "size": 1, "tax_number": "1", "customer_id": 9}
+    climb.body = {**CARD, "zip": 650.5, "mail": "nobody", "size": 1, "tax_number": "1", "customer_id": 9}
     del climb.body["address"]
     climb.refused("missing_parameter", 400, "Not enough parameter: address")
     climb.body["address"] = "9 New Street"
@@ -356,7 +356,7 @@ def domain_delete(climb: Climb) -> None:
     climb.refused("wrong_state", 403, STATUS)
     arrange(climb.sandbox, "active.com", stage=Stage.ACTIVE)
     climb.refused("transfer_pending", 403, STATUS)
-    _end_transfer(climb, "active.com")
+    end_transfer(climb.sandbox, "active.com")
     climb.refused("locked", 403, STATUS)
     arrange(climb.sandbox, "active.com", flags=frozenset())
     climb.refused("host_in_use", 403, STATUS)
@@ -380,7 +380,7 @@ def domain_renew(climb: Climb) -> None:
     climb.refused("wrong_state", 403, STATUS)
     arrange(climb.sandbox, "active.com", stage=Stage.ACTIVE)
     climb.refused("transfer_pending", 403, STATUS)
-    _end_transfer(climb, "active.com")
+    end_transfer(climb.sandbox, "active.com")
     climb.refused("locked", 403, STATUS)
     arrange(climb.sandbox, "active.com", flags=frozenset())
     climb.refused("zone_out_of_service", 400, "Domain zone not support")
@@ -447,7 +447,7 @@ def transfer_request(climb: Climb) -> None:
     climb.refused("wrong_state", 400, "Invalid id")
     arrange(world, "theirs.com", "other", stage=Stage.ACTIVE)
     climb.refused("transfer_pending", 400, "Invalid id")
-    _end_transfer(climb, "theirs.com")
+    end_transfer(climb.sandbox, "theirs.com")
     climb.refused("locked", 400, "Invalid id")
     arrange(world, "theirs.com", "other", flags=frozenset())
     climb.refused("too_young", 400, "Invalid id")
@@ -502,13 +502,6 @@ def _decision(climb: Climb) -> None:
 
 ladder("transfer.approve")(_decision)
 ladder("transfer.reject")(_decision)
-
-
-def _end_transfer(climb: Climb, name: str) -> None:
-    world = climb.sandbox.world
-    transfer = world.state.transfers[name]
-    state = world.state.remove(transfer).remove(world.state.orders[transfer.gaining_order])
-    world.moment = replace(world.moment, state=state)
 
 
 def _host(climb: Climb, *, support: bool, changes: bool) -> None:

@@ -13,7 +13,16 @@ from typing import Any
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import Flag, Stage
 from tests.clients import Answer, Api, Headers, encoded, person, signature
-from tests.registry import arrange, arrange_balance, arrange_zone, ask_for, connect, order_of, write
+from tests.registry import (
+    arrange,
+    arrange_balance,
+    arrange_zone,
+    ask_for,
+    connect,
+    end_transfer,
+    order_of,
+    write,
+)
 
 #: The HTTP status of each refusal.
 STATUS = {
@@ -159,12 +168,7 @@ class Climb:
 
     def end_transfer(self, name: str) -> None:
         """Take a pending transfer away."""
-        world = self.sandbox.world
-        transfer = world.state.transfers[name]
-        from dataclasses import replace
-
-        state = world.state.remove(transfer).remove(world.state.orders[transfer.gaining_order])
-        world.moment = replace(world.moment, state=state)
+        end_transfer(self.sandbox, name)
 
 
 LADDERS: dict[str, Callable[[Climb], None]] = {}
@@ -280,7 +284,7 @@ def renew_domain(climb: Climb) -> None:
     climb.body["domain"]["domainName"] = "nobodys.com"
     climb.refused("domain_not_found", "nobodys.com")
     climb.body["domain"]["domainName"] = "gold.com"
-    climb.refused("wrong_state", "gold.com is at the stage redemption", "possible there: restore")
+    climb.refused("wrong_state", "gold.com is at the stage redemption", "possible there: only reading glue")
     climb.arrange("gold.com", stage=Stage.ACTIVE)
     climb.refused("transfer_pending", "gold.com", "renewal")
     climb.end_transfer("gold.com")
