@@ -36,11 +36,13 @@ class Climb:
         self.prefix, self.version, self.token = "/_worlds/nowhere", "V9.9", ""
         self.raw: bytes | None = BIG
         self.content_type = FORM
+        self.host = "no host"
         self.visited: list[str] = []
 
     def send(self) -> Any:
         """The request as it now is."""
         headers: Headers = [self.content_type] + ([("X-Auth-Token", self.token)] if self.token else [])
+        headers += [("Host", self.host)] if self.host else []
         client = Client(InProcess(self.sandbox.app), "", self.version, self.prefix)
         body = self.raw if self.raw is not None else deepcopy(self.body)
         return client.call(self.endpoint.method, self.path, body, headers)
@@ -55,8 +57,11 @@ class Climb:
             self.visited.append(rule)
 
     def transport(self) -> None:
-        """The rungs that every operation has: size, world, version and token, and how a body is written."""
+        """The rungs of every operation: host, size, world, version, token, and how a body is written."""
         self.raw, takes_body = BIG, self.endpoint.body is not None
+        told = "it has to name one host, and perhaps a port"
+        self.refused("invalid_host", 400, f"The request has the Host header 'no host'; {told}.")
+        self.host = ""
         self.refused(
             "body_too_large", 413, "The body is larger than the 1048576 bytes taken here (--max-body)."
         )

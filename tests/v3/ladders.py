@@ -26,6 +26,7 @@ from tests.registry import (
 
 #: The HTTP status of each refusal.
 STATUS = {
+    "invalid_host": 400,
     "body_too_large": 413,
     "unknown_world": 404,
     "credentials_missing": 401,
@@ -100,7 +101,7 @@ class Climb:
         self.prefix = "/_worlds/nowhere"
         self.content_type = "text/plain" if takes_body else GOOD_JSON
         self.raw: bytes | None = b"x" * ((1 << 20) + 1)
-        self.sign: Callable[[str, bytes], Headers] = lambda target, raw: []
+        self.sign: Callable[[str, bytes], Headers] = lambda target, raw: [("Host", "no host")]
         self.visited: list[str] = []
 
     def send(self) -> Answer:
@@ -132,7 +133,9 @@ class Climb:
         assert (answer.status, answer.error) == (200, None), answer.raw
 
     def transport(self) -> None:
-        """The rungs that every operation has: size, world, key and signature."""
+        """The rungs that every operation has: host, size, world, key and signature."""
+        self.refused("invalid_host", "'no host'")
+        self.sign = lambda target, raw: []
         self.refused("body_too_large", "1048576")
         self.raw = b"{" if self.takes_body else (b"" if self.method != "GET" else None)
         self.refused("unknown_world", "'nowhere'")
