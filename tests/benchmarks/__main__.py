@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.benchmarks import answering, faults, forking
+from tests.benchmarks import answering, faults, forking, unmatched
 
-BENCHMARKS = (answering, faults, forking)
+BENCHMARKS = (answering, faults, forking, unmatched)
 
 for benchmark in BENCHMARKS:
     print(benchmark.__doc__)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,11 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core import orders
 from reseller_sandbox.core.state import Draft
+from reseller_sandbox.v2.interface import V2
+from reseller_sandbox.v3.interface import V3
+from reseller_sandbox.web.generation import Endpoint
+from reseller_sandbox.web.nearest import Rows
+from tests.benchmarks import unmatched
 from tests.clients import Answer, Api
 from tests.registry import connect, order_of
 
@@ -24,24 +30,83 @@ def told(answer: Answer, status: int, error: str) -> str:
     return answer.message
 
 
+NEAREST = [
+    ("GET", "/v3/balanse", "the nearest is GET /v3/balance"),
+    ("GET", "/v3/balnace", "the nearest is GET /v3/balance"),
+    ("POST", "/v3/domains/createDomains", "the nearest is POST /v3/domains/createDomain"),
+    ("GET", "/v3/domains/getDomain", "the nearest is GET /v3/domains/getDomain/{domainName}"),
+    ("POST", "/v3/domains/unlock/", "the nearest is POST /v3/domains/unlock/{domainName}"),
+    ("POST", "/v3/domains/lockDomain/a.com", "the nearest is POST /v3/domains/lock/{domainName}"),
+    ("POST", "/v3/lock/a.com", "the nearest is POST /v3/domains/lock/{domainName}"),
+    ("GET", "/v3//balance", "the nearest is GET /v3/balance"),
+    ("GET", "/v4/balance", "the nearest is GET /v3/balance"),
+    ("GET", "/api/v3/balance", "the nearest is GET /v3/balance"),
+    ("GET", "/domains/getDomain/a.com", "the nearest is GET /v3/domains/getDomain/{domainName}"),
+    ("GET", "/v3", "the contract's v3 has nothing like it"),
+    ("DELETE", "/v3/domains/deleteDnssec/a.com", "the contract's v3 has no operations on dnssec"),
+    (
+        "POST",
+        "/v3/domains/createUrlForwarding/a.com",
+        "the contract's v3 has no operations on url forwarding",
+    ),
+    ("GET", "/v3/webhooks", "the contract's v3 has no operations on webhooks"),
+    ("GET", "/", "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"),
+    ("GET", "/favicon.ico", "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"),
+    ("GET", "/_sandbox/journl", "GET /_sandbox/journal"),
+]
+
+
+@pytest.mark.parametrize(("method", "target", "nearest"), NEAREST)
+def test_an_unknown_path_is_told_of_the_nearest(wire: Api, method: str, target: str, nearest: str) -> None:
+    """With the method that goes with it; or, where nothing is near, what there are no operations on."""
+    message = told(wire.call(method, target), 404, "unknown_path")
+    assert f"{method} {target} is no operation: " in message
+    assert nearest in message
+
+
 @pytest.mark.parametrize(
     ("method", "target", "nearest"),
     [
-        ("GET", "/v3/balanse", "GET /v3/balance"),
-        ("POST", "/v3/domains/createDomains", "POST /v3/domains/createDomain"),
-        ("GET", "/v3/domains/getDomain", "GET /v3/domains/getDomain/{domainName}"),
-        ("POST", "/v3/domains/unlock/", "POST /v3/domains/unlock/{domainName}"),
-        ("GET", "/v3", "/v3"),
-        ("GET", "/v3//balance", "GET /v3/balance"),
-        ("GET", "/", "/v3"),
-        ("GET", "/v4/balance", "GET /v3/balance"),
+        ("GET", "/V2.0/domains/a.com/check", "the nearest is GET /{version}/domain/{domain_name}/check"),
+        ("DELETE", "/V2.0/domain/a.com/dnssec", "the contract's v2 has no operations on dnssec"),
+        ("POST", "/V2.0/deleteDnssec", "the contract's v2 has no operations on dnssec"),
+        ("GET", "/V2.0/balance", "the contract's v2 has no operations on balance"),
     ],
 )
-def test_an_unknown_path_is_told_of_the_nearest(wire: Api, method: str, target: str, nearest: str) -> None:
-    """With the method that goes with it."""
-    message = told(wire.call(method, target), 404, "unknown_path")
-    assert f"{method} {target} is no operation" in message
+def test_an_unknown_path_is_told_of_its_own_generation_alone(
+    wire: Api, method: str, target: str, nearest: str
+) -> None:
+    """Whoever calls v2.0 is not sent to v3."""
+    message = wire.call(method, target).headers["x-sandbox-refusal"]
     assert nearest in message
+    assert "/v3" not in message
+
+
+#: Those that have a path like no other; a slip in that of the zones is the name of a domain.
+ROWS = [row for row in (*V3.endpoints, *V2.endpoints) if row.id != "v2.domain.zones"]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
+def test_each_operation_is_the_nearest_to_a_slip_in_its_own_name(row: Endpoint) -> None:
+    """A letter twice, two letters swapped, or the last segment left out."""
+    rows = Rows((*V3.endpoints, *V2.endpoints))
+    own = {f"{row.method} {path}" for path in row.paths}
+    for path in row.paths:
+        segments = re.sub(r"\{\w*(?:[pP]age|limit|start)\}", "7", path.replace("{version}", "V2.0")).split(
+            "/"
+        )
+        for at, segment in enumerate(segments):
+            if segment.isalpha() and len(segment) > 4:
+                slips = (segment[0] + segment, segment[:2] + segment[3] + segment[2] + segment[4:])
+                for slip in slips:
+                    asked = re.sub(r"\{\w+\}", "a.com", "/".join([*segments[:at], slip, *segments[at + 1 :]]))
+                    assert own & set(rows.nearest(row.method, asked)), asked
+
+
+@pytest.mark.parametrize("path", unmatched.PATHS.values(), ids=unmatched.PATHS)
+def test_it_takes_less_than_a_millisecond(path: str) -> None:
+    """However unlike anything the path is."""
+    assert min(unmatched.microseconds(path)) < 1000
 
 
 @pytest.mark.parametrize(

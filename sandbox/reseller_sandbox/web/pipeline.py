@@ -26,11 +26,12 @@ from reseller_sandbox.core.refusals import (
 )
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_NOTE, ENV_SERVED, ENV_TOO_LARGE, Again
 from reseller_sandbox.server.heads import Unread
-from reseller_sandbox.web import strikes, unmatched
+from reseller_sandbox.web import strikes
 from reseller_sandbox.web.exchange import Exchange
 from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming, content
 from reseller_sandbox.web.hosts import require_host
 from reseller_sandbox.web.strikes import Postponed
+from reseller_sandbox.web.unmatched import Unmatched
 from reseller_sandbox.worlds import World, Worlds
 from reseller_sandbox.worlds.turn import Busy, hurried
 
@@ -51,6 +52,7 @@ class Pipeline:
         self.worlds = worlds
         self.generations = generations
         self.max_body = max_body
+        self._unmatched = Unmatched(generations, max_body)
 
     def run(self, generation: Generation, endpoint: Endpoint, arguments: dict[str, Any]) -> Response:
         """Answer a request that has matched ``endpoint``."""
@@ -102,7 +104,7 @@ class Pipeline:
             if error is not None:
                 with suppress(Refused):  # only to know whose it is
                     generation.authenticate(incoming)
-                return unmatched.why(error, incoming, self.generations, self.max_body)
+                return self._unmatched.why(error, incoming)
             let_in = generation.authenticate(incoming)
         except Refused as refused:
             return refused

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from difflib import get_close_matches
+from collections.abc import Sequence
+from functools import cached_property
 
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
@@ -15,34 +15,52 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.web.generation import Generation, Incoming
+from reseller_sandbox.web.nearest import Rows
 
-_NEAREST = 3
-_COMPARED = 200
-
-
-def why(
-    error: HTTPException, incoming: Incoming, generations: Iterable[Generation], max_body: int
-) -> Refused:
-    """The refusal that ``error`` stands for; an unknown path is told the rows it comes nearest to."""
-    path = incoming.prefix + incoming.path
-    path = path if len(path) <= _COMPARED else f"{path[: _COMPARED - 1]}…"
-    if isinstance(error, RequestEntityTooLarge):
-        return Refused(BODY_TOO_LARGE, limit=max_body, setting="--max-body")
-    if isinstance(error, MethodNotAllowed):
-        allowed = ", ".join(sorted(set(error.valid_methods or ()) - {"HEAD", "OPTIONS"}))
-        incoming.headers_out["Allow"] = allowed
-        return Refused(METHOD_NOT_ALLOWED, method=incoming.method, path=path, allowed=allowed)
-    if error.code == 404:
-        nearest = ", ".join(_nearest(incoming, generations))
-        return Refused(UNKNOWN_PATH, method=incoming.method, path=path, nearest=nearest)
-    return Refused(MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
+_SHOWN = 200
+_MOST_WORDS = 3
 
 
-def _nearest(incoming: Incoming, generations: Iterable[Generation]) -> list[str]:
-    rows = [
-        f"{endpoint.method} {path}"
-        for generation in generations
-        for endpoint in generation.endpoints
-        for path in endpoint.paths
-    ]
-    return get_close_matches(f"{incoming.method} {incoming.path[:_COMPARED]}", rows, _NEAREST, 0.0)
+class Unmatched:
+    """Says why no row of ``generations`` takes a request."""
+
+    def __init__(self, generations: Sequence[Generation], max_body: int) -> None:
+        self._generations = generations
+        self._max_body = max_body
+
+    @cached_property
+    def _rows(self) -> dict[str, Rows]:
+        """The rows of each interface by its name, and those that clients call under none."""
+        journalled = [
+            one for generation in self._generations if generation.journalled for one in generation.endpoints
+        ]
+        return {"": Rows(journalled)} | {one.name: Rows(one.endpoints) for one in self._generations}
+
+    def why(self, error: HTTPException, incoming: Incoming) -> Refused:
+        """The refusal that ``error`` stands for; an unknown path is told the rows that it comes near to."""
+        path = incoming.prefix + incoming.path
+        path = path if len(path) <= _SHOWN else f"{path[: _SHOWN - 1]}…"
+        if isinstance(error, RequestEntityTooLarge):
+            return Refused(BODY_TOO_LARGE, limit=self._max_body, setting="--max-body")
+        if isinstance(error, MethodNotAllowed):
+            allowed = ", ".join(sorted(set(error.valid_methods or ()) - {"HEAD", "OPTIONS"}))
+            incoming.headers_out["Allow"] = allowed
+            return Refused(METHOD_NOT_ALLOWED, method=incoming.method, path=path, allowed=allowed)
+        if error.code == 404:
+            return Refused(UNKNOWN_PATH, method=incoming.method, path=path, nearest=self._nearest(incoming))
+        return Refused(MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
+
+    def _nearest(self, incoming: Incoming) -> str:
+        """The operations that may have been meant, or what there are none of."""
+        name = next((one.name for one in self._generations if one.owns(incoming.path)), "")
+        rows, path = self._rows[name], incoming.path
+        found = rows.nearest(incoming.method, path)
+        if found:
+            return f"the nearest {'is' if len(found) == 1 else 'are'} {', '.join(found)}"
+        strange = rows.strange(path)
+        if name:
+            where = name if name == "control" else f"the contract's {name}"
+            return f"{where} has " + (
+                f"no operations on {' '.join(strange[:_MOST_WORDS])}" if strange else "nothing like it"
+            )
+        return "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"

@@ -34,8 +34,8 @@ UNSUPPORTED_MEDIA_TYPE = Rule(
 UNKNOWN_PATH = Rule(
     "unknown_path",
     Category.NOT_FOUND,
-    "{method} {path} is no operation. The nearest are: {nearest}.",
-    "use one of {nearest}",
+    "{method} {path} is no operation: {nearest}.",
+    "use another path: {nearest}",
 )
 METHOD_NOT_ALLOWED = Rule(
     "method_not_allowed",

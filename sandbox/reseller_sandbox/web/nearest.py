@@ -1,0 +1,158 @@
+"""Which operations somebody may have meant whose path is none: those with segments like its own.
+
+What there is to know of the rows is worked out once. Words are compared by their pairs of letters, and letter
+by letter only where those agree, so that an answer takes some hundred microseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence, Set
+from dataclasses import dataclass
+from functools import lru_cache
+
+from reseller_sandbox.web.generation import Endpoint
+
+#: How many are named, and from which likeness on.
+_MOST = 3
+_CUTOFF = 0.6
+#: From which likeness on one word is another one misspelt, and where a look at their letters begins to pay.
+_ALIKE = 0.7
+_WORTH_A_LOOK = 0.5
+#: How short words are looked at letter by letter in any case.
+_SHORT = 7
+#: How like a word another one is that it stands in.
+_WITHIN = 0.75
+#: No row is longer than this, nor has it longer words.
+_SEGMENTS = 6
+_LONGEST = 40
+
+#: What a segment too many costs, one that is missing, and another method.
+_TOO_MANY, _MISSING, _METHOD = 0.5, 0.05, 0.1
+
+_VERSION = re.compile(r"v[0-9]+(\.[0-9]+)?", re.IGNORECASE)
+_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_a-zA-Z]+")
+#: How names of operations begin; what they are about follows.
+_VERBS = frozenset(
+    ("add", "create", "delete", "edit", "get", "list", "modify", "put", "remove", "set", "update")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    shown: str
+    method: str
+    literals: tuple[str, ...]
+    numbers: int
+    texts: int
+
+
+class Rows:
+    """The operations of one interface or of several, to be looked through."""
+
+    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
+        self._rows = [
+            _row(one, path, rule)
+            for one in endpoints
+            for path, rule in zip(one.paths, one.rules(), strict=True)
+        ]
+        count = Counter(literal for row in self._rows for literal in set(row.literals))
+        #: What is in few rows says more than what is in all of them.
+        self._weight = {literal: 1 / number for literal, number in count.items()}
+        self._words = frozenset(word for row in self._rows for one in row.literals for word in _words(one))
+
+    def nearest(self, method: str, path: str) -> list[str]:
+        """The rows that are most like a request, the likest first; none where nothing is like it."""
+        segments = _segments(path)
+        likest = {literal: _likest(literal, segments) for literal in self._weight}
+        scored = ((self._score(row, method, segments, likest), row.shown) for row in self._rows)
+        good = sorted((-score, shown) for score, shown in scored if score >= _CUTOFF)
+        return list(dict.fromkeys(shown for _, shown in good))[:_MOST]
+
+    def strange(self, path: str) -> list[str]:
+        """The words of a path that no row has: what its operation would have been about."""
+        names = (one for one in _segments(path) if "." not in one and not one.isdigit())
+        words = list(dict.fromkeys(word for one in names for word in _words(one)))[:_SEGMENTS]
+        strange = [word for word in words if not any(likeness(word, known) for known in self._words)]
+        return [word for word in strange if word not in _VERBS] or strange
+
+    def _score(
+        self, row: _Row, method: str, segments: Sequence[str], likest: dict[str, tuple[float, int]]
+    ) -> float:
+        whole = sum(self._weight[literal] for literal in row.literals)
+        like = sum(self._weight[literal] * likest[literal][0] for literal in row.literals)
+        taken = {likest[literal][1] for literal in row.literals if likest[literal][0] >= _ALIKE}
+        left = [one for at, one in enumerate(segments) if at not in taken]
+        numbers = min(row.numbers, sum(one.isdigit() for one in left))
+        fit = numbers + min(row.texts, len(left) - numbers)
+        missing = row.numbers + row.texts - fit
+        cost = _TOO_MANY * (len(left) - fit) + _MISSING * missing + _METHOD * (row.method != method)
+        return like / whole - cost if whole else 0.0
+
+
+def _row(endpoint: Endpoint, path: str, rule: str) -> _Row:
+    literals = tuple(one for one in _segments(path) if not one.startswith("{"))
+    return _Row(
+        f"{endpoint.method} {path}", endpoint.method, literals, rule.count("<digits:"), rule.count("<string:")
+    )
+
+
+def _segments(path: str) -> list[str]:
+    """The parts of a path that say something: those after its version, if it has one."""
+    found = [one[:_LONGEST] for one in path.split("/") if one][:_SEGMENTS]
+    version = max(
+        (at + 1 for at, one in enumerate(found) if one == "{version}" or _VERSION.fullmatch(one)), default=0
+    )
+    return found[version:]
+
+
+def _likest(literal: str, segments: Sequence[str]) -> tuple[float, int]:
+    """How like ``literal`` the likest segment is, and where that stands."""
+    return max(((likeness(one, literal), at) for at, one in enumerate(segments)), default=(0.0, -1))
+
+
+@lru_cache(maxsize=4096)
+def likeness(one: str, other: str) -> float:
+    """How like ``other`` the word ``one`` is: 1 for the same, 0 for another word, between them for a slip.
+
+    ``lockDomain`` has ``lock`` in it, and is something like it.
+    """
+    small, wanted = one.lower(), other.lower()
+    if small == wanted:
+        return 1.0
+    if _words(other) < _words(one):
+        return _WITHIN
+    longer = max(len(small), len(wanted))
+    if longer * _ALIKE > min(len(small), len(wanted)):
+        return 0.0
+    if longer > _SHORT:
+        mine, theirs = _pairs(small), _pairs(wanted)
+        if 2 * len(mine & theirs) < _WORTH_A_LOOK * (len(mine) + len(theirs)):
+            return 0.0
+    like = 1 - _edits(small, wanted) / longer
+    return like if like >= _ALIKE else 0.0
+
+
+@lru_cache(maxsize=1024)
+def _pairs(word: str) -> frozenset[str]:
+    return frozenset(word[at : at + 2] for at in range(max(len(word) - 1, 1)))
+
+
+@lru_cache(maxsize=1024)
+def _words(name: str) -> Set[str]:
+    return dict.fromkeys(found[0].lower() for found in _WORD.finditer(name)).keys()
+
+
+def _edits(one: str, other: str) -> int:
+    """How many letters are to be added, left out, changed, or swapped with the next."""
+    before, above = [0] * (len(other) + 1), list(range(len(other) + 1))
+    for row, letter in enumerate(one, 1):
+        line = [row]
+        for column, wanted in enumerate(other, 1):
+            cost = min(above[column] + 1, line[-1] + 1, above[column - 1] + (letter != wanted))
+            if row > 1 and column > 1 and letter == other[column - 2] and one[row - 2] == wanted:
+                cost = min(cost, before[column - 2] + 1)
+            line.append(cost)
+        before, above = above, line
+    return above[-1]
