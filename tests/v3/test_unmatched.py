@@ -52,7 +52,6 @@ NEAREST = [
     ("GET", "/v3/webhooks", "the contract's v3 has no operations on webhooks"),
     ("GET", "/", "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"),
     ("GET", "/favicon.ico", "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"),
-    ("GET", "/_sandbox/journl", "GET /_sandbox/journal"),
 ]
 
 
