@@ -131,6 +131,13 @@ def main() -> None:
     help="How many left-behind futures a world keeps.",
 )
 @setting(
+    "--max-events",
+    type=click.IntRange(min=0),
+    default=10_000,
+    show_default=True,
+    help="How many events a world remembers beside its requests.",
+)
+@setting(
     "--max-snapshots",
     type=click.IntRange(min=0),
     default=100,
@@ -287,6 +294,7 @@ def _settings(given: dict[str, Any]) -> Settings:
             requests=given["journal"],
             body=given["journal_body"],
             branches=given["max_branches"],
+            events=given["max_events"],
             snapshots=given["max_snapshots"],
             faults=given["max_faults"],
         ),

@@ -144,7 +144,7 @@ class JournalView:
 
     def clear(self) -> None:
         """Forget every request."""
-        self._world.journal.clear()
+        self._world.forget_requests()
 
 
 def _asserted(verdict: verify.Verdict) -> tuple[Entry, ...]:

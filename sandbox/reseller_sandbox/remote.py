@@ -71,9 +71,7 @@ class There:
     def answer(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return what ``operation`` answers there, as JSON; raise ``Refused`` as it would here."""
         told = operation.read(given)
-        written = {
-            one.name: one.kind.write(told[one.name]) for one in operation.parameters if one.name in told
-        }
+        written = operation.written(told)
         placed = {one.name: written.pop(one.name) for one in operation.parameters if one.place == "segment"}
         path = path_of(operation)
         for name, value in placed.items():

@@ -22,6 +22,7 @@ from reseller_sandbox.powers.advice import Advice
 from reseller_sandbox.powers.assumptions import Assumptions
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.clock import Clock
+from reseller_sandbox.powers.events import Events
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import Door
 from reseller_sandbox.remote import There
@@ -116,6 +117,7 @@ class Sandbox(InWorld):
         self.clock = Clock(door)
         self.assumptions = Assumptions(door)
         self.advice = Advice(door)
+        self.events = Events(door)
 
     def fork(
         self,

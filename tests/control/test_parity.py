@@ -19,6 +19,7 @@ NAMES = {
     "control.assumptions.set": "assumptions.set",
     "control.clock.show": "clock.show",
     "control.clock.due": "clock.due",
+    "control.events.find": "events.find",
     "control.clock.freeze": "clock.freeze",
     "control.clock.run": "clock.run",
     "control.clock.set": "clock.set",

@@ -35,6 +35,10 @@ CLOCK = (
     Example("clock.set", {"to": "2026-01-01"}, "set_back"),
     Example("clock.set", {"to": "soon"}, BAD),
     Example("clock.set", {}, BAD),
+    Example("clock.set", {"to": "2028-04-01", "limit": 3}),
+    Example("clock.set", {"to": "2028-04-01", "limit": -1}, BAD),
+    Example("clock.advance", {"by": "P800D", "limit": 3}),
+    Example("clock.advance", {"by": "P800D", "limit": "all"}, BAD),
     Example("clock.advance", {"by": "P3D"}),
     Example("clock.advance", {"by": 3600}),
     Example("clock.advance", {"by": "a while"}, BAD),
@@ -76,4 +80,20 @@ ASSUMPTIONS = (
 
 ADVICE = (Example("advice.list"),)
 
-EXAMPLES = (*CLOCK, *ASSUMPTIONS, *ADVICE)
+EVENTS = (
+    Example("events.find"),
+    Example("events.find", {"kind": "time"}, before=(("clock.advance", {"by": "P60D"}),)),
+    Example("events.find", {"kind": "tide"}, BAD),
+    Example("events.find", {"name": "clock.*"}, before=(("clock.advance", {"by": "P3D"}),)),
+    Example("events.find", {"name": ""}, BAD),
+    Example("events.find", {"domain": "second.com"}, before=(("clock.advance", {"by": "P300D"}),)),
+    Example("events.find", {"domain": "-"}, "invalid_name"),
+    Example("events.find", {"since": 2}, before=(("clock.freeze", {}),) * 3),
+    Example("events.find", {"since": "lately"}, BAD),
+    Example("events.find", {"cause": 1}, before=(("clock.advance", {"by": "P60D"}),)),
+    Example("events.find", {"cause": 0}, BAD),
+    Example("events.find", {"limit": 2}, before=(("clock.advance", {"by": "P60D"}),)),
+    Example("events.find", {"limit": -1}, BAD),
+)
+
+EXAMPLES = (*CLOCK, *ASSUMPTIONS, *ADVICE, *EVENTS)

@@ -204,10 +204,7 @@ def show(call: ControlCall) -> dict[str, Any]:
 
 def clear(call: ControlCall) -> dict[str, Any]:
     """Forget every request. What they changed stays; they cannot be rewound to any more."""
-    with call.world.lock:
-        count = len(call.world.journal)
-        call.world.journal.clear()
-    return {"cleared": count}
+    return {"cleared": call.world.forget_requests()}
 
 
 def check(call: ControlCall) -> dict[str, Any]:

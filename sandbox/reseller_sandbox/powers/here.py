@@ -31,7 +31,10 @@ class Here:
         """Return what ``operation`` answers; raise ``Refused``, and ``UndeclaredRefusal`` for a surprise."""
         told = operation.read(given)
         try:
-            return operation.call(operation.power(self), told)
+            if operation.sort != "act" or told.get("dry_run"):
+                return operation.call(operation.power(self), told)
+            with self.world.acting(operation.id, **operation.written(told)):
+                return operation.call(operation.power(self), told)
         except Refused as refused:
             if refused.rule is INVALID_PARAMETER or refused.rule in operation.refuses:
                 raise

@@ -89,6 +89,10 @@ class Operation:
         """Return ``given`` as the body takes it; refuses with ``invalid_parameter``, naming every mistake."""
         return read_by(self.parameters, given)
 
+    def written(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what has been read as JSON has it."""
+        return {one.name: one.kind.write(told[one.name]) for one in self.parameters if one.name in told}
+
     def call(self, power: Power, told: Mapping[str, Any]) -> Any:
         """Return what the body answers, on this side of the door."""
         segments = [told[one.name] for one in self.parameters if one.place == "segment"]

@@ -34,6 +34,7 @@ class Exchange:
     began: float
     world: World | None = None
     cause: str = ""
+    step: int = 0
     before: Moment | None = None
     after: Moment | None = None
     changes: Sequence[Change] = ()
@@ -74,6 +75,7 @@ class Exchange:
                 world.settle()
                 self.before = world.moment
                 self.cause = world.next_request()
+                self.step = world.moment.log.number
                 self.after = world.moment
 
     def act(self, endpoint: Endpoint, world: World, account: Account | None, cause: str) -> Answer:
@@ -99,7 +101,8 @@ class Exchange:
     def _set_plans_off(self, endpoint: Endpoint, *, accepted: bool) -> None:
         """Let what was planned for after this request happen: now, be the request answered from the past."""
         if self.cause and self.world is not None and self.world.state.waiting:
-            self.world.travel(after_request(endpoint.id, subjects(self.incoming), accepted=accepted))
+            planned = after_request(endpoint.id, subjects(self.incoming), accepted=accepted)
+            self.world.travel(planned, cause=self.step)
 
     def refuse(self, refused: Refused) -> Answer:
         """The answer to a request that was refused."""
@@ -114,6 +117,7 @@ class Exchange:
         world.journal.add(
             Entry(
                 id=self.cause,
+                step=self.step,
                 at=self.before.clock.instant,
                 operation=self.operation,
                 account=incoming.account.name if incoming.account is not None else None,

@@ -32,7 +32,7 @@ def between(earlier: Moment, later: Moment) -> Difference:
     A table that neither has touched costs nothing, any other one look at each of its records.
     """
     return Difference(
-        earlier, later, tuple(_changes(earlier.state, later.state)), tuple(_settings(earlier, later))
+        earlier, later, tuple(_changes(earlier.state, later.state)), tuple(settings(earlier, later))
     )
 
 
@@ -49,7 +49,8 @@ def _changes(earlier: State, later: State) -> Iterator[Change]:
                 yield Change(table, key, before, after)
 
 
-def _settings(earlier: Moment, later: Moment) -> Iterator[tuple[str, Any, Any]]:
+def settings(earlier: Moment, later: Moment) -> Iterator[tuple[str, Any, Any]]:
+    """Yield what is no record and differs between two moments: its name, before and after."""
     pairs = [
         ("clock.now", earlier.clock.instant, later.clock.instant),
         ("clock.frozen", earlier.clock.frozen, later.clock.frozen),

@@ -54,8 +54,10 @@ class Faults:
         They begin to count anew, or go on from what they say themselves to have ``matched`` and ``struck``.
         Refuses with ``too_many_faults``.
         """
-        with self._world.lock:
-            return self._put((), self._read(rules, place="rules[{}]"))
+        with self._world.lock, self._world.acting("faults.replace") as deed:
+            placed = self._put((), self._read(rules, place="rules[{}]"))
+            deed.effect["faults"] = list(placed.names)
+            return placed
 
     def add(self, kind: str | None = None, **rule: Any) -> Placed:
         """Add one rule after the others; takes what a rule has, ``match`` and ``when`` as mappings.
@@ -76,12 +78,14 @@ class Faults:
 
     def place(self, given: Mapping[str, Any]) -> Placed:
         """Add what one JSON object describes: a rule, or the rules of a preset. As ``add`` otherwise."""
-        with self._world.lock:
+        with self._world.lock, self._world.acting("faults.add") as deed:
             there = self._world.moment.faults.rules
             name = given.get("name")
             if any(rule.name == name for rule in there):
                 raise Refused(FAULT_EXISTS, fault=name)
-            return self._put(there, self._read([given], [rule.name for rule in there]))
+            placed = self._put(there, self._read([given], [rule.name for rule in there]))
+            deed.effect["faults"] = list(placed.names)
+            return placed
 
     def change(self, name: str, changes: Mapping[str, Any]) -> dict[str, Any]:
         """Change parts of a rule, which stays where it is and goes on counting; answers it.
@@ -89,7 +93,7 @@ class Faults:
         Parts of ``match`` and ``when`` are changed one by one, and a null takes one away; ``paused`` makes
         it strike nothing for now. Refuses with ``unknown_fault``.
         """
-        with self._world.lock:
+        with self._world.lock, self._world.acting("faults.change", name=name):
             book = self._world.moment.faults
             before = next((rule for rule in book.rules if rule.name == name), None)
             if before is None:
@@ -128,7 +132,7 @@ class Faults:
 
     def remove(self, name: str) -> None:
         """Take one rule away; refuses with ``unknown_fault``."""
-        with self._world.lock:
+        with self._world.lock, self._world.acting("faults.remove", name=name):
             there = self._world.moment.faults.rules
             kept = tuple(rule for rule in there if rule.name != name)
             if kept == there:
@@ -137,7 +141,7 @@ class Faults:
 
     def clear(self) -> None:
         """Take every rule away. Requests that a delay holds up still take effect."""
-        with self._world.lock:
+        with self._world.lock, self._world.acting("faults.clear"):
             self._set(())
 
     def _set(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count] = MappingProxyType({})) -> None:

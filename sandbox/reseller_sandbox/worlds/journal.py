@@ -25,9 +25,10 @@ from reseller_sandbox.worlds.moment import Moment
 class Entry:
     """One request and what came of it.
 
-    ``id`` is the request's name (``r12``), ``at`` the world's time, ``duration`` in seconds of the
-    machine's. ``target`` has its signature masked; bodies are as they came and went. ``body_size`` and
-    ``answer_size`` are None, or the sizes in bytes of bodies that were too long to be kept whole.
+    ``id`` is the request's name (``r12``), ``step`` its number among all that changed the world, ``at`` the
+    world's time, ``duration`` in seconds of the machine's. ``target`` has its signature masked; bodies are
+    as they came and went. ``body_size`` and ``answer_size`` are None, or the sizes in bytes of bodies that
+    were too long to be kept whole.
     ``before`` and ``after`` are the moments around it.
 
     Three things are told apart. ``carried_out`` is whether the operation was done, be it that it reads or
@@ -58,6 +59,7 @@ class Entry:
     outcome: str
     before: Moment = field(repr=False)
     after: Moment = field(repr=False)
+    step: int = 0
     body_size: int | None = None
     answer_size: int | None = None
     faults: tuple[FaultRule, ...] = ()

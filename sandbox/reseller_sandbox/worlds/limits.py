@@ -11,8 +11,8 @@ class Limits:
 
     ``worlds`` counts the default one. A world that nobody has used for ``idle`` seconds of the machine's
     time is dropped; 0 keeps them all. Each world keeps its latest ``requests``, with up to ``body`` bytes
-    of each body, its latest ``branches``, and as many ``snapshots`` and ``faults`` as it is asked to up to
-    that number.
+    of each body, its latest ``events`` beside them, its latest ``branches``, and as many ``snapshots`` and
+    ``faults`` as it is asked to up to that number.
     """
 
     worlds: int = 1000
@@ -22,3 +22,4 @@ class Limits:
     branches: int = 32
     snapshots: int = 100
     faults: int = 1000
+    events: int = 10_000

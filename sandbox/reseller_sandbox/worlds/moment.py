@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
 
@@ -16,6 +16,7 @@ from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import NOTHING_DUE, SET_BACK, Refused
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.faults import FaultBook
+from reseller_sandbox.worlds.eventlog import EventLog, Fired
 
 #: The operation that the ledger names for what time does.
 BY_ITSELF = "time"
@@ -33,23 +34,29 @@ class Moment:
     assumptions: Assumptions
     requests: int = 0
     faults: FaultBook = FaultBook()
+    log: EventLog = field(default_factory=EventLog, compare=False, repr=False)
 
     def settled(self, until: datetime) -> tuple[Moment, list[Happening]]:
         """The moment after all that is due by ``until`` has happened at its own instant, and what has."""
         state = self.state
-        fired: list[Happening] = []
+        fired: list[Fired] = []
         coming = events.due_by(state, until)  # in order, which makes it a heap
         while coming:
             due = heappop(coming)
             if due not in state.calendar:
                 continue
             draft = Draft(state, due[0], self.assumptions, f"event:{due[1]}:{due[2]}", BY_ITSELF)
-            fired += events.fire(draft, due)
+            plan = due[2] if due[1] == "plan" else None
+            fired += (Fired(happening, plan) for happening in events.fire(draft, due))
             state = draft.state
             for later in draft.made_due():
                 if later[0] <= until:
                     heappush(coming, later)
-        return (replace(self, state=state) if fired else self), fired
+        return self.after(state, fired), [happening for happening, _ in fired]
+
+    def after(self, state: State, fired: Sequence[Fired]) -> Moment:
+        """This moment with ``state``, to which ``fired`` has led."""
+        return replace(self, state=state, log=self.log.fired(fired)) if fired else self
 
     def followed(self) -> Moment:
         """This moment with its clock caught up with the machine's, if it runs."""
@@ -146,12 +153,12 @@ def after_request(operation: str, names: Collection[str], *, accepted: bool) -> 
 
     def go(moment: Moment) -> tuple[Moment, list[Happening]]:
         state, now = moment.state, moment.clock.now()
-        fired = []
+        fired: list[Fired] = []
         for plan in list(plans.waiting_for(state, operation, names, accepted=accepted)):
             draft = Draft(state, now, moment.assumptions, f"event:plan:{plan.id}", BY_ITSELF)
-            fired.append(plans.strike(draft, plan))
+            fired.append(Fired(plans.strike(draft, plan), plan.id))
             state = draft.state
-        return (replace(moment, state=state) if fired else moment), fired
+        return moment.after(state, fired), [happening for happening, _ in fired]
 
     return go
 

@@ -82,6 +82,18 @@ class OutsideControl:
     ) -> Happening | Plan:
         """Carry out the action of that name now, or plan it."""
         told = outside.read(action, given)
+        known = (one for one in outside.parameters(action) if one.name in told)
+        with self._world.acting(
+            f"outside.{action}", **{one.name: one.kind.write(told[one.name]) for one in known}
+        ) as deed:
+            done = self._act(action, told, at, after)
+            if isinstance(done, Plan):
+                deed.effect["plan"] = done.id
+            else:
+                deed.happening = done
+            return done
+
+    def _act(self, action: str, told: Mapping[str, Any], at: Any, after: Wait | None) -> Happening | Plan:
         if at is None and after is None:
             return self._now(action, told)
         if at is not None and after is not None:
@@ -106,7 +118,8 @@ class OutsideControl:
             draft.remove(found)
             return found
 
-        return self._transact("cancel", work)
+        with self._world.acting("outside.cancel", plan=plan):
+            return self._transact("cancel", work)
 
     def _transact(self, action: str, work: Callable[[Draft], T]) -> T:
         name = f"outside.{action}"

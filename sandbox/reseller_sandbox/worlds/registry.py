@@ -24,6 +24,7 @@ from reseller_sandbox.core.refusals import (
 )
 from reseller_sandbox.core.state import State
 from reseller_sandbox.worlds import history_points
+from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures
 from reseller_sandbox.worlds.moment import Moment, to
 from reseller_sandbox.worlds.strangers import Former, Stranger, somebodys
@@ -137,7 +138,8 @@ class Worlds:
             state = replace(state, seed=wanted.seed or f"{begin.state.seed}/{name}")
             world = World(name, replace(begin, state=state), self.limits, number)
             self._count = number
-            self._take(world)
+            with world.acting("worlds.fork", **_told(wanted)):
+                self._take(world)
             return world
 
     def load(self, world: World, text: str) -> Line:
@@ -204,7 +206,7 @@ class Worlds:
             return name
 
     def _beginning(self, wanted: Fork) -> Moment:
-        begin = self._source(wanted)
+        begin = replace(self._source(wanted), log=EventLog(self.limits.events))
         if wanted.now is not None and wanted.fixture is None and wanted.state is None:
             instant = wanted.now
             begin, _ = to(lambda _: instant)(begin)
@@ -320,6 +322,16 @@ class _Index:
     def is_taken(self, account: Account, *, by_other_than: World) -> bool:
         holders = (*self.keys.get(account.key, ()), *self.tokens.get(account.token, ()))
         return any(world is not by_other_than for world in holders)
+
+
+def _told(wanted: Fork) -> dict[str, object]:
+    """What a new world's own history says of where it came from."""
+    source = wanted.world if isinstance(wanted.world, str) else wanted.world.name
+    if wanted.state is not None:
+        return {"state": "given"}
+    if wanted.fixture is not None:
+        return {"fixture": str(wanted.fixture)}
+    return {"world": source, "point": wanted.point}
 
 
 def _renewed(account: Account, seed: str, number: int) -> Account:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Generic, TypeVar
+from threading import local
+from typing import Any, Generic, TypeVar
 
 from reseller_sandbox.core.assumptions import Assumptions, watched
 from reseller_sandbox.core.clock import Clock, stopwatch
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.refusals import TOO_MANY_SNAPSHOTS, UNKNOWN_BRANCH, UNKNOWN_SNAPSHOT, Refused
 from reseller_sandbox.core.state import Change, Draft, State
+from reseller_sandbox.worlds import redact
+from reseller_sandbox.worlds.diff import settings
+from reseller_sandbox.worlds.eventlog import Deed, Event, EventLog
 from reseller_sandbox.worlds.journal import Entry, Journal
 from reseller_sandbox.worlds.limits import Limits
 from reseller_sandbox.worlds.moment import Journey, Moment
@@ -57,6 +61,8 @@ class World:
         self.number = number
         self.limits = limits
         self.used = stopwatch()
+        if moment.log.limit != limits.events:
+            moment = replace(moment, log=replace(moment.log, limit=limits.events))
         self.origin = moment
         self.journal = Journal(limits)
         self.snapshots: dict[str, Line] = {}
@@ -65,6 +71,7 @@ class World:
         self.when_credentials_change: Callable[[World], None] | None = None
         self._moment = moment
         self._left = 0
+        self._doing = local()
 
     @property
     def moment(self) -> Moment:
@@ -112,7 +119,8 @@ class World:
     def next_request(self) -> str:
         """The name of the next request: ``r1``, ``r2``, …"""
         with self.lock:
-            self.moment = replace(self.moment, requests=self.moment.requests + 1)
+            moment = self.moment
+            self.moment = replace(moment, requests=moment.requests + 1, log=moment.log.counted())
             return f"r{self.moment.requests}"
 
     def transact(
@@ -149,30 +157,78 @@ class World:
                 self.moment = reached
             return fired
 
-    def travel(self, journey: Journey, *, dry: bool = False) -> tuple[Moment, list[Happening]]:
+    @contextmanager
+    def acting(self, name: str, /, **given: Any) -> Iterator[Deed]:
+        """Keep in the event log what a control call does while the context lasts, unless it is refused.
+
+        ``name`` is its operation, ``given`` what it is told, as JSON. What it does by way of other such calls
+        is a part of it.
+        """
+        outer: Deed | None = getattr(self._doing, "deed", None)
+        if outer is not None:
+            yield outer
+            return
+        deed, before = Deed(name, redact.masked(given)), self.moment
+        self._doing.deed = deed
+        try:
+            yield deed
+        finally:
+            self._doing.deed = None
+        with self.lock:
+            self._note(deed, before)
+
+    def _note(self, deed: Deed, before: Moment) -> None:
+        moment = self.moment
+        log = moment.log if deed.number is not None else moment.log.counted()
+        event = Event(
+            number=deed.number or log.number,
+            at=min(before.clock.now(), moment.clock.now()),
+            kind="control",
+            name=deed.name,
+            given=deed.given,
+            changed=tuple(settings(before, moment)),
+            happening=deed.happening,
+            effect=deed.effect,
+        )
+        self.moment = replace(moment, log=log.noted([event]))
+
+    def travel(
+        self, journey: Journey, *, dry: bool = False, cause: int | None = None
+    ) -> tuple[Moment, list[Happening]]:
         """Go where ``journey`` leads, or with ``dry`` only look; answers the moment reached and what fired.
 
-        Raises what the journey raises, and then nothing has changed.
+        ``cause`` is the number of the request that makes it so, where it is no control call. Raises what the
+        journey raises, and then nothing has changed.
         """
         if dry:
             return journey(self.moment)
         with self.lock:
-            self.moment, fired = journey(self.moment)
-            return self.moment, fired
+            deed: Deed | None = getattr(self._doing, "deed", None)
+            begun = self.moment
+            if deed is not None and cause is None:
+                begun = replace(begun, log=begun.log.counted())
+                cause = begun.log.number
+            begun = replace(begun, log=begun.log.during(cause))
+            reached, fired = journey(begun)
+            if reached is not begun:
+                if deed is not None:
+                    deed.number = cause
+                self.moment = replace(reached, log=reached.log.during(None))
+            return reached, fired
 
     def freeze(self) -> None:
         """Stop the clock where it is."""
-        with self.lock:
+        with self.lock, self.acting("clock.freeze"):
             self.moment = replace(self.moment, clock=self.clock.freeze())
 
     def run(self) -> None:
         """Let the clock move with the machine's."""
-        with self.lock:
+        with self.lock, self.acting("clock.run"):
             self.moment = replace(self.moment, clock=self.clock.run())
 
     def assume(self, assumptions: Assumptions) -> None:
         """Take the contract's silences to mean something else from now on."""
-        with self.lock:
+        with self.lock, self.acting("assumptions.set"):
             self.moment = replace(self.moment, assumptions=assumptions)
 
     def present(self) -> Moment:
@@ -183,7 +239,7 @@ class World:
 
     def reset(self) -> None:
         """Go back to the moment the world began at, with nothing to remember but that."""
-        with self.lock:
+        with self.lock, self.acting("reset"):
             self.moment = _again(self.origin)
             self.journal.clear()
             self.snapshots.clear()
@@ -192,8 +248,9 @@ class World:
 
     def begin_again(self, origin: Moment) -> Line:
         """Go on from another beginning; answers the branch that keeps what the world was."""
-        with self.lock:
+        with self.lock, self.acting("import"):
             left = self._leave()
+            origin = replace(origin, log=EventLog(self.limits.events))
             self.origin = origin
             self.moment = _again(origin)
             self.journal.clear()
@@ -204,7 +261,7 @@ class World:
 
         Refuses with ``too_many_snapshots``.
         """
-        with self.lock:
+        with self.lock, self.acting("snapshots.create", name=name):
             if name not in self.snapshots and len(self.snapshots) >= self.limits.snapshots:
                 raise Refused(
                     TOO_MANY_SNAPSHOTS,
@@ -220,7 +277,7 @@ class World:
 
         Refuses with ``unknown_snapshot``.
         """
-        with self.lock:
+        with self.lock, self.acting("snapshots.restore", name=name):
             kept = self.kept(name)
             return self._go(kept.tip, kept.entries)
 
@@ -232,7 +289,7 @@ class World:
 
     def drop_snapshot(self, name: str) -> None:
         """Forget a snapshot; refuses with ``unknown_snapshot``."""
-        with self.lock:
+        with self.lock, self.acting("snapshots.delete", name=name):
             del self.snapshots[self.kept(name).name]
 
     def rewind(self, request: str, *, before: bool) -> Line:
@@ -240,11 +297,18 @@ class World:
 
         Refuses with ``unknown_request``.
         """
-        with self.lock:
+        with self.lock, self.acting("rewind", request=request, side="before" if before else "after"):
             entry = self.journal.get(request)
             last = entry.number - 1 if before else entry.number
             entries = [one for one in self.journal if one.number <= last]
             return self._go((entry.before if before else entry.after).at(entry.at), entries)
+
+    def forget_requests(self) -> int:
+        """Forget every request in the journal; answers how many there were."""
+        with self.lock, self.acting("journal.clear") as deed:
+            deed.effect["cleared"] = count = len(self.journal)
+            self.journal.clear()
+            return count
 
     def branch(self, name: str) -> Line:
         """The branch of that name; refuses with ``unknown_branch``."""
@@ -257,14 +321,14 @@ class World:
 
         Refuses with ``unknown_branch``.
         """
-        with self.lock:
+        with self.lock, self.acting("branches.switch", name=name):
             wanted = self.branch(name)
             del self.branches[name]  # first, so that what is left behind takes its place, and no other's
             return self._go(wanted.tip, wanted.entries)
 
     def drop_branch(self, name: str) -> None:
         """Forget a branch; refuses with ``unknown_branch``."""
-        with self.lock:
+        with self.lock, self.acting("branches.delete", name=name):
             del self.branches[self.branch(name).name]
 
     def _go(self, moment: Moment, entries: Iterable[Entry]) -> Line:
@@ -278,6 +342,7 @@ class World:
         self._left += 1
         branch = Line(f"b{self._left}", self.moment.at(self.now()), self.journal.entries)
         self.branches[branch.name] = branch
+        self._doing.deed.effect["branch"] = branch.name
         while len(self.branches) > self.limits.branches:
             del self.branches[next(iter(self.branches))]
         return branch

@@ -1,0 +1,118 @@
+"""The event log: what has changed a world beside its requests, in one line with them.
+
+Control calls, what fired and the plans that struck each have a number in that line, as requests have, and
+name the one that brought them about. The log is part of the world's moment: it goes back with it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import Any, Literal, NamedTuple
+
+from rpds import Queue
+
+from reseller_sandbox.core.happenings import Happening
+
+Kind = Literal["request", "control", "time", "plan"]
+
+
+class Fired(NamedTuple):
+    """Something that has just happened by itself; ``plan`` is the number of the plan that it was."""
+
+    happening: Happening
+    plan: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Event:
+    """One thing that changed a world.
+
+    ``number`` is its place in the world's line, ``cause`` that of what brought it about: the control call
+    that moved the clock, or the request that a plan waited for; None for what a running clock made due.
+    ``name`` is the operation or the happening, ``given`` what a control call was told, ``changed`` the
+    settings that it changed (name, before, after), and ``effect`` what else came of it.
+    """
+
+    number: int
+    at: datetime
+    kind: Kind
+    name: str
+    cause: int | None = None
+    happening: Happening | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
+    changed: Sequence[tuple[str, Any, Any]] = ()
+    effect: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class EventLog:
+    """The latest events up to ``limit`` of them, and how many there have been, requests included.
+
+    ``cause`` is the number of what is going on, where that brings others about.
+    """
+
+    limit: int = 10_000
+    number: int = 0
+    dropped: int = 0
+    cause: int | None = None
+    kept: Queue[Event] = field(default_factory=Queue)
+
+    def counted(self) -> EventLog:
+        """Return the log with a number given away: to a request, or to what will be noted when it is done."""
+        return replace(self, number=self.number + 1)
+
+    def during(self, cause: int | None) -> EventLog:
+        """Return the log while ``cause`` is going on."""
+        return replace(self, cause=cause)
+
+    def fired(self, fired: Sequence[Fired]) -> EventLog:
+        """Return the log with what has happened by itself, or by a plan."""
+        skipped = max(len(fired) - self.limit, 0)  # what would be dropped at once
+        log = replace(self, number=self.number + skipped, dropped=self.dropped + skipped)
+        return log.noted(
+            [
+                Event(
+                    number=number,
+                    at=happening.at,
+                    kind="time" if plan is None else "plan",
+                    name=happening.event,
+                    cause=self.cause,
+                    happening=happening,
+                    effect={} if plan is None else {"plan": plan},
+                )
+                for number, (happening, plan) in enumerate(fired[skipped:], log.number + 1)
+            ]
+        )
+
+    def noted(self, events: Sequence[Event]) -> EventLog:
+        """Return the log with more events, and without the oldest when there are too many."""
+        kept, count, dropped = self.kept, len(self.kept), self.dropped
+        for event in events:
+            kept = kept.enqueue(event)
+            count += 1
+            if count > self.limit:
+                kept = kept.dequeue()  # type: ignore[call-arg]  # the stubs want a value
+                count, dropped = count - 1, dropped + 1
+        number = max([self.number, *(event.number for event in events)])
+        return replace(self, kept=kept, dropped=dropped, number=number)
+
+    @property
+    def events(self) -> tuple[Event, ...]:
+        """The events in the order of their numbers."""
+        return tuple(sorted(self.kept, key=lambda event: event.number))
+
+
+@dataclass(slots=True)
+class Deed:
+    """A control call in the making: what it is told, and what it does as far as is known.
+
+    ``number`` is its place in the world's line, as soon as it has one.
+    """
+
+    name: str
+    given: Mapping[str, Any]
+    number: int | None = None
+    happening: Happening | None = None
+    effect: dict[str, Any] = field(default_factory=dict)
