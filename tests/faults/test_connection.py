@@ -148,6 +148,24 @@ def test_drip(dial, served):
     assert stopwatch() - began >= 0.05 * (len(seen) - 1)
 
 
+def test_bandwidth(dial, served):
+    """So many bytes a second, be they many or few."""
+    for rate, pieces in ((400, 20), (5, 1)):
+        with served.faults.add("bandwidth", rate=rate, match={"path": BALANCE}):
+            began = stopwatch()
+            connection = dial.send("GET", BALANCE)
+            _, headers = connection.head()
+            length = int(headers["content-length"]) if rate > 100 else 4
+            seen = 0
+            while seen < length:
+                piece = len(connection.piece())
+                assert piece % pieces == 0 or seen + piece == length
+                seen += piece
+            lasted = stopwatch() - began
+            assert lasted >= (length - pieces) / rate * 0.9
+            assert lasted < length / rate + 2
+
+
 @pytest.mark.parametrize(
     ("parameters", "kept"), [({}, None), ({"keep": 5}, 5), ({"keep": 0}, 0), ({"keep": 10**6}, -1)]
 )

@@ -29,7 +29,7 @@ def create(client, name="new.com", **more):
 
 REQUESTS = {
     "balance": lambda client: client.get(BALANCE),
-    "active": lambda client: client.get(ACTIVE),
+    "active": lambda client: client.get(f"{ACTIVE}?verbose=1"),
     "v2": lambda client: client.get("/V2.0/domain/active.com"),
     "create": lambda client: create(client, "new.com", years=2),
     "spanish": lambda client: create(client, "españa.com"),
@@ -65,6 +65,13 @@ REQUESTS = {
         ({"body": {"years": True}}, ""),
         ({"body": {"years": 2, "domain.domainName": "other.com"}}, ""),
         ({"operation": "v3.*", "domain": "active.com"}, "active many"),
+        ({"headers": {"x-auth-token": "main-*"}}, "balance active v2 create spanish many"),
+        ({"headers": {"Content-Type": "application/json"}}, "create spanish many"),
+        ({"headers": {"content-type": None}}, "balance active v2"),
+        ({"headers": {"Content-Type": "*", "X-None": "*"}}, ""),
+        ({"query": {"verbose": "1"}}, "active"),
+        ({"query": {"VERBOSE": "?"}}, "active"),
+        ({"query": {"verbose": None}}, "balance v2 create spanish many"),
     ],
 )
 def test_match(sandbox, client, match, matched):
@@ -83,6 +90,53 @@ def test_a_rule_may_match_only_what_changed_something(sandbox, client):
     sandbox.faults.add(kind="error", status=598, when={"phase": "after"}, match={"changed": False})
     assert create(client, "second.com").status_code == 598
     assert create(client, "newer.com").status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("match", "matched"),
+    [
+        ({"outcome": "ok"}, "balance create"),
+        ({"outcome": ["name_taken", "404"]}, "taken missing"),
+        ({"outcome": "refused"}, "taken missing"),
+        ({"carried_out": False}, "taken missing"),
+        ({"carried_out": True, "changed": False}, "balance"),
+        ({"fault": "slow*"}, "balance create taken missing"),
+        ({"fault": "other"}, ""),
+    ],
+)
+def test_what_came_of_a_request_can_be_matched_after_it(sandbox, client, match, matched):
+    sandbox.faults.add("latency", name="slowly", seconds=0)
+    sandbox.faults.add("error", status=599, match=match, when={"phase": "after"})
+    asked = {
+        "balance": lambda: client.get(BALANCE),
+        "create": lambda: create(client, "new.com"),
+        "taken": lambda: create(client, "active.com"),
+        "missing": lambda: client.get("/v3/domains/getDomain/nobody-has-it.com"),
+    }
+    assert " ".join(name for name, ask in asked.items() if ask().status_code == 599) == matched
+
+
+def test_journal_and_faults_match_alike(sandbox, client):
+    """One language: what a rule would have struck is what the journal finds by the same words."""
+    for ask in REQUESTS.values():
+        ask(client)
+    for match in (
+        {"operation": ["v2.*", "v3.balance"]},
+        {"headers": {"x-auth-token": None}},
+        {"headers": {"Content-Type": "*json"}},
+        {"query": {"verbose": "1"}},
+        {"body": {"domain.domainName": "*.com"}},
+        {"domain": "españa.com"},
+        {"path": "/v3/*", "method": "POST"},
+    ):
+        found = len(sandbox.journal.find(**match))
+        with sandbox.faults.add("error", status=599, match=match) as placed:
+            for ask in REQUESTS.values():
+                ask(client)
+            assert placed.matched == found > 0 or match == {"headers": {"x-auth-token": None}}, match
+        sandbox.reset()
+        for ask in REQUESTS.values():
+            ask(client)
 
 
 def test_control_is_never_struck(sandbox, client):

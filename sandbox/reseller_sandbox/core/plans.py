@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from fnmatch import fnmatchcase
 from typing import Any
 
 from reseller_sandbox.core import outside
 from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import After, Plan
 from reseller_sandbox.core.outside import HOPELESS
@@ -84,7 +84,7 @@ def waiting_for(state: State, operation: str, names: Collection[str], *, accepte
         after = plan.after
         assert after is not None
         if (
-            fnmatchcase(operation, after.operation)
+            Glob(after.operation).matches(operation)
             and (not after.name or after.name in names)
             and after.answer in ("any", "accepted" if accepted else "refused")
         ):

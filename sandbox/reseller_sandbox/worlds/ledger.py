@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from fnmatch import fnmatchcase
 from typing import Any
 
 from reseller_sandbox.core import money
+from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.ledger import request_of
 from reseller_sandbox.core.model import OUTSIDE, LedgerEntry
 from reseller_sandbox.core.names import BadName, normalise
-from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT, Refused
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, Refused
 from reseller_sandbox.core.state import State
 from reseller_sandbox.worlds.world import World
 
@@ -34,13 +34,15 @@ class Wanted:
     request: str | None = None
     since: datetime | None = None
 
-    def takes(self, entry: LedgerEntry, client_id: int | None, name: str | None) -> bool:
-        """Whether an entry is meant; ``client_id`` and ``name`` are the account and domain looked up."""
+    def takes(
+        self, entry: LedgerEntry, client_id: int | None, name: str | None, operation: Glob | None
+    ) -> bool:
+        """Whether an entry is meant; account, domain and operation are those looked up."""
         return (
             (client_id is None or entry.account == client_id)
             and (self.order is None or entry.order == self.order)
             and (name is None or entry.name == name)
-            and (self.operation is None or fnmatchcase(operation_of(entry), self.operation))
+            and (operation is None or operation.matches(operation_of(entry)))
             and (self.purpose is None or entry.purpose == self.purpose)
             and (self.request is None or self.request in (entry.cause, request_of(entry.cause)))
             and (self.since is None or entry.at >= self.since)
@@ -104,13 +106,17 @@ class Ledger:
 
 
 def of(world: World, wanted: Wanted | None = None) -> Ledger:
-    """The movements of a world that are ``wanted``; refuses with ``unknown_account``."""
+    """The movements of a world that are ``wanted``.
+
+    Refuses with ``unknown_account``, and with ``invalid_parameter`` a pattern that is none.
+    """
     wanted = wanted or Wanted()
     state = world.present().state
     client_id = _client_id(state, wanted.account)
-    name = _name(wanted.domain)
+    name, operation = _name(wanted.domain), _operation(wanted.operation)
     entries = (state.ledger[number] for number in _numbers(state, client_id))
-    return Ledger(tuple(entry for entry in entries if wanted.takes(entry, client_id, name)), state)
+    meant = (entry for entry in entries if wanted.takes(entry, client_id, name, operation))
+    return Ledger(tuple(meant), state)
 
 
 def operation_of(entry: LedgerEntry) -> str:
@@ -160,6 +166,13 @@ def _client_id(state: State, name: str | None) -> int | None:
             return number
     known = ", ".join(sorted(account.name for account in state.accounts.values()))
     raise Refused(UNKNOWN_ACCOUNT, account=name[:80], known=known)
+
+
+def _operation(pattern: str | None) -> Glob | None:
+    try:
+        return None if pattern is None else Glob(pattern)
+    except ValueError as problem:
+        raise Refused(INVALID_PARAMETER, problems=f"operation {problem}") from None
 
 
 def _name(domain: str | None) -> str | None:

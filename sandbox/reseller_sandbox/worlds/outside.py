@@ -5,11 +5,11 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from difflib import get_close_matches
-from fnmatch import fnmatchcase
 from functools import wraps
 from typing import Any, Required, TypedDict, TypeVar
 
 from reseller_sandbox.core import outside, plans, terms
+from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import After, Plan
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_OPERATION, Refused
@@ -137,7 +137,7 @@ class OutsideControl:
         wait = After(
             operation=told["operation"], name=told.get("domain", ""), answer=told.get("answer", "accepted")
         )
-        if not any(fnmatchcase(one, wait.operation) for one in self._operations):
+        if not any(map(Glob(wait.operation).matches, self._operations)):
             near = get_close_matches(wait.operation, self._operations, 3, 0.0)
             raise Refused(UNKNOWN_OPERATION, operation=wait.operation, nearest=", ".join(near))
         return wait
