@@ -25,6 +25,7 @@ from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.events import Events
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import Door
+from reseller_sandbox.powers.registry import Accounts, Contacts, Customers, Hosts, Names, Transfers
 from reseller_sandbox.remote import There
 from reseller_sandbox.settings import Settings
 from reseller_sandbox.v3.signing import signed_headers
@@ -115,6 +116,12 @@ class Sandbox(InWorld):
         """Have every power over the world that ``door`` leads to."""
         self.door = door
         self.clock = Clock(door)
+        self.names = Names(door)
+        self.accounts = Accounts(door)
+        self.customers = Customers(door)
+        self.contacts = Contacts(door)
+        self.hosts = Hosts(door)
+        self.transfers = Transfers(door)
         self.assumptions = Assumptions(door)
         self.advice = Advice(door)
         self.events = Events(door)

@@ -9,5 +9,9 @@ from reseller_sandbox.powers.assumptions import Assumptions
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.events import Events
 from reseller_sandbox.powers.power import Power
+from reseller_sandbox.powers.registry import Accounts, Contacts, Customers, Hosts, Names, Transfers
 
-POWERS: Mapping[str, type[Power]] = {power.name: power for power in (Clock, Assumptions, Advice, Events)}
+POWERS: Mapping[str, type[Power]] = {
+    power.name: power
+    for power in (Clock, Names, Accounts, Customers, Contacts, Hosts, Transfers, Events, Assumptions, Advice)
+}

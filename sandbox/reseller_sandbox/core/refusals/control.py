@@ -98,6 +98,12 @@ UNKNOWN_DOCUMENT = Rule(
 )
 
 # The other side.
+UNKNOWN_RECORD = Rule(
+    "unknown_record",
+    Category.NOT_FOUND,
+    "This world has no {kind} {key!r}.",
+    "name one that is there: list them first",
+)
 UNKNOWN_ACCOUNT = Rule(
     "unknown_account",
     Category.NOT_FOUND,

@@ -1,0 +1,223 @@
+"""The records of the registry as people look at them: with names in Unicode and accounts by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from decimal import Decimal
+
+from reseller_sandbox.core import hosts, prices
+from reseller_sandbox.core.model import (
+    OUTSIDE,
+    Account,
+    Card,
+    Contact,
+    Customer,
+    Flag,
+    Order,
+    Stage,
+    TransferStatus,
+)
+from reseller_sandbox.core.model import Host as HostKept
+from reseller_sandbox.core.model import Transfer as TransferKept
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.state import State
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostRecord:
+    """A name server below a name of the registry, with its glue addresses."""
+
+    name: str
+    domain: str
+    ips: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransferRecord:
+    """The latest transfer of a name: who wants it from whom, and how that stands."""
+
+    domain: str
+    status: TransferStatus
+    gaining: str
+    losing: str
+    gaining_order: int
+    losing_order: int
+    requested: datetime
+    completes: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameRecord:
+    """An account's holding of a name, with all that both interfaces know of it.
+
+    ``ascii`` is the name as the registry keeps it, ``due`` when time alone will move it on, ``renewal`` what
+    a year costs now, ``transfer`` the latest transfer of the name.
+    """
+
+    name: str
+    ascii: str
+    account: str
+    order: int
+    zone: str
+    stage: Stage
+    created: datetime
+    expires: datetime
+    since: datetime
+    due: datetime | None
+    premium: bool
+    renewal: Decimal
+    autorenew: bool
+    privacy: bool
+    flags: tuple[Flag, ...]
+    nameservers: tuple[str, ...]
+    contacts: Mapping[str, str]
+    customer: int | None
+    auth_code: str
+    license: str
+    hosts: tuple[HostRecord, ...]
+    transfer: TransferRecord | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountRecord:
+    """An account: its money, what a client needs to act for it, and how much it has.
+
+    ``revoked`` names the credentials that do not work any more; ``opening`` is the balance before the first
+    movement of its ledger.
+    """
+
+    name: str
+    client_id: int
+    currency: str
+    balance: Decimal
+    opening: Decimal
+    key: str
+    secret: str
+    token: str
+    revoked: tuple[str, ...]
+    reseller: bool
+    contact: str
+    nameservers: tuple[str, ...]
+    orders: int
+    customers: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomerRecord:
+    """An end client of an account."""
+
+    id: int
+    account: str
+    card: Card
+    lang: str
+    post_address: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContactRecord:
+    """A contact under its handle."""
+
+    handle: str
+    account: str
+    card: Card
+    customer: int | None
+    extra: Mapping[str, str]
+
+
+def name_record(state: State, order: Order, now: datetime) -> NameRecord:
+    """Return a holding as people look at it at ``now``."""
+    zone = state.zones[order.zone]
+    label = prices.label_of(order.name, zone)
+    transfer = state.transfers.get(order.name)
+    return NameRecord(
+        name=to_unicode(order.name),
+        ascii=order.name,
+        account=state.accounts[order.account].name,
+        order=order.id,
+        zone=to_unicode(order.zone),
+        stage=order.stage,
+        created=order.created,
+        expires=order.expires,
+        since=order.since,
+        due=order.due,
+        premium=prices.is_premium(zone, label),
+        renewal=prices.renewal(zone, label, 1, now),
+        autorenew=order.autorenew,
+        privacy=order.privacy,
+        flags=tuple(sorted(order.flags)),
+        nameservers=tuple(map(to_unicode, order.nameservers)),
+        contacts=asdict(order.contacts),
+        customer=order.customer_id,
+        auth_code=order.auth_code,
+        license=order.license,
+        hosts=tuple(map(host_record, hosts.of_domain(state, order.name))),
+        transfer=transfer_record(state, transfer) if transfer is not None else None,
+    )
+
+
+def host_record(host: HostKept) -> HostRecord:
+    """Return a host as people look at it."""
+    return HostRecord(name=to_unicode(host.name), domain=to_unicode(host.domain), ips=host.ips)
+
+
+def transfer_record(state: State, transfer: TransferKept) -> TransferRecord:
+    """Return a transfer as people look at it."""
+    return TransferRecord(
+        domain=to_unicode(transfer.name),
+        status=transfer.status,
+        gaining=state.accounts[transfer.gaining].name,
+        losing=state.accounts[transfer.losing].name,
+        gaining_order=transfer.gaining_order,
+        losing_order=transfer.losing_order,
+        requested=transfer.requested,
+        completes=transfer.completes,
+    )
+
+
+def account_record(state: State, account: Account) -> AccountRecord:
+    """Return an account as people look at it."""
+    return AccountRecord(
+        name=account.name,
+        client_id=account.client_id,
+        currency=account.currency,
+        balance=account.balance,
+        opening=account.opening,
+        key=account.key,
+        secret=account.secret,
+        token=account.token,
+        revoked=account.revoked,
+        reseller=account.reseller,
+        contact=account.contact,
+        nameservers=account.nameservers,
+        orders=state.orders_of_account.count((account.client_id,)),
+        customers=state.customers_of_account.count((account.client_id,)),
+    )
+
+
+def customer_record(state: State, customer: Customer) -> CustomerRecord:
+    """Return a customer as people look at it; its password is left out."""
+    return CustomerRecord(
+        id=customer.customer_id,
+        account=state.accounts[customer.account].name,
+        card=customer.card,
+        lang=customer.lang,
+        post_address=customer.post_address,
+    )
+
+
+def contact_record(state: State, contact: Contact) -> ContactRecord:
+    """Return a contact as people look at it."""
+    return ContactRecord(
+        handle=contact.handle,
+        account=state.accounts[contact.account].name,
+        card=contact.card,
+        customer=contact.customer_id,
+        extra=dict(contact.extra),
+    )
+
+
+def accounts_here(state: State) -> list[Account]:
+    """Return the accounts of this service, in the order of their ids."""
+    return [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]

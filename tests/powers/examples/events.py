@@ -1,0 +1,21 @@
+"""Examples of events."""
+
+from __future__ import annotations
+
+from tests.powers.example import BAD, Example
+
+EXAMPLES = (
+    Example("events.find"),
+    Example("events.find", {"kind": "time"}, before=(("clock.advance", {"by": "P60D"}),)),
+    Example("events.find", {"kind": "tide"}, BAD),
+    Example("events.find", {"name": "clock.*"}, before=(("clock.advance", {"by": "P3D"}),)),
+    Example("events.find", {"name": ""}, BAD),
+    Example("events.find", {"domain": "second.com"}, before=(("clock.advance", {"by": "P300D"}),)),
+    Example("events.find", {"domain": "-"}, "invalid_name"),
+    Example("events.find", {"since": 2}, before=(("clock.freeze", {}),) * 3),
+    Example("events.find", {"since": "lately"}, BAD),
+    Example("events.find", {"cause": 1}, before=(("clock.advance", {"by": "P60D"}),)),
+    Example("events.find", {"cause": 0}, BAD),
+    Example("events.find", {"limit": 2}, before=(("clock.advance", {"by": "P60D"}),)),
+    Example("events.find", {"limit": -1}, BAD),
+)
