@@ -14,13 +14,18 @@ from tests.powers.doors import Through, by_command, here, in_python, over_http, 
 from tests.powers.examples import EXAMPLES, Example
 from tests.registry import REGISTRY
 
+#: What the examples speak of beside the tests' own registry.
+MORE = "customers:\n  501: {name: Ann, mail: ann@example.com}\n"
+
 OPERATIONS = [one for power in POWERS.values() for one in power.operations()]
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[tuple[Sandbox, str]]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Sandbox, str]]:
     """A sandbox on a real port."""
-    sandbox = Sandbox(REGISTRY)
+    fixture = tmp_path_factory.mktemp("doors") / "registry.yaml"
+    fixture.write_text(REGISTRY.read_text("utf-8") + MORE, "utf-8")
+    sandbox = Sandbox(fixture)
     with sandbox.serve() as server:
         yield sandbox, server.url
 
