@@ -115,3 +115,18 @@ def test_the_readme_states_how_many_errors_are_documented():
     from tests.contract.test_v2_errors import DOCUMENTED
 
     assert f"{len(DOCUMENTED)} pairs of an error and an operation are documented" in README
+
+
+def test_the_readme_states_how_the_errors_are_raised():
+    """Which of the pairs have their real reason, and what is answered before any operation is reached."""
+    from reseller_sandbox.core.refusals import BODY_TOO_LARGE, MALFORMED_BODY, UNSUPPORTED_MEDIA_TYPE
+    from reseller_sandbox.v2.errors import TRANSPORT
+    from tests.contract.v2_pairs import PAIRS, fail, stranded
+
+    arranged = [pair.arrange for pair in PAIRS.values()]
+    injected, made = arranged.count(fail), arranged.count(stranded)
+    told = " ".join(README.split())
+    real = len(PAIRS) - injected - made
+    assert f"{real} of them for their real reason, the {injected} of `System Error`" in told
+    assert made == 1
+    assert {MALFORMED_BODY, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE} <= set(TRANSPORT)
