@@ -145,7 +145,7 @@ def test_the_registry_holds_a_name_and_its_holder_cannot_help_it(player: Player,
     """Suspended, whatever the holder unlocks; its own lock stays when the registry lets go."""
     player.act("hold", domain="second.com")
     assert domain(wire, "second.com")["status"] == "suspended"
-    assert wire.post("/v3/domains/unlock/second.com").error == "locked"
+    assert wire.post("/v3/domains/unlock/second.com").error == "held_by_registry"
     wire.post("/v3/domains/lock/second.com")
     player.act("release_hold", domain="second.com")
     assert domain(wire, "second.com")["status"] == "suspended"
