@@ -44,9 +44,18 @@ class TestAnOrderWhoseAnswerWasLost:
         assert wire.post(f"{DOMAINS}/{operation}", body).status >= 400
         assert [one["rule"] for one in advice()] == [rule]
 
-    def test_because_it_came_late(self, wire: Api, advice, lose, rule, operation, body, name, cost):
-        """Whoever waited less long than it took has lost it."""
-        lose(f"v3.{operation}", kind="latency", seconds=0.01)
+    @pytest.mark.parametrize(
+        "late",
+        [
+            {"kind": "latency", "seconds": 0.01},
+            {"kind": "drip", "size": 500, "pause": 0.01},
+            {"kind": "bandwidth", "rate": 100_000},
+        ],
+        ids=lambda late: late["kind"],
+    )
+    def test_because_it_came_late(self, wire: Api, advice, lose, rule, operation, body, name, cost, late):
+        """Whoever waited less long than it took has lost it, by whichever kind that slows an answer."""
+        lose(f"v3.{operation}", **late)
         entries = [order(wire, operation, body) for _ in range(2)]
         assert [(one["rule"], one["entries"]) for one in advice()] == [(rule, entries)]
 

@@ -63,6 +63,7 @@ def test_a_paused_rule_strikes_nothing_and_keeps_its_count(sandbox: Sandbox, cli
     sandbox.faults.replace([{"kind": "close", "paused": True}])
     assert statuses(client, 1) == [200]
     assert sandbox.faults.pause("close")["paused"] is True
+    assert all(rule["paused"] for rule in sandbox.faults.preset("flaky", paused=True).rules)
 
 
 @pytest.mark.parametrize(

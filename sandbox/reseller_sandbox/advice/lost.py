@@ -8,14 +8,10 @@ from dataclasses import dataclass, field
 from reseller_sandbox.advice.record import LIST, Record, order_asked_for, reads
 from reseller_sandbox.worlds import Entry
 
-#: Kinds of faults whose answers come, but perhaps when nobody waits any longer.
-LATE = frozenset({"drip", "latency"})
-
 
 def answer_lost(entry: Entry) -> bool:
     """Whether the request took effect and a fault kept its answer back, replaced it, or held it up."""
-    kinds = {rule.kind.name for rule in entry.faults}
-    return bool(entry.changes) and (entry.lost or not kinds.isdisjoint(LATE))
+    return bool(entry.changes) and (entry.lost or any(rule.kind.slows for rule in entry.faults))
 
 
 @dataclass(slots=True)

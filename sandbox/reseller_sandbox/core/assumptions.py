@@ -456,7 +456,7 @@ class Assumptions:
         changed: dict[str, Any] = {}
         for name, given in values.items():
             if name not in known:
-                near = get_close_matches(name, known, 1, 0.4)
+                near = get_close_matches(name[:100], known, 1, 0.4)
                 hint = f"; the nearest is {near[0]}" if near else ""
                 raise BadAssumption(f"{_short(name)} is no assumption{hint}")
             about = known[name].metadata

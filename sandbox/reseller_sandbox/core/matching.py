@@ -269,6 +269,8 @@ class Match:
 
     def __call__(self, request: Request) -> bool:
         """Whether ``request`` is one of them."""
+        if self.operation is not None and not any_matches(self.operation, request.operation):
+            return False  # which is what most requests miss
         return next(self.misses(request), None) is None
 
     def misses(self, request: Request) -> Iterator[Miss]:

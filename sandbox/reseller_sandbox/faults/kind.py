@@ -54,13 +54,15 @@ class Turn:
 class Kind:
     """A kind of fault with its parameters; a subclass is a frozen dataclass of them.
 
-    ``phases`` are those it can strike in, the first of them by default.
+    ``phases`` are those it can strike in, the first of them by default. ``slows`` is the mark of one whose
+    answers come, but perhaps when nobody waits any longer.
     """
 
     __slots__ = ()
 
     name: ClassVar[str]
     phases: ClassVar[tuple[Phase, ...]] = ("before", "after")
+    slows: ClassVar[bool] = False
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Say what is wrong with the parameters together: each with a parameter's name, or with none."""

@@ -210,6 +210,9 @@ def _each(item: Any, at: str, problems: Problems) -> list[Any]:
     for key, value in item.items():
         if key in ("preset", "name", "match", "when"):
             continue
+        if key == "paused":
+            rules = [{**rule, key: value} for rule in rules]
+            continue
         having = [rule for rule in rules if key in parameters(KINDS[rule["kind"]])]
         if not having:
             problems.add(_in(at, str(key)), f"is no parameter of the preset {preset.name}")

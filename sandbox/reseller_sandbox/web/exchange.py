@@ -136,7 +136,7 @@ class Exchange:
                 outcome=self.outcome,
                 faults=tuple(self.faults),
                 lost=bool(self.instead),
-                headers=tuple(redact.headers(incoming.headers.items())),
+                sent=redact.cut(incoming.headers.items()),
                 before=self.before,
                 after=self.after,
             )

@@ -37,7 +37,8 @@ class Entry:
     ``lost`` is whether the operation's own answer did not arrive because of them. Where none at all was
     sent the status is that of the answer that was lost, or 0.
 
-    ``headers`` are kept without their secrets. It can be matched by ``core.matching``.
+    ``sent`` are its headers as they came, long ones cut; ``headers`` are they without their secrets. It can
+    be matched by ``core.matching``.
     """
 
     id: str
@@ -64,7 +65,7 @@ class Entry:
     answer_size: int | None = None
     faults: tuple[FaultRule, ...] = ()
     lost: bool = False
-    headers: tuple[tuple[str, str], ...] = ()
+    sent: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @property
     def number(self) -> int:
@@ -76,6 +77,11 @@ class Entry:
         """The path, without the world's prefix and the query."""
         path = unquote(self.target.partition("?")[0])
         return "/" + path.split("/", 3)[-1] if path.startswith("/_worlds/") else path
+
+    @property
+    def headers(self) -> tuple[tuple[str, str], ...]:
+        """The headers without their secrets."""
+        return tuple(redact.headers(self.sent))
 
     @property
     def query(self) -> list[tuple[str, str]]:

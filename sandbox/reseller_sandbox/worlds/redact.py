@@ -31,6 +31,7 @@ _SECRET_HEADERS = frozenset({"cookie", "set-cookie"})
 #: How many headers are kept of a request, and how many characters of each.
 _MOST_HEADERS = 40
 _LONGEST_HEADER = 200
+_KEPT_OF_A_HEADER = 1000
 
 #: A secret this short is not looked for in other texts: it would be found everywhere.
 _SHORTEST = 4
@@ -67,9 +68,16 @@ def text_masked(text: str, secrets: Iterable[str] = ()) -> str:
     return _SECRET_IN_TEXT.sub(rf"\g<1>{MASK}", text)
 
 
+def cut(sent: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+    """As many of a request's headers as are worth keeping, and as much of each."""
+    return tuple(
+        (name[:_LONGEST_HEADER], value[:_KEPT_OF_A_HEADER]) for name, value in islice(sent, _MOST_HEADERS)
+    )
+
+
 def headers(sent: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """A request's headers without their secrets, as many and as much of each as is worth keeping."""
-    for name, value in islice(sent, _MOST_HEADERS):
+    """A request's headers without their secrets, and as much of each as is worth showing."""
+    for name, value in sent:
         secret = is_secret(name) or name.lower() in _SECRET_HEADERS
         yield name[:_LONGEST_HEADER], MASK if secret else text_masked(value)[:_LONGEST_HEADER]
 

@@ -19,6 +19,7 @@ class Bandwidth(Kind):
     """The answer's body comes at so many bytes a second."""
 
     name: ClassVar[str] = "bandwidth"
+    slows: ClassVar[bool] = True
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     rate: int = parameter(Number(1, 1 << 30, whole=True), "How many bytes come in a second.")

@@ -16,6 +16,7 @@ class Drip(Kind):
     """The answer's body comes in drops."""
 
     name: ClassVar[str] = "drip"
+    slows: ClassVar[bool] = True
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     size: int = parameter(Number(1, 1 << 20, whole=True), "How many bytes come at a time.", default=1)

@@ -22,6 +22,7 @@ class Latency(Kind):
     """
 
     name: ClassVar[str] = "latency"
+    slows: ClassVar[bool] = True
 
     seconds: float | None = parameter(Length(), "A fixed delay.", default=None)
     min: float | None = parameter(Length(), "The shortest of evenly spread delays.", default=None)
