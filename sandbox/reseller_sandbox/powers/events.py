@@ -20,7 +20,7 @@ from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.plain import plain
 
 #: How many events are listed at the most, and where nobody says.
-MOST, LISTED = 10_000, 100
+MOST, LISTED = 500, 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +78,7 @@ class Events(Power):
         name: Text | None = None,
         domain: Text | None = None,
         since: Annotated[int, whole(0, 10**15)] = 0,
+        before: Annotated[int, whole(1, 10**15)] | None = None,
         cause: Annotated[int, whole(1, 10**15)] | None = None,
         limit: Annotated[int, whole(0, MOST)] = LISTED,
     ) -> History:
@@ -89,6 +90,7 @@ class Events(Power):
                 ``expiry``.
             domain: Only what is about this name.
             since: Only what came after the event of this number.
+            before: Only what came before the event of this number, to turn pages back.
             cause: Only what the event of this number brought about.
             limit: How many of the latest to list.
         """
@@ -101,6 +103,7 @@ class Events(Power):
             event
             for event in known
             if event.number > since
+            and (before is None or event.number < before)
             and kind in (None, event.kind)
             and cause in (None, event.cause)
             and (name is None or fnmatchcase(event.name, name))

@@ -108,7 +108,8 @@ class EventLog:
 class Deed:
     """A control call in the making: what it is told, and what it does as far as is known.
 
-    ``number`` is its place in the world's line, as soon as it has one.
+    ``number`` is its place in the world's line, as soon as it has one. ``forgotten`` is whether the world is
+    as it began after it, with nothing to remember.
     """
 
     name: str
@@ -116,3 +117,4 @@ class Deed:
     number: int | None = None
     happening: Happening | None = None
     effect: dict[str, Any] = field(default_factory=dict)
+    forgotten: bool = False

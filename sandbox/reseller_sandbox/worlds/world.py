@@ -174,8 +174,9 @@ class World:
             yield deed
         finally:
             self._doing.deed = None
-        with self.lock:
-            self._note(deed, before)
+        if not deed.forgotten:
+            with self.lock:
+                self._note(deed, before)
 
     def _note(self, deed: Deed, before: Moment) -> None:
         moment = self.moment
@@ -239,7 +240,8 @@ class World:
 
     def reset(self) -> None:
         """Go back to the moment the world began at, with nothing to remember but that."""
-        with self.lock, self.acting("reset"):
+        with self.lock, self.acting("reset") as deed:
+            deed.forgotten = True
             self.moment = _again(self.origin)
             self.journal.clear()
             self.snapshots.clear()

@@ -14,6 +14,8 @@ EXAMPLES = (
     Example("events.find", {"domain": "-"}, "invalid_name"),
     Example("events.find", {"since": 2}, before=(("clock.freeze", {}),) * 3),
     Example("events.find", {"since": "lately"}, BAD),
+    Example("events.find", {"before": 3}, before=(("clock.advance", {"by": "P60D"}),)),
+    Example("events.find", {"before": 0}, BAD),
     Example("events.find", {"cause": 1}, before=(("clock.advance", {"by": "P60D"}),)),
     Example("events.find", {"cause": 0}, BAD),
     Example("events.find", {"limit": 2}, before=(("clock.advance", {"by": "P60D"}),)),
