@@ -55,10 +55,10 @@ ZONE = {
     "transfer_avail": bool,
 }
 NO_ACTION = {
-    "date_end_reg_action": None,
-    "date_end_renew_action": None,
-    "price_reg_action": None,
-    "price_renew_action": None,
+    "date_end_reg_action": "",
+    "date_end_renew_action": "",
+    "price_reg_action": 10.0,
+    "price_renew_action": 12.0,
 }
 ACTION = {
     "date_end_reg_action": "2026-03-11 12:00:00",

@@ -259,7 +259,7 @@ def test_what_is_no_handle(main: Client, contact_id: str) -> None:
     assert refusal(main.get(f"/contact/{contact_id}"))[:2] == (404, "ID not found")
 
 
-@pytest.mark.parametrize("customer_id", ["seven", "7.0", "-7", "%D9%A7", "7" * 30, "0x7"])
+@pytest.mark.parametrize("customer_id", ["seven", "7.0", "-7", "%D9%A7", "0x7"])
 def test_what_is_no_customer_id(main: Client, customer_id: str) -> None:
     """Info and edit say that it is invalid; delete has no word for that."""
     assert refusal(main.get(f"/customer/{customer_id}"))[:2] == (400, "Invalid customer_id")
@@ -292,7 +292,7 @@ def test_unknown_keys_are_passed_over(main: Client) -> None:
     """All bodies but a new contact's."""
     assert done(main.post("/customer", {**CUSTOMER, "more": [1]}))
     assert done(main.put("/contact/OWNER", {**CARD, "more": [1], "customer_id": 9}))
-    assert done(main.post("/domain/new.com", {**NAME, "more": [1], "domain_name": "other.com"}))
+    assert done(main.post("/domain/new.com", {**NAME, "more": [1], "domain_name": "New.com."}))
     assert done(main.put("/domain/active.com", {"client_hold": 1, "more": [1]}))
     assert done(main.post(f"{HOST}/new", {"ip": [{"ip": "192.0.2.7", "type": "v4", "more": 1}], "more": [1]}))
     assert done(main.get("/domain/new.com"))

@@ -19,6 +19,8 @@ from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
 
 Make = Callable[..., Sandbox]
 
+STATUS = "The status of the order does not allow to perform the operation"
+
 #: The assumptions of v2.0 that are covered here, each with the values it was tried under.
 TRIED: dict[str, set[object]] = {}
 
@@ -300,14 +302,21 @@ def test_premium_names(make: Make) -> None:
         TRIED.setdefault("v2.premium_names", set()).add(value)
         sandbox = make(assume={"v2.premium_names": value})
         arrange_zone(sandbox, "net", premium=tuple(premium.items()))
-        answer = connect(sandbox).post("/domain/gold.net", NAME)
-        rests(answer, "v2.premium_names", value)
-        if value == "charged":
-            assert done(answer)
-            assert balance(sandbox) == 9000
-        else:
-            assert refusal(answer)[:2] == (403, "Domain is already registered")
-            assert balance(sandbox) == 10000
+        own = {"active": premium["gold"], "elsewhere": premium["gold"]}
+        arrange_zone(sandbox, "com", premium=tuple(sorted(own.items())))
+        client = connect(sandbox)
+        check = rests(client.get("/domain/gold.net/check"), "v2.premium_names", value)
+        assert check.json["avail"] == {"charged": "true", "refused": "false"}[value]
+        assert "v2.premium_names" not in client.get("/domain/plain.net/check").assumptions
+        for ask, price, words in (
+            (WORKS["v2.domain.register"].at("/domain/gold.net"), 1000, (403, "Domain is already registered")),
+            (WORKS["v2.domain.renew"], 300, (403, STATUS)),
+            (WORKS["v2.transfer.request"], 200, (400, "Invalid id")),
+        ):
+            before = balance(sandbox)
+            answer = rests(ask.send(client), "v2.premium_names", value)
+            assert done(answer) if value == "charged" else refusal(answer)[:2] == words
+            assert before - balance(sandbox) == (price if value == "charged" else 0)
 
 
 def test_arriving_status() -> None:
@@ -343,12 +352,36 @@ def test_names_form() -> None:
 def test_no_promotion() -> None:
     """What a zone without a promotion shows."""
     keys = {f"{what}_{when}_action" for what in ("price", "date_end") for when in ("reg", "renew")}
-    for value in ("nulls", "omitted"):
+    regular = ["", "", 10.0, 12.0]
+    for value, expected in (("regular", regular), ("nulls", [None] * 4), ("omitted", [])):
         answer = with_("v2.zones.no_promotion", value).get("/domain/zones/popular")
         com, net = rests(answer, "v2.zones.no_promotion", value).json["data"]
-        assert keys & set(com) == (keys if value == "nulls" else set())
-        assert all(com.get(key) is None for key in keys)
-        assert keys <= set(net)
+        assert [com[key] for key in sorted(keys) if key in com] == expected
+        assert [net[key] for key in sorted(keys)][2:] == [4.75, 5.0]
+
+
+def test_the_maximum_in_a_renewals_refusal() -> None:
+    """Nine years are left to a name that is paid for a year; its zone sells ten."""
+    asked = WORKS["v2.domain.renew"].with_(date_end=None)
+    for value, most in (("remaining", 9), ("zone", 10)):
+        for years in (10, 11):
+            answer = asked.with_(period=years).send(with_("v2.renew.maximum", value))
+            rests(answer, "v2.renew.maximum", value)
+            assert refusal(answer)[:2] == (400, f"maximum value period: {most}")
+
+
+def test_the_new_end_of_a_renewal() -> None:
+    """Whether date_end has to be what the period makes of the present end."""
+    name, asked = "v2.renew.date_end", WORKS["v2.domain.renew"]
+    days = ("2027-11-20", "2028-11-21", "2026-11-21", "1999-01-01", "2027-02-30")
+    for wrong in (*days, "soon", 5, [], {}):
+        refused = rests(asked.with_(date_end=wrong).send(with_(name, "checked")), name, "checked")
+        assert refusal(refused)[:2] == (400, "Not the correct current_expiry_date")
+        passed = rests(asked.with_(date_end=wrong).send(with_(name, "ignored")), name, "ignored")
+        assert done(passed)["data"]["date_end"] == "2027-11-21 12:00:00"
+    for right in ("2027-11-21", "2027-11-21 23:00:00", "2027-11-21T12:00:00Z"):
+        for value in ("checked", "ignored"):
+            assert done(asked.with_(date_end=right).send(with_(name, value)))
 
 
 @pytest.mark.parametrize("name", ["documented", "observed"])

@@ -27,7 +27,11 @@ COSTS: list[tuple[Ask, str, Purpose | None]] = [
         Purpose.REGISTRATION,
     ),
     (WORKS["v2.domain.renew"], "12.00", Purpose.RENEWAL),
-    (WORKS["v2.domain.renew"].at("/domain/gold.com/renew").with_(period=2), "600.00", Purpose.RENEWAL),
+    (
+        WORKS["v2.domain.renew"].at("/domain/gold.com/renew").with_(period=2, date_end="2028-11-21"),
+        "600.00",
+        Purpose.RENEWAL,
+    ),
     (WORKS["v2.domain.restore"], "80.00", Purpose.RESTORE),
     (WORKS["v2.transfer.request"], "9.00", Purpose.TRANSFER),
     (Ask("PUT", "/domain/held.com.ua", OWNER), "2.50", Purpose.OWNER_CHANGE),

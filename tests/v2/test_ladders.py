@@ -255,16 +255,18 @@ def domain_check(climb: Climb) -> None:
     climb.at("new.com")
 
 
+def _assume(climb: Climb, name: str, value: str) -> None:
+    world = climb.sandbox.world
+    world.moment = replace(world.moment, assumptions=world.assumptions.with_values({name: value}))
+
+
 @ladder("domain.register")
 def domain_register(climb: Climb) -> None:
     """Parameters, name, zone, term, people, delegation, licence, the name's holder, the price."""
     arrange_zone(climb.sandbox, "com.ua", in_service=False, min_years=2, max_years=3, reserved=("gold",))
     premium = climb.sandbox.world.state.zones["com"].premium
     arrange_zone(climb.sandbox, "com.ua", premium=premium)
-    world = climb.sandbox.world
-    world.moment = replace(
-        world.moment, assumptions=world.assumptions.with_values({"v2.premium_names": "refused"})
-    )
+    _assume(climb, "v2.premium_names", "refused")
     arrange_balance(climb.sandbox, "5.00")
     climb.at("-")
     climb.body = {
@@ -303,7 +305,7 @@ def domain_register(climb: Climb) -> None:
     climb.at("gold.com.ua")
     climb.refused("name_reserved", 403, "Domain is already registered")
     arrange_zone(climb.sandbox, "com.ua", reserved=())
-    climb.refused("premium_cost_required", 403, "Domain is already registered")
+    climb.refused("premium_not_taken", 403, "Domain is already registered")
     climb.at("new.com.ua")
     climb.refused("insufficient_funds", 403, "Not enough funds on the balance sheet")
     arrange_balance(climb.sandbox, "12.00")
@@ -375,8 +377,11 @@ def domain_renew(climb: Climb) -> None:
     arrange(climb.sandbox, "active.com", stage=Stage.REDEMPTION, flags=locked)
     ask_for(climb.sandbox, "active.com")
     arrange_zone(climb.sandbox, "com", in_service=False)
-    arrange_balance(climb.sandbox, "11.99")
-    climb.body = {"current_expiry_date": "soon"}
+    active = {"active": climb.sandbox.world.state.zones["com"].premium[0][1]}
+    arrange_zone(climb.sandbox, "com", premium=tuple(active.items()))
+    _assume(climb, "v2.premium_names", "refused")
+    arrange_balance(climb.sandbox, "299.99")
+    climb.body = {"current_expiry_date": "soon", "date_end": "2027-11-20"}
     climb.refused("missing_parameter", 400, "Not enough parameter: period")
     climb.body["period"] = 0
     climb.refused("invalid_parameter", 400, "Not the correct current_expiry_date")
@@ -396,8 +401,12 @@ def domain_renew(climb: Climb) -> None:
     climb.body["period"] = 10
     climb.refused("period_too_long", 400, "maximum value period: 9")
     climb.body["period"] = 1
+    climb.refused("end_mismatch", 400, "Not the correct current_expiry_date")
+    climb.body["date_end"] = "2027-11-21"
+    climb.refused("premium_not_taken", 403, STATUS)
+    _assume(climb, "v2.premium_names", "charged")
     climb.refused("insufficient_funds", 403, "Not enough funds on the balance sheet")
-    arrange_balance(climb.sandbox, "12.00")
+    arrange_balance(climb.sandbox, "300.00")
 
 
 @ladder("domain.restore")
@@ -425,7 +434,10 @@ def transfer_request(climb: Climb) -> None:
     """Parameters, name, zone, customer, and all that can stand in a transfer's way."""
     world = climb.sandbox
     arrange_zone(world, "com", in_service=False, transfers=False)
-    arrange_balance(world, "8.99")
+    theirs = {"theirs": world.world.state.zones["com"].premium[0][1]}
+    arrange_zone(world, "com", premium=tuple(theirs.items()))
+    _assume(climb, "v2.premium_names", "refused")
+    arrange_balance(world, "199.99")
     climb.body = {"customer_id": 9}
     climb.refused("missing_parameter", 400, "Not the correct transfer_code")
     climb.body["transfer_code"] = ["let-me-in"]
@@ -459,8 +471,10 @@ def transfer_request(climb: Climb) -> None:
     arrange(world, "theirs.com", "other", created=Sandbox(REGISTRY).clock.now.replace(year=2025))
     climb.refused("wrong_auth_code", 400, "Not the correct transfer_code")
     climb.body["transfer_code"] = "let-me-in"
+    climb.refused("premium_not_taken", 400, "Invalid id")
+    _assume(climb, "v2.premium_names", "charged")
     climb.refused("insufficient_funds", 403, "Not enough funds on the balance sheet")
-    arrange_balance(world, "9.00")
+    arrange_balance(world, "200.00")
 
 
 def _party(climb: Climb) -> None:

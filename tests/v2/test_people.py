@@ -53,7 +53,6 @@ def test_a_postal_code_is_a_number(sandbox: Sandbox, main: Client, code: str, sh
         ("zip", "65000"),
         ("zip", -1),
         ("zip", 1.5),
-        ("zip", 2**31),
         ("mail", "nora"),
         ("mail", 5),
         ("country", "UKR"),

@@ -48,8 +48,9 @@ class Ask:
         return client.call(self.method, self.path, deepcopy(self.body))
 
     def at(self, path: str) -> Ask:
-        """The same request to another path."""
-        return replace(self, path=path)
+        """The same request to another path; where its body names the name too, it names the same."""
+        body = {**self.body, "domain": path.split("/")[2]} if "domain" in (self.body or ()) else self.body
+        return replace(self, path=path, body=body)
 
     def with_(self, **changes: Any) -> Ask:
         """The same request with other values in its body; None takes a key out."""

@@ -8,6 +8,8 @@ the request is accepted.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
 
 from reseller_sandbox import Sandbox
@@ -52,6 +54,7 @@ STATUS = {
     "premium_cost_required": 400,
     "price_mismatch": 409,
     "period_too_long": 400,
+    "privacy_not_offered": 409,
     "period_too_short": 400,
     "invalid_nameserver": 400,
     "invalid_ip": 400,
@@ -114,6 +117,11 @@ class Climb:
         return self.api.send(
             self.method, target, [*self.sign(target, raw), ("Content-Type", self.content_type)], raw
         )
+
+    def assume(self, name: str, value: str) -> None:
+        """Switch an assumption of the world."""
+        world = self.sandbox.world
+        world.moment = replace(world.moment, assumptions=world.assumptions.with_values({name: value}))
 
     def refused(self, rule: str, *told: str) -> None:
         """Assert that ``rule`` refuses it, in words that tell of ``told``, and that nothing changes."""
@@ -209,12 +217,14 @@ def create_domain(climb: Climb) -> None:
     arrange_zone(climb.sandbox, "com.ua", in_service=False, reserved=("gold",))
     premium = climb.sandbox.world.state.zones["com"].premium
     arrange_zone(climb.sandbox, "com.ua", premium=premium)
-    arrange_balance(climb.sandbox, "499.99")
+    asked_for = climb.sandbox.world.state.zones["com.ua"].prices
+    arrange_balance(climb.sandbox, "502.99")
     climb.unreadable()
     domain: dict[str, Any] = {
         "domainName": "gold..com",
         "contacts": {"reg-contact": person(email="nobody")},
         "nameservers": ["-"],
+        "privacyEnabled": True,
     }
     climb.body = {"domain": domain, "years": "0"}
     climb.refused("invalid_parameter", "years must be a whole number")
@@ -229,6 +239,8 @@ def create_domain(climb: Climb) -> None:
     climb.body["years"] = 11
     climb.refused("period_too_long", "years is 11", "at most 10")
     climb.body["years"] = 1
+    climb.refused("privacy_not_offered", "com.ua")
+    arrange_zone(climb.sandbox, "com.ua", prices=replace(asked_for, privacy=Decimal(3)))
     climb.refused(
         "contacts_required",
         "domain.contacts.admin-contact, domain.contacts.tech-contact",
@@ -252,8 +264,8 @@ def create_domain(climb: Climb) -> None:
     climb.body["purchaseCost"] = 499.99
     climb.refused("price_mismatch", "499.99", "500.00")
     climb.body["purchaseCost"] = 500
-    climb.refused("insufficient_funds", "500.00 USD", "499.99 USD")
-    arrange_balance(climb.sandbox, "500.00")
+    climb.refused("insufficient_funds", "503.00 USD", "502.99 USD")
+    arrange_balance(climb.sandbox, "503.00")
 
 
 @ladder("listDomains")
@@ -273,6 +285,7 @@ def get_domain(climb: Climb) -> None:
 @ladder("renewDomain")
 def renew_domain(climb: Climb) -> None:
     """Stage, transfer, lock, zone, term, price, funds."""
+    climb.assume("v3.purchase_cost", "premium_everywhere")
     ask_for(climb.sandbox, "gold.com")
     climb.arrange("gold.com", stage=Stage.REDEMPTION, flags=frozenset({Flag.RENEW_PROHIBITED}))
     arrange_zone(climb.sandbox, "com", in_service=False)
@@ -493,15 +506,18 @@ def get_glue_record(climb: Climb) -> None:
 @ladder("requestTransfer")
 def request_transfer(climb: Climb) -> None:
     """Zone, people, the name's holder, stage, lock and age, the code, the term, price, funds."""
+    climb.assume("v3.purchase_cost", "premium_everywhere")
     world = climb.sandbox
+    offered = world.world.state.zones["com"].prices
     held = order_of(world, "silver.com", "other")
-    arrange_zone(world, "com", in_service=False, transfers=False)
-    arrange_balance(world, "29.99")
+    arrange_zone(world, "com", in_service=False, transfers=False, prices=replace(offered, privacy=None))
+    arrange_balance(world, "32.99")
     climb.unreadable()
     domain: dict[str, Any] = {
         "domainName": "not a name",
         "contacts": {"tech-contact": person(phone="none")},
         "nameservers": ["no server"],
+        "privacyEnabled": True,
     }
     climb.body = {"domain": domain, "authCode": True, "years": 0}
     climb.refused("invalid_parameter", "authCode must be a string")
@@ -514,6 +530,8 @@ def request_transfer(climb: Climb) -> None:
     arrange_zone(world, "com", transfers=True)
     climb.refused("zone_out_of_service", "com")
     arrange_zone(world, "com", in_service=True)
+    climb.refused("privacy_not_offered", "com")
+    arrange_zone(world, "com", prices=offered)
     climb.refused("invalid_contact", "domain.contacts.tech-contact.phone", "'none'")
     domain["contacts"] = {}
     climb.refused("invalid_nameserver", "'no server'")
@@ -545,8 +563,8 @@ def request_transfer(climb: Climb) -> None:
     climb.body["purchaseCost"] = 31
     climb.refused("price_mismatch", "31.00", "30.00")
     climb.body["purchaseCost"] = 30
-    climb.refused("insufficient_funds", "30.00 USD", "29.99 USD")
-    arrange_balance(world, "30.00")
+    climb.refused("insufficient_funds", "33.00 USD", "32.99 USD")
+    arrange_balance(world, "33.00")
 
 
 def _decision(climb: Climb, stage: Stage, word: str) -> None:

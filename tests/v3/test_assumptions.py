@@ -152,13 +152,24 @@ def contacts_left_out(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.purchase_cost")
 def purchase_cost(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """A wrong price for an ordinary name passes, or does not."""
+    """A wrong price for an ordinary name passes, or does not; a premium name wants it once, or everywhere."""
     wrong = create(api, "new1.com", 2, 10)
     renewal = api.post("/v3/domains/renewDomain/active.com", {"purchaseCost": 1})
-    expected = None if value == "premium" else "price_mismatch"
+    expected = "price_mismatch" if value == "whenever_given" else None
     assert (wrong.error, renewal.error) == (expected, expected)
     assert create(api, "new2.com", 2, 20).json["totalPaid"] == "20.00"
-    return wrong
+    silver = {"domain": {"domainName": "silver.com"}, "authCode": "let-me-in"}
+    for target, body, price in (
+        ("/v3/domains/renewDomain/gold.com", {}, "300.00"),
+        ("/v3/domains/requestTransfer", silver, "30.00"),
+    ):
+        assert api.post(target, {**body, "purchaseCost": 1}).error == "price_mismatch"
+        left_out = paid = api.post(target, body)
+        if value == "premium_everywhere":
+            assert left_out.error == "premium_cost_required"
+            paid = api.post(target, {**body, "purchaseCost": price})
+        assert paid.json["totalPaid"] == price
+    return wrong if value == "whenever_given" else left_out
 
 
 @silence("v3.unlock_transfer.locked")

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+
 import pytest
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core.clock import days, wire
 from reseller_sandbox.core.model import Flag, Purpose, Stage, TransferStatus
 from tests.clients import Answer, Api, person
-from tests.registry import arrange, arrange_zone, balance, order_of
+from tests.registry import arrange, arrange_balance, arrange_zone, balance, connect, order_of
 from tests.soundness import assert_sound
+
+Make = Callable[..., Sandbox]
 
 D = "/v3/domains"
 
@@ -150,8 +157,7 @@ def test_ten_years_is_the_longest_term(sandbox: Sandbox, api: Api, other: Api) -
 
 
 def test_a_premium_name_costs_its_own_price(sandbox: Sandbox, api: Api) -> None:
-    """Which has to be sent."""
-    assert ask(api, "silver.com").error == "premium_cost_required"
+    """Which need not be sent, and must be right where it is."""
     assert ask(api, "silver.com", purchaseCost=29.99).error == "price_mismatch"
     assert ask(api, "silver.com", purchaseCost=30).json["totalPaid"] == "30.00"
     assert balance(sandbox) == 9970
@@ -272,6 +278,8 @@ def test_a_name_can_come_back(sandbox: Sandbox, api: Api, other: Api) -> None:
     ask(api)
     other.post(f"{D}/approveTransfer/theirs.com")
     code = api.get(f"{D}/getAuthcode/theirs.com").json["authCode"]
+    assert ask(other, code=code).error == "too_young"
+    sandbox.clock.advance("60d")
     assert ask(other, code=code).json["status"] == "pending"
     assert api.post(f"{D}/approveTransfer/theirs.com").status == 200
     assert other.get(f"{D}/getAuthcode/theirs.com").json["authCode"] not in (code, "let-me-in")
@@ -281,12 +289,92 @@ def test_a_name_can_come_back(sandbox: Sandbox, api: Api, other: Api) -> None:
 
 def test_a_free_transfer_leaves_no_entry(sandbox: Sandbox, api: Api, other: Api) -> None:
     """And there is nothing to refund when it fails."""
-    from dataclasses import replace
-    from decimal import Decimal
-
     free = replace(sandbox.world.state.zones["com"].prices, transfer=Decimal(0))
     arrange_zone(sandbox, "com", prices=free)
     before = len(sandbox.world.state.ledger)
     assert ask(api).json["totalPaid"] == "0.00"
     other.post(f"{D}/rejectTransfer/theirs.com")
     assert len(sandbox.world.state.ledger) == before
+
+
+@pytest.mark.parametrize("assumed", ["one", "as_sent"])
+@pytest.mark.parametrize(
+    ("years", "error"),
+    [(0, "period_too_short"), (-1, "period_too_short"), (10, "period_too_long"), (11, "period_too_long")],
+)
+def test_the_years_of_a_transfer_are_checked(make: Make, assumed: str, years: int, error: str) -> None:
+    """Also where a transfer adds one year whatever is sent."""
+    sandbox = make(assume={"v3.transfer.years": assumed})
+    assert ask(connect(sandbox), years=years).error == error
+    assert balance(sandbox) == 10_000
+
+
+def test_a_transfer_charges_protection(sandbox: Sandbox, api: Api, other: Api) -> None:
+    """In an entry of its own, for the year that it adds; when it fails, both come back."""
+    asked = ask(api, domain={"privacyEnabled": True})
+    assert asked.json["totalPaid"] == "12.00"
+    ledger = sandbox.world.state.ledger
+    assert [(ledger[at].purpose, ledger[at].amount) for at in sorted(ledger)[-2:]] == [
+        (Purpose.TRANSFER, -9),
+        (Purpose.PRIVACY, -3),
+    ]
+    other.post(f"{D}/rejectTransfer/theirs.com")
+    assert balance(sandbox) == 10_000
+    assert_sound(sandbox.world.state)
+
+
+def test_protection_is_not_part_of_the_price_that_is_agreed_to(api: Api) -> None:
+    """As in createDomain."""
+    assert ask(api, "silver.com", domain={"privacyEnabled": True}, purchaseCost=33).error == "price_mismatch"
+    paid = ask(api, "silver.com", domain={"privacyEnabled": True}, purchaseCost=30)
+    assert paid.json["totalPaid"] == "33.00"
+
+
+def test_protection_that_the_balance_does_not_cover(sandbox: Sandbox, api: Api) -> None:
+    """Nothing is ordered."""
+    arrange_balance(sandbox, "11.99")
+    assert ask(api, domain={"privacyEnabled": True}).error == "insufficient_funds"
+    assert balance(sandbox) == Decimal("11.99")
+
+
+def test_a_zone_without_a_price_for_protection_has_none(sandbox: Sandbox, api: Api) -> None:
+    """It is refused by name, in createDomain and in requestTransfer; a price of zero is one."""
+    prices = sandbox.world.state.zones["com"].prices
+    new = {"domain": {"domainName": "new.com", "privacyEnabled": True}}
+    arrange_zone(sandbox, "com", prices=replace(prices, privacy=None))
+    for refused in (api.post(f"{D}/createDomain", new), ask(api, domain={"privacyEnabled": True})):
+        assert (refused.status, refused.error) == (409, "privacy_not_offered")
+        assert refused.message == "The zone com offers no whois protection."
+    assert ask(api, domain={"privacyEnabled": False}).status == 200
+    arrange_zone(sandbox, "com", prices=replace(prices, privacy=Decimal(0)))
+    assert api.post(f"{D}/createDomain", new).json["totalPaid"] == "10.00"
+
+
+@pytest.mark.parametrize("value", ["creation_or_transfer", "creation"])
+def test_what_the_sixty_days_count_from(make: Make, value: str) -> None:
+    """A name that has just come may leave again at once, or has to stay as a new one has."""
+    sandbox = make(assume={"lifecycle.transfer_lock.from": value})
+    api, other = connect(sandbox), connect(sandbox, "other")
+    ask(api)
+    other.post(f"{D}/approveTransfer/theirs.com")
+    arrived = sandbox.clock.now
+    code = api.get(f"{D}/getAuthcode/theirs.com").json["authCode"]
+    sandbox.clock.advance("59d")
+    answer = ask(other, code=code)
+    assert answer.assumptions["lifecycle.transfer_lock.from"] == value
+    if value == "creation":
+        assert answer.json["status"] == "pending"
+        return
+    assert answer.error == "too_young"
+    assert f"theirs.com came by a transfer on {wire(arrived)}" in answer.message
+    explained = sandbox.client().get("/_sandbox/journal").get_json()["requests"][-1]["refusal"]
+    assert explained["allowed_at"] == wire(arrived + days(60))
+    sandbox.clock.advance("1d")
+    assert ask(other, code=code).json["status"] == "pending"
+
+
+def test_a_name_that_was_never_transferred_counts_from_its_creation(sandbox: Sandbox, api: Api) -> None:
+    """And the answer rests on no assumption."""
+    refused = ask(api, "fresh.com")
+    assert "fresh.com was registered on" in refused.message
+    assert "lifecycle.transfer_lock.from" not in refused.assumptions

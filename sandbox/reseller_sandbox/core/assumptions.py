@@ -182,9 +182,11 @@ class Assumptions:
     purchase_cost: str = _one_of(
         "v3.purchase_cost",
         "premium",
+        "premium_everywhere",
         "whenever_given",
-        about="When a given purchaseCost must equal the price of all the years: for premium names, "
-        "or for every name.",
+        about="Where purchaseCost must be sent for a premium name: to createDomain, or to renewDomain and "
+        "requestTransfer as well. Wherever it is sent for one, it must equal the price of all the years; "
+        "under whenever_given for ordinary names, too.",
     )
     unlock_transfer_locked: bool = _switch(
         "v3.unlock_transfer.locked", False, about="lockedEnabled in the answer of unlockTransfer."
@@ -404,8 +406,8 @@ class Assumptions:
         "v2.premium_names",
         "charged",
         "refused",
-        about="Registering a premium name, where v2.0 has no price to agree to: charged at the premium "
-        "price, or refused.",
+        about="Registering, renewing and transferring a premium name, where v2.0 has no price to agree to: "
+        "charged at the premium price, or refused; the check says so.",
     )
     arriving_status: str = _one_of(
         "v2.arriving_status",
@@ -430,9 +432,24 @@ class Assumptions:
     )
     no_promotion: str = _one_of(
         "v2.zones.no_promotion",
+        "regular",
         "nulls",
         "omitted",
-        about="What a zone without a promotion shows for it: nulls, or nothing.",
+        about="What a zone without a promotion shows for it: the regular price and an empty date, nulls, or "
+        "nothing.",
+    )
+    renew_maximum: str = _one_of(
+        "v2.renew.maximum",
+        "remaining",
+        "zone",
+        about="What the maximum in a renewal's refusal is: the years that can still be added, or the most "
+        "that the zone sells.",
+    )
+    renew_date_end: str = _one_of(
+        "v2.renew.date_end",
+        "checked",
+        "ignored",
+        about="What date_end in a renewal is: the new end that the caller expects, or nothing.",
     )
     early_delete_refunds: str = _one_of(
         "lifecycle.early_delete.refunds",
@@ -440,6 +457,13 @@ class Assumptions:
         "registration",
         about="What deleting a name within its add grace period refunds: the registration and the renewals "
         "since, or the registration alone.",
+    )
+    transfer_lock_from: str = _one_of(
+        "lifecycle.transfer_lock.from",
+        "creation_or_transfer",
+        "creation",
+        about="What the days count from before which a name cannot be transferred: its creation or its last "
+        "transfer, or its creation alone.",
     )
     autorenew_tries: str = _one_of(
         "lifecycle.autorenew.tries",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from reseller_sandbox.core.cards import require_good, tidy
+from reseller_sandbox.core.digits import whole
 from reseller_sandbox.core.model import CARD_FIELDS, Account, Card, Contact, Customer, Order, Stage
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import (
@@ -27,9 +28,9 @@ _REMOVED = (Stage.REDEMPTION, Stage.PENDING_DELETE)
 
 def parse_id(given: str) -> int:
     """A customer's id from its digits; refuses with ``invalid_customer_id``."""
-    if not given.isascii() or not given.isdigit() or len(given) > 18:
+    if not given.isascii() or not given.isdigit():
         raise Refused(INVALID_CUSTOMER_ID, given=given[:40], field=Term.CUSTOMER)
-    return int(given)
+    return whole(given)
 
 
 def own(state: State, account: Account, number: int) -> Customer:

@@ -162,13 +162,16 @@ class Premium:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prices:
-    """A zone's prices: per year for registration, renewal and privacy, per act for the others."""
+    """A zone's prices: per year for registration, renewal and privacy, per act for the others.
+
+    Without a price for privacy, the zone offers none.
+    """
 
     registration: Decimal
     renewal: Decimal
     transfer: Decimal
     restore: Decimal
-    privacy: Decimal = Decimal(0)
+    privacy: Decimal | None = None
     owner_change: Decimal = Decimal(0)
 
 
@@ -216,7 +219,7 @@ class Order:
     ``created`` is when the name was first registered, ``since`` when it entered its
     stage, ``due`` when time alone will move it on. ``registration`` holds the
     ledger entries of its registration, ``renewals`` those of renewals within the add grace period,
-    ``retry`` when an overdue one tries to renew itself again.
+    ``arrived`` is when it came here by a transfer, ``retry`` when an overdue one tries to renew itself again.
     """
 
     id: int
@@ -239,6 +242,7 @@ class Order:
     years: int = 1
     registration: tuple[int, ...] = ()
     renewals: tuple[int, ...] = ()
+    arrived: datetime | None = None
     retry: datetime | None = None
 
 

@@ -10,6 +10,7 @@ from typing import Final, Literal, NamedTuple
 from reseller_sandbox.core import contacts, hosts, ledger, money, prices
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.contacts import Wanted
+from reseller_sandbox.core.digits import whole
 from reseller_sandbox.core.lifecycle import Action, enter, require, require_unlocked
 from reseller_sandbox.core.model import Account, Flag, Order, Purpose, Zone
 from reseller_sandbox.core.names import to_unicode
@@ -19,6 +20,7 @@ from reseller_sandbox.core.refusals import (
     INVALID_AUTH_CODE,
     INVALID_NAMESERVER,
     PREMIUM_COST_REQUIRED,
+    PREMIUM_NOT_TAKEN,
     PRICE_MISMATCH,
     SWITCHED_ALREADY,
     Refused,
@@ -47,13 +49,20 @@ def new_code(draft: Draft) -> str:
     return draft.next_code("auth_code", _CODE_LETTERS, CODE_LENGTH)
 
 
-def require_cost(draft: Draft, name: str, premium: bool, given: Agreed, price: Decimal) -> None:
-    """Refuse unless the price the caller agreed to is the price of all the years, where that counts."""
+def require_cost(
+    draft: Draft, name: str, premium: bool, given: Agreed, price: Decimal, *, always: bool = False
+) -> None:
+    """Refuse unless the price the caller agreed to is the price of all the years, where that counts.
+
+    For a premium name there has to be one where ``always`` says so, or the assumptions.
+    """
     if isinstance(given, str):  # WHATEVER
+        if premium and draft.assumed.premium_names == "refused":
+            raise Refused(PREMIUM_NOT_TAKEN, name=to_unicode(name), price=money.write(price))
         return
-    if premium and given is None:
+    if given is None and premium and (always or draft.assumed.purchase_cost == "premium_everywhere"):
         raise Refused(PREMIUM_COST_REQUIRED, name=to_unicode(name), price=money.write(price))
-    if given is None or (not premium and draft.assumed.purchase_cost == "premium"):
+    if given is None or (not premium and draft.assumed.purchase_cost != "whenever_given"):
         return
     if given != price:
         raise Refused(
@@ -74,7 +83,7 @@ def own(state: State, account: Account, name: str) -> Order:
 
 def own_by_id(state: State, account: Account, number: str) -> Order:
     """The account's order under an id in digits; refuses with ``domain_not_found``."""
-    order = state.orders.get(int(number)) if len(number) < 19 else None
+    order = state.orders.get(whole(number))
     if order is None or order.account != account.client_id:
         raise Refused(DOMAIN_NOT_FOUND, name=f"The order {number[:20]}")
     return order

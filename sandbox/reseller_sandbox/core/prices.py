@@ -38,7 +38,7 @@ def renewal(zone: Zone, label: str, years: int, now: datetime) -> Decimal:
 
 
 def protection(zone: Zone, years: int, assumed: Assumptions) -> Decimal:
-    """Return the price of whois protection over ``years``."""
+    """Return the price of whois protection over ``years``; nothing where the zone has none for it."""
     if not zone.prices.privacy:
         return FREE
     return zone.prices.privacy * (years if assumed.privacy_term == "per_year" else 1)

@@ -13,7 +13,7 @@ from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.lifecycle import LONGEST_TERM, enter
 from reseller_sandbox.core.model import ROLES, Account, Contacts, Flag, Order, Premium, Purpose, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.orders import WHATEVER, Agreed, Placed, new_code, require_cost
+from reseller_sandbox.core.orders import Agreed, Placed, new_code, require_cost
 from reseller_sandbox.core.refusals import (
     INVALID_LICENSE,
     LICENSE_REQUIRED,
@@ -24,7 +24,7 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.core.state import Draft
-from reseller_sandbox.core.zones import require_in_service, zone_of
+from reseller_sandbox.core.zones import require_in_service, require_privacy, zone_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,14 +82,17 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     """Register a name.
 
     Refuses, in this order: as ``zone_of`` does, ``zone_out_of_service``, ``period_too_short``,
-    ``period_too_long``, ``contacts_required``, ``invalid_contact``, ``contact_not_found``,
-    ``customer_not_found``, ``invalid_nameserver``, ``license_required``, ``invalid_license``,
-    ``name_taken``, ``name_reserved``, ``premium_cost_required``, ``price_mismatch``, ``insufficient_funds``.
+    ``period_too_long``, ``privacy_not_offered``, ``contacts_required``, ``invalid_contact``,
+    ``contact_not_found``, ``customer_not_found``, ``invalid_nameserver``, ``license_required``,
+    ``invalid_license``, ``name_taken``, ``name_reserved``, ``premium_cost_required``,
+    ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
     """
     found = availability(draft, wanted.name)
     zone = found.zone
     require_in_service(zone)
     require_period(zone, wanted.name, wanted.years)
+    if wanted.privacy:
+        require_privacy(zone)
     handles = _contacts(draft, account, wanted)
     if wanted.customer_id is not None:
         customers.own(draft.state, account, wanted.customer_id)
@@ -102,7 +105,7 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     if found.reserved:
         raise Refused(NAME_RESERVED, name=to_unicode(wanted.name))
     price = prices.registration(zone, prices.label_of(wanted.name, zone), wanted.years, draft.now)
-    require_cost(draft, wanted.name, found.premium is not None, _agreed(draft, wanted, found), price)
+    require_cost(draft, wanted.name, found.premium is not None, wanted.cost, price, always=True)
     protection = prices.protection(zone, wanted.years, draft.assumed) if wanted.privacy else prices.FREE
     ledger.require_funds(account, price + protection)
     order = new_order(draft, account, zone, wanted)
@@ -111,12 +114,6 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     paid += ledger.charge(draft, order, protection, Purpose.PRIVACY, wanted.years)
     order = enter(draft, replace(order, registration=paid), order.stage)
     return Placed(order, price + protection)
-
-
-def _agreed(draft: Draft, wanted: Registration, found: Availability) -> Agreed:
-    """The price the caller has agreed to; for a premium name, agreeing to any may not count."""
-    any_price = wanted.cost == WHATEVER and found.premium is not None
-    return None if any_price and draft.assumed.premium_names == "refused" else wanted.cost
 
 
 def _contacts(draft: Draft, account: Account, wanted: Registration) -> Contacts:

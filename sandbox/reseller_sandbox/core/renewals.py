@@ -13,7 +13,13 @@ from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, enter, leaving
 from reseller_sandbox.core.model import Flag, Order, Purpose, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.orders import Agreed, Placed, label_and_zone, require_cost
-from reseller_sandbox.core.refusals import EXPIRY_MISMATCH, PERIOD_TOO_LONG, PERIOD_TOO_SHORT, Refused
+from reseller_sandbox.core.refusals import (
+    END_MISMATCH,
+    EXPIRY_MISMATCH,
+    PERIOD_TOO_LONG,
+    PERIOD_TOO_SHORT,
+    Refused,
+)
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.zones import require_in_service
 
@@ -41,13 +47,20 @@ def cost(draft: Draft, order: Order, years: int = 1) -> Cost:
 
 
 def renew(
-    draft: Draft, order: Order, years: int, agreed: Agreed = None, expected: date | None = None
+    draft: Draft,
+    order: Order,
+    years: int,
+    agreed: Agreed = None,
+    expected: date | None = None,
+    end: date | None = None,
 ) -> Placed:
-    """Add ``years`` to a name's term; ``expected`` is the day on which the caller takes it to end.
+    """Add ``years`` to a name's term.
+
+    ``expected`` is the day on which the caller takes it to end now, ``end`` the day on which it is to end.
 
     Refuses as ``require`` does, then with ``zone_out_of_service``,
-    ``expiry_mismatch``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
-    ``price_mismatch``, ``insufficient_funds``.
+    ``expiry_mismatch``, ``period_too_short``, ``period_too_long``, ``end_mismatch``,
+    ``premium_cost_required``, ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
     """
     require(draft, order, Action.RENEW)
     zone, label = label_and_zone(draft.state, order)
@@ -56,6 +69,9 @@ def renew(
         expires = order.expires.date()
         raise Refused(EXPIRY_MISMATCH, name=to_unicode(order.name), expires=expires, given=expected)
     _require_period(draft, order, zone, years)
+    later = years_later(order.expires, years).date()
+    if end not in (None, later):
+        raise Refused(END_MISMATCH, name=to_unicode(order.name), years=years, end=later, given=end)
     asked = cost(draft, order, years)
     require_cost(draft, order.name, prices.is_premium(zone, label), agreed, asked.price)
     ledger.require_funds(draft.state.accounts[order.account], asked.total)

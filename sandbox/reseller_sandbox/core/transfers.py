@@ -5,8 +5,10 @@ from __future__ import annotations
 import hmac
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from reseller_sandbox.core import customers, hosts, ledger, orders, prices, renewals
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days, wire, years_later
 from reseller_sandbox.core.contacts import Wanted, assign, check
 from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require
@@ -34,7 +36,7 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.core.state import Draft, State
-from reseller_sandbox.core.zones import require_in_service, zone_of
+from reseller_sandbox.core.zones import require_in_service, require_privacy, zone_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +65,17 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     """Ask for a name that another registrar holds: a pending order, paid at once.
 
     Refuses, in this order: as ``zone_of`` does, ``transfers_not_supported``, ``zone_out_of_service``,
-    ``invalid_contact``, ``invalid_nameserver``, ``customer_not_found``, ``not_registered``,
-    ``already_yours``, ``wrong_state``, ``transfer_pending``, ``locked``, ``too_young``,
+    ``privacy_not_offered``, ``invalid_contact``, ``invalid_nameserver``, ``customer_not_found``,
+    ``not_registered``, ``already_yours``, ``wrong_state``, ``transfer_pending``, ``locked``, ``too_young``,
     ``wrong_auth_code``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
-    ``price_mismatch``, ``insufficient_funds``.
+    ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
     """
     zone = zone_of(draft.state, wish.name)
     if not zone.transfers:
         raise Refused(TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
     require_in_service(zone)
+    if wish.privacy:
+        require_privacy(zone)
     check(wish.contacts, wish.wire_names)
     servers = hosts.parse_nameservers(draft, account.client_id, wish.nameservers, wish.name)
     wish = replace(wish, nameservers=servers)
@@ -84,9 +88,11 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     label = prices.label_of(wish.name, zone)
     price = prices.transfer(zone, label, years)
     orders.require_cost(draft, wish.name, prices.is_premium(zone, label), wish.cost, price)
-    ledger.require_funds(account, price)
+    protection = prices.protection(zone, years, draft.assumed) if wish.privacy else prices.FREE
+    ledger.require_funds(account, price + protection)
     order = _arriving_order(draft, account, held, wish, years)
     charges = ledger.charge(draft, order, price, Purpose.TRANSFER, years)
+    charges += ledger.charge(draft, order, protection, Purpose.PRIVACY, years)
     draft.put(
         Transfer(
             name=wish.name,
@@ -100,7 +106,7 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
             charges=charges,
         )
     )
-    return orders.Placed(order, price)
+    return orders.Placed(order, price + protection)
 
 
 def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish) -> Order:
@@ -112,24 +118,32 @@ def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish
     if held.account == account.client_id:
         raise Refused(ALREADY_YOURS, name=to_unicode(name))
     require(draft, held, Action.TRANSFER_OUT, locks=not wish.forced)
-    ready = held.created + days(zone.policy.transfer_lock)
+    since = settled_since(held, draft.assumed)
+    ready = since + days(zone.policy.transfer_lock)
     if draft.now < ready and not wish.forced:
-        raise Refused(TOO_YOUNG, name=to_unicode(name), created=wire(held.created), ready=wire(ready))
+        came = "was registered" if since == held.created else "came by a transfer"
+        raise Refused(TOO_YOUNG, name=to_unicode(name), came=came, since=wire(since), ready=wire(ready))
     return held
+
+
+def settled_since(order: Order, assumed: Assumptions) -> datetime:
+    """Return what the days count from that a name has to stay where it is."""
+    if order.arrived is None or assumed.transfer_lock_from == "creation":
+        return order.created
+    return order.arrived
 
 
 def _years(draft: Draft, held: Order, wish: Wish) -> int:
     """The years that the transfer adds and charges. One is always taken, if cut short by the longest term."""
-    if draft.assumed.transfer_years == "one":
-        return 1
-    name, limit = to_unicode(wish.name), max(1, renewals.years_left(draft, held))
+    zone = draft.state.zones[held.zone]
+    name, limit = to_unicode(wish.name), max(1, min(zone.max_years, renewals.years_left(draft, held)))
     if wish.years < 1:
         raise Refused(PERIOD_TOO_SHORT, years=wish.years, name=name, limit=1)
     if wish.years > limit:
         raise Refused(
             PERIOD_TOO_LONG, years=wish.years, name=name, limit=limit, reason=renewals.TOO_FAR_AHEAD
         )
-    return wish.years
+    return 1 if draft.assumed.transfer_years == "one" else wish.years
 
 
 def _arriving_order(draft: Draft, account: Account, held: Order, wish: Wish, years: int) -> Order:
@@ -209,6 +223,7 @@ def complete(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transf
         gaining,
         created=losing.created,
         expires=expires,
+        arrived=draft.now,
         nameservers=gaining.nameservers or losing.nameservers,
         auth_code=orders.new_code(draft),
         flags=gaining.flags | (losing.flags & {Flag.SERVER_HOLD}),

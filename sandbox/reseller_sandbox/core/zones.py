@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from reseller_sandbox.core import names
 from reseller_sandbox.core.model import Zone
-from reseller_sandbox.core.refusals import INVALID_NAME, ZONE_NOT_SUPPORTED, ZONE_OUT_OF_SERVICE, Refused
+from reseller_sandbox.core.refusals import (
+    INVALID_NAME,
+    PRIVACY_NOT_OFFERED,
+    ZONE_NOT_SUPPORTED,
+    ZONE_OUT_OF_SERVICE,
+    Refused,
+)
 from reseller_sandbox.core.state import State
 
 
@@ -42,6 +48,12 @@ def require_in_service(zone: Zone) -> None:
     """Refuse with ``zone_out_of_service`` while the zone's registry is out of reach."""
     if not zone.in_service:
         raise Refused(ZONE_OUT_OF_SERVICE, zone=names.to_unicode(zone.name))
+
+
+def require_privacy(zone: Zone) -> None:
+    """Refuse with ``privacy_not_offered`` where the zone has no price for whois protection."""
+    if zone.prices.privacy is None:
+        raise Refused(PRIVACY_NOT_OFFERED, zone=names.to_unicode(zone.name))
 
 
 def _short(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from marshmallow import ValidationError
 
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.digits import whole
 from reseller_sandbox.core.refusals import (
     INVALID_PARAMETER,
     MISSING_PARAMETER,
@@ -38,8 +39,8 @@ class Number(Whole):
     """A whole number: written as one in JSON, as digits in a form."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
-        if isinstance(value, FormText) and value.isascii() and value.isdigit() and len(value) < 11:
-            value = int(value)
+        if isinstance(value, FormText) and value.isascii() and value.isdigit():
+            value = whole(value)
         return super()._deserialize(value, attr, data, **kwargs)
 
 

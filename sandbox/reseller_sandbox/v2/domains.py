@@ -45,9 +45,11 @@ class NameChecked(Done):
 
 
 def check(call: Call) -> dict[str, Any]:
-    """Whether a name is free; one that its registry keeps back is not."""
+    """Whether a name can be had: one that is kept back cannot, nor a premium one where they are refused."""
     found = registration.availability(call.draft, parse_name(call.arguments["domain_name"]))
     free = not (found.taken or found.reserved)
+    if free and found.premium is not None:
+        free = call.assumed.premium_names == "charged"
     as_word = call.assumed.domain_check_avail == "string"
     return done(avail=str(free).lower() if as_word else free)
 
@@ -209,7 +211,7 @@ ENDPOINTS = (
             refusals.INVALID_LICENSE,
             refusals.NAME_TAKEN,
             refusals.NAME_RESERVED,
-            refusals.PREMIUM_COST_REQUIRED,
+            refusals.PREMIUM_NOT_TAKEN,
             refusals.INSUFFICIENT_FUNDS,
         ),
     ),

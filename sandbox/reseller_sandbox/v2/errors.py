@@ -128,10 +128,11 @@ USUALLY: Sayings = {
     r.INVALID_LICENSE: Said(LICENSE),
     r.NAME_TAKEN: Said(REGISTERED),
     r.NAME_RESERVED: Said(REGISTERED),
-    r.PREMIUM_COST_REQUIRED: Said(REGISTERED),
+    r.PREMIUM_NOT_TAKEN: Said(REGISTERED),
     r.PERIOD_TOO_LONG: Said(MAXIMUM, "limit"),
     r.PERIOD_TOO_SHORT: Said(MINIMUM, "limit"),
     r.EXPIRY_MISMATCH: Said(EXPIRY_DATE),
+    r.END_MISMATCH: Said(EXPIRY_DATE),
     r.INSUFFICIENT_FUNDS: Said(FUNDS),
     r.WRONG_STATE: Said(ORDER_STATUS),
     r.TRANSFER_PENDING: Said(ORDER_STATUS),
@@ -160,6 +161,9 @@ _CUSTOMER: Sayings = {
     r.INVALID_CUSTOMER_ID: Said(INVALID, "field"),
     r.CUSTOMER_NOT_FOUND: Said(ID_NOT_FOUND),
 }
+
+#: A name that the body tells differently from the path.
+_OTHER_NAME: Sayings = {(r.INVALID_PARAMETER, "domain_name"): Said(DOMAIN_NAME)}
 
 #: "Not found" is documented for none of these, and "Invalid id" for all.
 _INVALID_ID_ALONE: Sayings = {r.DOMAIN_NOT_FOUND: Said(INVALID_ID)}
@@ -199,11 +203,13 @@ EXCEPTIONS: Mapping[str, Sayings] = {
     "v2.contact.info": {r.CONTACT_NOT_FOUND: Said(ID_NOT_FOUND)},
     "v2.contact.delete": {r.CONTACT_NOT_FOUND: Said(ID_NOT_FOUND)},
     "v2.domain.register": {
+        **_OTHER_NAME,
         r.INVALID_PARAMETER: Said(INVALID_ID),  # contact_* and customer_id
         (r.INVALID_PARAMETER, "ns"): Said(NS, "value"),
         (r.INVALID_PARAMETER, "period"): Said(NOT_ENOUGH, "field"),
     },
     "v2.domain.edit": {
+        **_OTHER_NAME,
         **_INVALID_ID_ALONE,
         r.INVALID_PARAMETER: Said(NOT_CORRECT, "field"),
         (r.INVALID_PARAMETER, "ns"): Said(NS, "value"),
@@ -214,17 +220,23 @@ EXCEPTIONS: Mapping[str, Sayings] = {
     },
     "v2.domain.delete": _INVALID_ID_ALONE,
     "v2.domain.renew": {
+        **_OTHER_NAME,
         **_INVALID_ID_ALONE,
         (r.INVALID_PARAMETER, "current_expiry_date"): Said(EXPIRY_DATE),
+        (r.INVALID_PARAMETER, "date_end"): Said(EXPIRY_DATE),
+        r.PERIOD_TOO_LONG: Said(MAXIMUM, "maximum"),
+        r.PREMIUM_NOT_TAKEN: Said(ORDER_STATUS),
         (r.INVALID_PARAMETER, "period"): Said(NOT_ENOUGH, "field"),
     },
     "v2.domain.restore": _INVALID_ID_ALONE,
     # What stands in a transfer's way is, of the errors documented for asking, the name that was asked for.
     "v2.transfer.request": {
+        **_OTHER_NAME,
         r.MISSING_PARAMETER: Said(TRANSFER_CODE),
         (r.INVALID_PARAMETER, "transfer_code"): Said(TRANSFER_CODE),
         (r.INVALID_PARAMETER, "customer_id"): Said(INVALID_ID),
         r.NOT_REGISTERED: Said(INVALID_ID),
+        r.PREMIUM_NOT_TAKEN: Said(INVALID_ID),
         r.ALREADY_YOURS: Said(INVALID_ID),
         r.WRONG_STATE: Said(INVALID_ID),
         r.TRANSFER_PENDING: Said(INVALID_ID),

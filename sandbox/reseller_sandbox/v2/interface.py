@@ -24,11 +24,13 @@ from reseller_sandbox.v2 import (
     zones,
 )
 from reseller_sandbox.v2.wording import WORDING
+from reseller_sandbox.web import statements
 from reseller_sandbox.web.bodies import load
 from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Transacting, assumed_by
 from reseller_sandbox.worlds import World, Worlds
 
 _OWN_PATH = re.compile(r"/[Vv][0-9]+\.[0-9]+(/|$)")
+_OTHER_KEYS = {"domain": "domain_name"}
 _LONGEST_EXPLANATION = 500
 _UNPRINTABLE = re.compile(r"[^ -~]")
 
@@ -91,7 +93,9 @@ class V2(Transacting):
         """The body, read by the endpoint's schema, and what stands in the path, which comes first."""
         found: dict[str, Any] = {}
         if isinstance(endpoint.body, bodies.Asked):
-            found = bodies.load(endpoint.body, bodies.read(incoming, world), assumed_by(world, incoming))
+            given = bodies.read(incoming, world)
+            found = bodies.load(endpoint.body, given, assumed_by(world, incoming))
+            statements.check(endpoint, incoming, given, _OTHER_KEYS)
         found |= incoming.arguments
         return found | (load(endpoint.path, incoming.arguments) if endpoint.path is not None else {})
 

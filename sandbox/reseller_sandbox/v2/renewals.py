@@ -9,15 +9,17 @@ from marshmallow import ValidationError, fields, post_load
 
 from reseller_sandbox.core import orders, refusals, renewals
 from reseller_sandbox.core.clock import parse_instant
+from reseller_sandbox.core.model import Order
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import Asked, Number
+from reseller_sandbox.v2.bodies import Asked, Number, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, shown
 from reseller_sandbox.web.fields import Shape, SpacedInstant, Text, Within
 from reseller_sandbox.web.generation import Call, Endpoint
 
 
 class RenewalWanted(Asked):
-    """A renewal. ``date_end`` and ``domain`` may be there and say nothing more."""
+    """A renewal. ``domain`` may be there, and is the name in the path once more."""
 
     current_expiry_date = Text(required=True)
     date_end = fields.Raw()
@@ -27,14 +29,17 @@ class RenewalWanted(Asked):
     @post_load
     def dated(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
         """The expiry as a calendar date."""
-        return {**found, "current_expiry_date": _calendar_date(found["current_expiry_date"])}
+        try:
+            return {**found, "current_expiry_date": _calendar_date(found["current_expiry_date"])}
+        except ValueError:
+            raise ValidationError({"current_expiry_date": ["must be a date"]}) from None
 
 
-def _calendar_date(given: str) -> date:
-    try:
-        return parse_instant(given).date()
-    except ValueError:
-        raise ValidationError({"current_expiry_date": ["must be a date"]}) from None
+def _calendar_date(given: object) -> date:
+    """Return the day that a text stands for; raises ValueError."""
+    if not isinstance(given, str):
+        raise ValueError
+    return parse_instant(given).date()
 
 
 class Renewal(Shape):
@@ -51,16 +56,45 @@ class Renewed(Done):
 
 
 def renew(call: Call) -> dict[str, Any]:
-    """Add years to a name's term, if that ends on the day the caller takes it to."""
-    placed = renewals.renew(
-        call.draft,
-        own_order(call),
-        call.arguments["period"],
-        orders.WHATEVER,
-        expected=call.arguments["current_expiry_date"],
-    )
+    """Add years to a name's term, if that ends on the day the caller takes it to, and will."""
+    end, order = _expected_end(call), own_order(call)
+    try:
+        placed = renewals.renew(
+            call.draft,
+            order,
+            call.arguments["period"],
+            orders.WHATEVER,
+            expected=call.arguments["current_expiry_date"],
+            end=end,
+        )
+    except Refused as refused:
+        if refused.rule is refusals.PERIOD_TOO_LONG:
+            told = {**refused.facts, "maximum": _maximum(call, order, refused)}
+            raise Refused(refused.rule, **told) from None
+        raise
     name = shown(call, placed.order.name, call.arguments["domain_name"])
     return done(data={"date_end": placed.order.expires, "domain": name})
+
+
+def _expected_end(call: Call) -> date | None:
+    given = call.arguments.get("date_end")
+    if given in (None, "") or call.assumed.renew_date_end == "ignored":
+        return None
+    try:
+        return _calendar_date(given)
+    except ValueError:
+        raise Refused(
+            refusals.INVALID_PARAMETER,
+            problems="date_end must be a date",
+            field="date_end",
+            value=text(given),
+        ) from None
+
+
+def _maximum(call: Call, order: Order, refused: Refused) -> object:
+    if call.assumed.renew_maximum == "zone":
+        return call.draft.state.zones[order.zone].max_years
+    return refused.facts["limit"]
 
 
 def restore(call: Call) -> dict[str, Any]:
@@ -86,6 +120,8 @@ ENDPOINTS = (
             refusals.ZONE_OUT_OF_SERVICE,
             refusals.EXPIRY_MISMATCH,
             *PERIOD,
+            refusals.END_MISMATCH,
+            refusals.PREMIUM_NOT_TAKEN,
             refusals.INSUFFICIENT_FUNDS,
         ),
     ),

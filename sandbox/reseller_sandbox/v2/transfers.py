@@ -120,6 +120,7 @@ ENDPOINTS = (
             refusals.LOCKED,
             refusals.TOO_YOUNG,
             refusals.WRONG_AUTH_CODE,
+            refusals.PREMIUM_NOT_TAKEN,
             refusals.INSUFFICIENT_FUNDS,
         ),
     ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from marshmallow import fields
@@ -23,25 +23,21 @@ from reseller_sandbox.web.fields import (
 from reseller_sandbox.web.generation import Call, Endpoint
 
 
-class Count(Digits):
-    """A whole number in the path, however large."""
-
-    def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:  # noqa: ARG002
-        return int(value) if len(value) < 10 else 10**9
-
-
 class ZonesAsked(Shape):
     """Which part of the list; each may be left out."""
 
     type = Text()
-    limit = Count()
-    start = Count()
+    limit = Digits()
+    start = Digits()
 
 
 class ActionEnd(SpacedInstant):
-    """The end of a promotion, if there is one."""
+    """The end of a promotion; an empty text, or null, where there is none."""
 
-    shape: ClassVar[Shaped] = {**SpacedInstant.shape, "type": ["string", "null"]}
+    shape: ClassVar[Shaped] = {"anyOf": [SpacedInstant.shape, {"enum": ["", None]}]}
+
+    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
+        return "" if value == "" else super()._serialize(value, attr, obj, **kwargs)
 
 
 class ZoneShown(Shape):
@@ -82,13 +78,13 @@ class Zones(Done):
 def zones(call: Call) -> dict[str, Any]:
     """The zones of a type, or of all types, by name; an unknown type has none."""
     asked, state = call.arguments, call.draft.state
-    of_type = (
+    of_type = [
         state.zones[name]
         for name in sorted(state.zones)
         if "type" not in asked or asked["type"] in state.zones[name].types
-    )
+    ]
     start = asked.get("start", 0)
-    page = islice(of_type, start, start + asked["limit"] if "limit" in asked else None)
+    page = of_type[start : start + asked.get("limit", len(of_type))]
     listed = [_shown(call, zone) for zone in page]
     if call.assumed.zones_data == "object":
         return done(data=listed[0] if listed else {})
@@ -106,18 +102,18 @@ def _shown(call: Call, zone: Zone) -> dict[str, Any]:
         "price_restore": zone.prices.restore,
         "price_transfer": zone.prices.transfer,
         "transfer_avail": zone.transfers,
-        **_promotion(call, "reg", zone.registration_promotion),
-        **_promotion(call, "renew", zone.renewal_promotion),
+        **_promotion(call, "reg", zone.registration_promotion, zone.prices.registration),
+        **_promotion(call, "renew", zone.renewal_promotion, zone.prices.renewal),
     }
 
 
-def _promotion(call: Call, word: str, promotion: Promotion | None) -> dict[str, Any]:
-    if promotion is None and call.assumed.no_promotion == "omitted":
+def _promotion(call: Call, word: str, promotion: Promotion | None, regular: Decimal) -> dict[str, Any]:
+    end, price = f"date_end_{word}_action", f"price_{word}_action"
+    if promotion is not None:
+        return {end: promotion.until, price: promotion.price}
+    if call.assumed.no_promotion == "omitted":
         return {}
-    return {
-        f"date_end_{word}_action": promotion.until if promotion else None,
-        f"price_{word}_action": promotion.price if promotion else None,
-    }
+    return {end: "", price: regular} if call.assumed.no_promotion == "regular" else {end: None, price: None}
 
 
 _ALL = "/{version}/domain/zones"

@@ -214,7 +214,8 @@ def list_domains(call: Call) -> dict[str, Any]:
     state = call.draft.state
     total = state.orders_of_account.count(mine)
     last = max(1, -(-total // per_page))
-    keys = islice(state.orders_of_account.beginning(mine, (page - 1) * per_page), per_page)
+    start = min((page - 1) * per_page, total)
+    keys = islice(state.orders_of_account.beginning(mine, start), min(per_page, total))
     answer: dict[str, Any] = {"domains": [summary(call, state.orders[number]) for _, number in keys]}
     if page < last:
         answer["nextPage"] = page + 1
@@ -326,6 +327,7 @@ ENDPOINTS = (
             refusals.ZONE_NOT_SUPPORTED,
             refusals.ZONE_OUT_OF_SERVICE,
             *PERIOD,
+            refusals.PRIVACY_NOT_OFFERED,
             refusals.CONTACTS_REQUIRED,
             refusals.INVALID_CONTACT,
             refusals.INVALID_NAMESERVER,

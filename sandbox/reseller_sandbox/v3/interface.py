@@ -11,6 +11,7 @@ from reseller_sandbox.core.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
 from reseller_sandbox.v3 import authcodes, balance, contacts, domains, errors, glue, locks, transfers
 from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.v3.wording import WORDING
+from reseller_sandbox.web import statements
 from reseller_sandbox.web.bodies import load, read_object
 from reseller_sandbox.web.errors import BODY_SHAPE, body_of, described, status_of
 from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Transacting, assumed_by
@@ -54,15 +55,20 @@ class V3(Transacting):
     def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
         """The body and the query, read by the endpoint's schemas, and what stands in the path.
 
-        Where one thing is said twice, the path counts before the body, and the body before the query.
+        Where one thing is said twice, and may be said differently, the path counts before the body, and the
+        body before the query.
         """
-        body = self._body(endpoint, incoming, world) if incoming.method in ("POST", "PUT") else {}
-        if endpoint.query is None:
-            return body | incoming.arguments
-        asked = {name: incoming.query_value(name) for name in endpoint.query.fields}
-        return load(endpoint.query, asked | incoming.arguments) | body | _unqueried(endpoint, incoming)
+        given = self._object(incoming, world) if incoming.method in ("POST", "PUT") else {}
+        body = load(endpoint.body, given) if endpoint.body is not None else {}
+        if endpoint.query is not None:
+            asked = {name: incoming.query_value(name) for name in endpoint.query.fields}
+            body = load(endpoint.query, asked | incoming.arguments) | body | _unqueried(endpoint, incoming)
+        else:
+            body |= incoming.arguments
+        statements.check(endpoint, incoming, given)
+        return body
 
-    def _body(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
+    def _object(self, incoming: Incoming, world: World) -> dict[str, Any]:
         content_type = incoming.headers.get("Content-Type", "")
         other = incoming.body and "json" not in content_type.lower()
         if other and assumed_by(world, incoming).content_type == "json":
@@ -72,8 +78,7 @@ class V3(Transacting):
                 wanted="Content-Type: application/json",
                 setting="v3.request.content_type=any",
             )
-        value = read_object(incoming.body)
-        return load(endpoint.body, value) if endpoint.body is not None else {}
+        return read_object(incoming.body)
 
     def refuse(
         self, refused: Refused, incoming: Incoming, world: World | None, endpoint: Endpoint | None

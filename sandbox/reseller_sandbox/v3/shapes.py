@@ -189,6 +189,8 @@ def either(found: dict[str, Any], name: str, alias: str) -> dict[str, Any]:
     value = found.pop(alias, None)
     if name not in found and value is None:
         raise ValidationError("is missing", name)
+    if value is not None and found.get(name, value) != value:
+        raise ValidationError(f"is said twice and differently: as {name} and as {alias}", name)
     return {name: value, **found}
 
 

@@ -130,6 +130,7 @@ ENDPOINTS = (
             refusals.ZONE_NOT_SUPPORTED,
             refusals.TRANSFERS_NOT_SUPPORTED,
             refusals.ZONE_OUT_OF_SERVICE,
+            refusals.PRIVACY_NOT_OFFERED,
             refusals.INVALID_CONTACT,
             refusals.INVALID_NAMESERVER,
             refusals.NOT_REGISTERED,

@@ -12,8 +12,8 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
+from reseller_sandbox.core.digits import whole
 
-_INT32 = 2**31
 _REMEMBERED = 4096
 
 #: A field's JSON Schema, as its class variable ``shape``: what the OpenAPI documents show for it.
@@ -37,13 +37,13 @@ class Shape(Schema):
 
 
 class Whole(fields.Integer):
-    """A 32-bit whole number, written as one: not ``"7"``, not ``7.0``, not ``true``."""
+    """A whole number of any size, written as one: not ``"7"``, not ``7.0``, not ``true``."""
 
     default_error_messages = {"invalid": "must be a whole number"}  # noqa: RUF012
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, int) or not -_INT32 <= value < _INT32:
-            raise ValidationError("must be a whole number of 32 bits")
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise ValidationError("must be a whole number")
         return value
 
 
@@ -51,14 +51,9 @@ class Digits(Whole):
     """A whole number in a path or a query string."""
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
-        if (
-            isinstance(value, str)
-            and value.isascii()
-            and value.removeprefix("-").isdigit()
-            and len(value) < 12
-        ):
-            return super()._deserialize(int(value), attr, data, **kwargs)
-        raise ValidationError("must be a whole number of 32 bits")
+        if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit():
+            return whole(value)
+        raise ValidationError("must be a whole number")
 
 
 class Truth(fields.Boolean):

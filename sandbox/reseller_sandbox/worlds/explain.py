@@ -15,6 +15,7 @@ from reseller_sandbox.core.lifecycle import MOVES, TIMED, Action
 from reseller_sandbox.core.model import Account, Order, Stage, Transfer
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refusal, Rule, Wording
+from reseller_sandbox.core.transfers import settled_since
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.moment import Moment
 
@@ -177,7 +178,8 @@ def _no_transfer(case: _Case) -> Allowed | None:
 def _too_young(case: _Case) -> Allowed | None:
     if case.order is None:
         return None
-    at = case.order.created + days(case.moment.state.zones[case.order.zone].policy.transfer_lock)
+    since = settled_since(case.order, case.moment.assumptions)
+    at = since + days(case.moment.state.zones[case.order.zone].policy.transfer_lock)
     return Allowed(f"ask again at {wire(at)} or later", at)
 
 

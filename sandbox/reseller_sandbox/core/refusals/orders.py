@@ -85,6 +85,18 @@ PREMIUM_COST_REQUIRED = Rule(
     "{name} is a premium name: {AGREED_PRICE} must be sent and be {price}.",
     "send {AGREED_PRICE} {price}",
 )
+PREMIUM_NOT_TAKEN = Rule(
+    "premium_not_taken",
+    Category.CONFLICT,
+    "{name} is a premium name, and nothing here agrees to its price of {price} (v2.premium_names).",
+    "order {name} in v3, with {price} as {AGREED_PRICE}",
+)
+PRIVACY_NOT_OFFERED = Rule(
+    "privacy_not_offered",
+    Category.CONFLICT,
+    "The zone {zone} offers no whois protection.",
+    "leave whois protection out",
+)
 PRICE_MISMATCH = Rule(
     "price_mismatch",
     Category.CONFLICT,
@@ -103,6 +115,12 @@ PERIOD_TOO_SHORT = Rule(
     Category.INVALID,
     "{YEARS} is {years}; {name} takes at least {limit}.",
     "ask for at least {limit} years",
+)
+END_MISMATCH = Rule(
+    "end_mismatch",
+    Category.CONFLICT,
+    "With {years} more years {name} ends on {end}, not on {given}.",
+    "send the date {end}, or none",
 )
 EXPIRY_MISMATCH = Rule(
     "expiry_mismatch",
@@ -133,7 +151,7 @@ ALREADY_YOURS = Rule(
 TOO_YOUNG = Rule(
     "too_young",
     Category.CONFLICT,
-    "{name} was registered on {created}; it can be transferred from {ready} on.",
+    "{name} {came} on {since}; it can be transferred from {ready} on.",
     "ask again at {ready} or later",
 )
 WRONG_AUTH_CODE = Rule(
