@@ -186,9 +186,12 @@ class Sandbox(InWorld):
         token_header = self.world.assumptions.token_headers[0]
         return SignedClient(self.app, self.account(account), self.settings.header_prefix, token_header)
 
-    def reset(self) -> None:
-        """Take the world back to how it began: names, money, counters and clock."""
-        self.world.reset()
+    def reset(self, *, original: bool = False) -> None:
+        """Take the world back to how it began: names, money, counters and clock.
+
+        Where it has loaded a fixture, that is the fixture's beginning, or with ``original`` its own.
+        """
+        self.world.reset(original=original)
 
     @contextmanager
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[Server]:

@@ -104,3 +104,11 @@ def test_secrets_are_masked_but_that_they_changed_is_seen(steer: Control, main: 
 def test_a_point_that_is_none(steer: Control, query: str, error: str) -> None:
     """Each mistake is told as what it is."""
     assert steer.refused("GET", f"diff?{query}")[1] == error
+
+
+def test_the_document_names_what_the_server_takes(sandbox: Sandbox) -> None:
+    """What a point is asked for by is documented under the name that is sent."""
+    content = sandbox.client().get("/_sandbox/openapi/control.json").get_json()
+    told = {one["name"] for one in content["paths"]["/_sandbox/diff"]["get"]["parameters"]}
+    assert {"from", "to"} <= told
+    assert not told & {"earlier", "later"}

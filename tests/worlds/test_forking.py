@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -28,13 +29,13 @@ def test_a_fork_is_entered_by_its_credentials_over_a_socket(sandbox: Sandbox) ->
 
 
 def test_a_fork_is_entered_by_its_path_prefix(sandbox: Sandbox, steer: Control) -> None:
-    """Behind the prefix stands every interface; the credentials there are those of the fork."""
+    """Behind the prefix stands every interface; other worlds' credentials are those of nobody there."""
     world = steer.post("worlds", {})
     fork = enter(InProcess(sandbox.app), BASE, world)
     answer = fork.get(f"{world['prefix']}/v3/balance")
     assert (answer.status, answer.headers["x-sandbox-world"]) == (200, "w1")
-    default = inside(sandbox)
-    assert default.get(f"{world['prefix']}/v3/balance").error == "unknown_key"
+    other = inside(sandbox.fork())
+    assert other.get(f"{world['prefix']}/v3/balance").error == "unknown_key"
     listed = Control(InProcess(sandbox.app), "w1").get("journal")["requests"]
     assert [(one["id"], one["outcome"]) for one in listed] == [("r1", "ok"), ("r2", "unknown_key")]
 
@@ -124,10 +125,40 @@ def test_a_fork_of_a_fixture_by_name_and_by_text(sandbox: Sandbox, steer: Contro
     assert found["domain"]["createDate"].startswith("2031-05-04")
 
 
+@pytest.mark.parametrize("name", ["secrets", "secrets.yaml", "./secrets.yaml", "a/../secrets"])
+def test_no_file_is_read_because_somebody_asks_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Neither one in the working directory, nor one beside it; that it is there cannot be told either."""
+    monkeypatch.chdir(tmp_path)
+    steer = control(Sandbox(REGISTRY))
+    without = steer.refused("POST", "worlds", {"fixture": name})
+    for file in ("secrets", "secrets.yaml"):
+        (tmp_path / file).write_text("password: hunter2\n", encoding="utf-8")
+    assert steer.refused("POST", "worlds", {"fixture": name}) == without
+    assert without[:2] == (400, "invalid_fixture")
+
+
+def test_the_fixture_given_at_the_start_is_never_quoted(tmp_path: Path) -> None:
+    """It may be asked for by its name; once it is something else, what it is then stays in it."""
+    file = tmp_path / "own.yaml"
+    file.write_text(REGISTRY.read_text(encoding="utf-8"), encoding="utf-8")
+    steer = control(Sandbox(file))
+    assert steer.post("worlds", {"fixture": str(file)})["id"] == "w1"
+    file.write_text("password: hunter2\n", encoding="utf-8")
+    status, error, message = steer.refused("POST", "worlds", {"fixture": str(file)})
+    assert (status, error) == (400, "invalid_fixture")
+    assert "reseller-sandbox check" in message
+    assert "hunter2" not in message
+    assert "password" not in message
+    file.unlink()
+    assert steer.refused("POST", "worlds", {"fixture": str(file)})[1] == "invalid_fixture"
+
+
 @pytest.mark.parametrize(
     ("body", "status", "error", "words"),
     [
-        ({"fixture": "nosuch"}, 400, "invalid_fixture", "no such fixture"),
+        ({"fixture": "nosuch"}, 400, "invalid_fixture", "no packaged fixture"),
         ({"fixture": "../../etc/passwd"}, 400, "invalid_fixture", "no packaged fixture"),
         ({"state": "zones: {com: {prices: {registration: x}}}"}, 400, "invalid_fixture", "state:1"),
         ({"state": "include: {/etc/passwd: [zones]}"}, 400, "invalid_fixture", "not a packaged fixture"),

@@ -46,8 +46,8 @@ def _holder(token: str, name: str, incoming: Incoming, worlds: Worlds) -> tuple[
     if world is None:
         found = worlds.by_token(token)
     else:
-        client_id = world.state.account_by_token.get(token)
-        found = None if client_id is None else (world, world.state.accounts[client_id])
+        account = world.inherited.by_token(token, world.state)
+        found = None if account is None else (world, account)
     taken = found[0].assumptions.token_headers if found is not None else ()
     if name not in taken and name.lower() not in map(str.lower, taken):
         return None

@@ -148,8 +148,8 @@ class Signatures:
 def _account(incoming: Incoming, worlds: Worlds, key: str) -> tuple[World, Account] | None:
     if incoming.world is None:
         return worlds.by_key(key)
-    client_id = incoming.world.state.account_by_key.get(key)
-    return None if client_id is None else (incoming.world, incoming.world.state.accounts[client_id])
+    account = incoming.world.inherited.by_key(key, incoming.world.state)
+    return None if account is None else (incoming.world, account)
 
 
 def _joined(path: str, query: Sequence[str]) -> str:

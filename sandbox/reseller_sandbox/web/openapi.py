@@ -72,12 +72,17 @@ def _content(description: str, schema: Schema) -> dict[str, Any]:
 
 def _parameters(endpoint: Endpoint, path: str) -> list[dict[str, Any]]:
     in_path = re.findall(r"\{(\w+)\}", path)
-    queried = dict(endpoint.query.fields) if endpoint.query is not None else {}
-    known = queried | (dict(endpoint.path.fields) if endpoint.path is not None else {})
+    queried = _on_the_wire(endpoint.query)
+    known = queried | _on_the_wire(endpoint.path)
     parameters = [_parameter(name, "path", known.get(name)) for name in in_path]
     return parameters + [
         _parameter(name, "query", field) for name, field in queried.items() if name not in in_path
     ]
+
+
+def _on_the_wire(schema: Schema | None) -> dict[str, Any]:
+    fields = schema.fields if schema is not None else {}
+    return {field.data_key or name: field for name, field in fields.items()}
 
 
 def _parameter(name: str, place: str, field: Any) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 import threading
 from collections.abc import Iterator, Mapping
@@ -24,8 +23,10 @@ from reseller_sandbox.core.refusals import (
 )
 from reseller_sandbox.core.state import State
 from reseller_sandbox.worlds import history_points
+from reseller_sandbox.worlds.credentials import Index, renewed
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures
+from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.moment import Moment, to
 from reseller_sandbox.worlds.strangers import Former, Stranger, somebodys
 from reseller_sandbox.worlds.world import Line, World
@@ -67,13 +68,12 @@ class Worlds:
         self.default = default
         self.limits = default.limits
         self.fixtures = fixtures or Fixtures(default.assumptions, default.clock.frozen)
-        self._first = default.origin
         self._seed = default.state.seed
         self._count = 0
         self._swept = stopwatch()
         self._by_name: dict[str, World] = {}
         self._lock = threading.RLock()
-        self._index = _Index()
+        self._index = Index()
         self._former = Former()
         self._take(default)
 
@@ -131,12 +131,14 @@ class Worlds:
         wanted = wanted or Fork()
         self._may_take(wanted.name)
         begin = self._beginning(wanted)
+        inherited = self._inherited(wanted)
         with self._lock:
             name = self._may_take(wanted.name)
             number = self._count + 1
             state = self._with_credentials(begin.state, number)
             state = replace(state, seed=wanted.seed or f"{begin.state.seed}/{name}")
             world = World(name, replace(begin, state=state), self.limits, number)
+            world.inherited = inherited.and_of(begin.state)
             self._count = number
             with world.acting("worlds.fork", **_told(wanted)):
                 self._take(world)
@@ -145,7 +147,7 @@ class Worlds:
     def load(self, world: World, text: str) -> Line:
         """Let ``world`` begin again as the fixture in ``text``; answers the branch that keeps what it was.
 
-        Credentials that belong to another world already are replaced by new ones. Refuses with
+        Credentials that another world has, or can go back to, are replaced by new ones. Refuses with
         ``invalid_fixture`` and ``too_many_faults``, and then nothing has changed.
         """
         begin = self._bounded(self.fixtures.text(text))
@@ -153,9 +155,10 @@ class Worlds:
             others = {
                 number
                 for number, account in begin.state.accounts.items()
-                if self._index.is_taken(account, by_other_than=world)
+                if number != OUTSIDE and self._index.is_taken(account, by_other_than=world)
             }
-            state = self._with_credentials(begin.state, world.number, others) if others else begin.state
+            state = self._with_credentials(begin.state, world.number, world, others)
+            world.inherited = world.inherited.and_of(begin.state)
             return world.begin_again(replace(begin, state=state))
 
     def drop(self, name: str) -> None:
@@ -173,9 +176,7 @@ class Worlds:
                 if world is not self.default:
                     self._forget(world, "was deleted")
             self._count = 0
-        with self.default.lock:
-            self.default.origin = self._first
-            self.default.reset()
+        self.default.reset(original=True)
 
     def idle(self, world: World) -> float:
         """For how many seconds of the machine's time nobody has used ``world``."""
@@ -233,12 +234,22 @@ class Worlds:
             raise Refused(TOO_MANY_FAULTS, count=count, limit=limit, setting="--max-faults")
         return begin
 
-    def _with_credentials(self, state: State, number: int, only: set[int] | None = None) -> State:
+    def _with_credentials(
+        self, state: State, number: int, world: World | None = None, only: set[int] | None = None
+    ) -> State:
         """``state`` with credentials that no other world has: for every account, or for ``only`` those."""
-        for client_id in sorted(state.accounts if only is None else only):
-            if client_id != OUTSIDE:
-                state = state.put(_renewed(state.accounts[client_id], self._seed, number))
-        return state
+        accounts = {one for one in state.accounts if one != OUTSIDE} if only is None else only
+
+        def is_taken(account: Account) -> bool:
+            return self._index.is_taken(account, by_other_than=world)
+
+        return renewed(state, self._seed, number, is_taken, accounts)
+
+    def _inherited(self, wanted: Fork) -> Inherited:
+        if wanted.fixture is not None or wanted.state is not None:
+            return Inherited()
+        world = self.find(wanted.world) if isinstance(wanted.world, str) else wanted.world
+        return world.inherited
 
     def _take(self, world: World) -> None:
         self._by_name[world.name] = world
@@ -249,7 +260,7 @@ class Worlds:
     def _forget(self, world: World, end: str) -> None:
         world.when_credentials_change = None
         self._former.remember(world, self._index.held_by(world), end)
-        self._index.remove(world)
+        self._index.forget(world)
         self._by_name.pop(world.name, None)
 
     def _reindex(self, world: World) -> None:
@@ -280,50 +291,6 @@ class Worlds:
         return bool(limit) and world is not self.default and self.idle(world) > limit
 
 
-class _Index:
-    """Which worlds have a credential, the oldest first, be it revoked. Tuples: a look-up needs no lock."""
-
-    def __init__(self) -> None:
-        self.keys: dict[str, tuple[World, ...]] = {}
-        self.tokens: dict[str, tuple[World, ...]] = {}
-        self.secrets: dict[str, tuple[World, ...]] = {}
-        self._held: dict[World, tuple[list[str], ...]] = {}
-
-    @property
-    def _kinds(self) -> tuple[dict[str, tuple[World, ...]], ...]:
-        return self.keys, self.tokens, self.secrets
-
-    def add(self, world: World) -> None:
-        accounts = [one for one in world.state.accounts.values() if one.client_id != OUTSIDE]
-        kinds = zip(*((one.key, one.token, one.secret) for one in accounts), strict=True)
-        self._held[world] = held = tuple(map(list, kinds))
-        for found, words in zip(self._kinds, held, strict=bool(accounts)):
-            for word in words:
-                found[word] = tuple(sorted((*found.get(word, ()), world), key=lambda one: one.number))
-
-    def remove(self, world: World) -> None:
-        held = self._held.pop(world, ())
-        for found, words in zip(self._kinds, held, strict=bool(held)):
-            for word in words:
-                rest = tuple(one for one in found[word] if one is not world)
-                if rest:
-                    found[word] = rest
-                else:
-                    del found[word]
-
-    def holders(self, credential: str) -> Iterator[World]:
-        """The worlds that have it, be it as a key, a token or a secret."""
-        for found in self._kinds:
-            yield from found.get(credential, ())
-
-    def held_by(self, world: World) -> list[str]:
-        return [word for words in self._held.get(world, ()) for word in words]
-
-    def is_taken(self, account: Account, *, by_other_than: World) -> bool:
-        holders = (*self.keys.get(account.key, ()), *self.tokens.get(account.token, ()))
-        return any(world is not by_other_than for world in holders)
-
-
 def _told(wanted: Fork) -> dict[str, object]:
     """What a new world's own history says of where it came from."""
     source = wanted.world if isinstance(wanted.world, str) else wanted.world.name
@@ -332,14 +299,3 @@ def _told(wanted: Fork) -> dict[str, object]:
     if wanted.fixture is not None:
         return {"fixture": str(wanted.fixture)}
     return {"world": source, "point": wanted.point}
-
-
-def _renewed(account: Account, seed: str, number: int) -> Account:
-    """``account`` with the credentials that follow from the server's seed, the world's number and its id."""
-    word = re.sub(r"[^A-Za-z0-9]+", "-", account.name).strip("-") or str(account.client_id)
-
-    def drawn(what: str) -> str:
-        source = f"{seed}/world/{number}/{account.client_id}/{what}"
-        return f"{word}-{what}-w{number}-{hashlib.sha256(source.encode()).hexdigest()[:16]}"
-
-    return replace(account, key=drawn("key"), secret=drawn("secret"), token=drawn("token"))

@@ -17,6 +17,7 @@ from reseller_sandbox.core.state import Change, Draft, State
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.diff import settings
 from reseller_sandbox.worlds.eventlog import Deed, Event, EventLog
+from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.journal import Entry, Journal
 from reseller_sandbox.worlds.limits import Limits
 from reseller_sandbox.worlds.moment import Journey, Moment
@@ -50,9 +51,10 @@ class Line:
 class World:
     """A registry in time. Operations take effect one after another, each whole or not at all.
 
-    It begins at ``moment``. ``number`` counts the worlds of a server, ``used`` is when it was last asked
-    for something, by the machine's stopwatch. ``when_credentials_change`` is called with the world after the
-    credentials of its accounts have changed, by whatever means.
+    It begins at ``moment``, which it can be taken back to whatever it has loaded since. ``number`` counts
+    the worlds of a server, ``used`` is when it was last asked for something, by the machine's stopwatch.
+    ``when_credentials_change`` is called with the world after the credentials of its accounts have changed,
+    by whatever means; ``inherited`` are those they had where it comes from.
     """
 
     def __init__(self, name: str, moment: Moment, limits: Limits | None = None, number: int = 0) -> None:
@@ -63,7 +65,8 @@ class World:
         self.used = stopwatch()
         if moment.log.limit != limits.events:
             moment = replace(moment, log=replace(moment.log, limit=limits.events))
-        self.origin = moment
+        self.first = self.origin = moment
+        self.inherited = Inherited()
         self.journal = Journal(limits)
         self.snapshots: dict[str, Line] = {}
         self.branches: dict[str, Line] = {}
@@ -238,10 +241,14 @@ class World:
         now = moment.clock.now()
         return moment.settled(now)[0].at(now)
 
-    def reset(self) -> None:
-        """Go back to the moment the world began at, with nothing to remember but that."""
+    def reset(self, *, original: bool = False) -> None:
+        """Go back to the moment the world began at, with nothing to remember but that.
+
+        Where it has loaded a fixture since, that is the fixture's, or with ``original`` its very first.
+        """
         with self.lock, self.acting("reset") as deed:
             deed.forgotten = True
+            self.origin = self.first if original else self.origin
             self.moment = _again(self.origin)
             self.journal.clear()
             self.snapshots.clear()

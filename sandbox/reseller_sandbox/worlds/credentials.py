@@ -1,0 +1,112 @@
+"""Credentials of accounts: which world they belong to, and how new ones are drawn."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import count
+
+from reseller_sandbox.core.model import OUTSIDE, Account
+from reseller_sandbox.core.state import State
+from reseller_sandbox.worlds.world import World
+
+
+class Index:
+    """Which worlds have a credential, the oldest first, be it revoked. Tuples: a look-up needs no lock.
+
+    A world keeps its claim on every credential that it ever had: it can go back to where it had it, and no
+    other world is to have it by then.
+    """
+
+    def __init__(self) -> None:
+        self.keys: dict[str, tuple[World, ...]] = {}
+        self.tokens: dict[str, tuple[World, ...]] = {}
+        self.secrets: dict[str, tuple[World, ...]] = {}
+        self._held: dict[World, tuple[list[str], ...]] = {}
+        self._claims: dict[tuple[str, str], World] = {}
+
+    @property
+    def _kinds(self) -> tuple[dict[str, tuple[World, ...]], ...]:
+        return self.keys, self.tokens, self.secrets
+
+    def add(self, world: World) -> None:
+        """Take up the credentials that ``world`` has now."""
+        accounts = _customers(world.state)
+        kinds = zip(*((one.key, one.token, one.secret) for one in accounts), strict=True)
+        self._held[world] = held = tuple(map(list, kinds))
+        for found, words in zip(self._kinds, held, strict=bool(accounts)):
+            for word in words:
+                found[word] = tuple(sorted((*found.get(word, ()), world), key=lambda one: one.number))
+        for account in accounts:
+            for claim in _claims(account):
+                self._claims.setdefault(claim, world)
+
+    def remove(self, world: World) -> None:
+        """Forget the credentials that ``world`` had until now, but not its claim on them."""
+        held = self._held.pop(world, ())
+        for found, words in zip(self._kinds, held, strict=bool(held)):
+            for word in words:
+                rest = tuple(one for one in found[word] if one is not world)
+                if rest:
+                    found[word] = rest
+                else:
+                    del found[word]
+
+    def holders(self, credential: str) -> Iterator[World]:
+        """Yield the worlds that have it, be it as a key, a token or a secret."""
+        for found in self._kinds:
+            yield from found.get(credential, ())
+
+    def held_by(self, world: World) -> list[str]:
+        """Return every key, token and secret of ``world``."""
+        return [word for words in self._held.get(world, ()) for word in words]
+
+    def forget(self, world: World) -> None:
+        """Forget a world that is there no longer; what it had is free."""
+        self.remove(world)
+        self._claims = {claim: one for claim, one in self._claims.items() if one is not world}
+
+    def is_taken(self, account: Account, *, by_other_than: World | None) -> bool:
+        """Whether a world other than that has or has had the key or the token of ``account``."""
+        return any(self._claims.get(claim, by_other_than) is not by_other_than for claim in _claims(account))
+
+
+def renewed(
+    state: State, seed: str, number: int, is_taken: Callable[[Account], bool], only: set[int]
+) -> State:
+    """Return ``state`` with credentials for the accounts ``only`` that follow from ``seed`` and ``number``.
+
+    They are those of nobody else, here or where ``is_taken`` says so.
+    """
+    for client_id in sorted(only):
+        account = state.accounts[client_id]
+        made = (_drawn(account, f"{seed}/world/{number}", number, attempt) for attempt in count())
+        free = (one for one in made if not is_taken(one) and not _is_here(one, state))
+        state = state.put(next(free))
+    return state
+
+
+def _customers(state: State) -> list[Account]:
+    return [account for account in state.accounts.values() if account.client_id != OUTSIDE]
+
+
+def _claims(account: Account) -> tuple[tuple[str, str], ...]:
+    return (("key", account.key), ("token", account.token))
+
+
+def _is_here(account: Account, state: State) -> bool:
+    others = (one for one in _customers(state) if one.client_id != account.client_id)
+    return any(set(_claims(account)) & set(_claims(one)) for one in others)
+
+
+def _drawn(account: Account, source: str, number: int, attempt: int) -> Account:
+    word = re.sub(r"[^A-Za-z0-9]+", "-", account.name).strip("-") or str(account.client_id)
+    again = f"/{attempt}" if attempt else ""
+
+    def drawn(what: str) -> str:
+        digest = hashlib.sha256(f"{source}/{account.client_id}/{what}{again}".encode()).hexdigest()
+        return f"{word}-{what}-w{number}-{digest[:16]}"
+
+    return replace(account, key=drawn("key"), secret=drawn("secret"), token=drawn("token"))

@@ -1,0 +1,208 @@
+"""Credentials: each belongs to one world, and under a world's prefix those of its origin work too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.model import OUTSIDE
+from tests.clients import Answer, Api, InProcess
+from tests.registry import BASE, REGISTRY
+from tests.v2.client import Client
+from tests.worlds.control import Control, inside, register
+
+_OTHER = Sandbox(REGISTRY, seed="other").fork()
+
+#: The tests' registry with other credentials, and what its first account has.
+OWN, OWNER = _OTHER.export(), _OTHER.account()
+
+
+def under(sandbox: Sandbox, fork: Sandbox, account: str = "main", *, of: Sandbox | None = None) -> Api:
+    """A client of ``fork`` by its prefix with the credentials of ``of``."""
+    held = (of or sandbox).account(account)
+    return Prefixed(InProcess(sandbox.app), BASE, held.key, held.secret, f"/_worlds/{fork.world.name}")
+
+
+class Prefixed(Api):
+    """A client whose base address leads to one world."""
+
+    def __init__(self, transport: InProcess, base: str, key: str, secret: str, prefix: str) -> None:
+        super().__init__(transport, base, key, secret)
+        self.prefix = prefix
+
+    def get(self, target: str) -> Answer:
+        """A signed GET."""
+        return super().get(self.prefix + target)
+
+
+def balance_by_token(sandbox: Sandbox, fork: Sandbox, token: str) -> int:
+    """The status of a v2.0 request under the fork's prefix."""
+    client = Client(InProcess(sandbox.app), token, prefix=f"/_worlds/{fork.world.name}", checked=False)
+    return client.get("/domain/active.com").status
+
+
+def test_a_client_that_cannot_change_its_credentials_changes_its_address(sandbox: Sandbox) -> None:
+    """Key and secret, and the token, of the account's origin work under a fork's prefix, and for the fork."""
+    fork = sandbox.fork(name="forked")
+    register(inside(fork), "only-there.com")
+    api = under(sandbox, fork)
+    answer = api.get("/v3/domains/getDomain/only-there.com")
+    assert (answer.status, answer.headers["x-sandbox-world"]) == (200, "forked")
+    assert balance_by_token(sandbox, fork, sandbox.account().token) == 200
+    assert under(sandbox, fork, of=fork).get("/v3/balance").status == 200
+    assert inside(sandbox).get("/v3/domains/getDomain/only-there.com").status == 404
+    assert fork.journal[-1].account == "main"
+
+
+def test_origins_go_back_as_far_as_they_can(sandbox: Sandbox) -> None:
+    """A fork of a fork answers to both; a fork of a fixture to what the fixture says."""
+    first = sandbox.fork()
+    second = first.fork()
+    for of in (sandbox, first, second):
+        assert under(sandbox, second, of=of).get("/v3/balance").status == 200
+        assert balance_by_token(sandbox, second, of.account().token) == 200
+    assert under(sandbox, first, of=second).get("/v3/balance").error == "unknown_key"
+    stated = sandbox.fork(state=OWN)
+    assert under(sandbox, stated, of=_OTHER).get("/v3/balance").status == 200
+    assert sandbox.worlds.by_key(OWNER.key) is None
+
+
+def test_the_secret_goes_with_the_key(sandbox: Sandbox) -> None:
+    """The origin's key with the fork's secret is a wrong signature, and the other way round."""
+    fork = sandbox.fork()
+    mixed = Prefixed(
+        InProcess(sandbox.app),
+        BASE,
+        sandbox.account().key,
+        fork.account().secret,
+        f"/_worlds/{fork.world.name}",
+    )
+    assert mixed.get("/v3/balance").error == "signature_mismatch"
+
+
+def test_revoked_is_revoked(sandbox: Sandbox) -> None:
+    """What a fork has revoked does not work by way of its origin either."""
+    fork = sandbox.fork()
+    fork.outside.revoke_credentials(account="main")
+    assert under(sandbox, fork).get("/v3/balance").status == 401
+    assert balance_by_token(sandbox, fork, sandbox.account().token) != 200
+    fork.outside.restore_credentials(account="main")
+    assert under(sandbox, fork).get("/v3/balance").status == 200
+
+
+def _restored(world: Sandbox) -> None:
+    world.restore("kept")
+
+
+def _rewound(world: Sandbox) -> None:
+    world.switch("b1")
+    world.rewind("r1")
+
+
+WAYS: dict[str, Callable[[Sandbox], object]] = {
+    "switch": lambda world: world.switch("b1"),
+    "restore": _restored,
+    "rewind": _rewound,
+    "reset": lambda world: world.reset(original=True),
+    "fork of the past": lambda world: world.fork(point="snapshot:kept"),
+    "import": lambda world: world.load(OWN + "# again\n"),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_going_back_to_credentials_meets_nobody_else_with_them(sandbox: Sandbox, way: str) -> None:
+    """What a world has had stays its own as long as it is there, be it that it has loaded another fixture."""
+    world = sandbox.fork(state=OWN)
+    inside(world).get("/v3/balance")
+    world.snapshot("kept")
+    exported, held = world.export(), world.account()
+    world.load(sandbox.export())
+    thief = sandbox.fork()
+    thief.load(exported)
+    assert thief.account().key != held.key
+    WAYS[way](world)
+    assert_apart(sandbox)
+    if way in ("switch", "restore", "rewind", "reset"):
+        found = sandbox.worlds.by_key(held.key)
+        assert found is not None
+        assert found[0] is world.world
+
+
+def test_credentials_are_free_when_their_world_is_gone(sandbox: Sandbox) -> None:
+    """Whoever loads them then has them as they are written."""
+    gone = sandbox.fork()
+    text, key = gone.export(), gone.account().key
+    gone.close()
+    heir = sandbox.fork()
+    heir.load(text)
+    assert heir.account().key == key
+
+
+def test_new_credentials_are_nobody_elses(sandbox: Sandbox) -> None:
+    """A world whose export was loaded elsewhere before it was made draws others."""
+    first = sandbox.fork()
+    text = first.export()
+    sandbox.worlds.start_over()
+    sandbox.load(text)
+    again = sandbox.fork()
+    assert again.world.name == first.world.name
+    assert again.account().key != sandbox.account().key
+    assert_apart(sandbox)
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 3), st.sampled_from(["fork", "load", "switch", "reset", "close"])),
+        max_size=12,
+    )
+)
+def test_no_two_worlds_have_the_same_credentials(steps: list[tuple[int, str]]) -> None:
+    """Whatever is forked, exported, loaded and gone back to, in any order."""
+    sandbox = Sandbox(REGISTRY)
+    held = [sandbox]
+    for number, step in steps:
+        world, other = held[number % len(held)], held[-1]
+        if step == "switch" and not world.branches:
+            continue
+        if step == "fork":
+            held.append(world.fork())
+        elif step == "load":
+            world.load(other.export())
+        elif step == "switch":
+            world.switch(next(iter(world.branches)))
+        elif step == "reset":
+            world.reset(original=True)
+        elif len(held) > 1:
+            held.pop().close()
+        assert_apart(sandbox)
+
+
+def assert_apart(sandbox: Sandbox) -> None:
+    """Assert that each key and each token is one account's of one world."""
+    accounts = [
+        account
+        for world in sandbox.worlds
+        for account in world.state.accounts.values()
+        if account.client_id != OUTSIDE
+    ]
+    for words in ([one.key for one in accounts], [one.token for one in accounts]):
+        assert max(Counter(words).values()) == 1
+
+
+def test_the_way_back_to_the_first_fixture(sandbox: Sandbox, steer: Control) -> None:
+    """After an import, a reset leads to what was imported, and with ``original`` to what was there first."""
+    was = sandbox.world.state
+    steer.post("import", {"fixture": OWN})
+    register(inside(sandbox), "new.com")
+    steer.post("reset")
+    assert sandbox.account().key == OWNER.key
+    assert steer.post("reset", {"original": True})["world"] == "default"
+    assert sandbox.world.state == was
+    steer.post("reset")
+    assert sandbox.world.state == was
+    assert steer.refused("POST", "reset", {"orginal": True})[1] == "invalid_parameter"
