@@ -211,9 +211,9 @@ def test_a_bad_import_changes_nothing(sandbox: Sandbox, steer: Control, body: An
     assert sandbox.world.moment is before
 
 
-def test_reading_a_fixture_twice_reads_it_once(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reading_a_fixture_twice_reads_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Repeated forks from one fixture share what was read; another ``now`` is another fixture."""
-    loads = []
+    sandbox, loads = Sandbox(REGISTRY), []
     monkeypatch.setattr(fixture, "load", lambda *args, **kw: loads.append(kw) or _load(*args, **kw))
     first, second = sandbox.fork(fixture="empty"), sandbox.fork(fixture="empty")
     assert first.world.state.zones is second.world.state.zones
