@@ -260,11 +260,17 @@ def assumptions(chosen: str, markdown: bool) -> None:
 
 
 @main.command()
-def lifecycle() -> None:
+@click.option("--fixture", help="Whose lifecycle it is; without it, the usual one.")
+def lifecycle(fixture: str | None) -> None:
     """Print the life of a name as a Mermaid state diagram."""
+    from reseller_sandbox import fixture as fixtures
     from reseller_sandbox.diagram import mermaid
 
-    click.echo(mermaid())
+    try:
+        state = None if fixture is None else fixtures.load(fixtures.find(fixture)).state
+    except fixtures.FixtureError as problem:
+        give_up(str(problem))
+    click.echo(mermaid(state))
 
 
 def _count(number: int, what: str) -> str:

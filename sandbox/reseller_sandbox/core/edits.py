@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from reseller_sandbox.core import hosts, orders
-from reseller_sandbox.core.lifecycle import Action, require
+from reseller_sandbox.core.lifecycle import SWITCHES, Action, require
 from reseller_sandbox.core.model import Flag, Order
 from reseller_sandbox.core.refusals import INVALID_NAMESERVER, Refused
 from reseller_sandbox.core.state import Draft
@@ -35,8 +35,9 @@ def edit(draft: Draft, order: Order, wanted: Edit) -> Order:
         orders.changeable_contacts(draft, order, wanted.contacts)
     if wanted.flags.get(Flag.HOLD) is False:
         orders.require_releasable(draft, order)
-    if wanted.flags.get(Flag.TRANSFER_PROHIBITED) and Flag.TRANSFER_PROHIBITED not in order.flags:
-        require(draft, order, Action.LOCK_TRANSFER)
+    for flag, wish in wanted.flags.items():
+        if (flag in order.flags) is not wish:
+            require(draft, order, SWITCHES[flag][wish])
     if wanted.add or wanted.remove:
         order = orders.set_nameservers(draft, order, _servers(draft, order, wanted))
     if wanted.contacts:

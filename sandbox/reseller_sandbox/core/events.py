@@ -8,9 +8,9 @@ from datetime import datetime
 from itertools import takewhile
 from typing import Any
 
-from reseller_sandbox.core import ledger, orders, plans, renewals, transfers
+from reseller_sandbox.core import ledger, lifecycle, orders, plans, prices, renewals, transfers
 from reseller_sandbox.core.happenings import Happening, concerning
-from reseller_sandbox.core.lifecycle import TIMED, enter, retry
+from reseller_sandbox.core.lifecycle import Passage
 from reseller_sandbox.core.model import Order, Stage, TransferStatus
 from reseller_sandbox.core.outside import ACTIONS
 from reseller_sandbox.core.state import Draft, State
@@ -21,7 +21,6 @@ Due = tuple[datetime, str, Any]
 
 #: What may happen beside the passages of an order's life.
 TRANSFER_CANCELLED = "transfer cancelled"
-RENEWAL_FAILED = "automatic renewal failed"
 PROMOTION_ENDS = {
     "registration_promotion": "registration promotion ends",
     "renewal_promotion": "renewal promotion ends",
@@ -30,11 +29,9 @@ PROMOTION_ENDS = {
 
 def names() -> tuple[str, ...]:
     """Return the name of every event that time can bring about, the plans' among them."""
-    passages = [passage.event for passage in TIMED]
+    passages = [event for row in lifecycle.TIMED for event in (row.event, row.tried_again) if event]
     planned = [*ACTIONS, *(f"{action} refused" for action in ACTIONS)]
-    return tuple(
-        dict.fromkeys([*passages, RENEWAL_FAILED, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned])
-    )
+    return tuple(dict.fromkeys([*passages, TRANSFER_CANCELLED, *PROMOTION_ENDS.values(), *planned]))
 
 
 def next_due(state: State) -> Due | None:
@@ -78,69 +75,61 @@ def fire(draft: Draft, due: Due) -> list[Happening]:
 
 
 def _order(draft: Draft, number: int) -> Iterator[Happening]:
-    order = draft.state.orders[number]
-    yield from _PASSAGES[order.stage](draft, order)
+    order, note = draft.state.orders[number], ""
+    for row in lifecycle.ending(draft, order):
+        if row.years and not order.autorenew:
+            continue
+        hindrance = _hindrance(draft, order, row)
+        if not hindrance:
+            yield from _pass(draft, order, row, note)
+            return
+        note = f"no {row.event}: {hindrance}"
 
 
-def _move_on(draft: Draft, order: Order) -> Iterator[Happening]:
-    passage = next(passage for passage in TIMED if passage.stage is order.stage)
-    enter(draft, order, passage.target)
-    yield concerning(draft, passage.event, order)
+def _hindrance(draft: Draft, order: Order, row: Passage) -> str:
+    return renewals.hindrance(draft, order, row.years) if row.years else ""
 
 
-def _expire(draft: Draft, order: Order) -> Iterator[Happening]:
-    hindrance = renewals.hindrance(draft, order) if order.autorenew else ""
-    if order.autorenew and not hindrance:
-        yield _renewed(draft, order)
-        return
-    enter(draft, order, Stage.OVERDUE)
-    yield concerning(draft, "expiry", order, note=hindrance and f"no automatic renewal: {hindrance}")
+def _pass(draft: Draft, order: Order, row: Passage, note: str = "") -> Iterator[Happening]:
+    """Carry out a row that nothing hinders."""
+    if row.ends_transfer:
+        yield from _end_transfer(draft, order)
+    charged = prices.FREE
+    if row.years:
+        charged = renewals.renew_itself(draft, order, row.years, row.target).paid
+    elif row.target is Stage.RELEASED:
+        orders.release(draft, order)
+    else:
+        lifecycle.enter(draft, order, row.target)
+    yield concerning(draft, row.event, order, charged, note)
 
 
-def _retry(draft: Draft, number: int) -> Iterator[Happening]:
-    order = draft.state.orders[number]
-    hindrance = renewals.hindrance(draft, order)
-    if not hindrance:
-        yield _renewed(draft, order)
-        return
-    draft.put(replace(order, retry=retry(order, draft.assumed, draft.now)))
-    yield concerning(draft, RENEWAL_FAILED, order, note=hindrance)
-
-
-def _renewed(draft: Draft, order: Order) -> Happening:
-    placed = renewals.renew_itself(draft, order)
-    return concerning(draft, "automatic renewal", order, placed.paid)
-
-
-def _redeem(draft: Draft, order: Order) -> Iterator[Happening]:
+def _end_transfer(draft: Draft, order: Order) -> Iterator[Happening]:
     transfer = draft.state.transfers.get(order.name)
     wanting = draft.state.orders.get(transfer.gaining_order) if transfer is not None else None
     failed = transfers.fail_pending(draft, order.name)
     if failed is not None and wanting is not None:
         yield concerning(draft, TRANSFER_CANCELLED, wanting, -ledger.total(draft, failed.charges))
-    yield from _move_on(draft, order)
 
 
-def _release(draft: Draft, order: Order) -> Iterator[Happening]:
-    orders.release(draft, order)
-    yield concerning(draft, "release", order)
-
-
-_PASSAGES: dict[Stage, Callable[[Draft, Order], Iterator[Happening]]] = {
-    Stage.REQUESTED: _move_on,
-    Stage.PROCESSING: _move_on,
-    Stage.ACTIVE: _expire,
-    Stage.OVERDUE: _redeem,
-    Stage.REDEMPTION: _move_on,
-    Stage.PENDING_DELETE: _release,
-}
+def _retry(draft: Draft, number: int) -> Iterator[Happening]:
+    order = draft.state.orders[number]
+    row = lifecycle.trial(order.stage)
+    assert row is not None
+    hindrance = _hindrance(draft, order, row)
+    if not hindrance:
+        yield from _pass(draft, order, row)
+        return
+    draft.put(replace(order, retry=lifecycle.retry(order, draft.assumed, draft.now)))
+    yield concerning(draft, row.tried_again, order, note=hindrance)
 
 
 def _transfer(draft: Draft, name: str) -> Iterator[Happening]:
     transfer = draft.state.transfers[name]
     here = transfers.party_here(draft.state, transfer)
-    transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED)
-    yield concerning(draft, "transfer completion", here)
+    row = lifecycle.passages(Stage.ARRIVING)[0]
+    transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED, row.target)
+    yield concerning(draft, row.event, here)
 
 
 def _promotion(term: str) -> Callable[[Draft, str], Iterator[Happening]]:

@@ -1,15 +1,17 @@
 """The life of a name: which action is possible at which stage, and what time does by itself.
 
-``MOVES`` is the only place that says what an order's stage allows, for both
-generations; ``TIMED`` the only one that says how it moves on when nobody acts.
+``MOVES`` is the only place that says what an order's stage allows, for both generations, unless a fixture
+has it otherwise; ``TIMED`` the only one that says how an order moves on when nobody acts, and at what cost.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from enum import StrEnum
 
+from reseller_sandbox.core.actions import LOOKS
+from reseller_sandbox.core.actions import Action as Action
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days
 from reseller_sandbox.core.model import Flag, Order, Policy, Stage, Zone
@@ -19,33 +21,6 @@ from reseller_sandbox.core.state import Draft, State
 
 #: How far ahead a name can be paid for, in years.
 LONGEST_TERM = 10
-
-
-class Action(StrEnum):
-    """What a holder may ask for a name; the value reads on after "where"."""
-
-    RENEW = "renewal"
-    RESTORE = "restore"
-    DELETE = "delete"
-    HOLD = "lock"
-    RELEASE_HOLD = "unlock"
-    LOCK_TRANSFER = "locking against transfer"
-    UNLOCK_TRANSFER = "unlocking for transfer"
-    LOCK_UPDATE = "locking against updates"
-    UNLOCK_UPDATE = "unlocking for updates"
-    SET_AUTORENEW = "switching auto-renewal"
-    SET_FLAGS = "setting a status"
-    SET_NAMESERVERS = "changing name servers"
-    SET_CONTACTS = "changing contacts"
-    CHANGE_HOSTS = "changing glue records"
-    CHECK_HOST = "checking for a glue record"
-    READ_HOSTS = "reading glue records"
-    SET_AUTH_CODE = "setting the code"
-    READ_AUTH_CODE = "reading the code"
-    TRANSFER_OUT = "transfer to another registrar"
-    APPROVE_TRANSFER = "approving a transfer"
-    REJECT_TRANSFER = "rejecting a transfer"
-    CANCEL_TRANSFER = "cancelling a transfer"
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,29 +95,80 @@ BEGINNINGS: tuple[Beginning, ...] = (
 _BY_ACTION = {move.action: move for move in MOVES}
 
 
+End = Callable[[datetime, datetime, Policy, timedelta], datetime]
+
+
+@dataclass(frozen=True, slots=True)
+class Period:
+    """A time that ends: ``words`` for people, and when it ends.
+
+    That follows from when an order came to its stage and when it expires, from its zone's policy, and from
+    how long processing takes.
+    """
+
+    words: str
+    end: End
+
+
+def _by_policy(key: str) -> Period:
+    return Period(f"{key} days", lambda since, _expires, policy, _: since + days(getattr(policy, key)))
+
+
+TERM = Period("the term", lambda _since, expires, _policy, _: expires)
+PROCESSING = Period("v2.order_processing", lambda since, _expires, _policy, processing: since + processing)
+DAY = Period("each day, where lifecycle.autorenew.tries is daily", lambda since, *_: since + days(1))
+
+
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What time does: an order at ``stage`` becomes ``target`` when its term or grace period ends.
+    """One row of what time does: when ``period`` ends, an order at ``stage`` goes to ``target``.
 
-    ``length`` names the period in words, for people.
+    Of the rows of a stage whose period ends first, the first one that nothing hinders takes place. One with
+    ``years`` is a renewal for so many, at its price, for names that renew themselves; the money or the
+    registry may hinder it. ``ends_transfer`` is the mark of one that ends a pending transfer of the name.
+    ``tried_again`` is what the failure is called of a renewal that is tried each time its period has passed,
+    until another row takes the order on.
     """
 
     stage: Stage
     target: Stage
     event: str
-    length: str
+    period: Period
+    years: int = 0
+    ends_transfer: bool = False
+    tried_again: str = ""
 
 
 TIMED: tuple[Passage, ...] = (
-    Passage(Stage.REQUESTED, Stage.PROCESSING, "processing", "v2.order_processing"),
-    Passage(Stage.PROCESSING, Stage.ACTIVE, "activation", "v2.order_processing"),
-    Passage(Stage.ACTIVE, Stage.ACTIVE, "automatic renewal", "the term, with auto-renewal and funds"),
-    Passage(Stage.ACTIVE, Stage.OVERDUE, "expiry", "the term"),
-    Passage(Stage.OVERDUE, Stage.REDEMPTION, "redemption", "overdue days"),
-    Passage(Stage.REDEMPTION, Stage.PENDING_DELETE, "pending delete", "redemption days"),
-    Passage(Stage.PENDING_DELETE, Stage.RELEASED, "release", "pending_delete days"),
-    Passage(Stage.ARRIVING, Stage.ACTIVE, "transfer completion", "transfer days"),
+    Passage(Stage.REQUESTED, Stage.PROCESSING, "processing", PROCESSING),
+    Passage(Stage.PROCESSING, Stage.ACTIVE, "activation", PROCESSING),
+    Passage(Stage.ACTIVE, Stage.ACTIVE, "automatic renewal", TERM, years=1),
+    Passage(Stage.ACTIVE, Stage.OVERDUE, "expiry", TERM),
+    Passage(
+        Stage.OVERDUE, Stage.ACTIVE, "automatic renewal", DAY, years=1, tried_again="automatic renewal failed"
+    ),
+    Passage(Stage.OVERDUE, Stage.REDEMPTION, "redemption", _by_policy("overdue"), ends_transfer=True),
+    Passage(Stage.REDEMPTION, Stage.PENDING_DELETE, "pending delete", _by_policy("redemption")),
+    Passage(
+        Stage.PENDING_DELETE, Stage.RELEASED, "release", _by_policy("pending_delete"), ends_transfer=True
+    ),
+    Passage(Stage.ARRIVING, Stage.ACTIVE, "transfer completion", _by_policy("transfer")),
 )
+
+
+def passages(stage: Stage) -> list[Passage]:
+    """Return the rows that lead on from ``stage``, without what is tried in between."""
+    return [row for row in TIMED if row.stage is stage and not row.tried_again]
+
+
+def trial(stage: Stage) -> Passage | None:
+    """Return the row of what is tried again and again at ``stage``."""
+    return next((row for row in TIMED if row.stage is stage and row.tried_again), None)
+
+
+def completion(requested: datetime, policy: Policy) -> datetime:
+    """Return when a transfer that was ``requested`` then completes by itself."""
+    return min(row.period.end(requested, requested, policy, timedelta()) for row in passages(Stage.ARRIVING))
 
 
 def due(
@@ -152,41 +178,59 @@ def due(
 
     A transfer's end belongs to the transfer, not to its order.
     """
-    match stage:
-        case Stage.ACTIVE:
-            return expires
-        case Stage.OVERDUE:
-            return since + days(policy.overdue)
-        case Stage.REDEMPTION:
-            return since + days(policy.redemption)
-        case Stage.PENDING_DELETE:
-            return since + days(policy.pending_delete)
-        case Stage.REQUESTED | Stage.PROCESSING:
-            return since + processing
-        case _:
-            return None
+    if stage is Stage.ARRIVING:
+        return None
+    return min((row.period.end(since, expires, policy, processing) for row in passages(stage)), default=None)
+
+
+def ending(draft: Draft, order: Order) -> list[Passage]:
+    """Return the rows whose period ends first for ``order``, in the order in which they are tried."""
+    policy, processing = draft.state.zones[order.zone].policy, _processing(draft, order.stage)
+    ends = [
+        (row.period.end(order.since, order.expires, policy, processing), row) for row in passages(order.stage)
+    ]
+    first = min(end for end, _ in ends)
+    return [row for end, row in ends if end == first]
 
 
 def retry(order: Order, assumed: Assumptions, now: datetime) -> datetime | None:
-    """Return when ``order``, if it is overdue, tries to renew itself again: a day after the last time."""
-    if order.stage is not Stage.OVERDUE or not order.autorenew or assumed.autorenew_tries == "once":
+    """Return when ``order``, if something is tried again at its stage, tries it for the next time."""
+    row = trial(order.stage) if order.autorenew else None
+    if row is None or assumed.autorenew_tries == "once":
         return None
-    at = order.since + days((now - order.since).days + 1)
+    between = row.period.end(order.since, order.expires, Policy(), timedelta()) - order.since
+    at = order.since + between * ((now - order.since) // between + 1)
     return at if order.due is not None and at < order.due else None
+
+
+def _processing(draft: Draft, stage: Stage) -> timedelta:
+    timed = any(row.period is PROCESSING for row in passages(stage))
+    return timedelta(seconds=draft.assumed.order_processing) if timed else timedelta()
 
 
 def enter(draft: Draft, order: Order, stage: Stage) -> Order:
     """Write ``order`` as having reached ``stage`` now, or as staying there with new dates; answers it."""
     zone: Zone = draft.state.zones[order.zone]
     since = order.since if order.stage is stage else draft.now
-    timed = stage in (Stage.REQUESTED, Stage.PROCESSING)
-    processing = timedelta(seconds=draft.assumed.order_processing) if timed else timedelta()
-    moment = due(stage, since, order.expires, zone.policy, processing)
+    moment = due(stage, since, order.expires, zone.policy, _processing(draft, stage))
     moved = replace(order, stage=stage, since=since, due=moment)
     again = retry(moved, draft.assumed, draft.now)
     moved = moved if again == moved.retry else replace(moved, retry=again)
     draft.put(moved)
     return moved
+
+
+def permits(state: State, stage: Stage, action: Action) -> bool:
+    """Whether ``action`` is possible at ``stage``: as a fixture has it, else as ``MOVES`` does."""
+    for overridden, actions in state.permits:
+        if overridden is stage:
+            return action in actions
+    return stage in _BY_ACTION[action].stages
+
+
+def permitted(state: State, stage: Stage) -> tuple[Action, ...]:
+    """Return what is possible at ``stage``, in the order of ``MOVES``."""
+    return tuple(move.action for move in MOVES if permits(state, stage, move.action))
 
 
 def leaving(state: State, order: Order) -> bool:
@@ -202,10 +246,9 @@ def require(draft: Draft, order: Order, action: Action, *, locks: bool = True) -
     """
     move = _BY_ACTION[action]
     name = to_unicode(order.name)
-    if order.stage not in move.stages:
-        raise Refused(
-            WRONG_STATE, name=name, state=str(order.stage), action=action, possible=_possible(order.stage)
-        )
+    if not permits(draft.state, order.stage, action):
+        possible = _possible(draft.state, order.stage)
+        raise Refused(WRONG_STATE, name=name, state=str(order.stage), action=action, possible=possible)
     if not move.while_leaving and leaving(draft.state, order):
         raise Refused(TRANSFER_PENDING, name=name, action=action)
     if locks:
@@ -223,24 +266,21 @@ def require_unlocked(draft: Draft, order: Order, action: Action, *, registrant: 
         return
     partial = flag is Flag.UPDATE_PROHIBITED and draft.assumed.update_lock_covers == "registrant_only"
     if not partial or registrant:
-        raise Refused(LOCKED, name=to_unicode(order.name), flag=flag, action=action, key=_KEY[flag])
+        raise Refused(
+            LOCKED, name=to_unicode(order.name), flag=flag, action=action, key=SWITCHES[flag][False]
+        )
 
 
-#: What takes a flag off.
-_KEY = {
-    Flag.HOLD: Action.RELEASE_HOLD,
-    Flag.TRANSFER_PROHIBITED: Action.UNLOCK_TRANSFER,
-    Flag.UPDATE_PROHIBITED: Action.UNLOCK_UPDATE,
-    Flag.DELETE_PROHIBITED: Action.SET_FLAGS,
-    Flag.RENEW_PROHIBITED: Action.SET_FLAGS,
+#: What takes a flag off, and what sets it.
+SWITCHES: Mapping[Flag, tuple[Action, Action]] = {
+    Flag.HOLD: (Action.RELEASE_HOLD, Action.HOLD),
+    Flag.TRANSFER_PROHIBITED: (Action.UNLOCK_TRANSFER, Action.LOCK_TRANSFER),
+    Flag.UPDATE_PROHIBITED: (Action.UNLOCK_UPDATE, Action.LOCK_UPDATE),
+    Flag.DELETE_PROHIBITED: (Action.SET_FLAGS, Action.SET_FLAGS),
+    Flag.RENEW_PROHIBITED: (Action.SET_FLAGS, Action.SET_FLAGS),
 }
 
 
-#: The actions that change nothing.
-LOOKS = frozenset({Action.CHECK_HOST, Action.READ_HOSTS, Action.READ_AUTH_CODE})
-
-
-def _possible(stage: Stage) -> Possible:
-    awaited = next((passage for passage in TIMED if passage.stage is stage), None)
-    actions = tuple(move.action for move in MOVES if stage in move.stages)
-    return Possible(actions, LOOKS, f" until {awaited.event}" if awaited is not None else "")
+def _possible(state: State, stage: Stage) -> Possible:
+    awaited = next(iter(passages(stage)), None)
+    return Possible(permitted(state, stage), LOOKS, f" until {awaited.event}" if awaited is not None else "")

@@ -62,7 +62,7 @@ def renew(
     ``expiry_mismatch``, ``period_too_short``, ``period_too_long``, ``end_mismatch``,
     ``premium_cost_required``, ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
     """
-    require(draft, order, Action.RENEW)
+    move = require(draft, order, Action.RENEW)
     zone, label = label_and_zone(draft.state, order)
     require_in_service(zone)
     if expected not in (None, order.expires.date()):
@@ -75,25 +75,26 @@ def renew(
     asked = cost(draft, order, years)
     require_cost(draft, order.name, prices.is_premium(zone, label), agreed, asked.price)
     ledger.require_funds(draft.state.accounts[order.account], asked.total)
-    return _carried_out(draft, order, years, asked)
+    assert move.target is not None
+    return _carried_out(draft, order, years, asked, move.target)
 
 
-def renew_itself(draft: Draft, order: Order) -> Placed:
-    """Add a year to the term of a name that nothing hinders from renewing itself."""
-    return _carried_out(draft, order, 1, cost(draft, order))
+def renew_itself(draft: Draft, order: Order, years: int, stage: Stage) -> Placed:
+    """Add ``years`` to the term of a name that nothing hinders from renewing itself; it goes to ``stage``."""
+    return _carried_out(draft, order, years, cost(draft, order, years), stage)
 
 
-def _carried_out(draft: Draft, order: Order, years: int, asked: Cost) -> Placed:
+def _carried_out(draft: Draft, order: Order, years: int, asked: Cost, stage: Stage) -> Placed:
     paid = ledger.charge(draft, order, asked.price, Purpose.RENEWAL, years)
     paid += ledger.charge(draft, order, asked.protection, Purpose.PRIVACY, years)
     grace = days(draft.state.zones[order.zone].policy.add_grace)
     kept = order.renewals + paid if draft.now < order.created + grace else ()
     renewed = replace(order, expires=years_later(order.expires, years), renewals=kept)
-    return Placed(enter(draft, renewed, Stage.ACTIVE), ledger.total(draft, paid))
+    return Placed(enter(draft, renewed, stage), ledger.total(draft, paid))
 
 
-def hindrance(draft: Draft, order: Order) -> str:
-    """Return why a name that is to renew itself cannot, or nothing."""
+def hindrance(draft: Draft, order: Order, years: int) -> str:
+    """Return why a name that is to renew itself for ``years`` cannot, or nothing."""
     account = draft.state.accounts[order.account]
     if Flag.RENEW_PROHIBITED in order.flags:
         return f"{Flag.RENEW_PROHIBITED} is set"
@@ -101,7 +102,7 @@ def hindrance(draft: Draft, order: Order) -> str:
         return "it is being transferred"
     if not draft.state.zones[order.zone].in_service:
         return f"the zone {to_unicode(order.zone)} is out of service"
-    needed = cost(draft, order).total
+    needed = cost(draft, order, years).total
     if not ledger.can_pay(account, needed):
         have, currency = money.write(account.balance), account.currency
         return f"{money.write(needed)} {currency} are needed and the balance is {have} {currency}"

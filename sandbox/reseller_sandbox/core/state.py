@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from rpds import HashTrieMap
 
+from reseller_sandbox.core.actions import Action
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import (
     OUTSIDE,
@@ -160,6 +161,8 @@ class State:
     seed: str = "sandbox"
     #: The extra parameters that contacts may carry, each with the pattern of its values.
     contact_params: tuple[tuple[str, str], ...] = ()
+    #: The stages at which other actions are possible than usual, each with those that are.
+    permits: tuple[tuple[Stage, tuple[Action, ...]], ...] = ()
     accounts: HashTrieMap[int, Account] = _map()
     customers: HashTrieMap[int, Customer] = _map()
     contacts: HashTrieMap[str, Contact] = _map()

@@ -11,7 +11,7 @@ from reseller_sandbox.core import customers, hosts, ledger, orders, prices, rene
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days, wire, years_later
 from reseller_sandbox.core.contacts import Wanted, assign, check
-from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, enter, require
+from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, completion, enter, require
 from reseller_sandbox.core.model import (
     OUTSIDE,
     Account,
@@ -102,7 +102,7 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
             gaining_order=order.id,
             losing_order=held.id,
             requested=draft.now,
-            completes=draft.now + days(zone.policy.transfer),
+            completes=completion(draft.now, zone.policy),
             charges=charges,
         )
     )
@@ -208,7 +208,9 @@ def _leaving(draft: Draft, account: Account, name: str, action: Action) -> Trans
     return transfer
 
 
-def complete(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
+def complete(
+    draft: Draft, transfer: Transfer, status: TransferStatus, stage: Stage = Stage.ACTIVE
+) -> Transfer:
     """Move the name to the registrar that asked for it, with the years it paid for and a new code.
 
     Hosts, delegation (unless another was asked for) and a hold of the registry's go with the name; its
@@ -228,7 +230,7 @@ def complete(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transf
         auth_code=orders.new_code(draft),
         flags=gaining.flags | (losing.flags & {Flag.SERVER_HOLD}),
     )
-    enter(draft, moved, Stage.ACTIVE)
+    enter(draft, moved, stage)
     return _ended(draft, transfer, status)
 
 

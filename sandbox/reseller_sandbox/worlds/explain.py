@@ -11,10 +11,11 @@ from typing import Any
 from reseller_sandbox.core import money
 from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.clock import days, wire
-from reseller_sandbox.core.lifecycle import MOVES, TIMED, Action
+from reseller_sandbox.core.lifecycle import MOVES, Action, passages, permits
 from reseller_sandbox.core.model import Account, Order, Stage, Transfer
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refusal, Rule, Wording
+from reseller_sandbox.core.state import State
 from reseller_sandbox.core.transfers import settled_since
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.moment import Moment
@@ -128,8 +129,9 @@ def _wrong_state(case: _Case) -> Allowed | None:
         return None
     if action == Action.RESTORE and order.stage in (Stage.ACTIVE, Stage.OVERDUE):
         return Allowed("it has not been removed, so there is nothing to restore; it can be renewed")
-    stages = next((move.stages for move in MOVES if move.action is action), ())
-    first = _first_step(order.stage, stages, case.refused.wording)
+    if not isinstance(action, Action):
+        return None
+    first = _first_step(case.moment.state, order.stage, action, case.refused.wording)
     if first is None:
         return None
     words, by_itself = first
@@ -138,8 +140,8 @@ def _wrong_state(case: _Case) -> Allowed | None:
     return Allowed(f"wait for the {words} at {wire(due)}", due) if by_itself and due else Allowed(words)
 
 
-def _first_step(stage: Stage, wanted: tuple[Stage, ...], wording: Wording) -> tuple[str, bool] | None:
-    """What leads from ``stage`` towards the ``wanted`` ones soonest, and whether it happens by itself.
+def _first_step(state: State, stage: Stage, wanted: Action, wording: Wording) -> tuple[str, bool] | None:
+    """What leads from ``stage`` to where ``wanted`` is possible soonest, and whether it happens by itself.
 
     Nothing is suggested that gives a name away; where no way leads there, the way to its release is shown.
     """
@@ -147,8 +149,9 @@ def _first_step(stage: Stage, wanted: tuple[Stage, ...], wording: Wording) -> tu
         (at, Stage.ACTIVE, f"ask for its {wording.word(move.action)} first, which makes it active", False)
         for move in MOVES
         if move.target is Stage.ACTIVE
-        for at in move.stages
-    ] + [(passage.stage, passage.target, passage.event, True) for passage in TIMED]
+        for at in Stage
+        if permits(state, at, move.action)
+    ] + [(row.stage, row.target, row.event, True) for at in Stage for row in passages(at)]
     reached: dict[Stage, tuple[str, bool] | None] = {stage: None}
     edge = [stage]
     while edge:
@@ -157,7 +160,7 @@ def _first_step(stage: Stage, wanted: tuple[Stage, ...], wording: Wording) -> tu
             if start is at and target not in reached:
                 reached[target] = reached[at] or (words, by_itself)
                 edge.append(target)
-    return next((reached[one] for one in reached if one in wanted), reached.get(Stage.RELEASED))
+    return next((reached[one] for one in reached if permits(state, one, wanted)), reached.get(Stage.RELEASED))
 
 
 def _transfer_pending(case: _Case) -> Allowed | None:
