@@ -307,6 +307,12 @@ CORPUS: tuple[Pair, ...] = (
     Pair("renewed_without_guard", "once", _do("renew_v2", "second.com"), _guarded),
     Pair("credentials_in_query", "of v3", _query, _do("send", "GET", "/v3/balance")),
     Pair(
+        "keys_ignored",
+        "a key misspelt",
+        _do("renew", "second.com", year=2),
+        _do("renew", "second.com", years=2, domainName="second.com"),
+    ),
+    Pair(
         "polled_without_pause",
         "one name",
         _again(5, *LOOK_AT_SECOND),

@@ -37,6 +37,7 @@ def test_an_entry_says_all_there_is_to_say(sandbox: Sandbox) -> None:
             "request": {
                 "method": "POST",
                 "target": "/v3/domains/createDomain",
+                "ignored": [],
                 "headers": {
                     "Content-Length": str,
                     "Content-Type": str,

@@ -7,6 +7,7 @@ from reseller_sandbox.advice.finding import Finding, Rule
 from reseller_sandbox.advice.funds import AUTO_RENEWAL_UNPAID
 from reseller_sandbox.advice.guards import RENEWED_WITHOUT_GUARD
 from reseller_sandbox.advice.hammering import RATE_LIMIT_IGNORED
+from reseller_sandbox.advice.ignored import KEYS_IGNORED
 from reseller_sandbox.advice.lost_answers import LOST_ANSWER_IGNORED
 from reseller_sandbox.advice.paging import PAGES_NOT_FOLLOWED
 from reseller_sandbox.advice.polling import POLLED_WITHOUT_PAUSE
@@ -32,6 +33,7 @@ RULES: tuple[Rule, ...] = (
     WRONG_PRICE_REPEATED,
     RENEWED_WITHOUT_GUARD,
     CREDENTIALS_IN_QUERY,
+    KEYS_IGNORED,
     POLLED_WITHOUT_PAUSE,
     RATE_LIMIT_IGNORED,
 )

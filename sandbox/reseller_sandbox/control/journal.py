@@ -46,12 +46,13 @@ class Summary(Shape):
 class RequestShown(Shape):
     """A request; its secrets are masked. ``cut`` is the size of a body that was too long to be kept whole.
 
-    ``headers`` are shown of a request that was not let in.
+    ``ignored`` are the keys that nothing read.
     """
 
     method = Text()
     target = Text()
     headers = fields.Dict(keys=Text(), values=Text())
+    ignored = Listed(Text())
     body = fields.Raw(allow_none=True)
     cut = fields.Integer(allow_none=True)
 

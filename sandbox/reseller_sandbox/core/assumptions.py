@@ -303,6 +303,13 @@ class Assumptions:
         "as_sent",
         about="How many years a transfer adds: one, or as many as the request says; each is charged.",
     )
+    unknown_keys: str = _one_of(
+        "requests.unknown_keys",
+        "accepted",
+        "refused",
+        about="Keys of a request that nothing reads, in either generation: told in a header of the answer, "
+        "or refused.",
+    )
     versions: tuple[str, ...] = _open(
         "v2.versions", "versions", "V2.0", about="The versions that are served; V and v are the same."
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from marshmallow import INCLUDE, post_load
@@ -16,6 +16,7 @@ from reseller_sandbox.v2.bodies import Asked, Number
 from reseller_sandbox.v2.shapes import Checked, Done, done
 from reseller_sandbox.web.fields import Shape, Text, TextOrWhole, Within
 from reseller_sandbox.web.generation import Call, Endpoint
+from reseller_sandbox.worlds import World
 
 #: Under which keys a body may repeat the contact's handle.
 _OWN_HANDLE = ("id", "contact_id")
@@ -38,6 +39,10 @@ class ContactWanted(Asked):
     region = Text()
     zip = TextOrWhole()
     customer_id = Number()
+
+    def more(self, world: World) -> Collection[str]:
+        """The extra parameters that the registry knows, and the contact's own handle."""
+        return (*dict(world.state.contact_params), *_OWN_HANDLE)
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
         """As ``v2.contact.required`` says."""

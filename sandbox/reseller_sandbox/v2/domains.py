@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
 from marshmallow import INCLUDE, fields, post_load
@@ -28,6 +28,7 @@ from reseller_sandbox.v2.shapes import (
 )
 from reseller_sandbox.web.fields import Listed, Shape, Shaped, SpacedInstant, Text, Within
 from reseller_sandbox.web.generation import Call, Endpoint
+from reseller_sandbox.worlds import World
 
 # Availability
 
@@ -87,6 +88,10 @@ class NameWanted(Asked):
     customer_id = Number()
     ns = Delegation(required=True)
     period = Number(required=True)
+
+    def more(self, world: World) -> Collection[str]:
+        """The key of the licence."""
+        return (world.assumptions.license,)
 
     @post_load
     def sorted_out(self, found: Mapping[str, Any], **_: Any) -> dict[str, Any]:

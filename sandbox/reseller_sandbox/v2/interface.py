@@ -8,7 +8,7 @@ from typing import Any
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import INTERNAL_ERROR, VERSION_NOT_SERVED, Refused, Rule
+from reseller_sandbox.core.refusals import VERSION_NOT_SERVED, Refused, Rule
 from reseller_sandbox.v2 import (
     auth,
     bodies,
@@ -26,13 +26,13 @@ from reseller_sandbox.v2 import (
 from reseller_sandbox.v2.wording import WORDING
 from reseller_sandbox.web import statements
 from reseller_sandbox.web.bodies import load
+from reseller_sandbox.web.errors import ANY_OPERATION, in_header
 from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Transacting, assumed_by
+from reseller_sandbox.web.ignored import tell
 from reseller_sandbox.worlds import World, Worlds
 
 _OWN_PATH = re.compile(r"/[Vv][0-9]+\.[0-9]+(/|$)")
 _OTHER_KEYS = {"domain": "domain_name"}
-_LONGEST_EXPLANATION = 500
-_UNPRINTABLE = re.compile(r"[^ -~]")
 
 
 class V2(Transacting):
@@ -92,8 +92,9 @@ class V2(Transacting):
     def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
         """The body, read by the endpoint's schema, and what stands in the path, which comes first."""
         found: dict[str, Any] = {}
-        if isinstance(endpoint.body, bodies.Asked):
-            given = bodies.read(incoming, world)
+        given = bodies.read(incoming, world) if isinstance(endpoint.body, bodies.Asked) else None
+        tell(endpoint, incoming, world, given)
+        if given is not None and isinstance(endpoint.body, bodies.Asked):
             found = bodies.load(endpoint.body, given, assumed_by(world, incoming))
             statements.check(endpoint, incoming, given, _OTHER_KEYS)
         found |= incoming.arguments
@@ -106,11 +107,11 @@ class V2(Transacting):
 
         The rule and its sentence, which say more than the documented message, stand in a header.
         """
-        known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses, INTERNAL_ERROR)
+        known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses, *ANY_OPERATION)
         if not known:
             raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.code}")
         assumed = assumed_by(world or incoming.world or self._worlds.default, incoming)
-        incoming.headers_out["X-Sandbox-Refusal"] = _explanation(refused)
+        incoming.headers_out["X-Sandbox-Refusal"] = in_header(str(refused))
         code, message = errors.answer(endpoint.id if endpoint is not None else "", refused)
         return _error(assumed, code, message)
 
@@ -137,9 +138,3 @@ def _error(assumed: Assumptions, code: int, message: str) -> Answer:
     quirk = message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
     body = {"code": code, "msg": message, "status": quirk}
     return Answer(200 if assumed.v2_http_status == "always_200" else code, body)
-
-
-def _explanation(refused: Refused) -> str:
-    """Why, in a header: printable ASCII of a bounded length."""
-    plain = f"{refused.rule.code}: {refused.message}".encode("ascii", "backslashreplace").decode()
-    return _UNPRINTABLE.sub(" ", plain)[:_LONGEST_EXPLANATION]

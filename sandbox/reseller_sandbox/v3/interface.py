@@ -13,8 +13,9 @@ from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.v3.wording import WORDING
 from reseller_sandbox.web import statements
 from reseller_sandbox.web.bodies import load, read_object
-from reseller_sandbox.web.errors import BODY_SHAPE, body_of, described, status_of
+from reseller_sandbox.web.errors import ANY_OPERATION, BODY_SHAPE, body_of, described, status_of
 from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Transacting, assumed_by
+from reseller_sandbox.web.ignored import tell
 from reseller_sandbox.worlds import World, Worlds
 
 
@@ -58,14 +59,15 @@ class V3(Transacting):
         Where one thing is said twice, and may be said differently, the path counts before the body, and the
         body before the query.
         """
-        given = self._object(incoming, world) if incoming.method in ("POST", "PUT") else {}
+        given = self._object(incoming, world) if incoming.method in ("POST", "PUT") else None
+        tell(endpoint, incoming, world, given, self.credentials)
         body = load(endpoint.body, given) if endpoint.body is not None else {}
         if endpoint.query is not None:
             asked = {name: incoming.query_value(name) for name in endpoint.query.fields}
             body = load(endpoint.query, asked | incoming.arguments) | body | _unqueried(endpoint, incoming)
         else:
             body |= incoming.arguments
-        statements.check(endpoint, incoming, given)
+        statements.check(endpoint, incoming, given or {})
         return body
 
     def _object(self, incoming: Incoming, world: World) -> dict[str, Any]:
@@ -84,8 +86,8 @@ class V3(Transacting):
         self, refused: Refused, incoming: Incoming, world: World | None, endpoint: Endpoint | None
     ) -> Answer:
         """``error`` and ``message``, with the status that the assumptions choose."""
-        known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses)
-        if not known and refused.rule is not refusals.INTERNAL_ERROR:
+        known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses, *ANY_OPERATION)
+        if not known:
             raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.code}")
         chosen = world or incoming.world or self._worlds.default
         always_200 = assumed_by(chosen, incoming).v3_http_status == "always_200"

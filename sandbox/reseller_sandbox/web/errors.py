@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.refusals import Category, Refused, Rule, Wording
+
+#: How long a text in a header may be, and what may not stand in one.
+_LONGEST = 500
+_UNPRINTABLE = re.compile(r"[^ -~]")
 
 #: The HTTP status of each category of refusals.
 STATUS: Mapping[Category, HTTPStatus] = {
@@ -35,6 +40,9 @@ ANYWHERE: tuple[Rule, ...] = (
     refusals.MAINTENANCE,
 )
 
+#: What any operation may answer, beside what its interface and its row declare.
+ANY_OPERATION: tuple[Rule, ...] = (refusals.UNKNOWN_KEYS, refusals.INTERNAL_ERROR)
+
 #: What an operation that takes an empty body may refuse about a body that is none.
 EMPTY_BODY: tuple[Rule, ...] = (refusals.UNSUPPORTED_MEDIA_TYPE, refusals.MALFORMED_BODY)
 
@@ -44,6 +52,12 @@ BODY_SHAPE: Mapping[str, object] = {
     "properties": {"error": {"type": "string"}, "message": {"type": "string"}},
     "required": ["error", "message"],
 }
+
+
+def in_header(text: str) -> str:
+    """Return ``text`` as a header can carry it: printable ASCII of a bounded length."""
+    plain = text.encode("ascii", "backslashreplace").decode()
+    return _UNPRINTABLE.sub(" ", plain)[:_LONGEST]
 
 
 def status_of(rule: Rule) -> HTTPStatus:

@@ -136,6 +136,7 @@ class Exchange:
                 outcome=self.outcome,
                 faults=tuple(self.faults),
                 lost=bool(self.instead),
+                ignored=incoming.ignored,
                 sent=redact.cut(incoming.headers.items()),
                 before=self.before,
                 after=self.after,

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
 from reseller_sandbox.core.digits import whole
+
+if TYPE_CHECKING:
+    from reseller_sandbox.worlds import World
 
 _REMEMBERED = 4096
 
@@ -27,6 +30,10 @@ class Shape(Schema):
         unknown = EXCLUDE
 
     error_messages = {"type": "must be an object", "unknown": "is not known here"}  # noqa: RUF012
+
+    def more(self, world: World) -> Collection[str]:
+        """The keys that are read in ``world`` beside those of the fields."""
+        return ()
 
     @pre_load
     def without_nulls(self, given: Any, **_: Any) -> Any:

@@ -25,7 +25,8 @@ class Incoming:
     ``target`` is the request target as sent, ``prefix`` the part of it that chose the world,
     ``port`` the one it came in on, ``arguments`` what the path's placeholders matched. ``world`` and
     ``account`` are set as soon as they are known, be the request let in or not. ``assumed`` collects the
-    assumptions that the answer rests on, ``headers_out`` what the answer's headers say beside the usual.
+    assumptions that the answer rests on, ``ignored`` the keys that nothing reads, ``headers_out`` what the
+    answer's headers say beside the usual.
     """
 
     method: str
@@ -41,6 +42,7 @@ class Incoming:
     world: World | None = None
     account: Account | None = None
     credentials_in_query: bool = False
+    ignored: tuple[str, ...] = ()
     assumed: set[str] = field(default_factory=set)
     headers_out: dict[str, str] = field(default_factory=dict)
 

@@ -13,7 +13,7 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from marshmallow import Schema
 
 from reseller_sandbox.core.docstrings import docstring
-from reseller_sandbox.core.refusals import INTERNAL_ERROR
+from reseller_sandbox.web.errors import ANY_OPERATION
 from reseller_sandbox.web.fields import Digits
 from reseller_sandbox.web.generation import Endpoint, Generation
 
@@ -55,7 +55,7 @@ def _operation(generation: Generation, endpoint: Endpoint, path: str) -> dict[st
     if endpoint.body is not None:
         operation["requestBody"] = {"content": {"application/json": {"schema": endpoint.body}}}
     by_status: defaultdict[int, list[str]] = defaultdict(list)
-    for rule in (*generation.common, *endpoint.refuses, INTERNAL_ERROR):
+    for rule in (*generation.common, *endpoint.refuses, *ANY_OPERATION):
         for status, words in generation.described(endpoint, rule):
             by_status[int(status)].append(f"* {words}")
     for status, told in sorted(by_status.items()):

@@ -37,7 +37,8 @@ class Entry:
     ``lost`` is whether the operation's own answer did not arrive because of them. Where none at all was
     sent the status is that of the answer that was lost, or 0.
 
-    ``sent`` are its headers as they came, long ones cut; ``headers`` are they without their secrets. It can
+    ``sent`` are its headers as they came, long ones cut; ``headers`` are they without their secrets, and
+    ``ignored`` the keys that nothing read. It can
     be matched by ``core.matching``.
     """
 
@@ -66,6 +67,7 @@ class Entry:
     faults: tuple[FaultRule, ...] = ()
     lost: bool = False
     sent: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    ignored: tuple[str, ...] = ()
 
     @property
     def number(self) -> int:

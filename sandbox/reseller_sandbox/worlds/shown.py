@@ -24,6 +24,7 @@ def entry(shown: Entry) -> dict[str, Any]:
             "target": redact.masked(shown.target, secrets),
             "body": redact.masked(body, secrets),
             "cut": shown.body_size,
+            "ignored": list(shown.ignored),
             "headers": redact.masked(dict(shown.headers), secrets),
         },
         "answer": {

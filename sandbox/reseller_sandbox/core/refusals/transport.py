@@ -92,6 +92,12 @@ INVALID_PARAMETER = Rule(
     "mend the request: {problems}",
     usual={"field": "", "value": ""},
 )
+UNKNOWN_KEYS = Rule(
+    "unknown_keys",
+    Category.INVALID,
+    "The request has keys that nothing reads: {keys}.",
+    "leave out, or spell otherwise: {keys}",
+)
 TOO_MANY_NAMES = Rule(
     "too_many_names",
     Category.INVALID,
