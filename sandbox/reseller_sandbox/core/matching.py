@@ -8,11 +8,21 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple, Protocol
 
-from reseller_sandbox.core.clock import parse_instant, wire
+from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.globs import Glob, any_matches
-from reseller_sandbox.core.names import BadName, normalise, to_unicode
-from reseller_sandbox.core.parts import Like, Several, Switch, parameter
+from reseller_sandbox.core.match_parts import (
+    DomainGlob,
+    GlobsByName,
+    GlobsByPath,
+    MethodGlob,
+    OutcomeWord,
+    SinceWhen,
+    plain,
+)
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.paths import Path
+from reseller_sandbox.core.takes import Like, Several, Switch
 
 #: What stands for the operation of a request that no operation takes.
 NO_OPERATION = "-"
@@ -22,8 +32,6 @@ OK, REFUSED, FAULT = "ok", "refused", "fault"
 OUTCOMES = (OK, REFUSED, FAULT)
 
 _GLOBS = 100
-_KEYS = 50
-_DEEPEST = 50
 _MISSING = object()
 
 
@@ -99,129 +107,6 @@ class Miss(NamedTuple):
     actual: Any
 
 
-class _Domain(Like):
-    """A glob of names, in whichever form."""
-
-    __slots__ = ()
-
-    def read(self, given: Any) -> Glob:
-        """Read the glob, as people write the names it means."""
-        glob = Like.read(self, given)
-        try:
-            return Glob(to_unicode(normalise(glob.text)))
-        except BadName:
-            return Glob(glob.text.lower())
-
-
-class _Method(Like):
-    """A glob of methods."""
-
-    __slots__ = ()
-
-    def read(self, given: Any) -> Glob:
-        """Read the glob in upper case."""
-        return Glob(Like.read(self, given).text.upper())
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """A word for what the client was told, or a status."""
-
-    says: str = "ok, refused, fault, an error's name, or a status such as 404 or 4xx"
-
-    @property
-    def schema(self) -> dict[str, object]:
-        """Return a string."""
-        return {"type": "string"}
-
-    def read(self, given: Any) -> str:
-        """Read the word; whether there is such an error is for ``unknown_words`` to see."""
-        if not isinstance(given, str) or not 0 < len(given) <= _GLOBS:
-            raise ValueError(f"must be {self.says}")
-        return given
-
-    def write(self, value: Any) -> Any:
-        """Return the word."""
-        return value
-
-
-@dataclass(frozen=True, slots=True)
-class _Since:
-    """An instant, or the name of a request."""
-
-    says: str = "an instant, or the name of a request (r12), after which it came"
-
-    @property
-    def schema(self) -> dict[str, object]:
-        """Return a string."""
-        return {"type": "string"}
-
-    def read(self, given: Any) -> datetime | int:
-        """Read the instant, or the request's number."""
-        text = given.isoformat() if isinstance(given, datetime) else given
-        digits = text[1:] if isinstance(text, str) and text.startswith("r") else ""
-        if digits.isascii() and digits.isdigit() and len(digits) < 19:
-            return int(digits)
-        try:
-            return parse_instant(text if isinstance(text, str) else "")
-        except ValueError:
-            raise ValueError("takes an instant or the name of a request (r12)") from None
-
-    def write(self, value: Any) -> str:
-        """Return it as it is given."""
-        return wire(value) if isinstance(value, datetime) else f"r{value}"
-
-
-@dataclass(frozen=True, slots=True)
-class _Named:
-    """Headers or elements of a query by name, each with a glob, or with None where it may not be there."""
-
-    says: str = "an object of names, each with a glob of its value, or with null where it must be absent"
-
-    @property
-    def schema(self) -> dict[str, object]:
-        """Return an object."""
-        return {"type": "object", "additionalProperties": {"type": ["string", "null"]}}
-
-    def read(self, given: Any) -> tuple[tuple[str, Glob | None], ...]:
-        """Read the names with their globs."""
-        if not isinstance(given, Mapping) or not 0 < len(given) <= _KEYS:
-            raise ValueError(f"must be {self.says}")
-        if not all(
-            isinstance(name, str) and (isinstance(value, str | None)) for name, value in given.items()
-        ):
-            raise ValueError(f"must be {self.says}")
-        return tuple((name, None if value is None else Glob(value)) for name, value in given.items())
-
-    def write(self, value: Any) -> dict[str, str | None]:
-        """Return the names with the texts of their globs."""
-        return {name: None if glob is None else glob.text for name, glob in value}
-
-
-@dataclass(frozen=True, slots=True)
-class _Holds:
-    """Paths into a JSON value, each with what is to be found there."""
-
-    says: str = "an object of paths, each with a glob or another JSON value"
-
-    @property
-    def schema(self) -> dict[str, object]:
-        """Return an object."""
-        return {"type": "object"}
-
-    def read(self, given: Any) -> tuple[tuple[Path, Any], ...]:
-        """Read the paths; globs within the values are made here, once."""
-        if not isinstance(given, Mapping) or not 0 < len(given) <= _KEYS:
-            raise ValueError(f"must be {self.says}")
-        if not all(isinstance(text, str) for text in given):
-            raise ValueError(f"must be {self.says}")
-        return tuple((Path.parse(text), _globbed(value)) for text, value in given.items())
-
-    def write(self, value: Any) -> dict[str, Any]:
-        """Return the texts of the paths with their values."""
-        return {path.text: plain(wanted) for path, wanted in value}
-
-
 def _globs(says: str, about: str) -> Any:
     return parameter(Several(Like(f"a glob such as {says}"), _GLOBS), about, default=None)
 
@@ -232,26 +117,26 @@ class Match:
 
     operation: tuple[Glob, ...] | None = _globs("v3.* or v2.domain.renew", "The operation's id.")
     domain: tuple[Glob, ...] | None = parameter(
-        Several(_Domain("a glob such as *.com"), _GLOBS),
+        Several(DomainGlob("a glob such as *.com"), _GLOBS),
         "A name that the request is about, in either of its forms.",
         default=None,
     )
     account: tuple[Glob, ...] | None = _globs("main", "The name of the account that asks.")
     method: tuple[Glob, ...] | None = parameter(
-        Several(_Method("a method"), _GLOBS), "The HTTP method.", default=None
+        Several(MethodGlob("a method"), _GLOBS), "The HTTP method.", default=None
     )
     path: tuple[Glob, ...] | None = _globs("*/domains/*", "The path, without the query.")
     headers: tuple[tuple[str, Glob | None], ...] | None = parameter(
-        _Named(), "What the request's headers say.", default=None
+        GlobsByName(), "What the request's headers say.", default=None
     )
     query: tuple[tuple[str, Glob | None], ...] | None = parameter(
-        _Named(), "What the request's query says.", default=None
+        GlobsByName(), "What the request's query says.", default=None
     )
     body: tuple[tuple[Path, Any], ...] | None = parameter(
-        _Holds(), "What stands in the request's JSON body, among other things.", default=None
+        GlobsByPath(), "What stands in the request's JSON body, among other things.", default=None
     )
     outcome: tuple[str, ...] | None = parameter(
-        Several(_Outcome(), _GLOBS),
+        Several(OutcomeWord(), _GLOBS),
         "What the client was told; ok is what was carried out and answered so.",
         default=None,
     )
@@ -259,7 +144,7 @@ class Match:
     changed: bool | None = parameter(Switch(), "Whether the request has changed anything.", default=None)
     fault: tuple[Glob, ...] | None = _globs("lost*", "The name of a fault that struck it.")
     since: datetime | int | None = parameter(
-        _Since(), "When it came at the earliest, or after which request.", default=None
+        SinceWhen(), "When it came at the earliest, or after which request.", default=None
     )
 
     @property
@@ -313,25 +198,6 @@ class Match:
 def is_status(outcome: str) -> bool:
     """Whether an outcome is a status: ``404``, or ``4xx``."""
     return len(outcome) == 3 and outcome[0] in "12345" and (outcome[1:] == "xx" or outcome[1:].isdecimal())
-
-
-def plain(wanted: Any) -> Any:
-    """Return what a body is to hold as JSON: globs as their texts."""
-    if isinstance(wanted, Glob):
-        return wanted.text
-    if isinstance(wanted, Mapping):
-        return {key: plain(value) for key, value in wanted.items()}
-    return [plain(one) for one in wanted] if isinstance(wanted, list | tuple) else wanted
-
-
-def _globbed(value: Any, depth: int = 0) -> Any:
-    if depth > _DEEPEST:
-        raise ValueError(f"goes deeper than {_DEEPEST} levels")
-    if isinstance(value, Mapping):
-        return {key: _globbed(one, depth + 1) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_globbed(one, depth + 1) for one in value]
-    return Glob(value) if isinstance(value, str) and {"*", "?"} & set(value) else value
 
 
 def _told(globs: Iterable[Glob]) -> str:

@@ -10,19 +10,10 @@ from typing import Any, NamedTuple
 
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import (
-    Number,
-    Problems,
-    Switch,
-    described,
-    parameter,
-    parameters,
-    read,
-    schema,
-    shown,
-)
+from reseller_sandbox.core.parts import Problems, described, parameter, parameters, read, schema, shown
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.signatures import kind_of
+from reseller_sandbox.core.takes import Number, Switch
 from reseller_sandbox.core.values import When as Ahead
 from reseller_sandbox.core.values import complaint, instant, nearest
 from reseller_sandbox.core.words import Vocabulary, unknown

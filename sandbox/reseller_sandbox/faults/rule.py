@@ -8,7 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import Choice, Instant, Number, Several, parameter
+from reseller_sandbox.core.parts import parameter
+from reseller_sandbox.core.takes import Choice, Instant, Number, Several
 from reseller_sandbox.faults.kind import Asked, Kind, Luck, Phase
 
 #: A thousand matches a second for a year.

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from reseller_sandbox.core.parts import Length, Number, parameter
+from reseller_sandbox.core.parts import parameter
+from reseller_sandbox.core.takes import Length, Number
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Phase, Turn
 from reseller_sandbox.server import delivery

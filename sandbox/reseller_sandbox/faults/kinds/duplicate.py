@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
-from reseller_sandbox.core.parts import Choice, parameter
+from reseller_sandbox.core.parts import parameter
+from reseller_sandbox.core.takes import Choice
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
 

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-from reseller_sandbox.core.parts import DAY, Json, Mapped, Number, Text, parameter
+from reseller_sandbox.core.parts import parameter
+from reseller_sandbox.core.takes import DAY, Json, Mapped, Number, Text
 from reseller_sandbox.faults.effects import Effects, NamedError, RawAnswer
 from reseller_sandbox.faults.kind import Kind, Turn
 

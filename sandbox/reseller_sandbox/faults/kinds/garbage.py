@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from reseller_sandbox.core.parts import Text, parameter
+from reseller_sandbox.core.parts import parameter
+from reseller_sandbox.core.takes import Text
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Turn
 from reseller_sandbox.server import delivery

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from statistics import NormalDist
 from typing import ClassVar
 
-from reseller_sandbox.core.parts import DAY, Length, Number, parameter
+from reseller_sandbox.core.parts import parameter
+from reseller_sandbox.core.takes import DAY, Length, Number
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Turn
 

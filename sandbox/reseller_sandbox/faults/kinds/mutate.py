@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
-from reseller_sandbox.core.parts import Choice, Json, Switch, parameter
+from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.paths import DROPPED, Path, TakesPath
+from reseller_sandbox.core.takes import Choice, Json, Switch
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Phase, Turn
 

@@ -10,8 +10,9 @@ from typing import ClassVar
 from rpds import HashTrieMap
 
 from reseller_sandbox.core.clock import real_now
-from reseller_sandbox.core.parts import Choice, Length, Number, parameter
+from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.refusals import RATE_LIMITED
+from reseller_sandbox.core.takes import Choice, Length, Number
 from reseller_sandbox.faults.effects import Effects, NamedError
 from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
 
