@@ -12,7 +12,7 @@ test: .venv/ready
 
 # The tests and, after them, what takes long: wheels, other Pythons, soaking.
 test-all: test
-	$(BIN)/pytest -n auto --dist loadgroup -m slow
+	$(BIN)/pytest -n auto --dist loadfile -m slow
 
 lint: .venv/ready
 	$(BIN)/ruff check .

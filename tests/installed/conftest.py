@@ -37,12 +37,10 @@ def _is(python: str, minor: int) -> bool:
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run what asks for ``python`` with each of the Pythons; one worker makes its environment."""
+    """Run what asks for ``python`` with each of the Pythons."""
     if "python" in metafunc.fixturenames:
-        group = [
-            pytest.param(one, id=f"3.{one}", marks=pytest.mark.xdist_group(f"3.{one}")) for one in MINORS
-        ]
-        metafunc.parametrize("python", group, indirect=True, scope="session")
+        names = [f"3.{minor}" for minor in MINORS]
+        metafunc.parametrize("python", MINORS, ids=names, indirect=True, scope="session")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
