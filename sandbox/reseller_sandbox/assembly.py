@@ -15,6 +15,7 @@ from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.app import create_app
 from reseller_sandbox.web.gate import Gate
+from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.worlds import DEFAULT, Fixtures, Moment, World, Worlds
 
 
@@ -53,6 +54,11 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(frozenset(operations()), errors)
 
 
+def body_limits(settings: Settings) -> BodyLimits:
+    """Return how large the bodies of requests may be."""
+    return BodyLimits(settings.max_body, settings.max_control_body)
+
+
 def assemble(worlds: Worlds, settings: Settings) -> Flask:
     """The application that serves every interface over ``worlds``.
 
@@ -62,4 +68,4 @@ def assemble(worlds: Worlds, settings: Settings) -> Flask:
     gate = Gate(token=settings.control_token, open=settings.control_open, public_urls=settings.public_urls)
     interfaces = (V3(worlds, signatures), V2(worlds))
     control = Control(worlds, interfaces, vocabulary(), gate)
-    return create_app(worlds, (*interfaces, control), settings.max_body)
+    return create_app(worlds, (*interfaces, control), body_limits(settings))

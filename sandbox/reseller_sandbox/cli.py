@@ -90,6 +90,13 @@ def main() -> None:
     "--token-header", multiple=True, help="Where a v2.0 token is taken from: v2.token_headers, in short."
 )
 @setting("--max-body", type=click.IntRange(min=1), default=1 << 20, show_default=True, help="In bytes.")
+@setting(
+    "--max-control-body",
+    type=click.IntRange(min=1),
+    default=64 << 20,
+    show_default=True,
+    help="In bytes, for requests to /_sandbox, which may carry a whole world.",
+)
 @setting("--max-connections", type=click.IntRange(min=1), help="Past so many, clients are answered 503.")
 @setting("--control-token", help="What requests to /_sandbox must carry, as X-Sandbox-Token.")
 @setting("--control-open", is_flag=True, help="Requests to /_sandbox need no token, whoever may reach it.")
@@ -154,7 +161,7 @@ def main() -> None:
 @setting("--quiet", is_flag=True, help="No line for each request.")
 def serve(host: str, port: int, quiet: bool, certfile: str | None, keyfile: str | None, **given: Any) -> None:
     """Serve the reseller API until SIGTERM or Ctrl-C."""
-    from reseller_sandbox.assembly import assemble, open_worlds
+    from reseller_sandbox.assembly import assemble, body_limits, open_worlds
     from reseller_sandbox.banner import banner
     from reseller_sandbox.core.assumptions import BadAssumption
     from reseller_sandbox.fixture import FixtureError
@@ -174,7 +181,7 @@ def serve(host: str, port: int, quiet: bool, certfile: str | None, keyfile: str 
             app,
             host,
             port,
-            max_body=settings.max_body,
+            max_body=body_limits(settings).of,
             certfile=certfile,
             keyfile=keyfile,
             limit_connections=settings.max_connections,
@@ -291,6 +298,7 @@ def _settings(given: dict[str, Any]) -> Settings:
         public_urls=given["public_url"],
         header_prefix=given["header_prefix"],
         max_body=given["max_body"],
+        max_control_body=given["max_control_body"],
         control_token=given["control_token"],
         control_open=given["control_open"],
         max_connections=given["max_connections"],

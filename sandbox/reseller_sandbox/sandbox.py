@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from flask import Flask
 from flask.testing import EnvironBuilder, FlaskClient
 
-from reseller_sandbox.assembly import assemble, open_worlds, operations, vocabulary
+from reseller_sandbox.assembly import assemble, body_limits, open_worlds, operations, vocabulary
 from reseller_sandbox.core.clock import instant_given
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.values import nearest
@@ -70,6 +70,7 @@ class Sandbox(InWorld):
         control_token: str | None = None,
         control_open: bool = False,
         max_body: int = 1 << 20,
+        max_control_body: int = 64 << 20,
         max_connections: int | None = None,
         limits: Limits | None = None,
     ) -> None:
@@ -85,6 +86,7 @@ class Sandbox(InWorld):
             control_token=control_token,
             control_open=control_open,
             max_body=max_body,
+            max_control_body=max_control_body,
             max_connections=max_connections,
             limits=limits or Limits(),
         )
@@ -208,7 +210,7 @@ class Sandbox(InWorld):
             self.app,
             host,
             port,
-            max_body=settings.max_body,
+            max_body=body_limits(settings).of,
             limit_connections=settings.max_connections,
             when_unread=self.app.extensions[UNREAD],
         ) as server:

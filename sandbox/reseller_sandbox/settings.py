@@ -25,7 +25,8 @@ class Settings:
     ``fixture`` is a packaged fixture's name or a path. ``now`` is the instant the world begins at,
     ``frozen`` whether its clock stands still; None leaves each to the fixture. ``assume`` names
     assumptions that differ from the ``profile`` and from what the fixture says. ``public_urls`` are
-    where clients believe the service to be, ``max_body`` is in bytes.
+    where clients believe the service to be, ``max_body`` is in bytes, and so is
+    ``max_control_body``, for the control interface, which takes whole worlds.
 
     ``control_token`` is what requests to the control interface must carry, ``control_open`` the word that
     they need not, whoever may reach it; on loopback neither is needed. ``max_connections`` is how many
@@ -43,6 +44,7 @@ class Settings:
     public_urls: tuple[str, ...] = ()
     header_prefix: str = "X-SVC-"
     max_body: int = 1 << 20
+    max_control_body: int = 64 << 20
     control_token: str | None = field(default=None, repr=False)
     control_open: bool = False
     max_connections: int | None = None

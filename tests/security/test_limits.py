@@ -30,7 +30,7 @@ OPTIONS = (
 def small(guarded) -> Guarded:
     """A sandbox that takes and keeps very little."""
     limits = Limits(worlds=2, requests=3, body=200, branches=1, snapshots=1, faults=1)
-    return guarded(max_body=1000, limits=limits)
+    return guarded(max_body=1000, max_control_body=1000, limits=limits)
 
 
 def test_bodies(small: Guarded):

@@ -24,7 +24,8 @@ class Document(Schema):
 
 
 def endpoint(generations: Callable[[], Sequence[Generation]]) -> Endpoint:
-    """The row that serves the documents of ``generations``, each drawn when it is asked for."""
+    """The row that serves the documents of ``generations``, each drawn when it is first asked for."""
+    drawn: dict[str, Any] = {}
 
     def show(call: ControlCall) -> Any:
         """The OpenAPI document of one interface."""
@@ -34,7 +35,9 @@ def endpoint(generations: Callable[[], Sequence[Generation]]) -> Endpoint:
         asked = call.arguments["document"]
         if asked not in by_name:
             raise Refused(UNKNOWN_DOCUMENT, document=asked[:80], known=", ".join(by_name))
-        return describe(by_name[asked])
+        if asked not in drawn:
+            drawn[asked] = describe(by_name[asked])
+        return drawn[asked]
 
     return Endpoint(
         id="control.openapi",
@@ -43,4 +46,5 @@ def endpoint(generations: Callable[[], Sequence[Generation]]) -> Endpoint:
         handle=show,
         answer=Document(),
         refuses=(UNKNOWN_DOCUMENT,),
+        lengthy_from=0,
     )

@@ -267,6 +267,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         id="control.diff",
+        lengthy_from=0,
         method="GET",
         paths=("/_sandbox/diff",),
         handle=difference,

@@ -249,6 +249,7 @@ _PATH = "/_sandbox/journal"
 ENDPOINTS = (
     Endpoint(
         id="control.journal",
+        lengthy_from=0,
         method="GET",
         paths=(_PATH,),
         handle=show_all,
@@ -274,6 +275,7 @@ ENDPOINTS = (
     ),
     Endpoint(
         id="control.verify",
+        lengthy_from=0,
         method="POST",
         paths=("/_sandbox/verify",),
         handle=check,

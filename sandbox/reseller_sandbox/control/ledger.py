@@ -123,6 +123,7 @@ def show(call: ControlCall) -> dict[str, Any]:
 ENDPOINTS = (
     Endpoint(
         id="control.ledger",
+        lengthy_from=0,
         method="GET",
         paths=("/_sandbox/ledger",),
         handle=show,

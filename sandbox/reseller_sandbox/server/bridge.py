@@ -53,7 +53,7 @@ class TooLarge(Exception):
 
 
 class Bridge:
-    """An ASGI application that serves ``app``, taking bodies of up to ``max_body`` bytes.
+    """An ASGI application that serves ``app``, taking bodies of up to ``max_body`` bytes (of a path).
 
     A longer body is not read: ``app`` is called with an empty one and
     ``sandbox.body_too_large`` set, and the connection is closed after its answer.
@@ -62,12 +62,12 @@ class Bridge:
     def __init__(
         self,
         app: WSGIApplication,
-        max_body: int,
+        max_body: int | Callable[[str], int],
         request_log: Callable[[RequestLine], None] | None,
         when_unread: Callable[[Unread], None] | None = None,
     ) -> None:
         self.app = app
-        self.max_body = max_body
+        self.max_body = max_body if callable(max_body) else lambda _: max_body
         self.request_log = request_log
         self.when_unread = when_unread
         #: The requests that wait for something, and by when that should be over, by the stopwatch.
@@ -120,7 +120,7 @@ class Bridge:
             wire.unread = True
             try:
                 with self._holding(0):
-                    body = await read_body(environ, wire.receive, self.max_body)
+                    body = await read_body(environ, wire.receive, self.max_body(environ["PATH_INFO"]))
             except TooLarge:
                 environ[ENV_TOO_LARGE] = True
             except asyncio.CancelledError:

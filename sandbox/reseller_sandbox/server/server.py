@@ -42,7 +42,7 @@ class Server:
     """One listening server for a WSGI application.
 
     It has its port from the start: connections made before it runs wait for it.
-    ``port`` 0 takes any free one. ``max_body`` is in bytes; for a longer body the
+    ``port`` 0 takes any free one. ``max_body`` is in bytes, or a function of the path; for a longer body the
     application is called with ``sandbox.body_too_large`` set. ``log`` is called
     after each answer. With ``certfile``, and ``keyfile`` unless the key is in
     there too, it speaks TLS. Past ``limit_connections`` clients are answered 503.
@@ -58,7 +58,7 @@ class Server:
         host: str = "127.0.0.1",
         port: int = 8053,
         *,
-        max_body: int = 1 << 20,
+        max_body: int | Callable[[str], int] = 1 << 20,
         log: Callable[[RequestLine], None] | None = None,
         certfile: str | None = None,
         keyfile: str | None = None,

@@ -12,6 +12,7 @@ from werkzeug.routing import BaseConverter
 
 from reseller_sandbox.server.delivery import delivering
 from reseller_sandbox.web.generation import Endpoint, Generation
+from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.web.pipeline import ENV_PREFIX, ENV_WORLD, Pipeline
 from reseller_sandbox.worlds import Worlds
 
@@ -34,13 +35,13 @@ class _Version(BaseConverter):
     regex = r"[Vv][0-9]+\.[0-9]+"
 
 
-def create_app(worlds: Worlds, generations: Sequence[Generation], max_body: int) -> Flask:
-    """A WSGI application that serves ``generations`` over ``worlds``; ``max_body`` is in bytes."""
+def create_app(worlds: Worlds, generations: Sequence[Generation], limits: BodyLimits) -> Flask:
+    """A WSGI application that serves ``generations`` over ``worlds``, with bodies up to ``limits``."""
     app = Flask("reseller_sandbox", static_folder=None)
     app.url_map.merge_slashes = False
     app.url_map.converters |= {"digits": _Digits, "version": _Version}
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    pipeline = Pipeline(worlds, generations, max_body)
+    pipeline = Pipeline(worlds, generations, limits)
     for generation in generations:
         for endpoint in generation.endpoints:
             view = _view(pipeline, generation, endpoint)

@@ -30,6 +30,7 @@ from reseller_sandbox.web import strikes
 from reseller_sandbox.web.exchange import Exchange
 from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming, content
 from reseller_sandbox.web.hosts import require_host
+from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.web.strikes import Postponed
 from reseller_sandbox.web.unmatched import Unmatched
 from reseller_sandbox.worlds import World, Worlds
@@ -48,11 +49,11 @@ log = logging.getLogger("reseller_sandbox")
 class Pipeline:
     """Takes a request to its endpoint and brings the answer back, with what is to be said about it."""
 
-    def __init__(self, worlds: Worlds, generations: Sequence[Generation], max_body: int) -> None:
+    def __init__(self, worlds: Worlds, generations: Sequence[Generation], limits: BodyLimits) -> None:
         self.worlds = worlds
         self.generations = generations
-        self.max_body = max_body
-        self._unmatched = Unmatched(generations, max_body)
+        self.limits = limits
+        self._unmatched = Unmatched(generations, limits)
 
     def run(self, generation: Generation, endpoint: Endpoint, arguments: dict[str, Any]) -> Response:
         """Answer a request that has matched ``endpoint``."""
@@ -145,8 +146,9 @@ class Pipeline:
     def _read(self, incoming: Incoming) -> None:
         environ = request.environ
         require_host(environ)
-        if environ.get(ENV_TOO_LARGE) or (request.content_length or 0) > self.max_body:
-            raise Refused(BODY_TOO_LARGE, limit=self.max_body, setting="--max-body")
+        limit = self.limits.of(incoming.path)
+        if environ.get(ENV_TOO_LARGE) or (request.content_length or 0) > limit:
+            raise Refused(BODY_TOO_LARGE, limit=limit, setting=self.limits.setting(incoming.path))
         name = environ.get(ENV_WORLD)
         if name is not None:
             incoming.world = self.worlds.get(name)

@@ -15,6 +15,7 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.web.generation import Generation, Incoming
+from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.web.nearest import Rows
 
 _SHOWN = 200
@@ -24,9 +25,9 @@ _MOST_WORDS = 3
 class Unmatched:
     """Says why no row of ``generations`` takes a request."""
 
-    def __init__(self, generations: Sequence[Generation], max_body: int) -> None:
+    def __init__(self, generations: Sequence[Generation], limits: BodyLimits) -> None:
         self._generations = generations
-        self._max_body = max_body
+        self._limits = limits
 
     @cached_property
     def _rows(self) -> dict[str, Rows]:
@@ -41,7 +42,11 @@ class Unmatched:
         path = incoming.prefix + incoming.path
         path = path if len(path) <= _SHOWN else f"{path[: _SHOWN - 1]}…"
         if isinstance(error, RequestEntityTooLarge):
-            return Refused(BODY_TOO_LARGE, limit=self._max_body, setting="--max-body")
+            return Refused(
+                BODY_TOO_LARGE,
+                limit=self._limits.of(incoming.path),
+                setting=self._limits.setting(incoming.path),
+            )
         if isinstance(error, MethodNotAllowed):
             allowed = ", ".join(sorted(set(error.valid_methods or ()) - {"HEAD", "OPTIONS"}))
             incoming.headers_out["Allow"] = allowed

@@ -102,4 +102,8 @@ class Fixtures:
 
 
 def _told(error: FixtureError) -> str:
-    return "; ".join(str(error).splitlines()).rstrip(".")[:_LONGEST]
+    told = "; ".join(str(error).splitlines()).rstrip(".")
+    if len(told) <= _LONGEST:
+        return told
+    count = f"more than {len(error.problems)}" if error.more else str(len(error.problems))
+    return f"{told[:_LONGEST]}… ({count} problems in all)"

@@ -1,0 +1,24 @@
+"""How large bodies may be: those of clients, and those of control, which carry whole worlds."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_CONTROL = re.compile(r"(/_worlds/[^/]*)?/_sandbox(/|$)")
+
+
+@dataclass(frozen=True, slots=True)
+class BodyLimits:
+    """The limits in bytes."""
+
+    clients: int
+    control: int
+
+    def of(self, path: str) -> int:
+        """Return how many bytes a request to ``path``, with or without a world's prefix, may carry."""
+        return self.control if _CONTROL.match(path) else self.clients
+
+    def setting(self, path: str) -> str:
+        """Return the option that raises the limit."""
+        return "--max-control-body" if _CONTROL.match(path) else "--max-body"

@@ -1,0 +1,67 @@
+"""What is large: control takes whole worlds, and a fixture with nothing but mistakes is soon given up."""
+
+from __future__ import annotations
+
+import pytest
+
+from reseller_sandbox import Sandbox, fixture
+from reseller_sandbox.fixture.problems import MOST
+from tests.clients import JSON, Socket
+from tests.registry import REGISTRY
+from tests.worlds.control import control, inside
+
+
+def test_a_world_larger_than_a_clients_body_goes_out_and_comes_in_again() -> None:
+    """Over a socket as in this process; each limit is told with the setting that raises it."""
+    sandbox = Sandbox(REGISTRY, max_body=2000, max_control_body=1 << 20)
+    steer = control(sandbox)
+    text = steer.get("export")["fixture"]
+    assert len(text) > 2000
+    steer.post("import", {"fixture": text})
+    answer = inside(sandbox).post("/v3/domains/createDomain", b" " * 2001)
+    assert (answer.error, "--max-body" in answer.message) == ("body_too_large", True)
+    status, error, message = steer.refused("POST", "import", {"fixture": " " * (1 << 20)})
+    assert (status, error) == (413, "body_too_large")
+    assert "--max-control-body" in message
+    with sandbox.serve() as server:
+        for target in ("/_sandbox/import", "/_worlds/default/_sandbox/import"):
+            socket = Socket(server.url)
+            assert (
+                socket("POST", target, [JSON], b'{"fixture": "' + b" " * 3000 + b'"}').error
+                == "invalid_fixture"
+            )
+            socket.close()
+        socket = Socket(server.url)
+        assert socket("POST", "/v3/domains/createDomain", [JSON], b" " * 3000).error == "body_too_large"
+        socket.close()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "zones: {}\n" + "".join(f"key{number}: 1\n" for number in range(20_000)),
+        "accounts:\n" + "".join(f"  a{number}: {{nmae: x}}\n" for number in range(5_000)),
+        "zones:\n" + "  com: {}\n" * 5_000,
+    ],
+    ids=["unknown keys", "bad records", "the same key again"],
+)
+def test_a_thousand_problems_are_enough(text: str) -> None:
+    """Those are told, each in its place, and that there are more."""
+    with pytest.raises(fixture.FixtureError) as error:
+        fixture.loads(text)
+    assert error.value.more
+    assert len(error.value.problems) == MOST
+    assert str(error.value).endswith(f"there are more problems than these {MOST}")
+
+
+def test_documents_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks again is given what was drawn for the first."""
+    from reseller_sandbox.web import openapi
+
+    drawn = []
+    describe = openapi.describe
+    monkeypatch.setattr(openapi, "describe", lambda one: drawn.append(one.name) or describe(one))
+    client = Sandbox(REGISTRY).client()
+    first, second = (client.get("/_sandbox/openapi/v3.json").get_data() for _ in range(2))
+    assert first == second
+    assert drawn == ["v3"]
