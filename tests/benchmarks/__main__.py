@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.benchmarks import answering, faults, forking, unmatched
+from tests.benchmarks import answering, faults, forking, soak, unmatched
 
-BENCHMARKS = (answering, faults, forking, unmatched)
+BENCHMARKS = (answering, faults, forking, unmatched, soak)
 
 for benchmark in BENCHMARKS:
     print(benchmark.__doc__)
