@@ -16,7 +16,7 @@ from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.app import create_app
 from reseller_sandbox.web.gate import Gate
 from reseller_sandbox.web.limits import BodyLimits
-from reseller_sandbox.worlds import DEFAULT, Fixtures, Moment, World, Worlds
+from reseller_sandbox.worlds import DEFAULT, Engine, Fixtures, Moment, World
 
 
 def open_world(settings: Settings, *, frozen: bool) -> World:
@@ -35,12 +35,12 @@ def open_world(settings: Settings, *, frozen: bool) -> World:
     return World(DEFAULT, first, settings.limits)
 
 
-def open_worlds(settings: Settings, *, frozen: bool) -> Worlds:
+def open_worlds(settings: Settings, *, frozen: bool) -> Engine:
     """The default world, and the means to fork it; raises as ``open_world`` does."""
     base = profile(settings.profile).with_values(settings.assume)
     still = frozen if settings.frozen is None else settings.frozen
     fixtures = Fixtures(base, still, str(settings.fixture), vocabulary())
-    return Worlds(open_world(settings, frozen=frozen), fixtures)
+    return Engine(open_world(settings, frozen=frozen), fixtures)
 
 
 def operations() -> tuple[str, ...]:
@@ -59,7 +59,7 @@ def body_limits(settings: Settings) -> BodyLimits:
     return BodyLimits(settings.max_body, settings.max_control_body)
 
 
-def assemble(worlds: Worlds, settings: Settings) -> Flask:
+def assemble(worlds: Engine, settings: Settings) -> Flask:
     """The application that serves every interface over ``worlds``.
 
     Raises ``Unguarded`` for a control token that is none.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reseller_sandbox.core.words import Vocabulary, read_match
-from reseller_sandbox.worlds import Entry, Line, World, Worlds, diff, history_points, ledger, shown, verify
+from reseller_sandbox.worlds import Engine, Entry, Line, World, diff, history_points, ledger, shown, verify
 from reseller_sandbox.worlds.diff import Difference
 from reseller_sandbox.worlds.explain import Explanation, explain
 from reseller_sandbox.worlds.ledger import Ledger, Wanted
@@ -19,12 +19,12 @@ class InWorld:
     """
 
     world: World
-    worlds: Worlds
+    engine: Engine
 
     @property
     def journal(self) -> JournalView:
         """The requests that the world remembers."""
-        return JournalView(self.world, self.worlds.fixtures.words)
+        return JournalView(self.world, self.engine.fixtures.words)
 
     @property
     def ledger(self) -> Ledger:
@@ -77,11 +77,11 @@ class InWorld:
 
     def export(self) -> str:
         """The whole world as a fixture in YAML."""
-        return self.worlds.fixtures.written(self.world.present())
+        return self.engine.fixtures.written(self.world.present())
 
     def load(self, fixture: str) -> Line:
         """Begin again as a fixture in YAML says; answers the branch that keeps what the world was."""
-        return self.worlds.load(self.world, fixture)
+        return self.engine.load(self.world, fixture)
 
     def verify(
         self,
@@ -95,13 +95,13 @@ class InWorld:
 
         ``match`` is written as that of a fault; answers the requests. The AssertionError says what came near.
         """
-        wanted = read_match(match or {}, self.worlds.fixtures.words)
+        wanted = read_match(match or {}, self.engine.fixtures.words)
         verdict = verify.count(self.world, wanted, exactly=count, least=at_least, most=at_most)
         return _asserted(verdict)
 
     def verify_in_order(self, *matches: Mapping[str, Any]) -> tuple[Entry, ...]:
         """Assert that requests like each of ``matches`` came one after another; answers them."""
-        words = self.worlds.fixtures.words
+        words = self.engine.fixtures.words
         wanted = [read_match(match, words, f"in_order[{at}]") for at, match in enumerate(matches)]
         return _asserted(verify.in_order(self.world, wanted))
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 #: What only a sandbox in this process has.
-_OWN = ("app", "settings", "world", "worlds")
+_OWN = ("app", "settings", "world", "engine")
 
 
 class Sandbox(InWorld):
@@ -90,9 +90,9 @@ class Sandbox(InWorld):
             max_connections=max_connections,
             limits=limits or Limits(),
         )
-        self.worlds = open_worlds(self.settings, frozen=True)
-        self.app: Flask = assemble(self.worlds, self.settings)
-        self._hold(self.worlds.default)
+        self.engine = open_worlds(self.settings, frozen=True)
+        self.app: Flask = assemble(self.engine, self.settings)
+        self._hold(self.engine.default)
 
     @classmethod
     def through(cls, door: Door) -> Self:
@@ -110,7 +110,7 @@ class Sandbox(InWorld):
     def _hold(self, world: World) -> None:
         """Act on ``world`` from now on, in this process."""
         self.world: World = world
-        self._enter(Here(self.worlds, world))
+        self._enter(Here(self.engine, world))
         self.outside = OutsideControl(world, operations())
         self.faults = Faults(world, vocabulary())
 
@@ -144,7 +144,7 @@ class Sandbox(InWorld):
 
         It is this world at ``point``, unless a ``fixture`` or the YAML of one (``state``) is given; the rest
         is as in ``Fork``. It is deleted by ``close``, or at the end of a ``with``.
-        Refuses as ``Worlds.fork`` does.
+        Refuses as ``Engine.fork`` does.
         """
         wanted = Fork(
             world=self.world,
@@ -158,7 +158,7 @@ class Sandbox(InWorld):
             seed=seed,
         )
         forked = copy(self)
-        forked._hold(self.worlds.fork(wanted))
+        forked._hold(self.engine.fork(wanted))
         return forked
 
     def close(self) -> None:
@@ -166,8 +166,8 @@ class Sandbox(InWorld):
         if isinstance(self.door, There):
             self.door.close()
             return
-        if self.world is not self.worlds.default and self.worlds.get(self.world.name) is self.world:
-            self.worlds.drop(self.world.name)
+        if self.world is not self.engine.default and self.engine.get(self.world.name) is self.world:
+            self.engine.drop(self.world.name)
 
     def __enter__(self) -> Self:
         return self

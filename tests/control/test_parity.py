@@ -24,9 +24,9 @@ NAMES = {
     "control.clock.run": "clock.run",
     "control.clock.set": "clock.set",
     "control.clock.advance": "clock.advance",
-    "control.worlds": "worlds.__iter__",
+    "control.worlds": "engine.__iter__",
     "control.worlds.fork": "fork",
-    "control.worlds.show": "worlds.find",
+    "control.worlds.show": "engine.find",
     "control.worlds.delete": "close",
     "control.export": "export",
     "control.import": "load",  # ``import`` is a word of Python's own

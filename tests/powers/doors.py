@@ -114,7 +114,7 @@ def _word(value: Any) -> str:
 
 def here(sandbox: Sandbox) -> Door:
     """The door of a sandbox in this process."""
-    return Here(sandbox.worlds, sandbox.world)
+    return Here(sandbox.engine, sandbox.world)
 
 
 def there(url: str) -> There:

@@ -43,7 +43,7 @@ def test_every_door_leads_to_the_same(server: tuple[Sandbox, str], example: Exam
     }
     came = {}
     for name, through in doors.items():
-        sandbox.worlds.start_over()
+        sandbox.engine.start_over()
         for setting, given in example.before:
             assert through(setting, given)[0] == "ok"
         came[name] = through(example.operation, example.given)

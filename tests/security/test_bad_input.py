@@ -79,7 +79,7 @@ class Watched:
                 world.moment,
                 *map(tuple, (world.snapshots, world.branches, world.journal)),
             )
-            for world in self.at.sandbox.worlds
+            for world in self.at.sandbox.engine
         )
 
 

@@ -197,8 +197,8 @@ def test_the_key_of_another_world_than_the_paths_is_told(make: Make) -> None:
 
 
 ENDS: dict[str, tuple[Callable[[Sandbox, Sandbox], Any], str]] = {
-    "deleted": (lambda sandbox, fork: sandbox.worlds.drop(fork.world.name), "was deleted"),
-    "started over": (lambda sandbox, fork: sandbox.worlds.start_over(), "was deleted"),
+    "deleted": (lambda sandbox, fork: sandbox.engine.drop(fork.world.name), "was deleted"),
+    "started over": (lambda sandbox, fork: sandbox.engine.start_over(), "was deleted"),
     "expired": (
         lambda sandbox, fork: setattr(fork.world, "used", stopwatch() - 5000),
         "nobody used for 3600 seconds (--world-idle)",
@@ -239,7 +239,7 @@ def test_a_credential_that_is_given_again_is_no_former_one(make: Make) -> None:
     """After a start over the first fork has the first fork's credentials."""
     sandbox = make()
     first = sandbox.fork().account()
-    sandbox.worlds.start_over()
+    sandbox.engine.start_over()
     assert sandbox.fork().account() == replace(first, balance=first.balance)
     answer = send(
         sandbox,

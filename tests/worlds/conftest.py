@@ -18,7 +18,7 @@ def _kept() -> Sandbox:
 @pytest.fixture
 def sandbox(_kept: Sandbox) -> Sandbox:
     """A sandbox of the tests' registry as it began, with no other world in it."""
-    _kept.worlds.start_over()
+    _kept.engine.start_over()
     return _kept
 
 

@@ -69,7 +69,7 @@ def test_origins_go_back_as_far_as_they_can(sandbox: Sandbox) -> None:
     assert under(sandbox, first, of=second).get("/v3/balance").error == "unknown_key"
     stated = sandbox.fork(state=OWN)
     assert under(sandbox, stated, of=_OTHER).get("/v3/balance").status == 200
-    assert sandbox.worlds.by_key(OWNER.key) is None
+    assert sandbox.engine.by_key(OWNER.key) is None
 
 
 def test_the_secret_goes_with_the_key(sandbox: Sandbox) -> None:
@@ -128,7 +128,7 @@ def test_going_back_to_credentials_meets_nobody_else_with_them(sandbox: Sandbox,
     WAYS[way](world)
     assert_apart(sandbox)
     if way in ("switch", "restore", "rewind", "reset"):
-        found = sandbox.worlds.by_key(held.key)
+        found = sandbox.engine.by_key(held.key)
         assert found is not None
         assert found[0] is world.world
 
@@ -147,7 +147,7 @@ def test_new_credentials_are_nobody_elses(sandbox: Sandbox) -> None:
     """A world whose export was loaded elsewhere before it was made draws others."""
     first = sandbox.fork()
     text = first.export()
-    sandbox.worlds.start_over()
+    sandbox.engine.start_over()
     sandbox.load(text)
     again = sandbox.fork()
     assert again.world.name == first.world.name
@@ -186,7 +186,7 @@ def assert_apart(sandbox: Sandbox) -> None:
     """Assert that each key and each token is one account's of one world."""
     accounts = [
         account
-        for world in sandbox.worlds
+        for world in sandbox.engine
         for account in world.state.accounts.values()
         if account.client_id != OUTSIDE
     ]

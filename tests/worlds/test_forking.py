@@ -230,9 +230,9 @@ def test_an_idle_world_goes_and_a_used_one_stays(monkeypatch: pytest.MonkeyPatch
     clock[0] += 50
     assert used_api.get("/v3/balance").status == 200
     assert idle_api.get("/v3/balance").error == "unknown_key"
-    assert [world.name for world in sandbox.worlds] == ["default", "w1"]
+    assert [world.name for world in sandbox.engine] == ["default", "w1"]
     clock[0] += 1000
-    assert [world.name for world in sandbox.worlds] == ["default"]
+    assert [world.name for world in sandbox.engine] == ["default"]
     assert inside(sandbox).get("/v3/balance").status == 200
 
 
@@ -241,10 +241,10 @@ def test_python_forks_by_the_same_names(sandbox: Sandbox) -> None:
     with sandbox.fork(name="mine", frozen=False) as fork:
         assert fork.client().get("/v3/balance").headers["X-Sandbox-World"] == "mine"
         assert (fork.clock.frozen, sandbox.clock.frozen) == (False, True)
-        assert fork.worlds is sandbox.worlds
-    assert [world.name for world in sandbox.worlds] == ["default"]
+        assert fork.engine is sandbox.engine
+    assert [world.name for world in sandbox.engine] == ["default"]
     with pytest.raises(Refused, match="unknown_world"):
-        sandbox.worlds.fork(Fork(world="mine"))
+        sandbox.engine.fork(Fork(world="mine"))
 
 
 def test_a_world_found_by_credentials_that_changed(sandbox: Sandbox) -> None:
@@ -270,8 +270,8 @@ def test_starting_over(sandbox: Sandbox) -> None:
     first = sandbox.world.moment
     fork = sandbox.fork()
     sandbox.load(sandbox.fork(fixture="empty").export())
-    sandbox.worlds.start_over()
-    assert [world.name for world in sandbox.worlds] == ["default"]
+    sandbox.engine.start_over()
+    assert [world.name for world in sandbox.engine] == ["default"]
     assert sandbox.world.moment == first
     assert sandbox.fork().account() == fork.account()
 

@@ -112,4 +112,4 @@ def test_forking_and_rewinding_while_others_work() -> None:
 
     with ThreadPoolExecutor(8) as pool:
         assert all(pool.map(work, range(40)))
-    assert [world.name for world in sandbox.worlds] == ["default"]
+    assert [world.name for world in sandbox.engine] == ["default"]

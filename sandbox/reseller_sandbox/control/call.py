@@ -9,7 +9,7 @@ from marshmallow import RAISE, pre_load
 
 from reseller_sandbox.core.words import Vocabulary
 from reseller_sandbox.web.fields import Shape
-from reseller_sandbox.worlds import World, Worlds
+from reseller_sandbox.worlds import Engine, World
 
 
 @dataclass(slots=True)
@@ -17,7 +17,7 @@ class ControlCall:
     """A world to act on, the worlds it is one of, and what was asked."""
 
     world: World
-    worlds: Worlds
+    worlds: Engine
     arguments: dict[str, Any]
 
     @property

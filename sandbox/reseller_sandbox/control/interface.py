@@ -27,7 +27,7 @@ from reseller_sandbox.web import errors
 from reseller_sandbox.web.bodies import load, read_object
 from reseller_sandbox.web.gate import Gate
 from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming
-from reseller_sandbox.worlds import Outcome, World, Worlds
+from reseller_sandbox.worlds import Engine, Outcome, World
 
 #: The rows of what worlds are and remember.
 MEMORY: tuple[Endpoint, ...] = (*worlds.ENDPOINTS, *history.ENDPOINTS, *journal.ENDPOINTS, *ledger.ENDPOINTS)
@@ -54,7 +54,7 @@ class Control:
     known_errors: frozenset[str] = frozenset()
 
     def __init__(
-        self, worlds: Worlds, others: Sequence[Generation], vocabulary: Vocabulary, gate: Gate | None = None
+        self, worlds: Engine, others: Sequence[Generation], vocabulary: Vocabulary, gate: Gate | None = None
     ) -> None:
         self._worlds = worlds
         self._gate = gate or Gate()

@@ -8,7 +8,7 @@ from typing import Any
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.words import Vocabulary
 from reseller_sandbox.powers.power import Operation, Power
-from reseller_sandbox.worlds import World, Worlds
+from reseller_sandbox.worlds import Engine, World
 
 
 class UndeclaredRefusal(AssertionError):
@@ -18,7 +18,7 @@ class UndeclaredRefusal(AssertionError):
 class Here:
     """Acts on ``world``, one of ``worlds``, in this process."""
 
-    def __init__(self, worlds: Worlds, world: World) -> None:
+    def __init__(self, worlds: Engine, world: World) -> None:
         self.worlds = worlds
         self.world = world
 

@@ -64,7 +64,7 @@ def _kept_sandboxes() -> Iterator[_Kept]:
 def sandbox(request: pytest.FixtureRequest, _kept_sandboxes: _Kept) -> Sandbox:
     """A sandbox in this process, as it was at the start."""
     made = _kept_sandboxes.sandbox(_settings(request))
-    made.worlds.start_over()
+    made.engine.start_over()
     return made
 
 

@@ -6,7 +6,7 @@ from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import TOKEN_MISSING, UNKNOWN_TOKEN, Refused
 from reseller_sandbox.web.gate import HEADER as CONTROL_HEADER
 from reseller_sandbox.web.generation import Incoming
-from reseller_sandbox.worlds import World, Worlds
+from reseller_sandbox.worlds import Engine, World
 
 #: The header of the contract; that others are looked at is an assumption.
 HEADER = "X-Auth-Token"
@@ -16,7 +16,7 @@ _ALIKE = ("token", "auth")
 _MOST_ALIKE = 3
 
 
-def find(incoming: Incoming, worlds: Worlds) -> tuple[World, Account] | None:
+def find(incoming: Incoming, worlds: Engine) -> tuple[World, Account] | None:
     """The account whose token the request carries, and its world: the one in the path, if it names one."""
     found = _holder(incoming.headers.get(HEADER, ""), HEADER, incoming, worlds)
     if found is not None:
@@ -25,7 +25,7 @@ def find(incoming: Incoming, worlds: Worlds) -> tuple[World, Account] | None:
     return next(filter(None, others), None)
 
 
-def refusal(incoming: Incoming, worlds: Worlds) -> Refused:
+def refusal(incoming: Incoming, worlds: Engine) -> Refused:
     """Why a request whose account was not found is not let in; its sender is noted if it is known."""
     taken = (incoming.world or worlds.default).assumptions.token_headers
     if taken != (HEADER,):
@@ -38,7 +38,7 @@ def refusal(incoming: Incoming, worlds: Worlds) -> Refused:
     return Refused(TOKEN_MISSING, header=" or ".join(taken), instead=_instead(incoming))
 
 
-def _holder(token: str, name: str, incoming: Incoming, worlds: Worlds) -> tuple[World, Account] | None:
+def _holder(token: str, name: str, incoming: Incoming, worlds: Engine) -> tuple[World, Account] | None:
     """Whose ``token`` it is, where that world takes tokens from the header of this ``name``."""
     if not token:
         return None

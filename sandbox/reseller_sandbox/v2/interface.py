@@ -29,7 +29,7 @@ from reseller_sandbox.web.bodies import load
 from reseller_sandbox.web.errors import ANY_OPERATION, in_header
 from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Transacting, assumed_by
 from reseller_sandbox.web.ignored import tell
-from reseller_sandbox.worlds import World, Worlds
+from reseller_sandbox.worlds import Engine, World
 
 _OWN_PATH = re.compile(r"/[Vv][0-9]+\.[0-9]+(/|$)")
 _OTHER_KEYS = {"domain": "domain_name"}
@@ -60,7 +60,7 @@ class V2(Transacting):
         *hosts.ENDPOINTS,
     )
 
-    def __init__(self, worlds: Worlds) -> None:
+    def __init__(self, worlds: Engine) -> None:
         self._worlds = worlds
         self.credentials = worlds.default.assumptions.token_headers[:1]
 

@@ -18,7 +18,7 @@ from reseller_sandbox.core.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMAT
 from reseller_sandbox.v3.mistakes import Mistaken
 from reseller_sandbox.v3.signing import Reading, sign
 from reseller_sandbox.web.generation import Incoming, assumed_by
-from reseller_sandbox.worlds import World, Worlds
+from reseller_sandbox.worlds import Engine, World
 
 #: One of the two elements under any prefix.
 _ELEMENT = re.compile(r"(.{0,40}?)(API[-_]?KEY|SIGNATURE)", re.IGNORECASE)
@@ -43,7 +43,7 @@ class Signatures:
         """The header (or query element) that carries the signature."""
         return f"{self.prefix}SIGNATURE"
 
-    def authenticate(self, incoming: Incoming, worlds: Worlds) -> tuple[World, Account]:
+    def authenticate(self, incoming: Incoming, worlds: Engine) -> tuple[World, Account]:
         """The world and account that signed; refuses with ``credentials_missing``, ``unknown_key`` or
         ``signature_mismatch``."""
         key, signature = (self._element(incoming, name) for name in (self.key_name, self.signature_name))
@@ -145,7 +145,7 @@ class Signatures:
         return list(dict.fromkeys(bases))
 
 
-def _account(incoming: Incoming, worlds: Worlds, key: str) -> tuple[World, Account] | None:
+def _account(incoming: Incoming, worlds: Engine, key: str) -> tuple[World, Account] | None:
     if incoming.world is None:
         return worlds.by_key(key)
     account = incoming.world.inherited.by_key(key, incoming.world.state)

@@ -16,7 +16,7 @@ from reseller_sandbox.web.bodies import load, read_object
 from reseller_sandbox.web.errors import ANY_OPERATION, BODY_SHAPE, body_of, described, status_of
 from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Transacting, assumed_by
 from reseller_sandbox.web.ignored import tell
-from reseller_sandbox.worlds import World, Worlds
+from reseller_sandbox.worlds import Engine, World
 
 
 class V3(Transacting):
@@ -40,7 +40,7 @@ class V3(Transacting):
     rules: Mapping[str, Rule] = errors.named(endpoints)
     known_errors = frozenset(rules)
 
-    def __init__(self, worlds: Worlds, signatures: Signatures) -> None:
+    def __init__(self, worlds: Engine, signatures: Signatures) -> None:
         self._worlds = worlds
         self._signatures = signatures
         self.credentials = (signatures.key_name, signatures.signature_name)

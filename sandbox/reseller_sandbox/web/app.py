@@ -14,7 +14,7 @@ from reseller_sandbox.server.delivery import delivering
 from reseller_sandbox.web.generation import Endpoint, Generation
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.web.pipeline import ENV_PREFIX, ENV_WORLD, Pipeline
-from reseller_sandbox.worlds import Worlds
+from reseller_sandbox.worlds import Engine
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -35,7 +35,7 @@ class _Version(BaseConverter):
     regex = r"[Vv][0-9]+\.[0-9]+"
 
 
-def create_app(worlds: Worlds, generations: Sequence[Generation], limits: BodyLimits) -> Flask:
+def create_app(worlds: Engine, generations: Sequence[Generation], limits: BodyLimits) -> Flask:
     """A WSGI application that serves ``generations`` over ``worlds``, with bodies up to ``limits``."""
     app = Flask("reseller_sandbox", static_folder=None)
     app.url_map.merge_slashes = False

@@ -33,7 +33,7 @@ from reseller_sandbox.web.hosts import require_host
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.web.strikes import Postponed
 from reseller_sandbox.web.unmatched import Unmatched
-from reseller_sandbox.worlds import World, Worlds
+from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.turn import Busy, hurried
 
 #: Keys of the WSGI environment under which the path prefix of a world is handed on.
@@ -49,7 +49,7 @@ log = logging.getLogger("reseller_sandbox")
 class Pipeline:
     """Takes a request to its endpoint and brings the answer back, with what is to be said about it."""
 
-    def __init__(self, worlds: Worlds, generations: Sequence[Generation], limits: BodyLimits) -> None:
+    def __init__(self, worlds: Engine, generations: Sequence[Generation], limits: BodyLimits) -> None:
         self.worlds = worlds
         self.generations = generations
         self.limits = limits

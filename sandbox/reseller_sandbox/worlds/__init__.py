@@ -4,11 +4,12 @@ from reseller_sandbox.worlds.fixtures import Fixtures
 from reseller_sandbox.worlds.journal import Entry, Journal
 from reseller_sandbox.worlds.limits import Limits
 from reseller_sandbox.worlds.moment import Moment
-from reseller_sandbox.worlds.registry import DEFAULT, Fork, Worlds
+from reseller_sandbox.worlds.registry import DEFAULT, Engine, Fork
 from reseller_sandbox.worlds.world import Line, Outcome, World
 
 __all__ = [
     "DEFAULT",
+    "Engine",
     "Entry",
     "Fixtures",
     "Fork",
@@ -18,5 +19,4 @@ __all__ = [
     "Moment",
     "Outcome",
     "World",
-    "Worlds",
 ]

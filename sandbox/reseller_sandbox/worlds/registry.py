@@ -61,7 +61,7 @@ class Fork:
     seed: str | None = None
 
 
-class Worlds:
+class Engine:
     """The worlds of one server. Looking one up takes the same time however many there are."""
 
     def __init__(self, default: World, fixtures: Fixtures | None = None) -> None:
