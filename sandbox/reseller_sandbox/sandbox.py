@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from flask import Flask
 from flask.testing import EnvironBuilder, FlaskClient
 
-from reseller_sandbox.assembly import assemble, body_limits, open_worlds, operations, vocabulary
+from reseller_sandbox.assembly import assemble, body_limits, open_worlds, vocabulary
 from reseller_sandbox.core.clock import instant_given
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.values import nearest
@@ -24,6 +24,8 @@ from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.events import Events
 from reseller_sandbox.powers.here import Here
+from reseller_sandbox.powers.outside import Outside
+from reseller_sandbox.powers.plans import Plans
 from reseller_sandbox.powers.power import Door
 from reseller_sandbox.powers.registry import Accounts, Contacts, Customers, Hosts, Names, Transfers
 from reseller_sandbox.remote import There
@@ -33,7 +35,6 @@ from reseller_sandbox.web.app import UNREAD
 from reseller_sandbox.web.gate import require_guard
 from reseller_sandbox.worlds import Fork, Limits, World
 from reseller_sandbox.worlds.faults import Faults
-from reseller_sandbox.worlds.outside import OutsideControl
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.server import Server
@@ -111,7 +112,6 @@ class Sandbox(InWorld):
         """Act on ``world`` from now on, in this process."""
         self.world: World = world
         self._enter(Here(self.engine, world))
-        self.outside = OutsideControl(world, operations())
         self.faults = Faults(world, vocabulary())
 
     def _enter(self, door: Door) -> None:
@@ -124,6 +124,8 @@ class Sandbox(InWorld):
         self.contacts = Contacts(door)
         self.hosts = Hosts(door)
         self.transfers = Transfers(door)
+        self.outside = Outside(door)
+        self.plans = Plans(door)
         self.assumptions = Assumptions(door)
         self.advice = Advice(door)
         self.events = Events(door)

@@ -7,23 +7,14 @@ from functools import reduce
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.outside import ACTIONS
 from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.powers.catalogue import POWERS
 from tests.registry import REGISTRY
 
 #: Each operation of the control interface, with the name that it goes by in Python.
 NAMES = {
     "control.health": "world",
     "control.reset": "reset",
-    "control.assumptions.list": "assumptions.list",
-    "control.assumptions.set": "assumptions.set",
-    "control.clock.show": "clock.show",
-    "control.clock.due": "clock.due",
-    "control.events.find": "events.find",
-    "control.clock.freeze": "clock.freeze",
-    "control.clock.run": "clock.run",
-    "control.clock.set": "clock.set",
-    "control.clock.advance": "clock.advance",
     "control.worlds": "engine.__iter__",
     "control.worlds.fork": "fork",
     "control.worlds.show": "engine.find",
@@ -44,8 +35,6 @@ NAMES = {
     "control.journal.clear": "journal.clear",
     "control.verify": "verify",
     "control.ledger": "ledger",
-    "control.outside.plans": "outside.plans",
-    "control.outside.cancel": "outside.cancel",
     "control.faults": "faults.list",
     "control.faults.replace": "faults.replace",
     "control.faults.add": "faults.add",
@@ -54,8 +43,7 @@ NAMES = {
     "control.faults.remove": "faults.remove",
     "control.faults.kinds": "faults.kinds",
     "control.faults.presets": "faults.presets",
-    "control.advice.list": "advice.list",
-    **{f"control.outside.{action}": f"outside.{action}" for action in ACTIONS},
+    **{f"control.{one.id}": one.id for power in POWERS.values() for one in power.operations()},
 }
 
 #: What is of no use inside the process.

@@ -53,7 +53,7 @@ class Player:
 
     def plans(self) -> list[Any]:
         """Every plan."""
-        return list(self.get("/outside/plans")["plans"])
+        return list(self.get("/plans")["plans"])
 
     @staticmethod
     def _well(answer: Answer) -> Any:

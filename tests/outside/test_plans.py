@@ -111,10 +111,10 @@ def test_one_leap_equals_many_steps(make: Any) -> None:
 
     def world(steps: int) -> Sandbox:
         sandbox: Sandbox = make()
-        sandbox.outside.request_transfer("second.com", at="P10D")
-        sandbox.outside.set_prices("com", renewal=20, at="P100D")
-        sandbox.outside.adjust_balance("main", to=19, at="P200D")
-        sandbox.outside.register("requested.com", at="P300D")
+        sandbox.outside.when("P10D").request_transfer("second.com")
+        sandbox.outside.when("P100D").set_prices("com", renewal=20)
+        sandbox.outside.when("P200D").adjust_balance("main", to=19)
+        sandbox.outside.when("P300D").register("requested.com")
         for _ in range(steps):
             sandbox.clock.advance(timedelta(days=800 // steps))
         return sandbox
@@ -235,11 +235,11 @@ def test_a_plan_strikes_after_what_is_carried_out_whatever_a_fault_makes_of_it(
     """An answer from the past, a second time or a lost one is an answer; what was stopped never came."""
     client = sandbox.client()
     client.post("/v3/domains/lock/second.com")
-    sandbox.outside.register("wanted.com", after="v3.getDomain")
+    sandbox.outside.when(after="v3.getDomain").register("wanted.com")
     sandbox.faults.add(match={"operation": "v3.getDomain"}, **fault)
     with suppress(OSError, HTTPException):
         client.get("/v3/domains/getDomain/second.com")
-    (plan,) = sandbox.outside.plans()
+    (plan,) = sandbox.plans.list().plans
     assert (plan.struck is not None) is carried_out
     assert ("wanted.com" in sandbox.world.state.holding_order) is carried_out
     assert len(sandbox.world.journal) == 2
@@ -295,22 +295,22 @@ def test_a_plan_can_be_given_up(player: Player, wire: Api) -> None:
     first = player.act("register", domain="wanted.com", at="P1D")["plan"]
     second = player.act("register", domain="wanted.com", after="v3.checkAvailability")["plan"]
     for plan in (first, second):
-        assert player.call("DELETE", f"/outside/plans/{plan['id']}").json == plan
+        assert player.call("DELETE", f"/plans/{plan['id']}").json == plan
     assert player.plans() == []
     player.advance(by="P1D")
     assert [check(wire, "wanted.com") for _ in range(2)] == ["available", "available"]
 
 
-@pytest.mark.parametrize("number", ["1", "9" * 30, "9" * 5000])
+@pytest.mark.parametrize("number", ["1", "9" * 15])
 def test_a_plan_that_is_none_cannot_be_given_up(player: Player, number: str) -> None:
     """404, whatever the number."""
-    answer = player.call("DELETE", f"/outside/plans/{number}")
+    answer = player.call("DELETE", f"/plans/{number}")
     assert (answer.status, answer.error) == (404, "unknown_plan")
 
 
 def test_plans_go_back_with_the_world(sandbox: Sandbox, api: Api) -> None:
     """A plan that has struck waits again after a snapshot is restored."""
-    sandbox.outside.register("wanted.com", after="v3.checkAvailability")
+    sandbox.outside.when(after="v3.checkAvailability").register("wanted.com")
     sandbox.world.snapshot("before")
     assert check(api, "wanted.com") == "available"
     assert check(api, "wanted.com") == "registered"
@@ -321,7 +321,7 @@ def test_plans_go_back_with_the_world(sandbox: Sandbox, api: Api) -> None:
 
 def test_a_rewind_to_after_a_request_is_after_its_plans(sandbox: Sandbox, api: Api) -> None:
     """What struck between two requests has happened before the second."""
-    sandbox.outside.register("wanted.com", after="v3.checkAvailability")
+    sandbox.outside.when(after="v3.checkAvailability").register("wanted.com")
     name = api.post("/v3/domains/checkAvailability", {"domainNames": ["wanted.com"]}).headers[
         "x-sandbox-request"
     ]
@@ -336,12 +336,17 @@ def test_a_rewind_to_after_a_request_is_after_its_plans(sandbox: Sandbox, api: A
 
 def test_the_same_by_the_same_names_in_python(sandbox: Sandbox, api: Api) -> None:
     """Actions are methods; their first parameter goes by place."""
-    happened = sandbox.outside.register("wanted.com", years=3)
+    (happened,) = sandbox.outside.register("wanted.com", years=3).fired
     assert (happened.event, happened.subject) == ("register", "wanted.com")
-    plan = sandbox.outside.adjust_balance("main", by=1.5, at=timedelta(days=1))
-    waiting = sandbox.outside.hold("second.com", after={"operation": "v3.getDomain", "domain": "second.com"})
-    assert sandbox.outside.plans() == [plan, waiting]
-    assert sandbox.outside.cancel(plan.id) == plan
+    plan = sandbox.outside.when(timedelta(days=1)).adjust_balance("main", by=1.5).plan
+    waiting = (
+        sandbox.outside.when(after={"operation": "v3.getDomain", "domain": "second.com"})
+        .hold("second.com")
+        .plan
+    )
+    assert plan is not None
+    assert sandbox.plans.list().plans == (plan, waiting)
+    assert sandbox.plans.remove(plan.id) == plan
     api.get("/v3/domains/getDomain/second.com")
     assert api.get("/v3/domains/getDomain/second.com").json["status"] == "suspended"
 
@@ -353,20 +358,20 @@ def test_python_is_refused_as_http_is(sandbox: Sandbox) -> None:
     assert taken.value.rule.code == "name_taken"
     assert taken.value.message == "active.com is registered already."
     with pytest.raises(Refused) as unknown:
-        sandbox.outside.cancel(7)
+        sandbox.plans.remove(7)
     assert unknown.value.rule.code == "unknown_plan"
-    with pytest.raises(TypeError):
+    with pytest.raises(Refused, match="year is not known here; the nearest is years"):
         sandbox.outside.register("wanted.com", year=1)
 
 
 def test_a_fork_has_the_plans_of_its_own(sandbox: Sandbox, api: Api) -> None:
     """What is planned in a world is planned in its forks, and strikes in each by itself."""
-    sandbox.outside.register("wanted.com", after="v3.checkAvailability")
+    sandbox.outside.when(after="v3.checkAvailability").register("wanted.com")
     with sandbox.fork() as fork:
         forked = connect(fork)
         assert [check(forked, "wanted.com") for _ in range(2)] == ["available", "registered"]
-        assert fork.outside.plans()[0].struck
-        assert not sandbox.outside.plans()[0].struck
+        assert fork.plans.list().plans[0].struck
+        assert not sandbox.plans.list().plans[0].struck
         assert check(api, "wanted.com") == "available"
 
 

@@ -118,8 +118,8 @@ def eventful(make: Any) -> Sandbox:
     sandbox: Sandbox = make(assume={"lifecycle.autorenew.tries": "daily"})
     sandbox.outside.set_promotion("com", of="registration", price=1, until="P3D")
     sandbox.outside.set_promotion("com", of="renewal", price=1, until="P4D")
-    sandbox.outside.register("wanted.com", at="P5D")
-    sandbox.outside.register("wanted.com", at="P6D")
+    sandbox.outside.when("P5D").register("wanted.com")
+    sandbox.outside.when("P6D").register("wanted.com")
     ask_for(sandbox, "overdue.com")
     transfer = sandbox.world.state.transfers["overdue.com"]
     write(sandbox, replace(transfer, completes=sandbox.clock.now + timedelta(days=900)))

@@ -41,7 +41,7 @@ def world(plans: list[Any]) -> Sandbox:
     """A world with plans at so many days from now."""
     sandbox = Sandbox(REGISTRY)
     for days, (action, told) in plans:
-        sandbox.outside.act(action, told, at=timedelta(days=days))
+        getattr(sandbox.outside.when(timedelta(days=days)), action)(**told)
     return sandbox
 
 

@@ -38,7 +38,7 @@ def fresh(make: Callable[..., Sandbox]) -> Sandbox:
 def test_everything_stands_in_one_line(fresh: Sandbox) -> None:
     """A request, the plan that it set off, an advance and what fired on its way: each names its cause."""
     api = connect(fresh)
-    fresh.outside.register("wanted.com", after="v3.balance")
+    fresh.outside.when(after="v3.balance").register("wanted.com")
     api.get("/v3/balance")
     fresh.clock.advance(until={"event": "release"})
     assert told(fresh)[:3] == [
@@ -69,7 +69,7 @@ def test_an_advance_says_how_far_and_what_happened(fresh: Sandbox) -> None:
 
 def test_what_time_does_by_itself_has_no_cause(fresh: Sandbox) -> None:
     """A running clock is nobody's call."""
-    fresh.outside.register("wanted.com", at="P1D")
+    fresh.outside.when("P1D").register("wanted.com")
     fresh.clock.advance("P1D")
     fresh.clock.run()
     order = order_of(fresh, "second.com")
@@ -95,8 +95,8 @@ CALLS: list[tuple[str, Callable[[Sandbox], object]]] = [
     ("faults.replace", lambda s: s.faults.replace([])),
     ("faults.clear", lambda s: s.faults.clear()),
     ("outside.adjust_balance", lambda s: s.outside.adjust_balance("main", to=7)),
-    ("outside.register", lambda s: s.outside.register("wanted.com", at="P1D")),
-    ("outside.cancel", lambda s: s.outside.cancel(1)),
+    ("outside.register", lambda s: s.outside.when("P1D").register("wanted.com")),
+    ("plans.remove", lambda s: s.plans.remove(1)),
     ("snapshots.create", lambda s: s.snapshot("here")),
     ("snapshots.restore", lambda s: s.restore("here")),
     ("snapshots.delete", lambda s: s.drop_snapshot("here")),

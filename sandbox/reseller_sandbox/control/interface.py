@@ -6,17 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from reseller_sandbox.control import (
-    documents,
-    faults,
-    general,
-    history,
-    journal,
-    ledger,
-    outside,
-    rows,
-    worlds,
-)
+from reseller_sandbox.control import documents, faults, general, history, journal, ledger, rows, worlds
 from reseller_sandbox.control.call import ControlCall, Nothing
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
@@ -63,7 +53,6 @@ class Control:
             *general.ENDPOINTS,
             *rows.endpoints(POWERS.values()),
             *MEMORY,
-            *outside.endpoints([row.id for other in others for row in other.endpoints]),
             *faults.endpoints(vocabulary),
             documents.endpoint(lambda: (*others, self)),
         )

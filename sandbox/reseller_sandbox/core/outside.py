@@ -68,8 +68,8 @@ HOPELESS = frozenset(
 
 def register(
     draft: Draft,
-    *,
     domain: Name,
+    *,
     years: Years | None = None,
     locked: Switch = False,
     autorenew: Switch = True,
@@ -77,8 +77,11 @@ def register(
 ) -> Happening:
     """A stranger registers a name with another registrar.
 
-    The term is the zone's shortest where ``years`` is left out; ``locked`` is a transfer lock,
-    ``auth_code`` the code that a transfer will ask for.
+    Args:
+        years: For how long; the zone's shortest term where it is left out.
+        locked: Whether it is locked against transfer.
+        autorenew: Whether it renews itself.
+        auth_code: The code that a transfer will ask for.
     """
     zone = zone_of(draft.state, domain)
     require_in_service(zone)
@@ -95,21 +98,21 @@ def register(
     return concerning(draft, "register", order)
 
 
-def hold(draft: Draft, *, domain: Name) -> Happening:
+def hold(draft: Draft, domain: Name) -> Happening:
     """The registry takes a name out of the DNS, and its holder cannot undo it."""
     order = _held(draft.state, domain)
     draft.put(replace(order, flags=order.flags | {Flag.SERVER_HOLD}))
     return concerning(draft, "hold", order)
 
 
-def release_hold(draft: Draft, *, domain: Name) -> Happening:
+def release_hold(draft: Draft, domain: Name) -> Happening:
     """The registry lets a name back into the DNS; a hold of the holder's own stays."""
     order = _held(draft.state, domain)
     draft.put(replace(order, flags=order.flags - {Flag.SERVER_HOLD}))
     return concerning(draft, "release_hold", order)
 
 
-def drop(draft: Draft, *, domain: Name) -> Happening:
+def drop(draft: Draft, domain: Name) -> Happening:
     """A name's holder, be it a stranger, gives it up: what a deletion leads to begins.
 
     That is redemption, or, within the add grace period, the name's release and a refund.
@@ -118,7 +121,7 @@ def drop(draft: Draft, *, domain: Name) -> Happening:
     return concerning(draft, "drop", order, charged=-orders.delete(draft, order))
 
 
-def release(draft: Draft, *, domain: Name) -> Happening:
+def release(draft: Draft, domain: Name) -> Happening:
     """The registry takes a name from its holder, and anybody can register it at once.
 
     A transfer that is pending ends, and whoever asked for it is refunded.
@@ -132,10 +135,11 @@ def release(draft: Draft, *, domain: Name) -> Happening:
 # Transfers
 
 
-def request_transfer(draft: Draft, *, domain: Name, force: Switch = False) -> Happening:
+def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Happening:
     """A competitor asks for a name that an account here holds, and knows its code.
 
-    ``force`` passes over the transfer lock and the name's age.
+    Args:
+        force: Whether to pass over the transfer lock and the name's age.
     """
     zone = zone_of(draft.state, domain)
     held = _held(draft.state, domain)
@@ -147,14 +151,14 @@ def request_transfer(draft: Draft, *, domain: Name, force: Switch = False) -> Ha
     return concerning(draft, "request_transfer", held)
 
 
-def approve_transfer(draft: Draft, *, domain: Name) -> Happening:
+def approve_transfer(draft: Draft, domain: Name) -> Happening:
     """The registrar that an account here wants a name from lets it go, at once."""
     transfer = _coming_in(draft.state, domain)
     transfers.complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
     return concerning(draft, "approve_transfer", draft.state.orders[transfer.gaining_order])
 
 
-def reject_transfer(draft: Draft, *, domain: Name) -> Happening:
+def reject_transfer(draft: Draft, domain: Name) -> Happening:
     """The registrar that an account here wants a name from keeps it; the account is refunded."""
     transfer = _coming_in(draft.state, domain)
     order = draft.state.orders[transfer.gaining_order]
@@ -163,7 +167,7 @@ def reject_transfer(draft: Draft, *, domain: Name) -> Happening:
     return concerning(draft, "reject_transfer", order, charged=-back)
 
 
-def cancel_transfer(draft: Draft, *, domain: Name) -> Happening:
+def cancel_transfer(draft: Draft, domain: Name) -> Happening:
     """The competitor that has asked for an account's name takes its request back."""
     transfer = draft.state.transfers.get(domain)
     if transfer is None or not transfer.pending or transfer.gaining != OUTSIDE:
@@ -172,7 +176,7 @@ def cancel_transfer(draft: Draft, *, domain: Name) -> Happening:
     return concerning(draft, "cancel_transfer", draft.state.orders[transfer.losing_order])
 
 
-def complete_transfer(draft: Draft, *, domain: Name) -> Happening:
+def complete_transfer(draft: Draft, domain: Name) -> Happening:
     """The registry completes a pending transfer early, whichever way it goes."""
     zone_of(draft.state, domain)
     transfer = draft.state.transfers.get(domain)

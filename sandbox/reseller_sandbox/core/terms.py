@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from decimal import Decimal
 from typing import Any
 
 from reseller_sandbox.core import ledger, prices
@@ -18,6 +17,9 @@ from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, UNKNOWN_ZONE, Refused
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.values import (
+    AMOUNT,
+    CHANGE,
+    WHEN,
     Amount,
     Change,
     Credentials,
@@ -36,8 +38,8 @@ from reseller_sandbox.core.zones import zone_of
 
 def set_prices(
     draft: Draft,
-    *,
     zone: Zone,
+    *,
     registration: Amount | None = None,
     renewal: Amount | None = None,
     transfer: Amount | None = None,
@@ -45,7 +47,16 @@ def set_prices(
     privacy: Amount | None = None,
     owner_change: Amount | None = None,
 ) -> Happening:
-    """A zone's registry changes its prices; those left out stay."""
+    """A zone's registry changes its prices; those left out stay.
+
+    Args:
+        registration: The price of a year's registration.
+        renewal: The price of a year's renewal.
+        transfer: The price of a transfer.
+        restore: The price of a restore.
+        privacy: The price of a year's privacy.
+        owner_change: The price of a change of owner.
+    """
     given = {
         "registration": registration,
         "renewal": renewal,
@@ -54,7 +65,7 @@ def set_prices(
         "privacy": privacy,
         "owner_change": owner_change,
     }
-    changed = {name: price for name, price in given.items() if price is not None}
+    changed = {name: AMOUNT(price) for name, price in given.items() if price is not None}
     if not changed:
         raise Refused(INVALID_PARAMETER, problems=f"set_prices takes at least one of {', '.join(given)}")
     found = _zone(draft.state, zone)
@@ -62,19 +73,23 @@ def set_prices(
 
 
 def set_promotion(
-    draft: Draft, *, zone: Zone, of: Term, price: Amount | None = None, until: When | None = None
+    draft: Draft, zone: Zone, *, of: Term, price: Amount | None = None, until: When | None = None
 ) -> Happening:
     """A zone's yearly price for registration or renewal is lowered until an instant.
 
-    ``until`` may be a length of time from when it begins. Without ``price`` and ``until`` the
-    promotion that is on ends.
+    Without ``price`` and ``until`` the promotion that is on ends.
+
+    Args:
+        of: Which of its prices.
+        price: The lower price of a year.
+        until: When it ends: an instant, or a length of time from when it begins.
     """
     if (price is None) is not (until is None):
         raise Refused(INVALID_PARAMETER, problems="price and until go together")
     found = _zone(draft.state, zone)
     promotion = None
     if price is not None and until is not None:
-        promotion = Promotion(price=price, until=_ahead(draft, until))
+        promotion = Promotion(price=AMOUNT(price), until=_ahead(draft, until))
     changed = (
         replace(found, registration_promotion=promotion)
         if of == "registration"
@@ -85,24 +100,27 @@ def set_promotion(
 
 def set_premium(
     draft: Draft,
-    *,
     domain: Name,
+    *,
     registration: Amount | None = None,
     renewal: Amount | None = None,
     transfer: Amount | None = None,
 ) -> Happening:
     """A registry asks prices of its own for one name; without any, the name is an ordinary one again.
 
-    ``renewal`` and ``transfer`` cost what ``registration`` costs where they are left out.
+    Args:
+        registration: Its price for a year's registration.
+        renewal: Its price for a year's renewal; as for registration where it is left out.
+        transfer: Its price for a transfer; as for registration where it is left out.
     """
     zone = zone_of(draft.state, domain)
     label = prices.label_of(domain, zone)
     kept = {name: own for name, own in zone.premium if name != label}
     if registration is not None:
         kept[label] = Premium(
-            registration=registration,
-            renewal=registration if renewal is None else renewal,
-            transfer=registration if transfer is None else transfer,
+            registration=AMOUNT(registration),
+            renewal=AMOUNT(registration if renewal is None else renewal),
+            transfer=AMOUNT(registration if transfer is None else transfer),
         )
     elif renewal is not None or transfer is not None:
         raise Refused(INVALID_PARAMETER, problems="registration is missing beside renewal and transfer")
@@ -110,8 +128,12 @@ def set_premium(
     return Happening(at=draft.now, event="set_premium", subject=domain)
 
 
-def set_service(draft: Draft, *, zone: Zone, in_service: Switch) -> Happening:
-    """A zone's registry goes out of reach, or comes back."""
+def set_service(draft: Draft, zone: Zone, *, in_service: Switch) -> Happening:
+    """A zone's registry goes out of reach, or comes back.
+
+    Args:
+        in_service: Whether it can be reached.
+    """
     return _changed(draft, "set_service", replace(_zone(draft.state, zone), in_service=in_service))
 
 
@@ -119,28 +141,41 @@ def set_service(draft: Draft, *, zone: Zone, in_service: Switch) -> Happening:
 
 
 def adjust_balance(
-    draft: Draft, *, account: Text, by: Change | None = None, to: Change | None = None
+    draft: Draft, account: Text, *, by: Change | None = None, to: Change | None = None
 ) -> Happening:
-    """The service moves an account's balance ``by`` an amount, below zero to drain it, or ``to`` one."""
+    """The service moves an account's balance by an amount, or to one.
+
+    Args:
+        by: By how much: below zero takes money away.
+        to: The balance to have then.
+    """
     if (by is None) is (to is None):
         raise Refused(INVALID_PARAMETER, problems="adjust_balance takes either by or to")
     found = account_called(draft.state, account)
-    amount = by if by is not None else (to or Decimal(0)) - found.balance
+    amount = CHANGE(by) if by is not None else CHANGE(to) - found.balance
     if amount:
         ledger.adjust(draft, found, amount)
     return concerning_account(draft, "adjust_balance", found, charged=-amount)
 
 
-def revoke_credentials(draft: Draft, *, account: Text, which: Credentials = "both") -> Happening:
-    """An account's API key, its v2.0 token, or both, stop working."""
+def revoke_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> Happening:
+    """An account's API key, its v2.0 token, or both, stop working.
+
+    Args:
+        which: Which of them.
+    """
     found = account_called(draft.state, account)
     revoked = set(found.revoked).union(_credentials(which))
     draft.put(replace(found, revoked=tuple(sorted(revoked))))
     return concerning_account(draft, "revoke_credentials", found)
 
 
-def restore_credentials(draft: Draft, *, account: Text, which: Credentials = "both") -> Happening:
-    """An account's credentials work again."""
+def restore_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> Happening:
+    """An account's credentials work again.
+
+    Args:
+        which: Which of them.
+    """
     found = account_called(draft.state, account)
     revoked = set(found.revoked).difference(_credentials(which))
     draft.put(replace(found, revoked=tuple(sorted(revoked))))
@@ -169,9 +204,9 @@ def _zone(state: State, name: str) -> ZoneRecord:
     return zone
 
 
-def _ahead(draft: Draft, until: str) -> Any:
+def _ahead(draft: Draft, until: Any) -> Any:
     try:
-        end = instant(until, draft.now)
+        end = instant(WHEN(until), draft.now)
     except ValueError as problem:
         raise Refused(INVALID_PARAMETER, problems=f"until: {problem}") from None
     if end <= draft.now:

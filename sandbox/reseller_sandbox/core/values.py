@@ -235,6 +235,9 @@ TEXT = Kind({"type": "string"}, _text)
 SWITCH = Kind({"type": "boolean"}, _switch, spoken=_spoken_switch)
 INSTANT = Kind({"type": "string", "format": "date-time"}, _instant, wire)
 DURATION = Kind(_NUMBER_OR_TEXT, _duration, _duration_text)
+AMOUNT = Kind(_NUMBER_OR_TEXT, money.read_price, money.write)
+CHANGE = Kind(_NUMBER_OR_TEXT, money.read, money.write)
+WHEN = Kind(_NUMBER_OR_TEXT, _when)
 MAPPING = Kind({"type": "object"}, mapping, spoken=None)
 ANYTHING: Kind[Any] = Kind({}, _itself, spoken=None)
 
@@ -245,9 +248,9 @@ Years = Annotated[
     int, Kind({"type": "integer", "minimum": 1, "maximum": LONGEST_TERM}, _years, spoken=whole(0, 99).spoken)
 ]
 Switch = Annotated[bool, SWITCH]
-Amount = Annotated[Decimal, Kind(_NUMBER_OR_TEXT, money.read_price, money.write)]
-Change = Annotated[Decimal, Kind(_NUMBER_OR_TEXT, money.read, money.write)]
-When = Annotated[str, Kind(_NUMBER_OR_TEXT, _when)]
+Amount = Annotated[Decimal | float | str, AMOUNT]
+Change = Annotated[Decimal | float | str, CHANGE]
+When = Annotated[str | int | datetime | timedelta, WHEN]
 Term = Annotated[str, choice("registration", "renewal")]
 Credentials = Annotated[str, choice("both", "key", "token")]
 Answered = Annotated[str, choice("accepted", "refused", "any")]
@@ -259,8 +262,13 @@ Anything = Annotated[Any, ANYTHING]
 
 def nearest(word: str, known: Iterable[str]) -> str:
     """Return what to add to a complaint about ``word``: the spelling that is nearest to it, or nothing."""
-    near = get_close_matches(word[:_COMPARED], [one[:_COMPARED] for one in known], 1, 0.6)
+    near = close(word, known)
     return f"; the nearest is {near[0]}" if near else ""
+
+
+def close(word: str, known: Iterable[str], most: int = 1, likeness: float = 0.6) -> Sequence[str]:
+    """Return the spellings among ``known`` that are nearest to ``word``, the best first."""
+    return get_close_matches(word[:_COMPARED], [one[:_COMPARED] for one in known], most, likeness)
 
 
 def shortened(value: object) -> str:

@@ -67,9 +67,7 @@ class Operation:
     @cached_property
     def told(self) -> Mapping[str, str]:
         """What the docstring says of each parameter."""
-        found = _ARGUMENTS.search(docstring(self.body) + "\n")
-        pairs = _ARGUMENT.findall(found[1]) if found else []
-        return {name.removesuffix("_"): " ".join(words.split()) for name, words in pairs}
+        return told_of(self.body)
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by the names of the parameters; refuses a call of another form."""
@@ -102,6 +100,13 @@ class Operation:
             if one.place != "segment" and one.name in told
         }
         return self.body(power, *segments, **rest)
+
+
+def told_of(function: Callable[..., Any]) -> dict[str, str]:
+    """Return what the docstring of a function says of each parameter."""
+    found = _ARGUMENTS.search(docstring(function) + "\n")
+    pairs = _ARGUMENT.findall(found[1]) if found else []
+    return {name.removesuffix("_"): " ".join(words.split()) for name, words in pairs}
 
 
 class Power:
@@ -145,13 +150,17 @@ def stream(*refuses: Rule) -> Callable[[F], F]:
 
 def _declare(sort: Sort, refuses: tuple[Rule, ...], long: bool) -> Callable[[F], F]:
     def declare(body: F) -> F:
-        operation = Operation(body, sort, refuses, long)
-
-        @wraps(body)
-        def method(self: Power, *args: Any, **kwargs: Any) -> Any:
-            return self._door.carry_out(operation, operation.bind(args, kwargs))
-
-        method.operation = operation  # type: ignore[attr-defined]
-        return cast(F, method)
+        return cast(F, method_for(Operation(body, sort, refuses, long)))
 
     return declare
+
+
+def method_for(operation: Operation) -> Callable[..., Any]:
+    """Return the method of a power by which ``operation`` goes through its door."""
+
+    @wraps(operation.body)
+    def method(self: Power, *args: Any, **kwargs: Any) -> Any:
+        return self._door.carry_out(operation, operation.bind(args, kwargs))
+
+    method.operation = operation  # type: ignore[attr-defined]
+    return method

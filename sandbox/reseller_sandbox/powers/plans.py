@@ -1,0 +1,99 @@
+"""The plans of a world: what the rest of the world will do, and what came of what it was to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+from reseller_sandbox.core import outside, plans
+from reseller_sandbox.core.model import Plan
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.refusals import UNKNOWN_PLAN
+from reseller_sandbox.core.state import Draft
+from reseller_sandbox.core.values import whole
+from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.worlds.redact import masked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwaitedRequest:
+    """Which request of a client a plan waits for."""
+
+    operation: str
+    domain: str | None
+    answer: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRecord:
+    """Something that the rest of the world will do: at an instant, or after a client's request.
+
+    ``struck`` is when it did, or when it came to nothing: then ``refused`` says why.
+    """
+
+    id: int
+    action: str
+    given: Mapping[str, Any]
+    at: datetime | None
+    after: AwaitedRequest | None
+    struck: datetime | None
+    refused: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlansFound:
+    """Every plan, in the order of their making."""
+
+    plans: tuple[PlanRecord, ...]
+
+
+class Plans(Power):
+    """What is planned for the rest of the world to do, and what came of it."""
+
+    @look()
+    def list(self) -> PlansFound:
+        """Return every plan: those to come, and what came of the others."""
+        known = here(self).world.state.plans
+        return PlansFound(plans=tuple(plan_record(known[number]) for number in sorted(known)))
+
+    @act(UNKNOWN_PLAN)
+    def remove(self, plan: Annotated[int, whole(1, 10**15)], /) -> PlanRecord:
+        """Give a plan up, or forget one that has struck; the answer is the plan.
+
+        Args:
+            plan: The plan's number.
+        """
+
+        def work(draft: Draft) -> Plan:
+            found = plans.find(draft.state, plan)
+            draft.remove(found)
+            return found
+
+        outcome = here(self).world.transact("plans.remove", work, operation="plans.remove")
+        if outcome.refused is not None:
+            raise outcome.refused
+        assert outcome.result is not None
+        return plan_record(outcome.result)
+
+
+def plan_record(plan: Plan) -> PlanRecord:
+    """Return a plan as people look at it."""
+    told = dict(plan.given)
+    known = (one for one in outside.parameters(plan.action) if one.name in told)
+    after = plan.after
+    return PlanRecord(
+        id=plan.id,
+        action=plan.action,
+        given=masked({one.name: one.kind.write(told[one.name]) for one in known}),
+        at=plan.at,
+        after=None
+        if after is None
+        else AwaitedRequest(
+            operation=after.operation, domain=to_unicode(after.name) or None, answer=after.answer
+        ),
+        struck=plan.struck,
+        refused=plan.refused,
+    )
