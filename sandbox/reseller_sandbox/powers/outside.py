@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Any, Concatenate, ParamSpec, Required, Self, TypedDict, cast
@@ -55,7 +55,8 @@ class ActionPlayed(Operation):
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
         """What the action can be told, and what ``Outside.when`` can."""
-        return *declared(self.body), *declared(Outside.when)
+        planned = (replace(one, place="option") for one in declared(Outside.when))
+        return *declared(self.body), *planned
 
     @cached_property
     def told(self) -> Mapping[str, str]:
