@@ -158,4 +158,4 @@ def test_nothing_in_the_journal_makes_it_fail(sandbox: Sandbox, fault: dict[str,
     for method, target, body in ODD:
         client.open(target, method=method, data=body)
     assert client.get("/_sandbox/advice").status_code == 200
-    assert {one.rule for one in sandbox.advice.list().findings} <= {"renewed_without_guard"}
+    assert {one.rule for one in sandbox.advice.list().findings} <= {"renewed_without_guard", "keys_ignored"}

@@ -60,8 +60,9 @@ def test_every_operation_has_a_name_in_python(sandbox: Sandbox) -> None:
     """And every name is there."""
     served = {rule.endpoint.partition("#")[0] for rule in sandbox.app.url_map.iter_rules()}
     operations = {one for one in served if one.startswith("control.")}
-    assert operations - HTTP_ALONE == set(NAMES)
-    for name in NAMES.values():
+    powers = {f"control.{one.id}": one.id for power in POWERS.values() for one in power.operations()}
+    assert operations - HTTP_ALONE == set(NAMES) | set(powers)
+    for name in (*NAMES.values(), *powers.values()):
         reduce(getattr, name.split("."), sandbox)
 
 

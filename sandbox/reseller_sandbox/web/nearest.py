@@ -60,11 +60,18 @@ class Rows:
         count = Counter(literal for row in self._rows for literal in set(row.literals))
         #: What is in few rows says more than what is in all of them.
         self._weight = {literal: 1 / number for literal, number in count.items()}
+        #: What somebody can begin with who has named nothing yet.
+        self._common = {literal for literal, number in count.items() if number == len(self._rows)}
+        self._beginnings = [
+            row.shown for row in self._rows if row.shown.startswith("GET") and "{" not in row.shown
+        ]
         self._words = frozenset(word for row in self._rows for one in row.literals for word in _words(one))
 
     def nearest(self, method: str, path: str) -> list[str]:
         """The rows that are most like a request, the likest first; none where nothing is like it."""
         segments = _segments(path)
+        if segments and self._common.issuperset(segments):
+            return self._beginnings[:_MOST]
         likest = {literal: _likest(literal, segments) for literal in self._weight}
         scored = ((self._score(row, method, segments, likest), row.shown) for row in self._rows)
         good = sorted((-score, shown) for score, shown in scored if score >= _CUTOFF)
