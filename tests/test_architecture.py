@@ -24,7 +24,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 #: The parts from the bottom up. A part may import what stands below it, and nothing beside or above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("core",),
-    ("server",),
+    ("server", "limits"),
     ("faults",),
     ("fixture",),
     ("worlds",),

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reseller_sandbox.core.refusals import Refused
     from reseller_sandbox.sandbox import Sandbox, connect
+    from reseller_sandbox.settings import BadSetting
 
-__all__ = ["Refused", "Sandbox", "connect"]
+__all__ = ["BadSetting", "Refused", "Sandbox", "connect"]
+
+_WHERE = {
+    "BadSetting": "reseller_sandbox.settings",
+    "Refused": "reseller_sandbox.core.refusals",
+    "Sandbox": "reseller_sandbox.sandbox",
+    "connect": "reseller_sandbox.sandbox",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Load what is asked for, and Flask with a sandbox, for those who ask for it."""
-    if name in ("Sandbox", "connect"):
-        from reseller_sandbox import sandbox
-
-        return getattr(sandbox, name)
-    if name == "Refused":
-        from reseller_sandbox.core.refusals import Refused
-
-        return Refused
+    if name in _WHERE:
+        return getattr(import_module(_WHERE[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -2,42 +2,50 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from flask import Flask
 
 from reseller_sandbox import fixture
 from reseller_sandbox.control.interface import Control
 from reseller_sandbox.core.assumptions import profile
 from reseller_sandbox.core.clock import Clock
+from reseller_sandbox.core.values import INSTANT
 from reseller_sandbox.core.words import Vocabulary
-from reseller_sandbox.settings import Settings
+from reseller_sandbox.settings import BadSetting, Settings
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.v3.interface import V3
-from reseller_sandbox.web.app import create_app
-from reseller_sandbox.web.gate import Gate
+from reseller_sandbox.web.app import UNREAD, create_app
+from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.worlds import DEFAULT, Engine, Fixtures, Moment, World
+
+if TYPE_CHECKING:
+    from reseller_sandbox.server.server import Server
 
 
 def open_world(settings: Settings, *, frozen: bool) -> World:
     """The default world as the settings want it; ``frozen`` counts where neither they nor the fixture say.
 
-    Raises ``FixtureError`` for a bad fixture and
-    ``BadAssumption`` for a bad assumption or profile.
+    Raises ``BadSetting`` for a fixture that has mistakes.
     """
-    seed = fixture.load(
-        fixture.find(str(settings.fixture)), now=settings.now, seed=settings.seed, words=vocabulary()
-    )
-    assumed = profile(settings.profile).with_values(seed.assume).with_values(settings.assume)
+    now = None if settings.now is None else INSTANT(settings.now)
+    try:
+        path = fixture.find(str(settings.fixture))
+        seed = fixture.load(path, now=now, seed=settings.seed, words=vocabulary())
+    except fixture.FixtureError as problem:
+        raise BadSetting(str(problem)) from problem
+    assumed = profile(settings.profile).with_values(seed.assume).with_values(settings.assumed)
     wanted = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
     clock = Clock(seed.now) if wanted else Clock(seed.now).run()
     first = Moment(seed.state, clock, assumed, seed.requests, seed.faults)
-    return World(DEFAULT, first, settings.limits)
+    return World(DEFAULT, first, settings)
 
 
 def open_worlds(settings: Settings, *, frozen: bool) -> Engine:
     """The default world, and the means to fork it; raises as ``open_world`` does."""
-    base = profile(settings.profile).with_values(settings.assume)
+    base = profile(settings.profile).with_values(settings.assumed)
     still = frozen if settings.frozen is None else settings.frozen
     fixtures = Fixtures(base, still, str(settings.fixture), vocabulary())
     return Engine(open_world(settings, frozen=frozen), fixtures)
@@ -54,18 +62,47 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(frozenset(operations()), errors)
 
 
-def body_limits(settings: Settings) -> BodyLimits:
-    """Return how large the bodies of requests may be."""
-    return BodyLimits(settings.max_body, settings.max_control_body)
-
-
 def assemble(worlds: Engine, settings: Settings) -> Flask:
-    """The application that serves every interface over ``worlds``.
-
-    Raises ``Unguarded`` for a control token that is none.
-    """
+    """The application that serves every interface over ``worlds``."""
     signatures = Signatures(settings.header_prefix, settings.public_urls)
     gate = Gate(token=settings.control_token, open=settings.control_open, public_urls=settings.public_urls)
     interfaces = (V3(worlds, signatures), V2(worlds))
     control = Control(worlds, interfaces, vocabulary(), gate)
-    return create_app(worlds, (*interfaces, control), body_limits(settings))
+    return create_app(worlds, (*interfaces, control), _body_limits(settings))
+
+
+def server_of(
+    app: Flask,
+    settings: Settings,
+    host: str,
+    port: int,
+    certfile: str | None = None,
+    keyfile: str | None = None,
+) -> Server:
+    """Return the server of an application; it has its port already.
+
+    Raises ``CannotListen`` for an address that cannot be had, and ``BadSetting`` for a useless certificate
+    and for an address that others can reach while nothing guards the control interface.
+    """
+    from reseller_sandbox.server.certificates import BadCertificate, require_certificate
+    from reseller_sandbox.server.server import Server  # uvicorn is loaded for those who serve
+
+    require_guard(host, settings.control_token, settings.control_open)
+    try:
+        require_certificate(certfile, keyfile)
+    except BadCertificate as problem:
+        raise BadSetting(str(problem)) from None
+    return Server(
+        app,
+        host,
+        port,
+        max_body=_body_limits(settings).of,
+        certfile=certfile,
+        keyfile=keyfile,
+        limit_connections=settings.max_connections,
+        when_unread=app.extensions[UNREAD],
+    )
+
+
+def _body_limits(settings: Settings) -> BodyLimits:
+    return BodyLimits(settings.max_body, settings.max_control_body)

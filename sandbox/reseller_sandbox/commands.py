@@ -14,33 +14,27 @@ from reseller_sandbox.console import give_up, say
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.options import Options
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.remote import There, Unreachable
+from reseller_sandbox.settings import ServerSettings
 from reseller_sandbox.web.routes import spoken
 
 #: How a command ends: as the last two say, or with 2 for words that it does not take.
 REFUSED, UNREACHABLE = 1, 3
+
+#: The settings of the server that say how to reach it.
+_SERVER = Options("port", "control_token")
 
 #: What says which server and which world a command is for.
 _WHERE = (
     click.Option(
         ["--url"], envvar="RESELLER_SANDBOX_URL", show_envvar=True, help="The server, http://127.0.0.1:8053."
     ),
-    click.Option(
-        ["--port"],
-        envvar="RESELLER_SANDBOX_PORT",
-        show_envvar=True,
-        type=int,
-        help="Its port here, in place.",
-    ),
+    click.Option(["--port"], help="Its port here, in place.  [env var: RESELLER_SANDBOX_PORT]"),
     click.Option(["--world"], envvar="RESELLER_SANDBOX_WORLD", show_envvar=True, help="The world to act on."),
-    click.Option(
-        ["--control-token"],
-        envvar="RESELLER_SANDBOX_CONTROL_TOKEN",
-        show_envvar=True,
-        help="What the server wants of requests to /_sandbox.",
-    ),
+    _SERVER.click[-1],
     click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs."),
 )
 
@@ -73,16 +67,10 @@ def group(name: str, alone: click.Command | None = None) -> click.Group | None:
 
 
 def _command(operation: Operation) -> click.Command:
-    def run(
-        url: str | None,
-        port: int | None,
-        world: str | None,
-        control_token: str | None,
-        as_json: bool,
-        **words: Any,
-    ) -> None:
-        where = url or f"http://127.0.0.1:{port or 8053}"
-        door = There(where, world or "", control_token)
+    def run(url: str | None, world: str | None, as_json: bool, **words: Any) -> None:
+        server = _SERVER.settled(words)
+        where = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
+        door = There(where, world or "", server.get("control_token"))
         try:
             answer = door.answer(operation, _given(operation, words))
         except Refused as refused:

@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -13,6 +14,7 @@ import click
 from reseller_sandbox.core.docstrings import docstring
 
 if TYPE_CHECKING:
+    from reseller_sandbox.options import Options
     from reseller_sandbox.server.logwriter import LogWriter
 
 #: How many seconds the lines of the log that wait are given when the server has stopped.
@@ -26,6 +28,30 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         if self.help is None and self.callback is not None:
             self.help = docstring(self.callback)
+
+
+class Configured(Command):
+    """A command that is told settings, all of them or those ``named``; it gets what was said as ``given``."""
+
+    def __init__(self, *args: Any, named: tuple[str, ...] = (), **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._named = named
+
+    @cached_property
+    def _options(self) -> Options:
+        from reseller_sandbox.options import Options  # settings are loaded for the commands that take some
+
+        return Options(*self._named)
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the options of the settings, and then its own."""
+        own = super().get_params(ctx)
+        return [*own[:-1], *self._options.click, *own[-1:]]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it with what the command line, the environment and a file say."""
+        ctx.params["given"] = self._options.settled(ctx.params)
+        return super().invoke(ctx)
 
 
 #: The names that a command without a server has in common with a power.

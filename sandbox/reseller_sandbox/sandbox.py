@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from flask import Flask
 from flask.testing import EnvironBuilder, FlaskClient
 
-from reseller_sandbox.assembly import assemble, body_limits, open_worlds, vocabulary
+from reseller_sandbox.assembly import assemble, open_worlds, server_of, vocabulary
 from reseller_sandbox.core.clock import instant_given
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.values import nearest
@@ -29,11 +29,9 @@ from reseller_sandbox.powers.plans import Plans
 from reseller_sandbox.powers.power import Door
 from reseller_sandbox.powers.registry import Accounts, Contacts, Customers, Hosts, Names, Transfers
 from reseller_sandbox.remote import There
-from reseller_sandbox.settings import Settings
+from reseller_sandbox.settings import Settings, configured
 from reseller_sandbox.v3.signing import signed_headers
-from reseller_sandbox.web.app import UNREAD
-from reseller_sandbox.web.gate import require_guard
-from reseller_sandbox.worlds import Fork, Limits, World
+from reseller_sandbox.worlds import Fork, World
 from reseller_sandbox.worlds.faults import Faults
 
 if TYPE_CHECKING:
@@ -51,48 +49,15 @@ class Sandbox(InWorld):
     >>> sandbox.client().get("/v3/balance").json[0]["balance"]
     '10000.00'
 
-    Takes the fields of ``Settings``; ``now`` may also be ``"real"``, what the
-    machine's clock says. The clock stands still unless ``frozen`` is False or the fixture says so.
-    Raises ``FixtureError``, ``BadAssumption``,
-    ``BadSetting`` and ``Unguarded``.
+    Takes the fields of ``Settings``, and refuses with ``BadSetting`` alone. The clock stands still unless
+    ``frozen`` is False or the fixture says so.
     """
 
-    def __init__(
-        self,
-        fixture: str | Path = "default",
-        *,
-        now: datetime | str | None = None,
-        frozen: bool | None = None,
-        seed: str | None = None,
-        profile: str = "documented",
-        assume: Mapping[str, object] | None = None,
-        public_urls: tuple[str, ...] = (),
-        header_prefix: str = "X-SVC-",
-        control_token: str | None = None,
-        control_open: bool = False,
-        max_body: int = 1 << 20,
-        max_control_body: int = 64 << 20,
-        max_connections: int | None = None,
-        limits: Limits | None = None,
-    ) -> None:
-        self.settings = Settings(
-            fixture=fixture,
-            now=instant_given(now) if isinstance(now, str) else now,
-            frozen=frozen,
-            seed=seed,
-            profile=profile,
-            assume=dict(assume or {}),
-            public_urls=public_urls,
-            header_prefix=header_prefix,
-            control_token=control_token,
-            control_open=control_open,
-            max_body=max_body,
-            max_control_body=max_control_body,
-            max_connections=max_connections,
-            limits=limits or Limits(),
-        )
-        self.engine = open_worlds(self.settings, frozen=True)
-        self.app: Flask = assemble(self.engine, self.settings)
+    @configured(Settings)
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.engine = open_worlds(settings, frozen=True)
+        self.app: Flask = assemble(self.engine, settings)
         self._hold(self.engine.default)
 
     @classmethod
@@ -201,21 +166,10 @@ class Sandbox(InWorld):
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[Server]:
         """This sandbox on a real port while the context lasts; answers the server, which has a ``url``.
 
-        Raises ``PortInUse``, and ``Unguarded`` for an address
-        that others can reach while the control interface has neither a token nor the word that it needs none.
+        Raises ``CannotListen``, and ``BadSetting`` for an address that others can reach while the control
+        interface has neither a token nor the word that it needs none.
         """
-        from reseller_sandbox.server.server import Server  # uvicorn is loaded for those who serve
-
-        settings = self.settings
-        require_guard(host, settings.control_token, settings.control_open)
-        with Server(
-            self.app,
-            host,
-            port,
-            max_body=body_limits(settings).of,
-            limit_connections=settings.max_connections,
-            when_unread=self.app.extensions[UNREAD],
-        ) as server:
+        with server_of(self.app, self.settings, host, port) as server:
             yield server
 
 

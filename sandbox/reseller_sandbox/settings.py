@@ -1,63 +1,245 @@
-"""What a sandbox can be told at its start."""
+"""What a sandbox and a server can be told at their start.
+
+Each setting is declared once, here or in ``limits``: its name, its kind, its default and a line of help. The
+parameters of ``Sandbox``, the options of ``serve``, the variables of the environment, the keys of a table in
+a ``pyproject.toml`` and the words of the pytest marker follow from that.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from functools import cache, wraps
+from inspect import Parameter as Formal
+from inspect import signature
 from pathlib import Path
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from reseller_sandbox.worlds.limits import Limits
+from reseller_sandbox.core.assumptions import PROFILES, Assumptions, BadAssumption
+from reseller_sandbox.core.docstrings import told_of
+from reseller_sandbox.core.signatures import Parameter, fields_declared, read
+from reseller_sandbox.core.values import (
+    ANYTHING,
+    MOST,
+    Instant,
+    Kind,
+    Switch,
+    Text,
+    choice,
+    complaint,
+    listed,
+    mapping,
+    nearest,
+    whole,
+)
+from reseller_sandbox.limits import Limits
+
+P = ParamSpec("P")
+S = TypeVar("S")
+M = TypeVar("M")
 
 _HEADER_PREFIX = re.compile(r"[A-Za-z0-9-]*")
+_TOKEN_HEADERS = "v2.token_headers"
 
 
 class BadSetting(ValueError):
-    """A setting that cannot have been meant; the message is one line that says why."""
+    """A setting that cannot have been meant; the message says which, and why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
-    """The settings of one sandbox.
+def _path(given: Any) -> str:
+    if isinstance(given, str | Path) and str(given):
+        return str(given)
+    raise ValueError("must be a path")
 
-    ``fixture`` is a packaged fixture's name or a path. ``now`` is the instant the world begins at,
-    ``frozen`` whether its clock stands still; None leaves each to the fixture. ``assume`` names
-    assumptions that differ from the ``profile`` and from what the fixture says. ``public_urls`` are
-    where clients believe the service to be, ``max_body`` is in bytes, and so is
-    ``max_control_body``, for the control interface, which takes whole worlds.
 
-    ``control_token`` is what requests to the control interface must carry, ``control_open`` the word that
-    they need not, whoever may reach it; on loopback neither is needed. ``max_connections`` is how many
-    clients are served at once, None for as many as come.
+def _fixture(given: Any) -> str:
+    from reseller_sandbox import fixture  # YAML is loaded for those who begin a world
 
-    ``limits`` are what its worlds may hold. Raises ``BadSetting``.
+    try:
+        fixture.find(found := _path(given))
+    except fixture.FixtureError as problem:
+        raise ValueError(f"cannot be used: {problem}") from None
+    return found
+
+
+def _header_prefix(given: Any) -> str:
+    if isinstance(given, str) and _HEADER_PREFIX.fullmatch(given):
+        return given
+    raise ValueError("must be the beginning of a header's name: letters, digits and hyphens")
+
+
+def _url(given: Any) -> str:
+    parts = urlsplit(given) if isinstance(given, str) else urlsplit("")
+    if parts.scheme in ("http", "https") and parts.netloc:
+        return str(given)
+    raise ValueError("must be where a service can be: a URL that begins with http:// or https://")
+
+
+def _host(given: Any) -> str:
+    if isinstance(given, str) and given.isprintable():
+        return given  # the empty one is every address
+    raise ValueError("must be an address or a name")
+
+
+def _token(given: Any) -> str:
+    """Read a control token; what is said of a wrong one leaves out what it is."""
+    if isinstance(given, str) and given and all("!" <= letter <= "~" for letter in given):
+        return given
+    raise ValueError("takes one or more printable ASCII characters, and no spaces")
+
+
+def _assumed(given: Any) -> dict[str, object]:
+    """Read assumptions by their names; objects within objects are names with dots, as TOML has them."""
+    if not isinstance(given, Mapping):
+        raise ValueError("must be names with values (NAME=VALUE)")
+    flat = _flat(mapping(given))
+    _require_assumptions(flat)
+    return flat
+
+
+def _flat(given: Mapping[str, Any]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for name, value in given.items():
+        within = _flat(mapping(value)) if isinstance(value, Mapping) else None
+        found |= {name: value} if within is None else {f"{name}.{one}": within[one] for one in within}
+    return found
+
+
+def _token_headers(given: Any) -> list[str]:
+    names = listed(ANYTHING).read(given)
+    if names:
+        _require_assumptions({_TOKEN_HEADERS: names})
+    return names
+
+
+def _require_assumptions(values: Mapping[str, object]) -> None:
+    try:
+        Assumptions().with_values(values)
+    except BadAssumption as problem:
+        raise ValueError(f"is wrong: {problem}") from None
+
+
+_SHAPE = {"type": "string"}
+_LIST = {"type": "array"}
+_SOME = whole(1, MOST)
+
+#: The kinds of paths: a fixture may also be a packaged one's name.
+FIXTURE = Kind({**_SHAPE, "format": "path"}, _fixture)
+FILE = Kind({**_SHAPE, "format": "path"}, _path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Limits):
+    """The settings of one sandbox; raises ``BadSetting``.
+
+    Args:
+        fixture: A packaged fixture's name, or a file.
+        now: The instant the world begins at (ISO 8601, or: real).
+        frozen: Whether the clock stands still; by itself it does in Python, and runs in a server.
+        seed: What codes and identifiers are drawn from.
+        assume: What a silence of the contract means; may come often.
+        profile: A whole set of assumptions.
+        public_urls: Where clients believe the service to be, behind a proxy: it is what they sign, and a name
+            that control answers to; may come often.
+        header_prefix: What the v3 headers' names begin with.
+        token_headers: Where a v2.0 token is taken from: v2.token_headers, in short; may come often.
+        max_body: In bytes, of what clients send.
+        max_control_body: In bytes, of what is sent to /_sandbox: it carries whole worlds.
+        max_connections: Past so many, clients are answered 503.
+        control_token: What requests to /_sandbox must carry, as X-Sandbox-Token.
+        control_open: Requests to /_sandbox need no token, whoever may reach it.
     """
 
-    fixture: str | Path = "default"
-    now: datetime | None = None
-    frozen: bool | None = None
-    seed: str | None = None
-    profile: str = "documented"
-    assume: Mapping[str, object] = field(default_factory=dict)
-    public_urls: tuple[str, ...] = ()
-    header_prefix: str = "X-SVC-"
-    max_body: int = 1 << 20
-    max_control_body: int = 64 << 20
-    control_token: str | None = field(default=None, repr=False)
-    control_open: bool = False
-    max_connections: int | None = None
-    limits: Limits = field(default_factory=Limits)
+    fixture: Annotated[str | Path, FIXTURE] = field(default="default", kw_only=False)
+    now: Instant | None = None
+    frozen: Switch | None = None
+    seed: Text | None = None
+    assume: Annotated[Mapping[str, object] | None, Kind({"type": "object"}, _assumed, spoken=None)] = None
+    profile: Annotated[str, choice(*PROFILES)] = "documented"
+    public_urls: Annotated[Sequence[str], listed(Kind(_SHAPE, _url))] = ()
+    header_prefix: Annotated[str, Kind(_SHAPE, _header_prefix)] = "X-SVC-"
+    token_headers: Annotated[Sequence[str], Kind(_LIST, _token_headers, spoken=None)] = ()
+    max_body: Annotated[int, _SOME] = 1 << 20
+    max_control_body: Annotated[int, _SOME] = 64 << 20
+    max_connections: Annotated[int, _SOME] | None = None
+    control_token: Annotated[str, Kind(_SHAPE, _token)] | None = field(default=None, repr=False)
+    control_open: Switch = False
 
     def __post_init__(self) -> None:
-        if not _HEADER_PREFIX.fullmatch(self.header_prefix):
-            raise BadSetting(
-                f"{self.header_prefix!r} cannot begin a header's name: letters, digits and hyphens can"
-            )
-        for url in self.public_urls:
-            parts = urlsplit(url)
-            if parts.scheme not in ("http", "https") or not parts.netloc:
-                raise BadSetting(
-                    f"{url!r} is not where a service could be: a URL begins with http:// or https://"
-                )
+        own: Any = type(self)
+        known = settings_of(own)
+        found, wrong = read(known, {one.name: getattr(self, one.name) for one in known})
+        if wrong:
+            raise BadSetting(complaint(wrong))
+        for one in known:
+            object.__setattr__(self, one.name, found.get(one.name, one.default))
+        if self.control_token is not None and self.control_open:
+            raise BadSetting("either a control token is wanted or the control interface is open, not both")
+
+    @property
+    def assumed(self) -> Mapping[str, object]:
+        """The assumptions that are named, in whichever way."""
+        short = {_TOKEN_HEADERS: self.token_headers} if self.token_headers else {}
+        return {**(self.assume or {}), **short}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerSettings(Settings):
+    """The settings of a server, and of the sandbox in it; raises ``BadSetting``.
+
+    Args:
+        host: The address to listen on.
+        port: 0 takes any free one; the first line printed says which.
+        certfile: A certificate (PEM): the server speaks TLS.
+        keyfile: Its key, where that is in a file of its own.
+        quiet: No line for each request.
+    """
+
+    host: Annotated[str, Kind(_SHAPE, _host)] = "127.0.0.1"
+    port: Annotated[int, whole(0, 65535)] = 8053
+    certfile: Annotated[str, FILE] | None = None
+    keyfile: Annotated[str, FILE] | None = None
+    quiet: Switch = False
+
+
+@cache
+def settings_of(typed: type) -> tuple[Parameter, ...]:
+    """Return what ``typed`` can be told: what it adds itself before what it has of others."""
+    return fields_declared(typed)
+
+
+def help_of(typed: type) -> Mapping[str, str]:
+    """Return the line of help of each setting."""
+    return {name: line for base in typed.__mro__ for name, line in told_of(base).items()}
+
+
+def configured(
+    settings: Callable[P, S],
+) -> Callable[[Callable[[M, S], None]], Callable[Concatenate[M, P], None]]:
+    """Give a method the parameters that ``settings`` has; it gets what they make.
+
+    Whatever is wrong with a call, its words too, is refused with ``BadSetting``.
+    """
+
+    def decorate(method: Callable[[M, S], None]) -> Callable[Concatenate[M, P], None]:
+        taken = signature(settings)
+        known = taken.parameters
+
+        @wraps(method)
+        def called(self: M, /, *args: P.args, **kwargs: P.kwargs) -> None:
+            strange = [f"{one} is not known here{nearest(one, known)}" for one in kwargs if one not in known]
+            if strange:
+                raise BadSetting(complaint(strange))
+            try:
+                taken.bind(*args, **kwargs)
+            except TypeError as problem:
+                raise BadSetting(str(problem)) from None
+            method(self, settings(*args, **kwargs))
+
+        itself = Formal("self", Formal.POSITIONAL_ONLY)
+        called.__signature__ = taken.replace(parameters=[itself, *known.values()])  # type: ignore[attr-defined]
+        return called
+
+    return decorate

@@ -10,7 +10,7 @@ from time import perf_counter
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import Order, Stage
 from reseller_sandbox.core.state import filled
-from reseller_sandbox.worlds import Fork, Limits
+from reseller_sandbox.worlds import Fork
 
 SIZES = (100, 100_000)
 FORKS = 2000
@@ -18,7 +18,7 @@ FORKS = 2000
 
 def grown(size: int) -> Sandbox:
     """A sandbox whose default world holds ``size`` orders of one account."""
-    sandbox = Sandbox("empty", limits=Limits(worlds=FORKS + 10))
+    sandbox = Sandbox("empty", max_worlds=FORKS + 10)
     account = sandbox.account()
     moment = sandbox.world.moment
     now = moment.clock.now()

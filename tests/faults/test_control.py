@@ -13,7 +13,6 @@ from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.parts import parameters
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.faults import KINDS, When
-from reseller_sandbox.worlds.limits import Limits
 from tests.registry import REGISTRY
 
 FAULTS = "/_sandbox/faults"
@@ -95,7 +94,7 @@ def test_a_mistake_changes_nothing(client, method, path, body, status, error, me
 
 
 def test_no_more_rules_than_the_limit(make):
-    sandbox = make(limits=Limits(faults=2))
+    sandbox = make(max_faults=2)
     client = sandbox.client()
     client.post(FAULTS, json={"kind": "reset"})
     answer = client.put(FAULTS, json={"rules": [{"kind": "reset"}] * 3})

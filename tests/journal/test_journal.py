@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.worlds import Limits
 from tests.clients import Api, InProcess
 from tests.registry import REGISTRY
 from tests.shapes import ISO, fits
@@ -176,7 +175,7 @@ def test_a_filter_that_takes_nothing_sensible(lived: Control, query: str) -> Non
 
 def test_the_journal_is_bounded_and_cleared() -> None:
     """The oldest go first, and are counted; clearing forgets the rest, but nothing that they did."""
-    sandbox = Sandbox(REGISTRY, limits=Limits(requests=3))
+    sandbox = Sandbox(REGISTRY, journal=3)
     steer, api = control(sandbox), inside(sandbox)
     for number in range(5):
         register(api, f"n{number}.com")
@@ -190,7 +189,7 @@ def test_the_journal_is_bounded_and_cleared() -> None:
 
 def test_long_bodies_are_kept_in_part() -> None:
     """Past the setting a body is cut, and its size told; what is secret in it is masked before."""
-    sandbox = Sandbox(REGISTRY, limits=Limits(body=200))
+    sandbox = Sandbox(REGISTRY, journal_body=200)
     inside(sandbox).post(
         "/v3/domains/setAuthcode/active.com", {"authCode": "the-secret-code", "padding": "x" * 5000}
     )

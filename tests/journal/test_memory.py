@@ -13,7 +13,6 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.state import Draft
-from reseller_sandbox.worlds import Limits
 from tests.registry import REGISTRY
 from tests.v2.client import connect
 from tests.worlds.control import inside, register, renew
@@ -76,7 +75,7 @@ def _reached(root: Any) -> list[Any]:
 
 def test_a_refusal_costs_two_kilobytes_of_memory_and_no_more_once_the_journal_is_full() -> None:
     """However long a client is refused, memory stays what a full journal takes."""
-    sandbox = Sandbox(REGISTRY, limits=Limits(requests=150))
+    sandbox = Sandbox(REGISTRY, journal=150)
     api = inside(sandbox)
 
     def refused(times: int) -> int:

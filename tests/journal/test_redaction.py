@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.worlds import Limits, redact
+from reseller_sandbox.worlds import redact
 from tests.clients import JSON, Api, InProcess
 from tests.registry import BASE, REGISTRY
 from tests.worlds.control import Control, control, inside
@@ -83,7 +83,7 @@ def test_no_secret_in_any_answer(code: str, password: str) -> None:
 @given(code=_CODES, size=st.integers(1, 120))
 def test_no_part_of_a_secret_stays_where_a_body_is_cut(code: str, size: int) -> None:
     """A body that is kept in part is cut after its secrets were masked."""
-    sandbox = Sandbox(REGISTRY, limits=Limits(body=size))
+    sandbox = Sandbox(REGISTRY, journal_body=size)
     inside(sandbox).post("/v3/domains/setAuthcode/active.com", {"authCode": f"QQ{code}", "x": "y" * 200})
     assert not [text for text in _everything(control(sandbox)) if "QQ" + code[:4] in text]
 

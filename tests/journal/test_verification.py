@@ -8,7 +8,6 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.worlds import Limits
 from tests.clients import Api
 from tests.registry import REGISTRY
 from tests.worlds.control import Control, control, inside, money_of, register, renew
@@ -98,7 +97,7 @@ def test_a_secret_may_be_expected_but_is_not_shown(sandbox: Sandbox, steer: Cont
 
 def test_what_was_dropped_is_said() -> None:
     """Where the journal has forgotten requests, a verdict that fails says so."""
-    sandbox = Sandbox(REGISTRY, limits=Limits(requests=1))
+    sandbox = Sandbox(REGISTRY, journal=1)
     api = inside(sandbox)
     register(api, "one.com")
     money_of(api)

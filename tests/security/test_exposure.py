@@ -8,9 +8,9 @@ import sys
 import pytest
 from click.testing import CliRunner
 
-from reseller_sandbox import Sandbox
+from reseller_sandbox import BadSetting, Sandbox
 from reseller_sandbox.cli import main
-from reseller_sandbox.web.gate import Unguarded, is_loopback
+from reseller_sandbox.web.gate import is_loopback
 from tests.clients import Socket
 from tests.registry import REGISTRY
 from tests.security.conftest import TOKEN
@@ -37,7 +37,7 @@ class TestInPython:
     def test_it_is_refused(self, host: str):
         """With the two ways out."""
         sandbox = Sandbox(REGISTRY)
-        with pytest.raises(Unguarded, match=r"--control-token.*--control-open"), sandbox.serve(host):
+        with pytest.raises(BadSetting, match=r"--control-token.*--control-open"), sandbox.serve(host):
             pass
 
     def test_with_a_token(self, guarded):

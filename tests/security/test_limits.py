@@ -9,7 +9,6 @@ import pytest
 from click.testing import CliRunner
 
 from reseller_sandbox.cli import main
-from reseller_sandbox.worlds import Limits
 from tests.clients import Socket
 from tests.security.conftest import Guarded
 
@@ -29,8 +28,8 @@ OPTIONS = (
 @pytest.fixture(scope="module")
 def small(guarded) -> Guarded:
     """A sandbox that takes and keeps very little."""
-    limits = Limits(worlds=2, requests=3, body=200, branches=1, snapshots=1, faults=1)
-    return guarded(max_body=1000, max_control_body=1000, limits=limits)
+    kept = {"journal": 3, "journal_body": 200, "max_branches": 1, "max_snapshots": 1}
+    return guarded(max_body=1000, max_control_body=1000, max_worlds=2, max_faults=1, **kept)
 
 
 def test_bodies(small: Guarded):
@@ -66,9 +65,9 @@ def test_worlds(small: Guarded):
 @pytest.mark.parametrize(
     ("told", "complaint"),
     [
-        (("--public-url", "api.example.test"), "'api.example.test' is not where a service could be"),
-        (("--header-prefix", "X Key:"), "'X Key:' cannot begin a header's name"),
-        (("--header-prefix", "X_KEY_"), "'X_KEY_' cannot begin a header's name"),
+        (("--public-url", "api.example.test"), "--public-url must be where a service can be"),
+        (("--header-prefix", "X Key:"), "--header-prefix must be the beginning of a header's name"),
+        (("--header-prefix", "X_KEY_"), "--header-prefix must be the beginning of a header's name"),
     ],
 )
 def test_what_cannot_have_been_meant(told: tuple[str, ...], complaint: str):

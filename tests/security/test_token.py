@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reseller_sandbox import Sandbox
-from reseller_sandbox.web.gate import Unguarded
+from reseller_sandbox import BadSetting, Sandbox
 from tests.clients import Api
 from tests.registry import REGISTRY
 from tests.security.conftest import TOKEN, Guarded, operations
@@ -76,11 +75,11 @@ def test_it_shows_nowhere(tokened: Guarded, capfd, caplog):
 @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "töken"])
 def test_what_no_header_could_carry_is_no_token(token: str):
     """One would never get in."""
-    with pytest.raises(Unguarded, match="printable ASCII"):
+    with pytest.raises(BadSetting, match="printable ASCII"):
         Sandbox(REGISTRY, control_token=token)
 
 
 def test_a_token_and_the_word_that_none_is_needed(guarded):
     """Contradict each other."""
-    with pytest.raises(Unguarded, match="not both"):
+    with pytest.raises(BadSetting, match="not both"):
         Sandbox(REGISTRY, control_token=TOKEN, control_open=True)

@@ -63,13 +63,13 @@ def test_the_option_is_short_for_the_assumption(
     seen: list[Any] = []
 
     def stop(settings: Any, **_: Any) -> None:
-        seen.append(settings.assume)
+        seen.append(settings.assumed)
         raise SystemExit(0)
 
     monkeypatch.setattr("reseller_sandbox.assembly.open_worlds", stop)
     options = [word for name in names for word in ("--token-header", name)]
     CliRunner().invoke(cli, ["serve", "--port", "0", *options])
-    assert seen == [{"v2.token_headers": names}]
+    assert seen == [{"v2.token_headers": list(names)}]
 
 
 @pytest.mark.parametrize("name", ["X Token", "X-Tök", "", "X-Token\r\nX: 1", "a" * 65])

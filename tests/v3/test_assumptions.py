@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from reseller_sandbox import Sandbox
-from reseller_sandbox.core.assumptions import Assumptions, BadAssumption, catalogue
+from reseller_sandbox import BadSetting, Sandbox
+from reseller_sandbox.core.assumptions import Assumptions, catalogue
 from reseller_sandbox.core.model import Flag, Stage
 from tests.clients import Answer, Api, InProcess, person
 from tests.registry import arrange, arrange_zone, balance, connect, order_of
@@ -510,7 +510,7 @@ def test_a_setting_wins_over_the_profile(make: Make) -> None:
 )
 def test_a_bad_assumption_is_refused_with_a_word(make: Make, assume: dict[str, Any], told: str) -> None:
     """Unknown names with the nearest, bad values with those that are taken."""
-    with pytest.raises(BadAssumption, match=re.escape(told)):
+    with pytest.raises(BadSetting, match=re.escape(told)):
         make(assume=assume)
 
 

@@ -10,7 +10,6 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.powers.events import Logged
-from reseller_sandbox.worlds import Limits
 from tests.clients import Api, Socket
 from tests.outside.player import Player
 from tests.registry import connect, order_of
@@ -189,7 +188,7 @@ def test_a_fork_begins_a_line_of_its_own(fresh: Sandbox) -> None:
 
 def test_it_is_bounded(make: Callable[..., Sandbox]) -> None:
     """The oldest are dropped and counted; numbers go on."""
-    sandbox = make(limits=Limits(events=5))
+    sandbox = make(max_events=5)
     fired = sandbox.clock.advance("P800D").fired
     found = sandbox.events.find()
     assert (len(found.events), found.kept) == (5, 5)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox, fixture
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.worlds import Limits
 from tests.clients import Api, InProcess
 from tests.registry import BASE, REGISTRY
 from tests.worlds.control import Control, control, enter, inside, money_of, register, renew
@@ -152,7 +151,7 @@ def test_a_fixture_declares_faults(sandbox: Sandbox, steer: Control) -> None:
 
 def test_a_fixture_declares_no_more_faults_than_there_may_be() -> None:
     """The limit counts for them too."""
-    sandbox = Sandbox(REGISTRY, limits=Limits(faults=4))
+    sandbox = Sandbox(REGISTRY, max_faults=4)
     text = sandbox.export() + "faults: {flaky: {preset: flaky}}\n"
     for take in (sandbox.load, lambda state: sandbox.fork(state=state)):
         with pytest.raises(Refused, match="too_many_faults"):
@@ -232,7 +231,7 @@ _load = fixture.load
 )
 def test_any_world_survives_the_way_through_yaml(names: list[str], wait: int, years: int) -> None:
     """Whatever has happened in it."""
-    sandbox = Sandbox(REGISTRY, limits=Limits(requests=5))
+    sandbox = Sandbox(REGISTRY, journal=5)
     api: Api = inside(sandbox)
     for name in names:
         register(api, name, years)

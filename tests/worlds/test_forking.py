@@ -9,7 +9,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.worlds import Fork, Limits
+from reseller_sandbox.worlds import Fork
 from tests.clients import Api, InProcess
 from tests.registry import BASE, REGISTRY
 from tests.worlds.control import Control, control, enter, inside, money_of, over_socket, register
@@ -206,7 +206,7 @@ def test_the_default_world_stays(steer: Control) -> None:
 
 def test_there_is_a_most() -> None:
     """Past the cap a fork is refused with the number and the setting; a deletion makes room."""
-    steer = control(Sandbox(REGISTRY, limits=Limits(worlds=3)))
+    steer = control(Sandbox(REGISTRY, max_worlds=3))
     steer.post("worlds", {})
     steer.post("worlds", {})
     status, error, message = steer.refused("POST", "worlds", {})
@@ -222,7 +222,7 @@ def test_an_idle_world_goes_and_a_used_one_stays(monkeypatch: pytest.MonkeyPatch
     clock = [1000.0]
     for module in ("registry", "world"):
         monkeypatch.setattr(f"reseller_sandbox.worlds.{module}.stopwatch", lambda: clock[0])
-    sandbox = Sandbox(REGISTRY, limits=Limits(idle=60))
+    sandbox = Sandbox(REGISTRY, world_idle=60)
     used, idle = sandbox.fork(), sandbox.fork()
     used_api, idle_api = inside(used), inside(idle)
     clock[0] += 50

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.worlds import Limits
 from tests.clients import Answer, Api
 from tests.registry import REGISTRY
 from tests.worlds.control import Control, control, inside, money_of, register, renew
@@ -102,7 +101,7 @@ def test_the_future_left_behind_is_a_branch(steer: Control, main: Api) -> None:
 
 def test_switching_at_the_limit_drops_no_other_branch() -> None:
     """What is left behind takes the place of what is taken up."""
-    sandbox = Sandbox(REGISTRY, limits=Limits(branches=2))
+    sandbox = Sandbox(REGISTRY, max_branches=2)
     for _ in range(2):
         sandbox.clock.advance("1d")
         register(inside(sandbox), "tried.com")
@@ -116,7 +115,7 @@ def test_switching_at_the_limit_drops_no_other_branch() -> None:
 
 def test_the_oldest_branch_goes_when_there_are_too_many() -> None:
     """A world keeps as many branches as the setting says."""
-    sandbox = Sandbox(REGISTRY, limits=Limits(branches=2))
+    sandbox = Sandbox(REGISTRY, max_branches=2)
     money_of(inside(sandbox))
     for _ in range(4):
         sandbox.rewind("r1", before=False)
@@ -125,7 +124,7 @@ def test_the_oldest_branch_goes_when_there_are_too_many() -> None:
 
 def test_as_many_requests_can_be_gone_back_to_as_the_setting_says() -> None:
     """What the journal has dropped is out of reach, and the refusal says what is there."""
-    sandbox = Sandbox(REGISTRY, limits=Limits(requests=3))
+    sandbox = Sandbox(REGISTRY, journal=3)
     api = inside(sandbox)
     for _ in range(5):
         money_of(api)
@@ -191,7 +190,7 @@ def test_a_snapshot_of_another_line_brings_its_own_journal(sandbox: Sandbox, mai
 
 def test_there_is_a_most_of_snapshots() -> None:
     """Past the cap a new name is refused with the setting; an old name is still replaced."""
-    sandbox = Sandbox(REGISTRY, limits=Limits(snapshots=1))
+    sandbox = Sandbox(REGISTRY, max_snapshots=1)
     sandbox.snapshot("one")
     sandbox.snapshot("one")
     with pytest.raises(Refused, match="--max-snapshots"):

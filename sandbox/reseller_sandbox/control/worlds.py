@@ -124,7 +124,7 @@ class Loaded(WorldShown):
 
 def show_all(call: ControlCall) -> dict[str, Any]:
     """Every world."""
-    return {"worlds": [_listed(call, world) for world in call.worlds], "limit": call.worlds.limits.worlds}
+    return {"worlds": [_listed(call, world) for world in call.worlds], "limit": call.worlds.limits.max_worlds}
 
 
 def show(call: ControlCall) -> dict[str, Any]:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
+from collections.abc import Mapping
 from textwrap import dedent
 from typing import Any
+
+_ARGUMENTS = re.compile(r"^Args:\n((?:[ \t]+.*\n?|\n)+)", re.MULTILINE)
+_ARGUMENT = re.compile(r"^    (\w+): (.*(?:\n     +.*)*)", re.MULTILINE)
 
 
 def docstring(of: Any) -> str:
@@ -19,6 +24,18 @@ def docstring(of: Any) -> str:
     if sys.flags.optimize > 1 and (text is None or inspect.isclass(of)):  # dataclasses make one up
         text = _in_source(of)
     return inspect.cleandoc(text or "")
+
+
+def without_arguments(of: Any) -> str:
+    """Return the docstring of a function or a class without the part about what it is told."""
+    return _ARGUMENTS.sub("", docstring(of)).strip()
+
+
+def told_of(of: Any) -> Mapping[str, str]:
+    """Return what the docstring of a function or a class says of each thing that it is told."""
+    found = _ARGUMENTS.search(docstring(of) + "\n")
+    pairs = _ARGUMENT.findall(found[1]) if found else []
+    return {name.removesuffix("_"): " ".join(words.split()) for name, words in pairs}
 
 
 def _in_source(of: Any) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, Required, Unpack, get_args, get_origin, get_type_hints
 
@@ -70,19 +70,31 @@ def group(typed: type) -> tuple[Parameter, ...]:
     return tuple(found)
 
 
+def fields_declared(typed: type) -> tuple[Parameter, ...]:
+    """Return the parameters that the fields of a dataclass are: its own before those it inherits."""
+    hints = get_type_hints(typed, include_extras=True)
+    inherited = {one.name for base in typed.__bases__ if is_dataclass(base) for one in fields(base)}
+    own = [
+        Parameter(one.name, kind_of(hints[one.name]), required=False, default=one.default)
+        for one in fields(typed)
+        if one.name not in inherited
+    ]
+    return (*own, *(one for base in typed.__bases__ if is_dataclass(base) for one in fields_declared(base)))
+
+
 def read_by(known: Sequence[Parameter], given: Mapping[str, Any], path: str = "") -> dict[str, Any]:
     """Return ``given`` as ``known`` declares it; None stands for nothing given.
 
     ``path`` goes before each name in what is said of it. Refuses with ``invalid_parameter``, naming every
     mistake.
     """
-    found, wrong = _read(known, given)
+    found, wrong = read(known, given)
     if wrong:
         raise Refused(INVALID_PARAMETER, problems=complaint([f"{path}{problem}" for problem in wrong]))
     return found
 
 
-def _read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return what can be read of ``given``, and every mistake in it."""
     named = {one.name: one for one in known}
     strange = (name for name in given if name not in named)
@@ -121,8 +133,8 @@ def record(typed: type) -> Kind[dict[str, Any]]:
     def known() -> tuple[Parameter, ...]:
         return group(typed)
 
-    def read(given: Any) -> dict[str, Any]:
-        found, wrong = _read(known(), mapping(given))
+    def read_record(given: Any) -> dict[str, Any]:
+        found, wrong = read(known(), mapping(given))
         if wrong:
             raise Within(wrong)
         return found
@@ -130,7 +142,7 @@ def record(typed: type) -> Kind[dict[str, Any]]:
     def write(value: Any) -> Any:
         return {one.name: one.kind.write(value[one.name]) for one in known() if one.name in value}
 
-    return Kind(object_shape(group(typed)), read, write, None)
+    return Kind(object_shape(group(typed)), read_record, write, None)
 
 
 def object_shape(known: Sequence[Parameter]) -> Mapping[str, object]:

@@ -34,6 +34,9 @@ _MOST_PROBLEMS = 20
 _COMPARED = 60
 _FEW = 12
 
+#: The largest number that a limit takes; past it nothing is limited any more.
+MOST = 10**9
+
 
 T = TypeVar("T")
 
@@ -180,6 +183,19 @@ def whole(low: int, high: int) -> Kind[int]:
     return Kind({"type": "integer", "minimum": low, "maximum": high}, read, spoken=spoken)
 
 
+def _seconds(given: Any) -> float:
+    if isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= MOST:
+        return float(given)
+    raise ValueError("must be a number of seconds, 0 or more")
+
+
+def _spoken_number(word: str) -> Any:
+    try:
+        return float(word)
+    except ValueError:
+        return word
+
+
 def listed(kind: Kind[T]) -> Kind[list[T]]:
     """Return the kind of lists of ``kind``; one alone is a list of one."""
 
@@ -233,6 +249,7 @@ _NUMBER_OR_TEXT: Mapping[str, object] = {"oneOf": [{"type": "string"}, {"type": 
 
 TEXT = Kind({"type": "string"}, _text)
 SWITCH = Kind({"type": "boolean"}, _switch, spoken=_spoken_switch)
+SECONDS = Kind({"type": "number", "minimum": 0}, _seconds, spoken=_spoken_number)
 INSTANT = Kind({"type": "string", "format": "date-time"}, _instant, wire)
 DURATION = Kind(_NUMBER_OR_TEXT, _duration, _duration_text)
 AMOUNT = Kind(_NUMBER_OR_TEXT, money.read_price, money.write)

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Annotated, Any, Concatenate, ParamSpec, Required, Self, TypedDict, cast
 
 from reseller_sandbox.core import outside, plans, refusals, terms
+from reseller_sandbox.core.docstrings import told_of
 from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import After, Plan
@@ -18,7 +19,7 @@ from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.values import TEXT, Answered, Name, Text, When, close, either
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.plans import PlanRecord, plan_record
-from reseller_sandbox.powers.power import Door, Operation, Power, method_for, told_of
+from reseller_sandbox.powers.power import Door, Operation, Power, method_for
 from reseller_sandbox.powers.records import Fired, fired
 
 P = ParamSpec("P")

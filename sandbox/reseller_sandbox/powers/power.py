@@ -8,7 +8,7 @@ from functools import cached_property, wraps
 from keyword import iskeyword
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, get_type_hints
 
-from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.core.docstrings import told_of, without_arguments
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter, declared, read_by
 
@@ -16,9 +16,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 #: ``look``: changes nothing. ``act``: changes a world. ``stream``: a look that goes on until it is left.
 Sort = Literal["look", "act", "stream"]
-
-_ARGUMENTS = re.compile(r"^Args:\n((?:[ \t]+.*\n?|\n)+)", re.MULTILINE)
-_ARGUMENT = re.compile(r"^    (\w+): (.*(?:\n     +.*)*)", re.MULTILINE)
 
 
 class Door(Protocol):
@@ -62,7 +59,7 @@ class Operation:
     @property
     def description(self) -> str:
         """What it does, in words: its docstring without the part about parameters."""
-        return _ARGUMENTS.sub("", docstring(self.body)).strip()
+        return without_arguments(self.body)
 
     @cached_property
     def told(self) -> Mapping[str, str]:
@@ -100,13 +97,6 @@ class Operation:
             if one.place != "segment" and one.name in told
         }
         return self.body(power, *segments, **rest)
-
-
-def told_of(function: Callable[..., Any]) -> dict[str, str]:
-    """Return what the docstring of a function says of each parameter."""
-    found = _ARGUMENTS.search(docstring(function) + "\n")
-    pairs = _ARGUMENT.findall(found[1]) if found else []
-    return {name.removesuffix("_"): " ".join(words.split()) for name, words in pairs}
 
 
 class Power:

@@ -31,7 +31,7 @@ class Signatures:
     believe the service to be, beside the Host header."""
 
     prefix: str
-    public_urls: tuple[str, ...] = ()
+    public_urls: Sequence[str] = ()
 
     @property
     def key_name(self) -> str:

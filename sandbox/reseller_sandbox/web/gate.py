@@ -7,6 +7,7 @@ to a server on the same machine, and a name of its own can be made to lead there
 from __future__ import annotations
 
 import hmac
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from ipaddress import ip_address
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from reseller_sandbox.core.refusals import (
     FOREIGN_HOST,
     Refused,
 )
+from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.web.generation import Incoming
 
 #: The header that carries the control token.
@@ -39,17 +41,12 @@ _NOBODYS = frozenset({"example", "internal", "invalid", "localhost", "test"})
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
-class Unguarded(ValueError):
-    """The control interface would stand open to others, or its token is none; the message says what to do."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gate:
     """Lets requests in to the control interface, or refuses them.
 
     ``token`` is what each must carry; None asks for nothing. ``open`` is the word that whoever reaches the
     server may come in. ``public_urls`` are where the service is believed to be: pages of theirs may come in.
-    Raises ``Unguarded`` for a token that no header could carry, and for a token that is not asked for.
     """
 
     #: What the gate refuses by, in the order of the checks.
@@ -57,15 +54,7 @@ class Gate:
 
     token: str | None = field(default=None, repr=False)
     open: bool = False
-    public_urls: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if self.token is None:
-            return
-        if not self.token or not all("!" <= letter <= "~" for letter in self.token):
-            raise Unguarded("a control token has one or more printable ASCII characters, and no spaces")
-        if self.open:
-            raise Unguarded("either a control token is wanted or the control interface is open, not both")
+    public_urls: Sequence[str] = ()
 
     @property
     def credentials(self) -> tuple[str, ...]:
@@ -105,9 +94,9 @@ class Gate:
 
 
 def require_guard(host: str, token: str | None, open_: bool) -> None:
-    """Raise ``Unguarded`` when others could reach a server on ``host`` and nothing keeps them out."""
+    """Raise ``BadSetting`` when others could reach a server on ``host`` and nothing keeps them out."""
     if token is None and not open_ and not is_loopback(host):
-        raise Unguarded(
+        raise BadSetting(
             f"{host or 'every address'} can be reached from other machines: set a token for the control "
             "interface (--control-token TOKEN), or say that it needs none (--control-open)"
         )

@@ -2,21 +2,8 @@
 
 from reseller_sandbox.worlds.fixtures import Fixtures
 from reseller_sandbox.worlds.journal import Entry, Journal
-from reseller_sandbox.worlds.limits import Limits
 from reseller_sandbox.worlds.moment import Moment
 from reseller_sandbox.worlds.registry import DEFAULT, Engine, Fork
 from reseller_sandbox.worlds.world import Line, Outcome, World
 
-__all__ = [
-    "DEFAULT",
-    "Engine",
-    "Entry",
-    "Fixtures",
-    "Fork",
-    "Journal",
-    "Limits",
-    "Line",
-    "Moment",
-    "Outcome",
-    "World",
-]
+__all__ = ["DEFAULT", "Engine", "Entry", "Fixtures", "Fork", "Journal", "Line", "Moment", "Outcome", "World"]

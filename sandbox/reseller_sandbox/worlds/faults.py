@@ -124,7 +124,7 @@ class Faults:
         return reading.read_rules(given, self._vocabulary, taken, place, self._world.now())
 
     def _put(self, there: tuple[FaultRule, ...], rules: tuple[reading.Read, ...]) -> Placed:
-        count, limit = len(there) + len(rules), self._world.limits.faults
+        count, limit = len(there) + len(rules), self._world.limits.max_faults
         if count > limit:
             raise Refused(TOO_MANY_FAULTS, count=count, limit=limit, setting="--max-faults")
         self._set((*there, *(one.rule for one in rules)), {one.rule.name: one.counted for one in rules})

@@ -16,8 +16,8 @@ from reseller_sandbox.core.model import LedgerEntry
 from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refusal, Refused
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule
+from reseller_sandbox.limits import Limits
 from reseller_sandbox.worlds import redact
-from reseller_sandbox.worlds.limits import Limits
 from reseller_sandbox.worlds.moment import Moment
 
 
@@ -125,19 +125,19 @@ class Entry:
 
 
 class Journal:
-    """The latest entries, up to ``limits.requests`` of them; older ones are dropped, and counted."""
+    """The latest entries, up to ``limits.journal`` of them; older ones are dropped, and counted."""
 
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
-        self._entries: deque[Entry] = deque(maxlen=limits.requests)
+        self._entries: deque[Entry] = deque(maxlen=limits.journal)
         self._lock = threading.Lock()
         self.dropped = 0
 
     def add(self, entry: Entry) -> None:
         """Take an entry, shorten what is too long of it, and drop the oldest when there are too many."""
-        entry = _shortened(entry, self._limits.body)
+        entry = _shortened(entry, self._limits.journal_body)
         with self._lock:
-            if len(self._entries) == self._limits.requests:
+            if len(self._entries) == self._limits.journal:
                 self.dropped += 1
             later = []
             while self._entries and self._entries[-1].number > entry.number:
@@ -168,7 +168,7 @@ class Journal:
     def replace(self, entries: Iterable[Entry]) -> None:
         """Hold ``entries`` instead."""
         with self._lock:
-            self._entries = deque(entries, maxlen=self._limits.requests)
+            self._entries = deque(entries, maxlen=self._limits.journal)
 
     def clear(self) -> None:
         """Forget every entry."""

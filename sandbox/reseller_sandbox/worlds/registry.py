@@ -185,13 +185,13 @@ class Engine:
     def _may_take(self, name: str | None) -> str:
         """The name of the next world, if there may be one."""
         with self._lock:
-            if stopwatch() - self._swept > SWEEP or len(self._by_name) >= self.limits.worlds:
+            if stopwatch() - self._swept > SWEEP or len(self._by_name) >= self.limits.max_worlds:
                 self._drop_idle()
-            if len(self._by_name) >= self.limits.worlds:
+            if len(self._by_name) >= self.limits.max_worlds:
                 raise Refused(
                     TOO_MANY_WORLDS,
                     count=len(self._by_name),
-                    limit=self.limits.worlds,
+                    limit=self.limits.max_worlds,
                     setting="--max-worlds",
                 )
             if name is None:
@@ -207,7 +207,7 @@ class Engine:
             return name
 
     def _beginning(self, wanted: Fork) -> Moment:
-        begin = replace(self._source(wanted), log=EventLog(self.limits.events))
+        begin = replace(self._source(wanted), log=EventLog(self.limits.max_events))
         if wanted.now is not None and wanted.fixture is None and wanted.state is None:
             instant = wanted.now
             begin, _ = to(lambda _: instant)(begin)
@@ -229,7 +229,7 @@ class Engine:
         return history_points.find(world, wanted.point)
 
     def _bounded(self, begin: Moment) -> Moment:
-        count, limit = len(begin.faults.rules), self.limits.faults
+        count, limit = len(begin.faults.rules), self.limits.max_faults
         if count > limit:
             raise Refused(TOO_MANY_FAULTS, count=count, limit=limit, setting="--max-faults")
         return begin
@@ -284,10 +284,10 @@ class Engine:
                 self._forget(world, self._expired())
 
     def _expired(self) -> str:
-        return f"nobody used for {self.limits.idle:g} seconds (--world-idle)"
+        return f"nobody used for {self.limits.world_idle:g} seconds (--world-idle)"
 
     def _is_idle(self, world: World) -> bool:
-        limit = self.limits.idle
+        limit = self.limits.world_idle
         return bool(limit) and world is not self.default and self.idle(world) > limit
 
 

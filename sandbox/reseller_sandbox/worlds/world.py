@@ -14,12 +14,12 @@ from reseller_sandbox.core.clock import Clock, stopwatch
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.refusals import TOO_MANY_SNAPSHOTS, UNKNOWN_BRANCH, UNKNOWN_SNAPSHOT, Refused
 from reseller_sandbox.core.state import Change, Draft, State
+from reseller_sandbox.limits import Limits
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.diff import settings
 from reseller_sandbox.worlds.eventlog import Deed, Event, EventLog
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.journal import Entry, Journal
-from reseller_sandbox.worlds.limits import Limits
 from reseller_sandbox.worlds.moment import Journey, Moment
 from reseller_sandbox.worlds.turn import Busy, Turn, hurried
 
@@ -63,8 +63,8 @@ class World:
         self.number = number
         self.limits = limits
         self.used = stopwatch()
-        if moment.log.limit != limits.events:
-            moment = replace(moment, log=replace(moment.log, limit=limits.events))
+        if moment.log.limit != limits.max_events:
+            moment = replace(moment, log=replace(moment.log, limit=limits.max_events))
         self.first = self.origin = moment
         self.inherited = Inherited()
         self.journal = Journal(limits)
@@ -259,7 +259,7 @@ class World:
         """Go on from another beginning; answers the branch that keeps what the world was."""
         with self.lock, self.acting("import"):
             left = self._leave()
-            origin = replace(origin, log=EventLog(self.limits.events))
+            origin = replace(origin, log=EventLog(self.limits.max_events))
             self.origin = origin
             self.moment = _again(origin)
             self.journal.clear()
@@ -271,11 +271,11 @@ class World:
         Refuses with ``too_many_snapshots``.
         """
         with self.lock, self.acting("snapshots.create", name=name):
-            if name not in self.snapshots and len(self.snapshots) >= self.limits.snapshots:
+            if name not in self.snapshots and len(self.snapshots) >= self.limits.max_snapshots:
                 raise Refused(
                     TOO_MANY_SNAPSHOTS,
                     count=len(self.snapshots),
-                    limit=self.limits.snapshots,
+                    limit=self.limits.max_snapshots,
                     setting="--max-snapshots",
                 )
             kept = self.snapshots[name] = Line(name, self.present(), self.journal.entries)
@@ -352,7 +352,7 @@ class World:
         branch = Line(f"b{self._left}", self.moment.at(self.now()), self.journal.entries)
         self.branches[branch.name] = branch
         self._doing.deed.effect["branch"] = branch.name
-        while len(self.branches) > self.limits.branches:
+        while len(self.branches) > self.limits.max_branches:
             del self.branches[next(iter(self.branches))]
         return branch
 

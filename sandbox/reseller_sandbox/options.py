@@ -1,0 +1,67 @@
+"""The options by which commands take settings; each follows from the declaration of its setting."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import click
+
+from reseller_sandbox.console import give_up
+from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.core.values import MOST
+from reseller_sandbox.settings import BadSetting, ServerSettings, help_of, settings_of
+from reseller_sandbox.sources import around, from_words, option, over, variable
+
+
+class Options:
+    """The options for the settings of these names, or for all of them."""
+
+    def __init__(self, *names: str) -> None:
+        self._known = [one for one in settings_of(ServerSettings) if not names or one.name in names]
+
+    @cached_property
+    def click(self) -> list[click.Option]:
+        """The options as click knows them."""
+        lines = help_of(ServerSettings)
+        return [_option(one, lines[one.name]) for one in self._known]
+
+    def settled(self, words: dict[str, Any]) -> dict[str, Any]:
+        """Return what the words say, and the environment and a file; take the words away.
+
+        End the program where one of them is wrong.
+        """
+        given = {one.name: words.pop(one.name) for one in self._known}
+        told = {name: value for name, value in given.items() if value not in (None, ())}
+        try:
+            return over(around(self._known), from_words(self._known, told))
+        except BadSetting as problem:
+            give_up(str(problem))
+
+
+def _option(one: Parameter, about: str) -> click.Option:
+    shape = one.kind.shape
+    name = f"{option(one)}/--no-{option(one)[2:]}" if shape.get("type") == "boolean" else option(one)
+    extra = [f"env var: {variable(one)}"]
+    if one.default not in (None, (), False):
+        extra.append(f"default: {one.default}")
+    if "minimum" in shape:
+        most = shape.get("maximum", MOST)
+        extra.append(f"from {shape['minimum']}" if most == MOST else f"from {shape['minimum']} to {most}")
+    return click.Option(
+        [name, one.name],
+        default=None,
+        multiple=one.kind.spoken is None,
+        metavar=_metavar(shape),
+        help=f"{about}  [{'; '.join(extra)}]",
+    )
+
+
+_METAVARS = {"integer": "INTEGER", "number": "SECONDS", "object": "NAME=VALUE", "boolean": None}
+
+
+def _metavar(shape: Any) -> str | None:
+    if "enum" in shape:
+        return f"[{'|'.join(shape['enum'])}]"
+    by_format = {"path": "PATH", "date-time": "INSTANT"}.get(shape.get("format", ""), "TEXT")
+    return _METAVARS.get(shape["type"], by_format)

@@ -1,0 +1,127 @@
+"""Where settings come from besides a call: the environment, and a ``pyproject.toml``.
+
+What is told nearer to the call counts: an argument, then the environment, then the file, then the default.
+Assumptions count one by one.
+"""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from reseller_sandbox.core.signatures import Parameter, read
+from reseller_sandbox.core.values import complaint
+from reseller_sandbox.settings import FILE, FIXTURE, BadSetting, ServerSettings, settings_of
+
+_FILE = "pyproject.toml"
+_TABLE = "reseller_sandbox"
+_SWITCH = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
+
+
+def option(one: Parameter) -> str:
+    """Return the option for a setting; it is given once for each item of a list, and so in the singular."""
+    name = one.name.replace("_", "-")
+    return f"--{name.removesuffix('s') if one.kind.shape.get('type') == 'array' else name}"
+
+
+def variable(one: Parameter) -> str:
+    """Return the variable of the environment for a setting."""
+    return f"RESELLER_SANDBOX{option(one)[1:]}".replace("-", "_").upper()
+
+
+def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:
+    """Return what of ``known`` the environment and a file say, from ``folder`` or here upwards.
+
+    Raises ``BadSetting``.
+    """
+    try:
+        in_file = from_file(folder or Path.cwd())
+    except FileNotFoundError:  # the working directory is gone
+        in_file = {}
+    names = {one.name for one in known}
+    return over({name: in_file[name] for name in in_file if name in names}, from_environment(known))
+
+
+def over(farther: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of two sources: the nearer one counts, of assumptions for each that it names."""
+    both = {
+        name: {**value, **nearer[name]}
+        for name, value in farther.items()
+        if isinstance(value, Mapping) and isinstance(nearer.get(name), Mapping)
+    }
+    return {**farther, **nearer, **both}
+
+
+def from_environment(known: Sequence[Parameter]) -> dict[str, Any]:
+    """Return what the environment says; a variable that is empty says nothing. Raises ``BadSetting``."""
+    words = {one.name: os.environ.get(variable(one), "") for one in known}
+    return from_words(known, {name: word for name, word in words.items() if word}, variable)
+
+
+def from_words(
+    known: Sequence[Parameter], given: Mapping[str, Any], spelt: Callable[[Parameter], str] = option
+) -> dict[str, Any]:
+    """Return what words say; complaints name each setting as it is ``spelt``. Raises ``BadSetting``."""
+    names = {spelt(one): one.name for one in known}
+    told = {spelt(one): _value(one, given[one.name]) for one in known if one.name in given}
+    found, wrong = read([replace(one, name=spelt(one)) for one in known], told)
+    if wrong:
+        raise BadSetting(complaint(wrong))
+    return {names[name]: value for name, value in found.items()}
+
+
+def _value(one: Parameter, words: Any) -> Any:
+    """Return what JSON would have for the words of a setting; those of a list are apart, or have spaces."""
+    sort = one.kind.shape.get("type")
+    if sort in ("array", "object"):
+        parts = words.split() if isinstance(words, str) else list(words)
+        pairs = [part.partition("=") for part in parts]
+        if sort == "array" or not all(mark and name for name, mark, _ in pairs):
+            return parts
+        return {name.strip(): value.strip() for name, _, value in pairs}
+    if sort == "boolean" and isinstance(words, str):
+        return _SWITCH.get(words.lower(), words)
+    return one.kind.spoken(words) if one.kind.spoken is not None and isinstance(words, str) else words
+
+
+def from_file(folder: Path) -> dict[str, Any]:
+    """Return what the nearest ``pyproject.toml`` with a table for this says, from ``folder`` upwards.
+
+    Paths in it start from its own folder. Raises ``BadSetting``, with the file and the key.
+    """
+    for place in (folder, *folder.parents):
+        path = place / _FILE
+        table = _table(path)
+        if table is not None:
+            known = settings_of(ServerSettings)
+            beside = {one.name for one in known if one.kind in (FIXTURE, FILE)}
+            told = {name: _beside(place, value) if name in beside else value for name, value in table.items()}
+            found, wrong = read(known, told)
+            if wrong:
+                raise BadSetting(complaint([f"{path}: [tool.{_TABLE}] {problem}" for problem in wrong]))
+            return found
+    return {}
+
+
+def _table(path: Path) -> Mapping[str, Any] | None:
+    try:
+        tool = tomllib.loads(path.read_bytes().decode()).get("tool", {})
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+    except OSError as problem:
+        raise BadSetting(f"{path}: {problem.strerror}") from None
+    except ValueError as problem:
+        raise BadSetting(f"{path}: {problem}") from None
+    table = tool.get(_TABLE) if isinstance(tool, Mapping) else None
+    if table is None or isinstance(table, Mapping):
+        return table
+    raise BadSetting(f"{path}: [tool.{_TABLE}] must be a table")
+
+
+def _beside(folder: Path, value: Any) -> Any:
+    """Return a path as it is from here, where it is one to a file from ``folder``."""
+    return str(folder / value) if isinstance(value, str) and (folder / value).is_file() else value
