@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -107,6 +108,27 @@ def check(files: tuple[str, ...]) -> None:
             held = (_count(len(state.zones), "zone"), _count(accounts, "account"))
             click.echo(f"{file}: good ({', '.join(held)}, {_count(len(state.orders), 'order')})")
     sys.exit(1 if failed else 0)
+
+
+@main.group("fixture")
+def fixture_format() -> None:
+    """Show the format of fixtures."""
+
+
+@fixture_format.command("schema")
+def fixture_schema() -> None:
+    """Print its JSON Schema, by which editors complete and check a fixture."""
+    from reseller_sandbox.fixture.schema import json_schema
+
+    click.echo(json.dumps(json_schema(), indent=2))
+
+
+@fixture_format.command("example")
+def fixture_example() -> None:
+    """Print an example of every section, with each key there is and what it says."""
+    from reseller_sandbox.fixture.schema import example
+
+    click.echo(example(), nl=False)
 
 
 @main.command()

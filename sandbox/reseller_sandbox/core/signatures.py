@@ -6,7 +6,7 @@ Each is annotated with a kind of ``core.values``; what can be told follows from 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, Required, Unpack, get_args, get_origin, get_type_hints
@@ -22,19 +22,26 @@ Place = Literal["segment", "argument", "option"]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One thing that an action or a power is told, or may be told; ``default`` is what stands for nothing."""
+    """One thing that an action or a power is told, or may be told; ``default`` is what stands for nothing.
+
+    ``words`` say what it is, where its annotation does.
+    """
 
     name: str
     kind: Kind[Any]
     required: bool
     place: Place = "option"
     default: Any = None
+    words: str = ""
 
 
 def kind_of(annotated: Any) -> Kind[Any]:
     """Return the kind in an annotation, which may also allow None."""
-    found = (part for one in (annotated, *get_args(annotated)) for part in getattr(one, "__metadata__", ()))
-    return next(part for part in found if isinstance(part, Kind))
+    return next(part for part in _metadata(annotated) if isinstance(part, Kind))
+
+
+def _metadata(annotated: Any) -> Iterator[Any]:
+    return (part for one in (annotated, *get_args(annotated)) for part in getattr(one, "__metadata__", ()))
 
 
 _PLACES: Mapping[Any, Place] = {
@@ -62,11 +69,16 @@ def declared(function: Callable[..., Any]) -> tuple[Parameter, ...]:
 
 
 def group(typed: type) -> tuple[Parameter, ...]:
-    """Return the parameters that the keys of a TypedDict are: those marked ``Required`` must be given."""
+    """Return the parameters that the keys of a TypedDict are: those marked ``Required`` must be given.
+
+    An annotation may have the words of its key beside the kind.
+    """
     found = []
-    for name, hint in get_type_hints(typed, include_extras=True).items():
+    for key, hint in get_type_hints(typed, include_extras=True).items():
         required = get_origin(hint) is Required
-        found.append(Parameter(name, kind_of(get_args(hint)[0] if required else hint), required))
+        said = get_args(hint)[0] if required else hint
+        words = next((part for part in _metadata(said) if isinstance(part, str)), "")
+        found.append(Parameter(key.removesuffix("_"), kind_of(said), required, words=words))
     return tuple(found)
 
 
@@ -149,7 +161,9 @@ def object_shape(known: Sequence[Parameter]) -> Mapping[str, object]:
     """Return the JSON Schema of an object whose keys are ``known``."""
     return {
         "type": "object",
-        "properties": {one.name: dict(one.kind.shape) for one in known},
+        "properties": {
+            one.name: {**one.kind.shape, **({"description": one.words} if one.words else {})} for one in known
+        },
         "required": [one.name for one in known if one.required],
         "additionalProperties": False,
     }

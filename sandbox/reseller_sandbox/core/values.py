@@ -33,6 +33,7 @@ _LONGEST_WAIT = 10**11
 _MOST_PROBLEMS = 20
 _COMPARED = 60
 _FEW = 12
+_UNBOUNDED = 10**15
 
 #: The largest number that a limit takes; past it nothing is limited any more.
 MOST = 10**9
@@ -174,7 +175,8 @@ def whole(low: int, high: int) -> Kind[int]:
     def read(given: Any) -> int:
         if isinstance(given, int) and not isinstance(given, bool) and low <= given <= high:
             return given
-        raise ValueError(f"must be a whole number from {low} to {high}")
+        bounds = f"from {low} to {high}" if high < _UNBOUNDED else f"of {low} or more"
+        raise ValueError(f"must be a whole number {bounds}")
 
     def spoken(word: str) -> Any:
         digits = word.removeprefix("-")
