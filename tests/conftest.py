@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from hypothesis import settings
 
 from reseller_sandbox import Sandbox
+from tests import thorough
 from tests.clients import Api, Socket
 from tests.documented import documented
 from tests.registry import REGISTRY, connect
 from tests.rendered import every_entry
 
-settings.register_profile("repeatable", derandomize=True, deadline=None, max_examples=60, database=None)
-settings.load_profile("repeatable")
+thorough.load()
 
 
 @pytest.fixture(autouse=True)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from reseller_sandbox.core.ordered import Ordered
+from tests.thorough import tries
 
 Key = tuple[int, int]
 KEYS = st.tuples(st.integers(0, 5), st.integers(0, 60))
@@ -34,7 +35,7 @@ def test_it_is_a_sorted_list(changes: list[tuple[bool, Key]]) -> None:
     _same(made, model)
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(10))
 @given(st.permutations(range(1200)), st.integers(0, 1200))
 def test_it_stays_sound_over_many_nodes(order: list[int], left: int) -> None:
     """Filled with over a thousand keys in any order and emptied in another, key by key."""
@@ -94,7 +95,7 @@ class Persistence(RuleBasedStateMachine):
             assert list(made) == model
 
 
-Persistence.TestCase.settings = settings(max_examples=20, stateful_step_count=25)
+Persistence.TestCase.settings = settings(max_examples=tries(8), stateful_step_count=25)
 TestPersistence = Persistence.TestCase
 
 

@@ -12,6 +12,7 @@ from reseller_sandbox import Sandbox
 from tests.clients import Answer, person
 from tests.registry import REGISTRY, connect
 from tests.soundness import assert_sound
+from tests.thorough import tries
 
 D = "/v3/domains"
 WHO = st.sampled_from(["main", "other", "poor"])
@@ -183,5 +184,5 @@ class AnySequence(RuleBasedStateMachine):
         assert due is None or due[0] > self.sandbox.clock.now
 
 
-AnySequence.TestCase.settings = settings(max_examples=40, stateful_step_count=30)
+AnySequence.TestCase.settings = settings(max_examples=tries(12), stateful_step_count=30)
 TestAnySequence = AnySequence.TestCase

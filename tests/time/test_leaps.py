@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reseller_sandbox import Sandbox
 from tests.registry import REGISTRY
 from tests.soundness import assert_sound
+from tests.thorough import tries
 
 DAYS = 500
 NAMES = ("active.com", "second.com", "wanted.com", "arriving.com", "leaving.com", "meagre.com", "overdue.com")
@@ -45,7 +46,7 @@ def world(plans: list[Any]) -> Sandbox:
     return sandbox
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(8))
 @given(planned, st.lists(st.integers(0, DAYS), max_size=8))
 def test_one_leap_equals_any_steps(plans: list[Any], stops: list[int]) -> None:
     """The same events in the same order, the same state, and the books balance."""

@@ -17,6 +17,7 @@ from reseller_sandbox.core.model import ROLES
 from tests import registry
 from tests.clients import Answer, Api, InProcess, person
 from tests.soundness import assert_sound
+from tests.thorough import tries
 from tests.v2.client import REGISTRY, Client, connect
 from tests.v2.works import CARD
 
@@ -302,4 +303,4 @@ class BothGenerations(RuleBasedStateMachine):
 class TestBothGenerations(BothGenerations.TestCase):  # type: ignore[misc,valid-type]
     """Runs it."""
 
-    settings = settings(max_examples=25, stateful_step_count=30, deadline=None)
+    settings = settings(max_examples=tries(8), stateful_step_count=30, deadline=None)

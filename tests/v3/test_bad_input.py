@@ -14,6 +14,7 @@ from reseller_sandbox.v3.interface import V3
 from tests.clients import Answer, Api, person
 from tests.registry import REGISTRY, connect
 from tests.shapes import AVAILABILITY, fits
+from tests.thorough import tries
 from tests.wrong import BROKEN_BODIES, PARTS, encoded, spoiled
 
 ROWS = {row.id: row for row in V3.endpoints}
@@ -213,7 +214,7 @@ SEGMENTS = st.sampled_from([*WORDS, "_worlds", "default", "_sandbox", "active.co
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=tries(50))
 @given(
     method=st.sampled_from(["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]),
     segments=st.lists(SEGMENTS, max_size=6),
@@ -244,7 +245,7 @@ JSON_VALUES = st.recursive(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=tries(50))
 @given(st.sampled_from(sorted(GOOD)), st.data())
 def test_any_values_have_an_answer(shared: tuple[Sandbox, Api], operation: str, data: st.DataObject) -> None:
     """Good bodies in which any of the parts are replaced or removed at random."""

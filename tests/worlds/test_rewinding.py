@@ -10,6 +10,7 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import Refused
 from tests.clients import Answer, Api
 from tests.registry import REGISTRY
+from tests.thorough import tries
 from tests.worlds.control import Control, control, inside, money_of, register, renew
 
 
@@ -221,7 +222,7 @@ _STEPS = st.lists(
 )
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(10))
 @given(steps=_STEPS, at=st.integers(0, 7))
 def test_any_history_can_be_rewound_and_lived_again(steps: list[tuple[str, str, int]], at: int) -> None:
     """Wherever a history is rewound to, the rest of it comes out the same, state and bytes."""

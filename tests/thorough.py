@@ -1,0 +1,25 @@
+"""How many examples property tests try: few in `make test`, many more in `make test-all`."""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+#: How many times as many examples are tried where time does not matter.
+_MORE = 5
+
+THOROUGH = os.environ.get("TESTS_THOROUGH") == "1"
+
+
+def tries(count: int) -> int:
+    """How many examples to try where ``count`` of them are usual."""
+    return count * _MORE if THOROUGH else count
+
+
+def load() -> None:
+    """Let hypothesis try as many examples as is wanted, the same ones every time."""
+    settings.register_profile(
+        "repeatable", derandomize=True, deadline=None, max_examples=tries(25), database=None
+    )
+    settings.load_profile("repeatable")
