@@ -16,7 +16,7 @@ from flask.testing import EnvironBuilder, FlaskClient
 from reseller_sandbox.assembly import assemble, open_worlds, server_of, vocabulary
 from reseller_sandbox.core.clock import instant_given
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.values import nearest
+from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.inworld import InWorld
 from reseller_sandbox.powers.advice import Advice
 from reseller_sandbox.powers.assumptions import Assumptions

@@ -10,7 +10,7 @@ from openapi_spec_validator import validate
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import parameters
+from reseller_sandbox.core.parts import keys
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.faults import KINDS, When
 from tests.registry import REGISTRY
@@ -21,9 +21,9 @@ COUNTS = ("matched", "struck", "spent")
 
 WORDS = strategies.sampled_from(
     [
-        *sorted({key for kind in KINDS.values() for key in parameters(kind)}),
-        *parameters(Match),
-        *parameters(When),
+        *sorted({key for kind in KINDS.values() for key in keys(kind)}),
+        *keys(Match),
+        *keys(When),
         *("kind", "name", "match", "when", "preset", "other"),
     ]
 )
@@ -74,7 +74,7 @@ def test_list_add_replace_remove_and_clear(client):
     ("method", "path", "body", "status", "error", "message"),
     [
         ("PUT", "", {"rules": [{"kind": "hang"}, {"kind": "hang", "when": {"chance": 2}}]}, 400,
-         "invalid_parameter", "rules[1].when.chance must lie between 0 and 1."),
+         "invalid_parameter", "rules[1].when.chance must be a number from 0 to 1, not 2."),
         ("PUT", "", {"rules": {}}, 400, "invalid_parameter", "rules must be an array."),
         ("PUT", "", {}, 400, "invalid_parameter", "rules is missing."),
         ("PUT", "", {"rules": [], "rule": 1}, 400, "invalid_parameter", "rule is not known here."),

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from difflib import get_close_matches
 from typing import Any, cast
+
+from reseller_sandbox.core.spelling import nearest
 
 PROFILES = ("documented", "observed")
 
@@ -487,9 +488,7 @@ class Assumptions:
         changed: dict[str, Any] = {}
         for name, given in values.items():
             if name not in known:
-                near = get_close_matches(name[:100], known, 1, 0.4)
-                hint = f"; the nearest is {near[0]}" if near else ""
-                raise BadAssumption(f"{_short(name)} is no assumption{hint}")
+                raise BadAssumption(f"{_short(name)} is no assumption{nearest(name, known, 0.4)}")
             about = known[name].metadata
             changed[known[name].name] = _read(about["kind"], about["values"], given, name)
         return replace(self, **changed)

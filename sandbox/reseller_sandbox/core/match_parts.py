@@ -1,9 +1,8 @@
-"""What the parts of a match take beside globs: names, methods, outcomes, headers, what a body holds."""
+"""What the parts of a match take: globs, names, methods, outcomes, headers, what a body holds."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -11,136 +10,80 @@ from reseller_sandbox.core.clock import parse_instant, wire
 from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.names import BadName, normalise, to_unicode
 from reseller_sandbox.core.paths import Path
-from reseller_sandbox.core.takes import Like
+from reseller_sandbox.core.values import Kind, several
 
 #: The most items of an object, and how deep a body is looked into.
 _KEYS = 50
 _DEEPEST = 50
 
+_GLOBS = 100
 _LONGEST_WORD = 100
 
 
-class DomainGlob(Like):
-    """A glob of names, in whichever form."""
+def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, ...]]:
+    """Return the kind of globs, each as ``spelt`` writes it."""
 
-    __slots__ = ()
+    def read(given: Any) -> Glob:
+        if isinstance(given, Glob):
+            return given
+        if not isinstance(given, str):
+            raise ValueError("must be text")
+        return Glob(spelt(Glob(given).text))
 
-    def read(self, given: Any) -> Glob:
-        """Read the glob, as people write the names it means."""
-        glob = Like.read(self, given)
-        try:
-            return Glob(to_unicode(normalise(glob.text)))
-        except BadName:
-            return Glob(glob.text.lower())
-
-
-class MethodGlob(Like):
-    """A glob of methods."""
-
-    __slots__ = ()
-
-    def read(self, given: Any) -> Glob:
-        """Read the glob in upper case."""
-        return Glob(Like.read(self, given).text.upper())
+    return several(Kind({"type": "string"}, read, lambda glob: glob.text, says=says), _GLOBS)
 
 
-@dataclass(frozen=True, slots=True)
-class OutcomeWord:
-    """A word for what the client was told, or a status."""
+def name_spelt(glob: str) -> str:
+    """Return a glob of names as people write the names it means."""
+    try:
+        return to_unicode(normalise(glob))
+    except BadName:
+        return glob.lower()
 
-    says: str = "ok, refused, fault, an error's name, or a status such as 404 or 4xx"
 
-    @property
-    def schema(self) -> dict[str, object]:
-        """Return a string."""
-        return {"type": "string"}
-
-    def read(self, given: Any) -> str:
-        """Read the word; whether there is such an error is for ``unknown_words`` to see."""
-        if not isinstance(given, str) or not 0 < len(given) <= _LONGEST_WORD:
-            raise ValueError(f"must be {self.says}")
+def _outcome(given: Any) -> str:
+    """Read the word; whether there is such an error is for ``unknown_words`` to see."""
+    if isinstance(given, str) and 0 < len(given) <= _LONGEST_WORD:
         return given
-
-    def write(self, value: Any) -> Any:
-        """Return the word."""
-        return value
+    raise ValueError(f"must be {_OUTCOMES}")
 
 
-@dataclass(frozen=True, slots=True)
-class SinceWhen:
-    """An instant, or the name of a request."""
-
-    says: str = "an instant, or the name of a request (r12), after which it came"
-
-    @property
-    def schema(self) -> dict[str, object]:
-        """Return a string."""
-        return {"type": "string"}
-
-    def read(self, given: Any) -> datetime | int:
-        """Read the instant, or the request's number."""
-        text = given.isoformat() if isinstance(given, datetime) else given
-        digits = text[1:] if isinstance(text, str) and text.startswith("r") else ""
-        if digits.isascii() and digits.isdigit() and len(digits) < 19:
-            return int(digits)
-        try:
-            return parse_instant(text if isinstance(text, str) else "")
-        except ValueError:
-            raise ValueError("takes an instant or the name of a request (r12)") from None
-
-    def write(self, value: Any) -> str:
-        """Return it as it is given."""
-        return wire(value) if isinstance(value, datetime) else f"r{value}"
+def _since(given: Any) -> datetime | int:
+    if isinstance(given, int) and not isinstance(given, bool):
+        return given
+    text = given.isoformat() if isinstance(given, datetime) else given
+    digits = text[1:] if isinstance(text, str) and text.startswith("r") else ""
+    if digits.isascii() and digits.isdigit() and len(digits) < 19:
+        return int(digits)
+    try:
+        return parse_instant(text if isinstance(text, str) else "")
+    except ValueError:
+        raise ValueError("takes an instant or the name of a request (r12)") from None
 
 
-@dataclass(frozen=True, slots=True)
-class GlobsByName:
-    """Headers or elements of a query by name, each with a glob, or with None where it may not be there."""
-
-    says: str = "an object of names, each with a glob of its value, or with null where it must be absent"
-
-    @property
-    def schema(self) -> dict[str, object]:
-        """Return an object."""
-        return {"type": "object", "additionalProperties": {"type": ["string", "null"]}}
-
-    def read(self, given: Any) -> tuple[tuple[str, Glob | None], ...]:
-        """Read the names with their globs."""
-        if not isinstance(given, Mapping) or not 0 < len(given) <= _KEYS:
-            raise ValueError(f"must be {self.says}")
-        if not all(
-            isinstance(name, str) and (isinstance(value, str | None)) for name, value in given.items()
-        ):
-            raise ValueError(f"must be {self.says}")
+def _by_name(given: Any) -> tuple[tuple[str, Glob | None], ...]:
+    if isinstance(given, tuple):
+        return given
+    if (
+        isinstance(given, Mapping)
+        and 0 < len(given) <= _KEYS
+        and all(isinstance(name, str) and isinstance(value, str | None) for name, value in given.items())
+    ):
         return tuple((name, None if value is None else Glob(value)) for name, value in given.items())
-
-    def write(self, value: Any) -> dict[str, str | None]:
-        """Return the names with the texts of their globs."""
-        return {name: None if glob is None else glob.text for name, glob in value}
+    raise ValueError(f"must be {_BY_NAME}")
 
 
-@dataclass(frozen=True, slots=True)
-class GlobsByPath:
-    """Paths into a JSON value, each with what is to be found there."""
-
-    says: str = "an object of paths, each with a glob or another JSON value"
-
-    @property
-    def schema(self) -> dict[str, object]:
-        """Return an object."""
-        return {"type": "object"}
-
-    def read(self, given: Any) -> tuple[tuple[Path, Any], ...]:
-        """Read the paths; globs within the values are made here, once."""
-        if not isinstance(given, Mapping) or not 0 < len(given) <= _KEYS:
-            raise ValueError(f"must be {self.says}")
-        if not all(isinstance(text, str) for text in given):
-            raise ValueError(f"must be {self.says}")
+def _by_path(given: Any) -> tuple[tuple[Path, Any], ...]:
+    """Read the paths; globs within the values are made here, once."""
+    if isinstance(given, tuple):
+        return given
+    if (
+        isinstance(given, Mapping)
+        and 0 < len(given) <= _KEYS
+        and all(isinstance(text, str) for text in given)
+    ):
         return tuple((Path.parse(text), _globbed(value)) for text, value in given.items())
-
-    def write(self, value: Any) -> dict[str, Any]:
-        """Return the texts of the paths with their values."""
-        return {path.text: plain(wanted) for path, wanted in value}
+    raise ValueError(f"must be {_BY_PATH}")
 
 
 def plain(wanted: Any) -> Any:
@@ -160,3 +103,30 @@ def _globbed(value: Any, depth: int = 0) -> Any:
     if isinstance(value, list | tuple):
         return [_globbed(one, depth + 1) for one in value]
     return Glob(value) if isinstance(value, str) and {"*", "?"} & set(value) else value
+
+
+_OUTCOMES = "ok, refused, fault, an error's name, or a status such as 404 or 4xx"
+_BY_NAME = "an object of names, each with a glob of its value, or with null where it must be absent"
+_BY_PATH = "an object of paths, each with a glob or another JSON value"
+
+OUTCOME_WORDS = several(Kind({"type": "string"}, _outcome, says=_OUTCOMES), _GLOBS)
+SINCE = Kind(
+    {"type": "string"},
+    _since,
+    lambda since: wire(since) if isinstance(since, datetime) else f"r{since}",
+    says="an instant, or the name of a request (r12), after which it came",
+)
+GLOBS_BY_NAME = Kind(
+    {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
+    _by_name,
+    lambda value: {name: None if glob is None else glob.text for name, glob in value},
+    None,
+    _BY_NAME,
+)
+GLOBS_BY_PATH = Kind(
+    {"type": "object"},
+    _by_path,
+    lambda value: {path.text: plain(wanted) for path, wanted in value},
+    None,
+    _BY_PATH,
+)

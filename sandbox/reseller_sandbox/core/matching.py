@@ -11,18 +11,18 @@ from typing import Any, NamedTuple, Protocol
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.globs import Glob, any_matches
 from reseller_sandbox.core.match_parts import (
-    DomainGlob,
-    GlobsByName,
-    GlobsByPath,
-    MethodGlob,
-    OutcomeWord,
-    SinceWhen,
+    GLOBS_BY_NAME,
+    GLOBS_BY_PATH,
+    OUTCOME_WORDS,
+    SINCE,
+    name_spelt,
+    patterns,
     plain,
 )
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.paths import Path
-from reseller_sandbox.core.takes import Like, Several, Switch
+from reseller_sandbox.core.values import SWITCH
 
 #: What stands for the operation of a request that no operation takes.
 NO_OPERATION = "-"
@@ -31,7 +31,6 @@ NO_OPERATION = "-"
 OK, REFUSED, FAULT = "ok", "refused", "fault"
 OUTCOMES = (OK, REFUSED, FAULT)
 
-_GLOBS = 100
 _MISSING = object()
 
 
@@ -108,7 +107,7 @@ class Miss(NamedTuple):
 
 
 def _globs(says: str, about: str) -> Any:
-    return parameter(Several(Like(f"a glob such as {says}"), _GLOBS), about, default=None)
+    return parameter(patterns(f"a glob such as {says}"), about, default=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,34 +116,32 @@ class Match:
 
     operation: tuple[Glob, ...] | None = _globs("v3.* or v2.domain.renew", "The operation's id.")
     domain: tuple[Glob, ...] | None = parameter(
-        Several(DomainGlob("a glob such as *.com"), _GLOBS),
+        patterns("a glob such as *.com", name_spelt),
         "A name that the request is about, in either of its forms.",
         default=None,
     )
     account: tuple[Glob, ...] | None = _globs("main", "The name of the account that asks.")
     method: tuple[Glob, ...] | None = parameter(
-        Several(MethodGlob("a method"), _GLOBS), "The HTTP method.", default=None
+        patterns("a method", str.upper), "The HTTP method.", default=None
     )
     path: tuple[Glob, ...] | None = _globs("*/domains/*", "The path, without the query.")
     headers: tuple[tuple[str, Glob | None], ...] | None = parameter(
-        GlobsByName(), "What the request's headers say.", default=None
+        GLOBS_BY_NAME, "What the request's headers say.", default=None
     )
     query: tuple[tuple[str, Glob | None], ...] | None = parameter(
-        GlobsByName(), "What the request's query says.", default=None
+        GLOBS_BY_NAME, "What the request's query says.", default=None
     )
     body: tuple[tuple[Path, Any], ...] | None = parameter(
-        GlobsByPath(), "What stands in the request's JSON body, among other things.", default=None
+        GLOBS_BY_PATH, "What stands in the request's JSON body, among other things.", default=None
     )
     outcome: tuple[str, ...] | None = parameter(
-        Several(OutcomeWord(), _GLOBS),
-        "What the client was told; ok is what was carried out and answered so.",
-        default=None,
+        OUTCOME_WORDS, "What the client was told; ok is what was carried out and answered so.", default=None
     )
-    carried_out: bool | None = parameter(Switch(), "Whether the operation was done.", default=None)
-    changed: bool | None = parameter(Switch(), "Whether the request has changed anything.", default=None)
+    carried_out: bool | None = parameter(SWITCH, "Whether the operation was done.", default=None)
+    changed: bool | None = parameter(SWITCH, "Whether the request has changed anything.", default=None)
     fault: tuple[Glob, ...] | None = _globs("lost*", "The name of a fault that struck it.")
     since: datetime | int | None = parameter(
-        SinceWhen(), "When it came at the earliest, or after which request.", default=None
+        SINCE, "When it came at the earliest, or after which request.", default=None
     )
 
     @property

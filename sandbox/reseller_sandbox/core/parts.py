@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, Field, field, fields
+from dataclasses import MISSING, field, fields
+from functools import cache
 from typing import Any, TypeVar
 
-from reseller_sandbox.core.takes import Switch, Takes
-from reseller_sandbox.core.values import nearest
+from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.core.signatures import read as read_by_name
+from reseller_sandbox.core.values import Kind
 
 T = TypeVar("T")
 
@@ -26,83 +28,76 @@ class Problems:
         self.found.append(f"{place} {problem}" if place else f"the rule {problem}")
 
 
-def parameter(takes: Takes, about: str, *, default: Any = MISSING, key: str = "") -> Any:
-    """A field that is read from JSON, under ``key`` where that differs from its name."""
-    metadata = {"takes": takes, "about": about, "key": key}
+def parameter(kind: Kind[Any], about: str, *, default: Any = MISSING, key: str = "") -> Any:
+    """Make a field that is read from JSON, under ``key`` where that differs from its name."""
+    metadata = {"kind": kind, "about": about, "key": key}
     return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
 
 
-def key_of(one: Field[Any]) -> str:
-    """The key that a field is read from."""
-    return one.metadata["key"] or one.name
+@cache
+def parameters(of: Any) -> Mapping[str, Parameter]:
+    """Return what a dataclass is read from, each under the name of its field."""
+    return {
+        one.name: Parameter(
+            name=one.metadata["key"] or one.name,
+            kind=one.metadata["kind"],
+            required=one.default is MISSING,
+            default=None if one.default is MISSING else one.default,
+            words=one.metadata["about"],
+        )
+        for one in fields(of)
+        if "kind" in one.metadata
+    }
 
 
-def parameters(of: type[Any]) -> dict[str, Field[Any]]:
-    """The fields of a dataclass that are read from JSON, by key."""
-    return {key_of(one): one for one in fields(of) if "takes" in one.metadata}
+def keys(of: Any) -> list[str]:
+    """Return the keys that a dataclass is read from."""
+    return [one.name for one in parameters(of).values()]
 
 
 def read(of: type[T], given: Any, place: str, problems: Problems) -> T | None:
-    """A dataclass of type ``of``, made of the JSON object ``given``; None when there are mistakes.
+    """Return a dataclass of type ``of``, made of the JSON object ``given``; None when there are mistakes.
 
     A null is the same as nothing given.
     """
     if not isinstance(given, Mapping):
         problems.add(place, "must be an object")
         return None
-    before, known, values = len(problems.found), parameters(of), {}
-    prefix = f"{place}." if place else ""
-    for key, one in known.items():
-        value = given.get(key)
-        if value is not None:
-            try:
-                values[one.name] = one.metadata["takes"].read(value)
-            except ValueError as problem:
-                problems.add(prefix + key, str(problem))
-        elif one.default is MISSING:
-            problems.add(prefix + key, "is missing")
-    for key in sorted(str(key) for key in given if key not in known):
-        problems.add(prefix + key, f"is not known here{nearest(key, known)}")
-    return of(**values) if len(problems.found) == before else None
+    made: Any = of
+    known = parameters(made)
+    found, wrong = read_by_name(tuple(known.values()), {str(key): value for key, value in given.items()})
+    problems.found += [f"{place}.{problem}" if place else problem for problem in wrong]
+    return None if wrong else of(**{own: found[one.name] for own, one in known.items() if one.name in found})
 
 
 def shown(value: Any) -> dict[str, Any]:
-    """A dataclass that ``read`` made as JSON: every part that is not as it is by default."""
-    return {
-        key: one.metadata["takes"].write(getattr(value, one.name))
-        for key, one in parameters(type(value)).items()
-        if getattr(value, one.name) != one.default
-    }
+    """Return a dataclass that ``read`` made as JSON: every part that is not as it is by default."""
+    of: Any = type(value)
+    told = ((one, getattr(value, own)) for own, one in parameters(of).items())
+    return {one.name: one.kind.write(part) for one, part in told if part != one.default}
 
 
-def described(of: type[Any]) -> list[dict[str, Any]]:
-    """The parts of a dataclass: name, what it takes, whether it has to be given, default, what it is for."""
+def described(of: Any) -> list[dict[str, Any]]:
+    """Describe each part: what it takes, whether it is required, its default, what it is for."""
     return [
         {
-            "name": key,
-            "takes": one.metadata["takes"].says,
-            "required": one.default is MISSING,
-            "default": None if one.default in (None, MISSING) else one.metadata["takes"].write(one.default),
-            "about": one.metadata["about"],
+            "name": one.name,
+            "takes": one.kind.says,
+            "required": one.required,
+            "default": None if one.default is None else one.kind.write(one.default),
+            "about": one.words,
         }
-        for key, one in parameters(of).items()
+        for one in parameters(of).values()
     ]
 
 
-def schema(of: type[Any]) -> dict[str, dict[str, object]]:
-    """The parts of a dataclass as JSON Schema, by key."""
-    return {
-        key: {**one.metadata["takes"].schema, "description": one.metadata["about"]}
-        for key, one in parameters(of).items()
-    }
+def schema(of: Any) -> dict[str, dict[str, object]]:
+    """Return the parts of a dataclass as JSON Schema, by key."""
+    return {one.name: {**one.kind.shape, "description": one.words} for one in parameters(of).values()}
 
 
-def spoken(of: type[Any], given: Mapping[str, str]) -> dict[str, Any]:
+def spoken(of: Any, given: Mapping[str, str]) -> dict[str, Any]:
     """Return what stands in a query string as JSON would have it."""
-    known = parameters(of)
-    return {
-        key: {"true": True, "false": False}.get(word, word)
-        if key in known and isinstance(known[key].metadata["takes"], Switch)
-        else word
-        for key, word in given.items()
-    }
+    kinds = {one.name: one.kind for one in parameters(of).values()}
+    speakers = {key: kind.spoken for key, kind in kinds.items() if kind.spoken is not None}
+    return {key: speakers[key](word) if key in speakers else word for key, word in given.items()}

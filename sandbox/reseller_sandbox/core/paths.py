@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from reseller_sandbox.core.values import Kind
+
 _STEP = re.compile(r"\[(\d{1,6}|\*)\]|(?:^|\.)([^.\[\]]+)")
 _ALL = "*"
 
@@ -49,26 +51,20 @@ class Path:
         return _change(value, self.steps, edit)
 
 
-@dataclass(frozen=True, slots=True)
-class TakesPath:
-    """A path into a JSON value, as a rule's part."""
+def _path(given: Any) -> Path:
+    if isinstance(given, Path):
+        return given
+    if not isinstance(given, str):
+        raise ValueError("must be a path such as domain.expireDate or results[0].status")
+    return Path.parse(given)
 
-    says: str = "a path such as domain.expireDate, results[0].status or results[*].status"
 
-    @property
-    def schema(self) -> dict[str, object]:
-        """A string."""
-        return {"type": "string"}
-
-    def read(self, given: Any) -> Path:
-        """The path."""
-        if not isinstance(given, str):
-            raise ValueError("must be a path such as domain.expireDate or results[0].status")
-        return Path.parse(given)
-
-    def write(self, value: Any) -> str:
-        """Its text."""
-        return str(value.text)
+PATH = Kind(
+    {"type": "string"},
+    _path,
+    lambda path: path.text,
+    says="a path such as domain.expireDate, results[0].status or results[*].status",
+)
 
 
 def _at(value: Any, step: str | int) -> list[Any]:

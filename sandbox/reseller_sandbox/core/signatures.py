@@ -12,7 +12,8 @@ from functools import cache
 from typing import Any, Literal, Required, Unpack, get_args, get_origin, get_type_hints
 
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.values import Kind, complaint, mapping, nearest, shortened
+from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.values import Kind, complaint, mapping, shortened
 
 _FEW = 8
 

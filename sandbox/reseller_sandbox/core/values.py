@@ -7,11 +7,11 @@ command line.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from difflib import get_close_matches
 from typing import Annotated, Any, Generic, TypeVar
 
 from dateutil.relativedelta import relativedelta
@@ -27,16 +27,19 @@ from reseller_sandbox.core.clock import (
     wire,
 )
 from reseller_sandbox.core.lifecycle import LONGEST_TERM
+from reseller_sandbox.core.spelling import COMPARED, nearest
 
 _LONGEST = 255
 _LONGEST_WAIT = 10**11
 _MOST_PROBLEMS = 20
-_COMPARED = 60
 _FEW = 12
 _UNBOUNDED = 10**15
 
 #: The largest number that a limit takes; past it nothing is limited any more.
 MOST = 10**9
+
+#: A day in seconds.
+DAY = 86_400
 
 
 T = TypeVar("T")
@@ -52,13 +55,14 @@ class Kind(Generic[T]):
 
     ``read`` takes what it has read before as it is, and raises ValueError; the message reads on after the
     parameter's name. ``spoken`` makes of a word in a query string or on a command line what JSON would have
-    there; None says that such a word is JSON itself, where it can be.
+    there; None says that such a word is JSON itself, where it can be. ``says`` is what it takes, in words.
     """
 
     shape: Mapping[str, object]
     read: Callable[[Any], T]
     write: Callable[[Any], Any] = _itself
     spoken: Callable[[str], Any] | None = _itself
+    says: str = ""
 
     def __call__(self, given: Any) -> T:
         """Read ``given``."""
@@ -86,12 +90,6 @@ def _switch(given: Any) -> bool:
     if isinstance(given, bool):
         return given
     raise ValueError("must be true or false")
-
-
-def _years(given: Any) -> int:
-    if isinstance(given, int) and not isinstance(given, bool) and 1 <= given <= LONGEST_TERM:
-        return given
-    raise ValueError(f"must be a whole number from 1 to {LONGEST_TERM}")
 
 
 def _when(given: Any) -> str:
@@ -166,36 +164,87 @@ def choice(*words: str) -> Kind[str]:
         listed = ", ".join(words) if len(words) <= _FEW or not near else f"{len(words)} words"
         raise ValueError(f"must be one of {listed}{near}")
 
-    return Kind({"type": "string", "enum": list(words)}, read)
+    return Kind({"type": "string", "enum": list(words)}, read, says=" or ".join(words))
 
 
 def whole(low: int, high: int) -> Kind[int]:
     """Return the kind of whole numbers from ``low`` to ``high``."""
+    says = f"a whole number {f'from {low} to {high}' if high < _UNBOUNDED else f'of {low} or more'}"
 
     def read(given: Any) -> int:
         if isinstance(given, int) and not isinstance(given, bool) and low <= given <= high:
             return given
-        bounds = f"from {low} to {high}" if high < _UNBOUNDED else f"of {low} or more"
-        raise ValueError(f"must be a whole number {bounds}")
+        raise ValueError(f"must be {says}")
 
-    def spoken(word: str) -> Any:
-        digits = word.removeprefix("-")
-        return int(word) if digits.isascii() and digits.isdigit() and len(digits) < 19 else word
-
-    return Kind({"type": "integer", "minimum": low, "maximum": high}, read, spoken=spoken)
+    return Kind({"type": "integer", "minimum": low, "maximum": high}, read, spoken=_number, says=says)
 
 
-def _seconds(given: Any) -> float:
-    if isinstance(given, int | float) and not isinstance(given, bool) and 0 <= given <= MOST:
-        return float(given)
-    raise ValueError("must be a number of seconds, 0 or more")
+def number(low: float, high: float) -> Kind[float]:
+    """Return the kind of numbers from ``low`` to ``high``."""
+    says = f"a number from {low:.15g} to {high:.15g}"
+
+    def read(given: Any) -> float:
+        if isinstance(given, int | Decimal | float) and not isinstance(given, bool) and low <= given <= high:
+            return given if isinstance(given, int) else float(given)
+        raise ValueError(f"must be {says}")
+
+    return Kind({"type": "number", "minimum": low, "maximum": high}, read, spoken=_number, says=says)
 
 
-def _spoken_number(word: str) -> Any:
-    try:
-        return float(word)
-    except ValueError:
+def _number(word: str) -> Any:
+    """Return the number that a word is, or the word."""
+    digits = word.removeprefix("-")
+    if not (digits.isascii() and digits.replace(".", "", 1).isdigit() and len(digits) < 19):
         return word
+    return Decimal(word) if "." in word else int(word)
+
+
+def span(least: float = 0) -> Kind[float]:
+    """Return the kind of lengths of time up to a day, in seconds or as ``DURATION`` has them."""
+    within = number(least, DAY)
+    from_ = f", from {least:.15g} seconds" if least else ""
+
+    def read(given: Any) -> float:
+        if isinstance(given, str | timedelta | relativedelta):
+            with suppress(OverflowError):
+                given = ((EARLIEST + DURATION.read(given)) - EARLIEST).total_seconds()
+        return within.read(given)
+
+    shape = {"oneOf": [dict(within.shape), {"type": "string"}]}
+    says = f"seconds, or a length of time such as 90s, 5m or PT1H{from_} up to a day"
+    return Kind(shape, read, spoken=_number, says=says)
+
+
+def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:
+    """Return the kind of one of what ``kind`` takes, or a list of up to ``most`` of them."""
+
+    def read(given: Any) -> tuple[T, ...]:
+        items = given if isinstance(given, list | tuple) else [given]
+        if not 0 < len(items) <= most:
+            raise ValueError("is an empty list" if not items else f"has more than {most} items")
+        return tuple(kind.read(one) for one in items)
+
+    def write(value: Any) -> Any:
+        shown = [kind.write(one) for one in value]
+        return shown[0] if len(shown) == 1 else shown
+
+    shape = {"oneOf": [dict(kind.shape), {"type": "array", "items": dict(kind.shape)}]}
+    return Kind(shape, read, write, None, f"{kind.says}, or a list of such")
+
+
+def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
+    """Return the kind of texts of any characters up to a length."""
+
+    def read(given: Any) -> str:
+        if not isinstance(given, str):
+            raise ValueError("must be text")
+        if not 0 < len(given) <= most:
+            raise ValueError("is empty" if not given else "is too long")
+        if any("\ud800" <= letter <= "\udfff" for letter in given):
+            raise ValueError("holds half a character")
+        return given
+
+    return Kind({"type": "string"}, read, says=says)
 
 
 def listed(kind: Kind[T]) -> Kind[list[T]]:
@@ -250,22 +299,20 @@ def _spoken_switch(word: str) -> Any:
 _NUMBER_OR_TEXT: Mapping[str, object] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
 
 TEXT = Kind({"type": "string"}, _text)
-SWITCH = Kind({"type": "boolean"}, _switch, spoken=_spoken_switch)
-SECONDS = Kind({"type": "number", "minimum": 0}, _seconds, spoken=_spoken_number)
+SWITCH = Kind({"type": "boolean"}, _switch, spoken=_spoken_switch, says="true or false")
+SECONDS = number(0, MOST)
 INSTANT = Kind({"type": "string", "format": "date-time"}, _instant, wire)
 DURATION = Kind(_NUMBER_OR_TEXT, _duration, _duration_text)
 AMOUNT = Kind(_NUMBER_OR_TEXT, money.read_price, money.write)
 CHANGE = Kind(_NUMBER_OR_TEXT, money.read, money.write)
 WHEN = Kind(_NUMBER_OR_TEXT, _when)
-MAPPING = Kind({"type": "object"}, mapping, spoken=None)
-ANYTHING: Kind[Any] = Kind({}, _itself, spoken=None)
+MAPPING = Kind({"type": "object"}, mapping, spoken=None, says="an object")
+ANYTHING: Kind[Any] = Kind({}, _itself, spoken=None, says="any JSON value")
 
 Text = Annotated[str, TEXT]
 Name = Annotated[str, Kind({"type": "string"}, _name, names.to_unicode)]
 Zone = Annotated[str, Kind({"type": "string"}, _zone, names.to_unicode)]
-Years = Annotated[
-    int, Kind({"type": "integer", "minimum": 1, "maximum": LONGEST_TERM}, _years, spoken=whole(0, 99).spoken)
-]
+Years = Annotated[int, whole(1, LONGEST_TERM)]
 Switch = Annotated[bool, SWITCH]
 Amount = Annotated[Decimal | float | str, AMOUNT]
 Change = Annotated[Decimal | float | str, CHANGE]
@@ -279,21 +326,10 @@ Record = Annotated[Mapping[str, Any], MAPPING]
 Anything = Annotated[Any, ANYTHING]
 
 
-def nearest(word: str, known: Iterable[str]) -> str:
-    """Return what to add to a complaint about ``word``: the spelling that is nearest to it, or nothing."""
-    near = close(word, known)
-    return f"; the nearest is {near[0]}" if near else ""
-
-
-def close(word: str, known: Iterable[str], most: int = 1, likeness: float = 0.6) -> Sequence[str]:
-    """Return the spellings among ``known`` that are nearest to ``word``, the best first."""
-    return get_close_matches(word[:_COMPARED], [one[:_COMPARED] for one in known], most, likeness)
-
-
 def shortened(value: object) -> str:
     """Return ``value`` as complaints quote it."""
     shown = repr(value)
-    return shown if len(shown) <= _COMPARED else f"{shown[: _COMPARED - 1]}…"
+    return shown if len(shown) <= COMPARED else f"{shown[: COMPARED - 1]}…"
 
 
 def complaint(problems: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from reseller_sandbox.core.globs import Glob, any_matches
 from reseller_sandbox.core.matching import NO_OPERATION, OUTCOMES, Match, is_status
 from reseller_sandbox.core.parts import Problems, read
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
-from reseller_sandbox.core.values import nearest
+from reseller_sandbox.core.spelling import nearest
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,12 +10,10 @@ from typing import Any, NamedTuple
 
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import Problems, described, parameter, parameters, read, schema, shown
+from reseller_sandbox.core.parts import Problems, described, keys, parameter, read, schema, shown
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.signatures import kind_of
-from reseller_sandbox.core.takes import Number, Switch
-from reseller_sandbox.core.values import When as Ahead
-from reseller_sandbox.core.values import complaint, instant, nearest
+from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.values import SWITCH, WHEN, complaint, instant, whole
 from reseller_sandbox.core.words import Vocabulary, unknown
 from reseller_sandbox.faults.kind import Kind
 from reseller_sandbox.faults.kinds import KINDS, Error
@@ -45,11 +43,11 @@ class Kept:
     """What a rule is shown with beside what it does; ``spent`` follows from the rest."""
 
     paused: bool = parameter(
-        Switch(), "Whether it strikes nothing for now, and keeps what it counted.", default=False
+        SWITCH, "Whether it strikes nothing for now, and keeps what it counted.", default=False
     )
-    matched: int = parameter(Number(0, MANY, whole=True), "How many requests it has matched.", default=0)
-    struck: int = parameter(Number(0, MANY, whole=True), "How many of them it has struck.", default=0)
-    spent: bool = parameter(Switch(), "Whether it will not strike again.", default=False)
+    matched: int = parameter(whole(0, MANY), "How many requests it has matched.", default=0)
+    struck: int = parameter(whole(0, MANY), "How many of them it has struck.", default=0)
+    spent: bool = parameter(SWITCH, "Whether it will not strike again.", default=False)
 
 
 class Read(NamedTuple):
@@ -204,7 +202,7 @@ def _each(item: Any, at: str, problems: Problems) -> list[Any]:
         if key == "paused":
             rules = [{**rule, key: value} for rule in rules]
             continue
-        having = [rule for rule in rules if key in parameters(KINDS[rule["kind"]])]
+        having = [rule for rule in rules if key in keys(KINDS[rule["kind"]])]
         if not having:
             problems.add(_in(at, str(key)), f"is no parameter of the preset {preset.name}")
         for rule in having if value is not None else ():
@@ -227,7 +225,7 @@ def _rule(
     when = _when(given.get("when"), _in(at, "when"), now, problems)
     kind = _kind(given, at, problems)
     name = _name(given, at, named, problems)
-    kept = read(Kept, {key: given[key] for key in parameters(Kept) if key in given}, at, problems)
+    kept = read(Kept, {key: given[key] for key in keys(Kept) if key in given}, at, problems)
     if match is not None:
         for key, problem in unknown(match, vocabulary):
             problems.add(_in(at, f"match.{key}"), problem)
@@ -255,7 +253,7 @@ def _when(given: Any, at: str, now: datetime | None, problems: Problems) -> When
 def _ahead(given: Any, now: datetime) -> Any:
     """The instant that a length of time leads to; anything else stays as it is."""
     try:
-        return instant(kind_of(Ahead).read(given), now)
+        return instant(WHEN.read(given), now)
     except (ValueError, OverflowError):
         return given
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.parts import parameter
-from reseller_sandbox.core.takes import Choice, Instant, Number, Several
+from reseller_sandbox.core.values import INSTANT, choice, number, several, whole
 from reseller_sandbox.faults.kind import Asked, Kind, Luck, Phase
+
+#: An instant; lengths of time ahead have been turned into one.
+MOMENT = replace(
+    INSTANT, says="an instant of the world's clock as ISO 8601, or a length of time ahead such as P1D"
+)
 
 #: A thousand matches a second for a year.
 MANY = 10**11
@@ -33,24 +38,22 @@ class When:
     """When a rule strikes among the requests that it matches, and for how long it is in force."""
 
     phase: Phase | None = parameter(
-        Choice(("before", "after")), "Before or after the operation takes effect.", default=None
+        choice("before", "after"), "Before or after the operation takes effect.", default=None
     )
     nth: tuple[int, ...] | None = parameter(
-        Several(Number(1, MANY, whole=True)), "Which of the matches are struck, counted from 1.", default=None
+        several(whole(1, MANY)), "Which of the matches are struck, counted from 1.", default=None
     )
     every: int | None = parameter(
-        Number(1, MANY, whole=True), "Strike each match whose number is a multiple of this.", default=None
+        whole(1, MANY), "Strike each match whose number is a multiple of this.", default=None
     )
-    times: int | None = parameter(
-        Number(1, MANY, whole=True), "After how many strikes the rule is spent.", default=None
-    )
+    times: int | None = parameter(whole(1, MANY), "After how many strikes the rule is spent.", default=None)
     chance: float | None = parameter(
-        Number(0, 1), "The chance of each match to be struck, drawn from the world's seed.", default=None
+        number(0, 1), "The chance of each match to be struck, drawn from the world's seed.", default=None
     )
     since: datetime | None = parameter(
-        Instant(), "The instant from which the rule is in force.", default=None, key="from"
+        MOMENT, "The instant from which the rule is in force.", default=None, key="from"
     )
-    until: datetime | None = parameter(Instant(), "The instant from which the rule is spent.", default=None)
+    until: datetime | None = parameter(MOMENT, "The instant from which the rule is spent.", default=None)
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Say what is wrong with the parts together."""

@@ -15,8 +15,9 @@ from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import After, Plan
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_OPERATION, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter, declared, record
+from reseller_sandbox.core.spelling import close
 from reseller_sandbox.core.state import Draft
-from reseller_sandbox.core.values import TEXT, Answered, Name, Text, When, close, either
+from reseller_sandbox.core.values import TEXT, Answered, Name, Text, When, either
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.plans import PlanRecord, plan_record
 from reseller_sandbox.powers.power import Door, Operation, Power, method_for

@@ -12,7 +12,7 @@ from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Contacts, Flag, Order, Stage
 from reseller_sandbox.core.names import written
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.values import nearest
+from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.web.fields import (
     Instant,
     Listed,

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from itertools import chain, islice
 from typing import Any
 
 from marshmallow import Schema, fields
 
 from reseller_sandbox.core.refusals import UNKNOWN_EXTRA, UNKNOWN_KEYS, Refused
+from reseller_sandbox.core.spelling import close
 from reseller_sandbox.web.bodies import read_object
 from reseller_sandbox.web.errors import in_header
 from reseller_sandbox.web.fields import Shape
@@ -22,7 +22,6 @@ HEADER = "X-Sandbox-Ignored"
 #: How many are named, and how much of each.
 _MOST = 10
 _LONGEST = 60
-_CUTOFF = 0.6
 
 
 def tell(
@@ -114,6 +113,6 @@ def _shaped(shape: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
 
 def _named(key: str, path: str, known: Iterable[str]) -> str:
     """A key where it stands, with the nearest of those that would have been read."""
-    near = get_close_matches(key[:_LONGEST], list(known), 1, _CUTOFF)
+    near = close(key, known)
     shown = f"{path}{key}" if len(key) <= _LONGEST else f"{path}{key[: _LONGEST - 1]}…"
     return f"{shown}; nearest {near[0]}" if near else shown

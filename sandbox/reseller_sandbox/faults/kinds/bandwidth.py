@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from reseller_sandbox.core.parts import parameter
-from reseller_sandbox.core.takes import Number
+from reseller_sandbox.core.values import whole
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Phase, Turn
 from reseller_sandbox.server import delivery
@@ -23,7 +23,7 @@ class Bandwidth(Kind):
     slows: ClassVar[bool] = True
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
-    rate: int = parameter(Number(1, 1 << 30, whole=True), "How many bytes come in a second.")
+    rate: int = parameter(whole(1, 1 << 30), "How many bytes come in a second.")
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         """Let it trickle."""

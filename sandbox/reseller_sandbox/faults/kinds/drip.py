@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from reseller_sandbox.core.parts import parameter
-from reseller_sandbox.core.takes import Length, Number
+from reseller_sandbox.core.values import span, whole
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Phase, Turn
 from reseller_sandbox.server import delivery
@@ -20,8 +20,8 @@ class Drip(Kind):
     slows: ClassVar[bool] = True
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
-    size: int = parameter(Number(1, 1 << 20, whole=True), "How many bytes come at a time.", default=1)
-    pause: float = parameter(Length(), "How much time lies between them.", default=0.1)
+    size: int = parameter(whole(1, 1 << 20), "How many bytes come at a time.", default=1)
+    pause: float = parameter(span(), "How much time lies between them.", default=0.1)
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         """Let it drip."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 from reseller_sandbox.core.parts import parameter
-from reseller_sandbox.core.takes import Choice
+from reseller_sandbox.core.values import choice
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
 
@@ -23,7 +23,7 @@ class Duplicate(Kind):
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
     answer: Literal["first", "second"] = parameter(
-        Choice(("first", "second")), "Which of the two answers comes.", default="first"
+        choice("first", "second"), "Which of the two answers comes.", default="first"
     )
 
     def applies(self, asked: Asked) -> bool:

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from reseller_sandbox.core.parts import parameter
-from reseller_sandbox.core.takes import DAY, Json, Mapped, Number, Text
+from reseller_sandbox.core.values import ANYTHING, DAY, MAPPING, Kind, free_text, mapping, whole
 from reseller_sandbox.faults.effects import Effects, NamedError, RawAnswer
-from reseller_sandbox.faults.kind import Kind, Turn
+from reseller_sandbox.faults.kind import Kind as FaultKind
+from reseller_sandbox.faults.kind import Turn
 
 _TOKEN = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 _HEADER = re.compile(_TOKEN)
@@ -33,44 +34,33 @@ _LONGEST = 1000
 _MOST = 50
 
 
-class _Headers(Mapped):
-    """Headers by name."""
-
-    __slots__ = ()
-
-    def read(self, given: Any) -> dict[str, str]:
-        """Read the headers; each has a name and a value that HTTP can carry."""
-        found = Mapped.read(self, given)
-        if len(found) > _MOST:
-            raise ValueError(f"has more than {_MOST} keys")
-        for name, value in found.items():
-            if not _HEADER.fullmatch(name) or len(name) > _LONGEST:
-                raise ValueError(f"has no header's name in {name[:40]!r}")
-            if name.lower() in _FRAMING or name.lower().startswith("x-sandbox-"):
-                raise ValueError(f"cannot say {name}, which the server says itself")
-            if (
-                not isinstance(value, str)
-                or len(value) > _LONGEST
-                or not (not value or _VALUE.fullmatch(value))
-            ):
-                raise ValueError(f"has a value for {name} that is not up to {_LONGEST} printable characters")
-        return found
+def _headers(given: Any) -> dict[str, str]:
+    """Read headers by name; each has a name and a value that HTTP can carry."""
+    found = mapping(given)
+    if not 0 < len(found) <= _MOST:
+        raise ValueError(f"has more than {_MOST} keys" if found else "is empty")
+    for name, value in found.items():
+        if not _HEADER.fullmatch(name) or len(name) > _LONGEST:
+            raise ValueError(f"has no header's name in {name[:40]!r}")
+        if name.lower() in _FRAMING or name.lower().startswith("x-sandbox-"):
+            raise ValueError(f"cannot say {name}, which the server says itself")
+        if not isinstance(value, str) or len(value) > _LONGEST or not (not value or _VALUE.fullmatch(value)):
+            raise ValueError(f"has a value for {name} that is not up to {_LONGEST} printable characters")
+    return found
 
 
-class _MediaType(Text):
-    """A media type with its parameters."""
+def _media_type(given: Any) -> str:
+    if not isinstance(given, str) or len(given) > _LONGEST or not _MEDIA_TYPE.fullmatch(given):
+        raise ValueError("must be a media type such as text/html; charset=utf-8")
+    return given
 
-    __slots__ = ()
 
-    def read(self, given: Any) -> str:
-        """Read the media type."""
-        if not isinstance(given, str) or len(given) > _LONGEST or not _MEDIA_TYPE.fullmatch(given):
-            raise ValueError("must be a media type such as text/html; charset=utf-8")
-        return given
+HEADERS = Kind(MAPPING.shape, _headers, spoken=None, says="an object of names and values")
+MEDIA_TYPE = Kind({"type": "string"}, _media_type, says="a media type")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Error(Kind):
+class Error(FaultKind):
     """An error comes: a documented one by its name, or a raw status and body.
 
     Before: the operation does not take effect. After: it has, and the error is a lie.
@@ -79,28 +69,24 @@ class Error(Kind):
     name: ClassVar[str] = "error"
 
     error: str | None = parameter(
-        Text("the name of a rule, or a message as v2.0 documents it"), "The error that comes.", default=None
-    )
-    facts: dict[str, Any] | None = parameter(
-        Mapped("an object"), "What fills the blanks of the error's message.", default=None
-    )
-    status: int | None = parameter(
-        Number(200, 599, whole=True), "The HTTP status; the error's own, unless given.", default=None
-    )
-    body: Any = parameter(
-        Json(), "The body that goes with a raw status: text as it is, anything else as JSON.", default=None
-    )
-    content_type: str | None = parameter(
-        _MediaType("a media type"),
-        "The body's type; text/html or application/json, unless given.",
+        free_text("the name of a rule, or a message as v2.0 documents it"),
+        "The error that comes.",
         default=None,
     )
-    headers: dict[str, str] | None = parameter(
-        _Headers("an object of names and values"), "Headers of the answer.", default=None
+    facts: dict[str, Any] | None = parameter(
+        MAPPING, "What fills the blanks of the error's message.", default=None
     )
-    retry_after: int | None = parameter(
-        Number(0, DAY, whole=True), "Seconds for a Retry-After header.", default=None
+    status: int | None = parameter(
+        whole(200, 599), "The HTTP status; the error's own, unless given.", default=None
     )
+    body: Any = parameter(
+        ANYTHING, "The body that goes with a raw status: text as it is, anything else as JSON.", default=None
+    )
+    content_type: str | None = parameter(
+        MEDIA_TYPE, "The body's type; text/html or application/json, unless given.", default=None
+    )
+    headers: dict[str, str] | None = parameter(HEADERS, "Headers of the answer.", default=None)
+    retry_after: int | None = parameter(whole(0, DAY), "Seconds for a Retry-After header.", default=None)
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """A name or a status, and with each what belongs to it."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from reseller_sandbox.core.parts import parameter
-from reseller_sandbox.core.takes import Text
+from reseller_sandbox.core.values import free_text
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Turn
 from reseller_sandbox.server import delivery
@@ -22,8 +22,8 @@ class Garbage(Kind):
 
     name: ClassVar[str] = "garbage"
 
-    text: str | None = parameter(Text(), "What comes, in UTF-8.", default=None)
-    hex: str | None = parameter(Text("hexadecimal digits"), "What comes, byte by byte.", default=None)
+    text: str | None = parameter(free_text("text"), "What comes, in UTF-8.", default=None)
+    hex: str | None = parameter(free_text("hexadecimal digits"), "What comes, byte by byte.", default=None)
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """At most one way to say it, and that a good one."""

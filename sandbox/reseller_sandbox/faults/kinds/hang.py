@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from reseller_sandbox.core.parts import parameter
-from reseller_sandbox.core.takes import Length
+from reseller_sandbox.core.values import span
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Turn
 from reseller_sandbox.server import delivery
@@ -22,7 +22,7 @@ class Hang(Kind):
     name: ClassVar[str] = "hang"
 
     seconds: float | None = parameter(
-        Length(), "After how long the connection is closed; never, unless given.", default=None
+        span(), "After how long the connection is closed; never, unless given.", default=None
     )
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002

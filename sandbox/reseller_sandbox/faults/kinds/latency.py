@@ -9,7 +9,7 @@ from statistics import NormalDist
 from typing import ClassVar
 
 from reseller_sandbox.core.parts import parameter
-from reseller_sandbox.core.takes import DAY, Length, Number
+from reseller_sandbox.core.values import DAY, number, span
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Turn
 
@@ -25,11 +25,11 @@ class Latency(Kind):
     name: ClassVar[str] = "latency"
     slows: ClassVar[bool] = True
 
-    seconds: float | None = parameter(Length(), "A fixed delay.", default=None)
-    min: float | None = parameter(Length(), "The shortest of evenly spread delays.", default=None)
-    max: float | None = parameter(Length(), "The longest delay, evenly spread or lognormal.", default=None)
-    median: float | None = parameter(Length(), "The median of lognormal delays.", default=None)
-    sigma: float = parameter(Number(0, 5), "How far lognormal delays spread.", default=0.5)
+    seconds: float | None = parameter(span(), "A fixed delay.", default=None)
+    min: float | None = parameter(span(), "The shortest of evenly spread delays.", default=None)
+    max: float | None = parameter(span(), "The longest delay, evenly spread or lognormal.", default=None)
+    median: float | None = parameter(span(), "The median of lognormal delays.", default=None)
+    sigma: float = parameter(number(0, 5), "How far lognormal delays spread.", default=0.5)
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Exactly one of the three ways to say how long."""

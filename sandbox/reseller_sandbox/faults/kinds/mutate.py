@@ -9,8 +9,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, ClassVar
 
 from reseller_sandbox.core.parts import parameter
-from reseller_sandbox.core.paths import DROPPED, Path, TakesPath
-from reseller_sandbox.core.takes import Choice, Json, Switch
+from reseller_sandbox.core.paths import DROPPED, PATH, Path
+from reseller_sandbox.core.values import ANYTHING, SWITCH, choice
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Phase, Turn
 
@@ -22,11 +22,11 @@ class Mutate(Kind):
     name: ClassVar[str] = "mutate"
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
-    path: Path = parameter(TakesPath(), "Where in the answer.")
-    value: Any = parameter(Json(), "What stands there instead.", default=None)
-    drop: bool = parameter(Switch(), "Whether it is taken out.", default=False)
+    path: Path = parameter(PATH, "Where in the answer.")
+    value: Any = parameter(ANYTHING, "What stands there instead.", default=None)
+    drop: bool = parameter(SWITCH, "Whether it is taken out.", default=False)
     type: str | None = parameter(
-        Choice(("string", "number", "boolean", "null", "array", "object")),
+        choice("string", "number", "boolean", "null", "array", "object"),
         "The type that it gets; what it says is kept as far as that goes.",
         default=None,
     )

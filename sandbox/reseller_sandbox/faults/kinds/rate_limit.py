@@ -12,7 +12,7 @@ from rpds import HashTrieMap
 from reseller_sandbox.core.clock import real_now
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.refusals import RATE_LIMITED
-from reseller_sandbox.core.takes import Choice, Length, Number
+from reseller_sandbox.core.values import choice, span, whole
 from reseller_sandbox.faults.effects import Effects, NamedError
 from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
 
@@ -38,13 +38,13 @@ class RateLimit(Kind):
     name: ClassVar[str] = "rate_limit"
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
-    limit: int = parameter(Number(0, 10**6, whole=True), "How many requests are let through.")
-    window: float = parameter(Length(SHORTEST), "How long a window is.", default=60)
+    limit: int = parameter(whole(0, 10**6), "How many requests are let through.")
+    window: float = parameter(span(SHORTEST), "How long a window is.", default=60)
     time: str = parameter(
-        Choice(("world", "real")), "Whose time: the world's clock or the machine's.", default="world"
+        choice("world", "real"), "Whose time: the world's clock or the machine's.", default="world"
     )
     per: str = parameter(
-        Choice(("account", "rule")),
+        choice("account", "rule"),
         "Whether each account has a limit of its own, or all share it.",
         default="account",
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from reseller_sandbox.core.parts import parameter
-from reseller_sandbox.core.takes import Number
+from reseller_sandbox.core.values import whole
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
 
@@ -21,7 +21,7 @@ class Stale(Kind):
     name: ClassVar[str] = "stale"
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
-    commits: int = parameter(Number(1, 10**6, whole=True), "How many commits to look back.", default=1)
+    commits: int = parameter(whole(1, 10**6), "How many commits to look back.", default=1)
 
     def applies(self, asked: Asked) -> bool:
         """Whether it only reads."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from reseller_sandbox.core.parts import parameter
-from reseller_sandbox.core.takes import Number, Switch
+from reseller_sandbox.core.values import SWITCH, whole
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Phase, Turn
 from reseller_sandbox.server import delivery
@@ -20,11 +20,11 @@ class Truncate(Kind):
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     keep: int | None = parameter(
-        Number(0, 1 << 30, whole=True),
+        whole(0, 1 << 30),
         "How many bytes of the body come, all but one at most; half of it, unless given.",
         default=None,
     )
-    reset: bool = parameter(Switch(), "Whether the connection ends with a reset.", default=False)
+    reset: bool = parameter(SWITCH, "Whether the connection ends with a reset.", default=False)
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         """Cut the answer short."""
