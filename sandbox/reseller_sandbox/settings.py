@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from reseller_sandbox.core.assumptions import PROFILES, Assumptions, BadAssumption
 from reseller_sandbox.core.docstrings import told_of
 from reseller_sandbox.core.signatures import Parameter, fields_declared, read
+from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.values import (
     ANYTHING,
     MOST,
@@ -31,7 +32,6 @@ from reseller_sandbox.core.values import (
     complaint,
     listed,
     mapping,
-    nearest,
     whole,
 )
 from reseller_sandbox.limits import Limits
