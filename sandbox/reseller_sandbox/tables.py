@@ -17,6 +17,10 @@ _PIPED = 160
 #: How much of one value stands in a table or a line.
 _LONGEST = 400
 
+#: How wide a column is at the most before its values are folded, and what stands between two.
+_WIDEST = 48
+_BETWEEN = 3
+
 
 def show(answer: Any) -> None:
     """Print an answer; colours only on a terminal."""
@@ -26,14 +30,14 @@ def show(answer: Any) -> None:
 
 def _show(console: Console, name: str, value: Any) -> None:
     if isinstance(value, Mapping):
-        facts = {key: told for key, told in value.items() if not _is_listed(told)}
+        facts = {key: told for key, told in value.items() if told is not None and not _is_listed(told)}
         if facts:
             console.print(_facts(name, facts))
         for key, told in value.items():
             if _is_listed(told):
                 _show(console, key, told)
     elif _is_listed(value):
-        console.print(_rows(name, value) if value else Text(f"  {name}: none", style="dim"))
+        console.print(_rows(name, value, console.width) if value else Text(f"  {name}: none", style="dim"))
     else:
         console.print(Text(_cell(value)))
 
@@ -55,16 +59,37 @@ def _facts(name: str, facts: Mapping[str, Any]) -> Table:
     return table
 
 
-def _rows(name: str, rows: Sequence[Mapping[str, Any]]) -> Table:
-    columns = list(
-        dict.fromkeys(key for row in rows for key in row if any(row.get(key) not in _EMPTY for row in rows))
+def _rows(name: str, rows: Sequence[Mapping[str, Any]], width: int) -> Table:
+    known = list(dict.fromkeys(key for row in rows for key, value in row.items() if value not in _EMPTY))
+    columns = _fitting(known, rows, width)
+    left = [one for one in known if one not in columns]
+    caption = f"  also: {', '.join(left)} (--json shows them)" if left else None
+    table = Table(
+        box=SIMPLE,
+        title=name or None,
+        title_justify="left",
+        caption=caption,
+        caption_justify="left",
+        header_style="bold",
+        pad_edge=False,
     )
-    table = Table(box=SIMPLE, title=name or None, title_justify="left", header_style="bold", pad_edge=False)
     for column in columns:
         table.add_column(column, overflow="fold", justify="right" if _numeric(rows, column) else "left")
     for row in rows:
         table.add_row(*(Text(_cell(row.get(column))) for column in columns))
     return table
+
+
+def _fitting(known: Sequence[str], rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+    """Return the first columns that fit beside one another; the first one always does."""
+    columns: list[str] = []
+    for column in known:
+        longest = max(len(_cell(row.get(column))) for row in rows)
+        width -= min(max(longest, len(column)), _WIDEST) + _BETWEEN
+        if width < 0 and columns:
+            break
+        columns.append(column)
+    return columns
 
 
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
