@@ -43,7 +43,7 @@ def test_programs_get_json() -> None:
 
 
 def test_how_a_command_ends() -> None:
-    """With 1 and the reason when it is refused, with 2 for words it does not take, with 3 when nobody answers."""
+    """With 1 when it is refused, with 2 for words it does not take, with 3 when nobody answers."""
     status, out, complaint = printed("clock", "set", "2020-01-01")
     assert (status, out) == (1, "")
     assert "does not go back" in complaint
