@@ -14,7 +14,7 @@ from reseller_sandbox.console import give_up, say
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import Parameter
-from reseller_sandbox.options import Options
+from reseller_sandbox.options import Options, flagged
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.remote import There, Unreachable
@@ -32,7 +32,9 @@ _WHERE = (
     click.Option(
         ["--url"], envvar="RESELLER_SANDBOX_URL", show_envvar=True, help="The server, http://127.0.0.1:8053."
     ),
-    click.Option(["--port"], help="Its port here, in place.  [env var: RESELLER_SANDBOX_PORT]"),
+    click.Option(
+        ["--port"], metavar="INTEGER", help="Its port here, in place.  [env var: RESELLER_SANDBOX_PORT]"
+    ),
     click.Option(["--world"], envvar="RESELLER_SANDBOX_WORLD", show_envvar=True, help="The world to act on."),
     _SERVER.click[-1],
     click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs."),
@@ -88,33 +90,17 @@ def _command(operation: Operation) -> click.Command:
 
 
 def _parameter(one: Parameter, about: str) -> click.Parameter:
-    metavar = _metavar(one)
     if one.place != "option":
         shown = one.name.upper()
         return click.Argument(
             [_key(one)], required=one.required, metavar=shown if one.required else f"[{shown}]"
         )
-    if one.kind.shape.get("type") == "boolean":
-        return click.Option(
-            [f"--{_spelt(one.name)}/--no-{_spelt(one.name)}", _key(one)], default=None, help=about
-        )
-    return click.Option(
-        [f"--{_spelt(one.name)}", _key(one)],
-        multiple=one.kind.spoken is None,
-        required=one.required,
-        help=about,
-        metavar=metavar,
-    )
+    return flagged(one, f"--{_spelt(one.name)}", _key(one), about)
 
 
 def _plain(words: str) -> str:
     """Return a docstring's words without its marks."""
     return words.replace("``", "")
-
-
-def _metavar(one: Parameter) -> str | None:
-    words = one.kind.shape.get("enum")
-    return f"[{'|'.join(map(str, words))}]" if isinstance(words, list) and len(words) <= 8 else None
 
 
 def _key(one: Parameter) -> str:

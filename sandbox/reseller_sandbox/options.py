@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -41,27 +42,34 @@ class Options:
 
 def _option(one: Parameter, about: str) -> click.Option:
     shape = one.kind.shape
-    name = f"{option(one)}/--no-{option(one)[2:]}" if shape.get("type") == "boolean" else option(one)
     extra = [f"env var: {variable(one)}"]
     if one.default not in (None, (), False):
         extra.append(f"default: {one.default}")
     if "minimum" in shape:
         most = shape.get("maximum", MOST)
         extra.append(f"from {shape['minimum']}" if most == MOST else f"from {shape['minimum']} to {most}")
+    return flagged(one, option(one), one.name, f"{about}  [{'; '.join(extra)}]")
+
+
+def flagged(one: Parameter, flag: str, key: str, about: str) -> click.Option:
+    """Return the option for a parameter, which arrives as ``key``: words to be read, or a switch."""
+    switch = one.kind.shape.get("type") == "boolean"
     return click.Option(
-        [name, one.name],
+        [f"{flag}/--no-{flag[2:]}" if switch else flag, key],
         default=None,
         multiple=one.kind.spoken is None,
-        metavar=_metavar(shape),
-        help=f"{about}  [{'; '.join(extra)}]",
+        required=one.required,
+        metavar=None if switch else _metavar(one.kind.shape),
+        help=about,
     )
 
 
-_METAVARS = {"integer": "INTEGER", "number": "SECONDS", "object": "NAME=VALUE", "boolean": None}
+_METAVARS = {"integer": "INTEGER", "number": "SECONDS", "path": "PATH", "date-time": "INSTANT"}
 
 
-def _metavar(shape: Any) -> str | None:
-    if "enum" in shape:
-        return f"[{'|'.join(shape['enum'])}]"
-    by_format = {"path": "PATH", "date-time": "INSTANT"}.get(shape.get("format", ""), "TEXT")
-    return _METAVARS.get(shape["type"], by_format)
+def _metavar(shape: Mapping[str, Any]) -> str:
+    if len(shape.get("enum", ())) in range(1, 9):
+        return f"[{'|'.join(map(str, shape['enum']))}]"
+    if shape.get("type") == "object":
+        return "NAME=VALUE"
+    return _METAVARS.get(shape.get("format") or shape.get("type", ""), "TEXT")

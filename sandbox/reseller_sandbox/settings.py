@@ -15,7 +15,6 @@ from inspect import Parameter as Formal
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
-from urllib.parse import urlsplit
 
 from reseller_sandbox.core.assumptions import PROFILES, Assumptions, BadAssumption
 from reseller_sandbox.core.docstrings import told_of
@@ -40,7 +39,6 @@ P = ParamSpec("P")
 S = TypeVar("S")
 M = TypeVar("M")
 
-_HEADER_PREFIX = re.compile(r"[A-Za-z0-9-]*")
 _TOKEN_HEADERS = "v2.token_headers"
 
 
@@ -64,30 +62,15 @@ def _fixture(given: Any) -> str:
     return found
 
 
-def _header_prefix(given: Any) -> str:
-    if isinstance(given, str) and _HEADER_PREFIX.fullmatch(given):
-        return given
-    raise ValueError("must be the beginning of a header's name: letters, digits and hyphens")
+def _like(pattern: str, wanted: str) -> Kind[str]:
+    """Return the kind of texts of that form; ``wanted`` says which that is."""
 
+    def read(given: Any) -> str:
+        if isinstance(given, str) and re.fullmatch(pattern, given):
+            return given
+        raise ValueError(wanted)
 
-def _url(given: Any) -> str:
-    parts = urlsplit(given) if isinstance(given, str) else urlsplit("")
-    if parts.scheme in ("http", "https") and parts.netloc:
-        return str(given)
-    raise ValueError("must be where a service can be: a URL that begins with http:// or https://")
-
-
-def _host(given: Any) -> str:
-    if isinstance(given, str) and given.isprintable():
-        return given  # the empty one is every address
-    raise ValueError("must be an address or a name")
-
-
-def _token(given: Any) -> str:
-    """Read a control token; what is said of a wrong one leaves out what it is."""
-    if isinstance(given, str) and given and all("!" <= letter <= "~" for letter in given):
-        return given
-    raise ValueError("takes one or more printable ASCII characters, and no spaces")
+    return Kind({"type": "string"}, read)
 
 
 def _assumed(given: Any) -> dict[str, object]:
@@ -95,7 +78,10 @@ def _assumed(given: Any) -> dict[str, object]:
     if not isinstance(given, Mapping):
         raise ValueError("must be names with values (NAME=VALUE)")
     flat = _flat(mapping(given))
-    _require_assumptions(flat)
+    try:
+        Assumptions().with_values(flat)
+    except BadAssumption as problem:
+        raise ValueError(f"is wrong: {problem}") from None
     return flat
 
 
@@ -110,24 +96,19 @@ def _flat(given: Mapping[str, Any]) -> dict[str, object]:
 def _token_headers(given: Any) -> list[str]:
     names = listed(ANYTHING).read(given)
     if names:
-        _require_assumptions({_TOKEN_HEADERS: names})
+        _assumed({_TOKEN_HEADERS: names})
     return names
 
 
-def _require_assumptions(values: Mapping[str, object]) -> None:
-    try:
-        Assumptions().with_values(values)
-    except BadAssumption as problem:
-        raise ValueError(f"is wrong: {problem}") from None
-
-
-_SHAPE = {"type": "string"}
-_LIST = {"type": "array"}
 _SOME = whole(1, MOST)
+_HOST = _like(r"[!-~]*", "must be an address or a name")  # nothing is every address
+_URL = _like(r"(?i)https?://[^/?#\s][^\s]*", "must be a URL that begins with http:// or https://")
+_PREFIX = _like(r"[A-Za-z0-9-]*", "must be the beginning of a header's name: letters, digits and hyphens")
+_TOKEN = _like(r"[!-~]+", "takes one or more printable ASCII characters, and no spaces")  # without telling it
 
 #: The kinds of paths: a fixture may also be a packaged one's name.
-FIXTURE = Kind({**_SHAPE, "format": "path"}, _fixture)
-FILE = Kind({**_SHAPE, "format": "path"}, _path)
+FIXTURE = Kind({"type": "string", "format": "path"}, _fixture)
+FILE = Kind({"type": "string", "format": "path"}, _path)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,13 +139,13 @@ class Settings(Limits):
     seed: Text | None = None
     assume: Annotated[Mapping[str, object] | None, Kind({"type": "object"}, _assumed, spoken=None)] = None
     profile: Annotated[str, choice(*PROFILES)] = "documented"
-    public_urls: Annotated[Sequence[str], listed(Kind(_SHAPE, _url))] = ()
-    header_prefix: Annotated[str, Kind(_SHAPE, _header_prefix)] = "X-SVC-"
-    token_headers: Annotated[Sequence[str], Kind(_LIST, _token_headers, spoken=None)] = ()
+    public_urls: Annotated[Sequence[str], listed(_URL)] = ()
+    header_prefix: Annotated[str, _PREFIX] = "X-SVC-"
+    token_headers: Annotated[Sequence[str], Kind({"type": "array"}, _token_headers, spoken=None)] = ()
     max_body: Annotated[int, _SOME] = 1 << 20
     max_control_body: Annotated[int, _SOME] = 64 << 20
     max_connections: Annotated[int, _SOME] | None = None
-    control_token: Annotated[str, Kind(_SHAPE, _token)] | None = field(default=None, repr=False)
+    control_token: Annotated[str, _TOKEN] | None = field(default=None, repr=False)
     control_open: Switch = False
 
     def __post_init__(self) -> None:
@@ -197,7 +178,7 @@ class ServerSettings(Settings):
         quiet: No line for each request.
     """
 
-    host: Annotated[str, Kind(_SHAPE, _host)] = "127.0.0.1"
+    host: Annotated[str, _HOST] = "127.0.0.1"
     port: Annotated[int, whole(0, 65535)] = 8053
     certfile: Annotated[str, FILE] | None = None
     keyfile: Annotated[str, FILE] | None = None
@@ -235,7 +216,7 @@ def configured(
             try:
                 taken.bind(*args, **kwargs)
             except TypeError as problem:
-                raise BadSetting(str(problem)) from None
+                raise BadSetting("one argument may stand without a name: the fixture") from problem
             method(self, settings(*args, **kwargs))
 
         itself = Formal("self", Formal.POSITIONAL_ONLY)

@@ -65,7 +65,7 @@ def test_worlds(small: Guarded):
 @pytest.mark.parametrize(
     ("told", "complaint"),
     [
-        (("--public-url", "api.example.test"), "--public-url must be where a service can be"),
+        (("--public-url", "api.example.test"), "--public-url must be a URL"),
         (("--header-prefix", "X Key:"), "--header-prefix must be the beginning of a header's name"),
         (("--header-prefix", "X_KEY_"), "--header-prefix must be the beginning of a header's name"),
     ],

@@ -1,0 +1,88 @@
+"""What is said of settings elsewhere follows their declaration: the manual, the help, and refusals."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+import reseller_sandbox
+from reseller_sandbox.cli import main
+from reseller_sandbox.settings import ServerSettings, help_of, settings_of
+from tests.settings.doors import as_option, as_variable
+
+ROOT = Path(__file__).parent.parent.parent
+SETTINGS = settings_of(ServerSettings)
+SAID_IN = ("core", "fixture", "worlds", "web", "v3", "v2", "control", "server")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
+
+
+def row(name: str, default: object) -> str:
+    """The row of a setting in the manual's table."""
+    shown = "" if default in (None, (), False) else f"`{default}`"
+    return f"| `{name}` | `{as_option(name)}` | {shown} | {help_of(ServerSettings)[name]} |"
+
+
+def test_the_readme_has_the_table_of_settings() -> None:
+    """One row for each, in the order of the help."""
+    section = (ROOT / "README.md").read_text().partition("\n## Settings\n")[2].partition("\n## ")[0]
+    table = [line for line in section.splitlines() if line.startswith("| `")]
+    assert table == [row(one.name, one.default) for one in SETTINGS]
+
+
+@pytest.mark.parametrize("one", SETTINGS, ids=lambda one: one.name)
+def test_the_help_of_serve_has_each(one) -> None:
+    """With its line, its variable and its default."""
+    printed = "".join(CliRunner().invoke(main, ["serve", "--help"], terminal_width=200).output.split())
+    shown = "" if one.default in (None, (), False) else f";default:{one.default}"
+    line = f"{help_of(ServerSettings)[one.name]}[envvar:{as_variable(one.name)}{shown}"
+    assert f"{as_option(one.name)}" in printed
+    assert line.replace(" ", "") in printed
+
+
+def test_an_option_that_is_named_elsewhere_is_there() -> None:
+    """Refusals and assumptions tell options that would help; each is one of ``serve``."""
+    package = Path(reseller_sandbox.__file__).parent
+    named = {
+        option
+        for part in SAID_IN
+        for file in (package / part).rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+        for option in OPTION.findall(node.value)
+    }
+    assert len(named) > 8
+    assert named <= {as_option(one.name) for one in SETTINGS}
+
+
+HEAVY = ("flask", "marshmallow", "uvicorn", "yaml", "rpds", "click")
+
+
+@pytest.mark.parametrize(
+    ("code", "may"),
+    [
+        ("import reseller_sandbox.testing.plugin", set()),
+        ("import reseller_sandbox.cli", {"click"}),
+        ("import reseller_sandbox.settings", {"rpds"}),
+    ],
+)
+def test_what_needs_no_sandbox_loads_little(code: str, may: set[str]) -> None:
+    """The plugin where no test wants a sandbox, the command where only its help is asked for."""
+    script = f"import sys; {code}; print([name for name in {HEAVY} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert set(ast.literal_eval(done.stdout)) <= may
+
+
+def test_the_help_is_there_without_docstrings() -> None:
+    """``python -OO`` takes them away."""
+    command = ["-m", "reseller_sandbox.cli", "serve", "--help"]
+    whole, bare = (
+        subprocess.run([sys.executable, *flags, *command], capture_output=True, check=True).stdout
+        for flags in ((), ("-OO",))
+    )
+    assert whole == bare
