@@ -1,4 +1,4 @@
-"""Names: whether they are free, to register, list, read and renew them, and their delegation."""
+"""Names: to register, list, read and renew them, and their delegation."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from marshmallow import post_load, validate
 
 from reseller_sandbox.core import orders, refusals, registration, renewals
 from reseller_sandbox.core.model import Order
-from reseller_sandbox.core.names import BadName, normalise
-from reseller_sandbox.core.prices import FREE
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, TOO_MANY_NAMES, Refused
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import (
@@ -22,7 +20,6 @@ from reseller_sandbox.v3.shapes import (
     envelope,
     identifier,
     named_below,
-    shown,
     summary,
 )
 from reseller_sandbox.web.fields import (
@@ -40,7 +37,6 @@ from reseller_sandbox.web.fields import (
 )
 from reseller_sandbox.web.generation import Call, Endpoint
 
-MOST_NAMES = 50
 PER_PAGE = 100
 
 
@@ -52,81 +48,6 @@ def own_order(call: Call) -> Order:
 def answered(call: Call, order: Order) -> dict[str, Any]:
     """The envelope of an order found by the name in the path."""
     return envelope(call, order, call.arguments["domainName"])
-
-
-# Availability
-
-
-class NamesAsked(Shape):
-    """Names to look up."""
-
-    domainNames = Listed(Text(), required=True, metadata={"maxItems": MOST_NAMES})
-
-
-class Availability(Shape):
-    """Whether a name can be registered, for how long and at what price."""
-
-    domainName = Text()
-    sdn = Text()
-    tld = Text()
-    status = Text()
-    purchaseCost = Amount()
-    renewalCost = Amount()
-    premium = Truth()
-    periodMin = Text()
-    periodMax = Text()
-
-
-class Availabilities(Shape):
-    """One result for each name asked, in the order asked."""
-
-    results = Listed(Within(Availability))
-
-
-def check_availability(call: Call) -> dict[str, Any]:
-    """Whether names can be registered; where none can be, prices and periods are 0."""
-    asked: list[str] = call.arguments["domainNames"]
-    if len(asked) > MOST_NAMES:
-        raise Refused(TOO_MANY_NAMES, field="domainNames", count=len(asked), limit=MOST_NAMES)
-    return {"results": [_availability(call, text) for text in asked]}
-
-
-def _availability(call: Call, text: str) -> dict[str, Any]:
-    try:
-        found = registration.availability(call.draft, normalise(text))
-    except BadName:
-        return _result(text, call.assumed.availability_invalid)
-    except Refused as refused:
-        unsupported = refused.rule is refusals.ZONE_NOT_SUPPORTED
-        word = call.assumed.availability_unsupported if unsupported else call.assumed.availability_invalid
-        return _result(text, word)
-    return _result(shown(call, found.name, text), _availability_status(call, found), found)
-
-
-def _result(name: str, status: str, found: registration.Availability | None = None) -> dict[str, Any]:
-    """All nine fields, whatever the status: a name that nobody sells costs nothing and has no term."""
-    sdn, _, tld = name.partition(".")
-    return {
-        "domainName": name,
-        "sdn": sdn,
-        "tld": tld,
-        "status": status,
-        "purchaseCost": found.purchase if found else FREE,
-        "renewalCost": found.renewal if found else FREE,
-        "premium": found is not None and found.premium is not None,
-        "periodMin": str(found.zone.min_years if found else 0),
-        "periodMax": str(found.zone.max_years if found else 0),
-    }
-
-
-def _availability_status(call: Call, found: registration.Availability) -> str:
-    if found.taken:
-        return call.assumed.availability_taken
-    if found.reserved:
-        return call.assumed.availability_reserved
-    if found.zone.in_service or call.assumed.availability_out_of_service == "available":
-        return "available"
-    return call.assumed.availability_unsupported
 
 
 # Registration
@@ -304,16 +225,6 @@ PRICED = (refusals.PREMIUM_COST_REQUIRED, refusals.PRICE_MISMATCH, refusals.INSU
 PERIOD = (refusals.PERIOD_TOO_SHORT, refusals.PERIOD_TOO_LONG)
 
 ENDPOINTS = (
-    Endpoint(
-        id="v3.checkAvailability",
-        method="POST",
-        paths=("/v3/domains/checkAvailability",),
-        handle=check_availability,
-        body=NamesAsked(),
-        answer=Availabilities(),
-        refuses=(*errors.BODY, refusals.TOO_MANY_NAMES),
-        only_reads=True,
-    ),
     Endpoint(
         id="v3.createDomain",
         method="POST",

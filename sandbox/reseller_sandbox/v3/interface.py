@@ -8,7 +8,17 @@ from typing import Any
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
-from reseller_sandbox.v3 import authcodes, balance, contacts, domains, errors, glue, locks, transfers
+from reseller_sandbox.v3 import (
+    authcodes,
+    availability,
+    balance,
+    contacts,
+    domains,
+    errors,
+    glue,
+    locks,
+    transfers,
+)
 from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.v3.wording import WORDING
 from reseller_sandbox.web import statements
@@ -30,6 +40,7 @@ class V3(Transacting):
     wording = WORDING
     endpoints: tuple[Endpoint, ...] = (
         *balance.ENDPOINTS,
+        *availability.ENDPOINTS,
         *domains.ENDPOINTS,
         *locks.ENDPOINTS,
         *glue.ENDPOINTS,

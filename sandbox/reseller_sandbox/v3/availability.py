@@ -1,0 +1,102 @@
+"""Availability: whether names can be registered, for how long and at what price."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from reseller_sandbox.core import refusals, registration
+from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.core.prices import FREE
+from reseller_sandbox.core.refusals import TOO_MANY_NAMES, Refused
+from reseller_sandbox.v3 import errors
+from reseller_sandbox.v3.shapes import shown
+from reseller_sandbox.web.fields import Amount, Listed, Shape, Text, Truth, Within
+from reseller_sandbox.web.generation import Call, Endpoint
+
+MOST_NAMES = 50
+
+
+class NamesAsked(Shape):
+    """Names to look up."""
+
+    domainNames = Listed(Text(), required=True, metadata={"maxItems": MOST_NAMES})
+
+
+class AvailabilityResult(Shape):
+    """Whether a name can be registered, for how long and at what price."""
+
+    domainName = Text()
+    sdn = Text()
+    tld = Text()
+    status = Text()
+    purchaseCost = Amount()
+    renewalCost = Amount()
+    premium = Truth()
+    periodMin = Text()
+    periodMax = Text()
+
+
+class Availabilities(Shape):
+    """One result for each name asked, in the order asked."""
+
+    results = Listed(Within(AvailabilityResult))
+
+
+def check_availability(call: Call) -> dict[str, Any]:
+    """Whether names can be registered; where none can be, prices and periods are 0."""
+    asked: list[str] = call.arguments["domainNames"]
+    if len(asked) > MOST_NAMES:
+        raise Refused(TOO_MANY_NAMES, field="domainNames", count=len(asked), limit=MOST_NAMES)
+    return {"results": [_availability(call, text) for text in asked]}
+
+
+def _availability(call: Call, text: str) -> dict[str, Any]:
+    try:
+        found = registration.availability(call.draft, normalise(text))
+    except BadName:
+        return _result(text, call.assumed.availability_invalid)
+    except Refused as refused:
+        unsupported = refused.rule is refusals.ZONE_NOT_SUPPORTED
+        word = call.assumed.availability_unsupported if unsupported else call.assumed.availability_invalid
+        return _result(text, word)
+    return _result(shown(call, found.name, text), _availability_status(call, found), found)
+
+
+def _result(name: str, status: str, found: registration.Availability | None = None) -> dict[str, Any]:
+    """All nine fields, whatever the status: a name that nobody sells costs nothing and has no term."""
+    sdn, _, tld = name.partition(".")
+    return {
+        "domainName": name,
+        "sdn": sdn,
+        "tld": tld,
+        "status": status,
+        "purchaseCost": found.purchase if found else FREE,
+        "renewalCost": found.renewal if found else FREE,
+        "premium": found is not None and found.premium is not None,
+        "periodMin": str(found.zone.min_years if found else 0),
+        "periodMax": str(found.zone.max_years if found else 0),
+    }
+
+
+def _availability_status(call: Call, found: registration.Availability) -> str:
+    if found.taken:
+        return call.assumed.availability_taken
+    if found.reserved:
+        return call.assumed.availability_reserved
+    if found.zone.in_service or call.assumed.availability_out_of_service == "available":
+        return "available"
+    return call.assumed.availability_unsupported
+
+
+ENDPOINTS = (
+    Endpoint(
+        id="v3.checkAvailability",
+        method="POST",
+        paths=("/v3/domains/checkAvailability",),
+        handle=check_availability,
+        body=NamesAsked(),
+        answer=Availabilities(),
+        refuses=(*errors.BODY, refusals.TOO_MANY_NAMES),
+        only_reads=True,
+    ),
+)
