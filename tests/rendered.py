@@ -6,28 +6,23 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
-from reseller_sandbox.control import journal as control
+from reseller_sandbox.powers.journal_records import request_record
+from reseller_sandbox.web.records import dumped
 from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds.journal import Entry, Journal
 
 #: How many entries are held back at most before they are shown.
 HELD = 100
 
-_SHOW = next(row for row in control.ENDPOINTS if row.id == "control.journal.show")
-
 
 def render(entry: Entry) -> Any:
     """The entry as ``GET /_sandbox/journal/{request}`` answers it, held against its document."""
-    call: Any = SimpleNamespace(
-        arguments={"request": entry.id}, world=SimpleNamespace(journal=SimpleNamespace(get=lambda _: entry))
-    )
-    value = json.loads(write(_SHOW.answer.dump(_SHOW.handle(call))), parse_constant=_no_json)
+    value = json.loads(write(dumped(request_record(entry))), parse_constant=_no_json)
     _validator().validate(value)
     return value
 

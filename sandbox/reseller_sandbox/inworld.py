@@ -1,15 +1,11 @@
-"""A world's memory, for a test to hold: its journal and ledger, snapshots, branches, forks and fixtures."""
+"""A world's memory, for a test to hold: its snapshots, branches, forks and fixtures."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Mapping
 
-from reseller_sandbox.core.words import Vocabulary, read_match
-from reseller_sandbox.worlds import Engine, Entry, Line, World, diff, history_points, ledger, shown, verify
+from reseller_sandbox.worlds import Engine, Line, World, diff, history_points
 from reseller_sandbox.worlds.diff import Difference
-from reseller_sandbox.worlds.explain import Explanation, explain
-from reseller_sandbox.worlds.ledger import Ledger, Wanted
 
 
 class InWorld:
@@ -20,21 +16,6 @@ class InWorld:
 
     world: World
     engine: Engine
-
-    @property
-    def journal(self) -> JournalView:
-        """The requests that the world remembers."""
-        return JournalView(self.world, self.engine.fixtures.words)
-
-    @property
-    def ledger(self) -> Ledger:
-        """Every movement of money, with totals by order, operation, purpose and account."""
-        return ledger.of(self.world)
-
-    def movements(self, **wanted: Any) -> Ledger:
-        """The movements of money that are ``wanted``; takes the fields of
-        ``Wanted``."""
-        return ledger.of(self.world, Wanted(**wanted))
 
     def snapshot(self, name: str) -> Line:
         """Keep this moment under ``name``."""
@@ -82,72 +63,3 @@ class InWorld:
     def load(self, fixture: str) -> Line:
         """Begin again as a fixture in YAML says; answers the branch that keeps what the world was."""
         return self.engine.load(self.world, fixture)
-
-    def verify(
-        self,
-        match: Mapping[str, Any] | None = None,
-        *,
-        count: int | None = None,
-        at_least: int | None = None,
-        at_most: int | None = None,
-    ) -> tuple[Entry, ...]:
-        """Assert that requests like ``match`` came: ``count`` of them, within bounds, or one at least.
-
-        ``match`` is written as that of a fault; answers the requests. The AssertionError says what came near.
-        """
-        wanted = read_match(match or {}, self.engine.fixtures.words)
-        verdict = verify.count(self.world, wanted, exactly=count, least=at_least, most=at_most)
-        return _asserted(verdict)
-
-    def verify_in_order(self, *matches: Mapping[str, Any]) -> tuple[Entry, ...]:
-        """Assert that requests like each of ``matches`` came one after another; answers them."""
-        words = self.engine.fixtures.words
-        wanted = [read_match(match, words, f"in_order[{at}]") for at, match in enumerate(matches)]
-        return _asserted(verify.in_order(self.world, wanted))
-
-
-class JournalView:
-    """The requests that a world remembers, in the order in which they came."""
-
-    def __init__(self, world: World, words: Vocabulary | None) -> None:
-        self._world = world
-        self._words = words
-
-    def __iter__(self) -> Iterator[Entry]:
-        return iter(self._world.journal)
-
-    def __len__(self) -> int:
-        return len(self._world.journal)
-
-    def __getitem__(self, at: int) -> Entry:
-        return self._world.journal.entries[at]
-
-    def get(self, request: str) -> Entry:
-        """The request of that name."""
-        return self._world.journal.get(request)
-
-    def show(self, request: str) -> dict[str, Any]:
-        """All that there is to say of a request, without its secrets."""
-        return shown.entry(self.get(request))
-
-    def find(self, **match: Any) -> tuple[Entry, ...]:
-        """The requests that are like ``match``: the parts of a match."""
-        return verify.find(self._world, read_match(match, self._words, ""))
-
-    def count(self, **match: Any) -> int:
-        """How many requests are like ``match``."""
-        return len(self.find(**match))
-
-    def why(self, request: str) -> Explanation | None:
-        """Why a request was refused: the rule, the state it met, the nearest move that would be allowed."""
-        return explain(self.get(request))
-
-    def clear(self) -> None:
-        """Forget every request."""
-        self._world.forget_requests()
-
-
-def _asserted(verdict: verify.Verdict) -> tuple[Entry, ...]:
-    if not verdict.verified:
-        raise AssertionError(verdict.explained())
-    return verdict.found

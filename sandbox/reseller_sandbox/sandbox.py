@@ -24,6 +24,8 @@ from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.events import Events
 from reseller_sandbox.powers.here import Here
+from reseller_sandbox.powers.journal import Journal
+from reseller_sandbox.powers.ledger import Ledger
 from reseller_sandbox.powers.outside import Outside
 from reseller_sandbox.powers.plans import Plans
 from reseller_sandbox.powers.power import Door
@@ -94,6 +96,8 @@ class Sandbox(InWorld):
         self.assumptions = Assumptions(door)
         self.advice = Advice(door)
         self.events = Events(door)
+        self.journal = Journal(door)
+        self.ledger = Ledger(door)
 
     def fork(
         self,

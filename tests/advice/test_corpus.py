@@ -34,7 +34,7 @@ def test_the_careless_client_is_found(client: Client, pair: Pair) -> None:
     pair.careless(client)
     found = client.sandbox.advice.list().findings
     assert [one.rule for one in found] == [pair.rule], found
-    assert all(client.sandbox.journal.get(name) for name in found[0].entries)
+    assert all(client.sandbox.world.journal.get(name) for name in found[0].entries)
     assert found[0].summary
 
 
@@ -43,7 +43,7 @@ def test_its_well_behaved_twin_is_not(client: Client, pair: Pair) -> None:
     """No rule says a word."""
     pair.careful(client)
     assert client.sandbox.advice.list().findings == ()
-    assert len(client.sandbox.journal) > 0
+    assert len(client.sandbox.world.journal) > 0
 
 
 def test_every_rule_has_its_pair() -> None:

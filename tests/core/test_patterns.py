@@ -50,7 +50,7 @@ def test_contact_parameters_and_licences_are_bounded(tmp_path: Path, pattern: st
     contact = client.post("/V2.0/contact/NEW", json={**CARD, "tax_number": hostile})
     bought = client.post("/V2.0/domain/new.com.ua", json={**NAME, "license": hostile})
     assert stopwatch() - began < 2
-    assert [entry.outcome for entry in sandbox.journal] == ["invalid_extra", "invalid_license"]
+    assert [entry.outcome for entry in sandbox.world.journal] == ["invalid_extra", "invalid_license"]
     assert (contact.status_code, bought.status_code) == (400, 400)
 
 

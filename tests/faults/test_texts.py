@@ -133,7 +133,7 @@ def test_a_glob_has_a_length_wherever_one_is_taken(sandbox: Sandbox, part: str) 
     rule = {"kind": "close", "match": {part: stars}, "when": when}
     assert client.post("/_sandbox/faults", json=rule).status_code == 400
     assert client.get("/_sandbox/journal", query_string={part: stars}).status_code == 400
-    assert client.post("/_sandbox/verify", json={"match": {part: stars}}).status_code == 400
+    assert client.post("/_sandbox/journal/verify", json={"match": {part: stars}}).status_code == 400
     assert client.get("/_sandbox/ledger", query_string={"operation": stars}).status_code == 400
     plan = {"domain": "new.com", "after": {"operation": stars}}
     assert client.post("/_sandbox/outside/register", json=plan).status_code == 400

@@ -98,6 +98,18 @@ def test_filters(lived: Control, query: dict[str, Any], requests: list[str]) -> 
         assert answer["matching"] == 4
 
 
+def test_pages_go_back(sandbox: Sandbox, lived: Control) -> None:
+    """Page after page, before the first of the page before, lists every movement once; totals stay."""
+    whole = lived.get("ledger")
+    listed: list[Any] = []
+    query: dict[str, Any] = {"limit": 2}
+    while (page := lived.get("ledger", **query))["entries"]:
+        listed = page["entries"] + listed
+        query["before"] = listed[0]["id"]
+        assert (page["totals"], page["matching"]) == (whole["totals"], whole["matching"])
+    assert listed == whole["entries"]
+
+
 def test_by_order(sandbox: Sandbox, lived: Control) -> None:
     """An order's movements are found by its number."""
     order = sandbox.world.state.own_order[sandbox.account().client_id, "kept.com"]
@@ -130,6 +142,6 @@ def test_an_operation_outlives_the_journal_and_an_export(sandbox: Sandbox, lived
 def test_in_python_by_the_same_names(sandbox: Sandbox, lived: Control) -> None:
     """The ledger and its totals as objects."""
     answer = lived.get("ledger")
-    assert [entry.id for entry in sandbox.ledger.entries] == [one["id"] for one in answer["entries"]]
-    totals = {one.key: one.charged for one in sandbox.movements(account="main").by_operation()}
+    assert [entry.id for entry in sandbox.ledger.find().entries] == [one["id"] for one in answer["entries"]]
+    totals = {one.key: one.charged for one in sandbox.ledger.find(account="main").totals.operation}
     assert totals["v3.createDomain"] == Decimal(30)

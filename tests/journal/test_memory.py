@@ -56,7 +56,7 @@ def test_a_journal_reaches_no_frame_and_no_draft(sandbox: Sandbox, way: str) -> 
     """Whatever a request was refused by, nothing of its work is kept alive by what is remembered of it."""
     REFUSALS[way](sandbox)
     bad = (FrameType, TracebackType, BaseException, Draft)
-    found = [one for one in _reached(list(sandbox.journal)) if isinstance(one, bad)]
+    found = [one for one in _reached(list(sandbox.world.journal)) if isinstance(one, bad)]
     assert not found, found
 
 

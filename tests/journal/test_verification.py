@@ -32,17 +32,17 @@ CREATE = {"operation": "v3.createDomain"}
     [
         ({"match": CREATE}, True),
         ({"match": {}}, True),
-        ({"match": CREATE, "count": 2}, True),
-        ({"match": CREATE, "count": 1}, False),
+        ({"match": CREATE, "times": 2}, True),
+        ({"match": CREATE, "times": 1}, False),
         ({"match": CREATE, "at_least": 2, "at_most": 2}, True),
         ({"match": CREATE, "at_least": 3}, False),
         ({"match": CREATE, "at_most": 1}, False),
-        ({"match": {"operation": "v3.lock"}, "count": 0}, True),
+        ({"match": {"operation": "v3.lock"}, "times": 0}, True),
         ({"match": {"operation": "v3.lock"}, "at_most": 3}, True),
         ({"match": {"operation": "v3.lock"}}, False),
-        ({"match": {**CREATE, "body": {"years": 3}}, "count": 1}, True),
-        ({"match": {**CREATE, "body": {"domain": {"domainName": "one.com"}}}, "count": 1}, True),
-        ({"match": {"account": "other", "outcome": "ok", "since": "r3"}, "count": 1}, True),
+        ({"match": {**CREATE, "body": {"years": 3}}, "times": 1}, True),
+        ({"match": {**CREATE, "body": {"domain": {"domainName": "one.com"}}}, "times": 1}, True),
+        ({"match": {"account": "other", "outcome": "ok", "since": "r3"}, "times": 1}, True),
         ({"in_order": [CREATE, {"operation": "v3.renew*"}, {"account": "other"}]}, True),
         ({"in_order": [CREATE, CREATE]}, True),
         ({"in_order": [CREATE, CREATE, CREATE]}, False),
@@ -52,13 +52,13 @@ CREATE = {"operation": "v3.createDomain"}
 )
 def test_counts_and_orders(lived: Control, wanted: dict[str, Any], verified: bool) -> None:
     """Each expectation is met or not, and the answer is a success either way."""
-    assert lived.post("verify", wanted)["verified"] is verified
+    assert lived.post("journal/verify", wanted)["verified"] is verified
 
 
 def test_near_misses_say_in_what_they_missed(lived: Control) -> None:
     """The requests of the same operation that missed least come first, each with what was other."""
     match = {**CREATE, "account": "main", "body": {"years": 3, "domain": {"domainName": "one.com"}}}
-    verdict = lived.post("verify", {"match": match})
+    verdict = lived.post("journal/verify", {"match": match})
     assert (verdict["verified"], verdict["count"]) == (False, 0)
     assert verdict["message"] == "at least 1 expected, 0 came"
     first, second = verdict["near_misses"][:2]
@@ -71,14 +71,14 @@ def test_near_misses_say_in_what_they_missed(lived: Control) -> None:
 def test_what_is_most_like_it_comes_near(lived: Control) -> None:
     """Of requests that miss as much, the one whose own is the most like what was expected."""
     for domain, near in (("tow.com", "r2"), ("onne.com", "r1")):
-        verdict = lived.post("verify", {"match": {**CREATE, "domain": domain, "method": "POST"}})
+        verdict = lived.post("journal/verify", {"match": {**CREATE, "domain": domain, "method": "POST"}})
         assert verdict["near_misses"][0]["request"]["id"] == near
 
 
 def test_where_an_order_broke(lived: Control) -> None:
     """The answer names the first that did not come, after which, and what came there instead."""
     verdict = lived.post(
-        "verify", {"in_order": [{"operation": "v3.renew*"}, {**CREATE, "domain": "one.com"}]}
+        "journal/verify", {"in_order": [{"operation": "v3.renew*"}, {**CREATE, "domain": "one.com"}]}
     )
     assert verdict["message"] == "the expected request number 2 did not come after r3"
     assert [one["id"] for one in verdict["requests"]] == ["r3"]
@@ -89,8 +89,8 @@ def test_a_secret_may_be_expected_but_is_not_shown(sandbox: Sandbox, steer: Cont
     """A code can be verified; a near miss says only that it was another."""
     main.post("/v3/domains/setAuthcode/active.com", {"authCode": "sesame"})
     right, wrong = ({"match": {"body": {"authCode": code}}} for code in ("sesame", "mustard"))
-    assert steer.post("verify", right)["verified"]
-    verdict = steer.post("verify", wrong)
+    assert steer.post("journal/verify", right)["verified"]
+    verdict = steer.post("journal/verify", wrong)
     misses = [miss for near in verdict["near_misses"] for miss in near["misses"]]
     assert misses == [{"what": "body.authCode", "expected": "***", "actual": "***"}]
 
@@ -101,7 +101,7 @@ def test_what_was_dropped_is_said() -> None:
     api = inside(sandbox)
     register(api, "one.com")
     money_of(api)
-    verdict = control(sandbox).post("verify", {"match": CREATE})
+    verdict = control(sandbox).post("journal/verify", {"match": CREATE})
     assert "dropped 1 older" in verdict["message"]
 
 
@@ -110,34 +110,35 @@ def test_what_was_dropped_is_said() -> None:
     [
         {},
         {"match": {}, "in_order": []},
-        {"in_order": [], "count": 1},
+        {"in_order": [], "times": 1},
         {"match": {"operatoin": "x"}},
-        {"match": {"operation": "v3.creatDomain"}, "count": 0},
+        {"match": {"operation": "v3.creatDomain"}, "times": 0},
         {"match": {"outcome": "fine"}},
-        {"match": {}, "count": 1, "at_least": 1},
+        {"match": {}, "times": 1, "at_least": 1},
         {"match": {}, "at_least": 3, "at_most": 2},
-        {"match": {}, "count": -1},
-        {"match": {}, "count": "one"},
+        {"match": {}, "times": -1},
+        {"match": {}, "times": "one"},
         {"match": []},
-        {"in_order": {}},
+        {"in_order": 7},
+        {"in_order": [{"operatoin": "x"}]},
     ],
 )
 def test_an_expectation_that_makes_no_sense(lived: Control, wanted: dict[str, Any]) -> None:
     """It is refused, so that a misspelt one does not pass for a good one."""
-    assert lived.refused("POST", "verify", wanted)[:2] == (400, "invalid_parameter")
+    assert lived.refused("POST", "journal/verify", wanted)[:2] == (400, "invalid_parameter")
 
 
 def test_in_python_it_asserts(sandbox: Sandbox, main: Api) -> None:
     """A test asserts with one call; when it fails the message shows what came near."""
     register(main, "one.com")
     renew(main, "one.com")
-    assert [entry.id for entry in sandbox.verify({"operation": "v3.createDomain"}, count=1)] == ["r1"]
-    sandbox.verify_in_order({"operation": "v3.create*"}, {"operation": "v3.renew*"})
+    assert [entry.id for entry in sandbox.journal.expect(operation="v3.createDomain", times=1)] == ["r1"]
+    sandbox.journal.expect_in_order({"operation": "v3.create*"}, {"operation": "v3.renew*"})
     with pytest.raises(AssertionError) as failed:
-        sandbox.verify({"operation": "v3.createDomain", "body": {"years": 2}})
+        sandbox.journal.expect(operation="v3.createDomain", body={"years": 2})
     assert "at least 1 expected, 0 came" in str(failed.value)
     assert "near: r1 v3.createDomain one.com by main: ok: body.years is 1, not 2" in str(failed.value)
     with pytest.raises(AssertionError, match="exactly 3 expected, 1 came"):
-        sandbox.verify({"operation": "v3.createDomain"}, count=3)
+        sandbox.journal.expect(operation="v3.createDomain", times=3)
     with pytest.raises(Refused, match="operatoin"):
-        sandbox.verify({"operatoin": "v3.createDomain"})
+        sandbox.journal.expect(**{"operatoin": "v3.createDomain"})  # type: ignore[typeddict-unknown-key]

@@ -25,4 +25,7 @@ class Example:
         return f"{self.operation}({told})"[:70]
 
 
+#: A call of a client's, in place of a power's: what Flask's test client takes.
+REQUEST = "request"
+
 BAD = "invalid_parameter"

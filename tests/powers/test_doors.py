@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Operation
 from tests.clients import Socket
 from tests.powers.doors import Through, by_command, here, in_python, over_http, there
+from tests.powers.example import REQUEST
 from tests.powers.examples import EXAMPLES, Example
 from tests.registry import REGISTRY
 
@@ -45,8 +47,11 @@ def test_every_door_leads_to_the_same(server: tuple[Sandbox, str], example: Exam
     for name, through in doors.items():
         sandbox.engine.start_over()
         for setting, given in example.before:
-            assert through(setting, given)[0] == "ok"
-        came[name] = through(example.operation, example.given)
+            if setting == REQUEST:
+                sandbox.client().open(**given)
+            else:
+                assert through(setting, given)[0] == "ok"
+        came[name] = _measured(through(example.operation, example.given))
     socket.close()
     remote.close()
     expected = example.refused or "ok"
@@ -59,6 +64,13 @@ def test_every_door_leads_to_the_same(server: tuple[Sandbox, str], example: Exam
         assert outcome in ("refused", "invalid_parameter")
         if outcome == "refused":
             assert came["python"][1][0] in said
+
+
+def _measured(came: Any) -> Any:
+    """``came`` without what is measured, and so never the same twice."""
+    if isinstance(came, dict):
+        return {name: 0 if name == "duration_ms" else _measured(value) for name, value in came.items()}
+    return type(came)(map(_measured, came)) if isinstance(came, list | tuple) else came
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)

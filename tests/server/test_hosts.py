@@ -70,7 +70,7 @@ def test_it_stands_in_the_journal(server):
     sandbox.reset()
     ask(port, V3, [])
     ask(port, NOWHERE, ["a", "b"])
-    assert [entry.outcome for entry in sandbox.journal] == ["invalid_host"] * 2
+    assert [entry.outcome for entry in sandbox.world.journal] == ["invalid_host"] * 2
 
 
 @pytest.mark.parametrize("target", [V3, CONTROL, NOWHERE])

@@ -207,7 +207,7 @@ def test_explanations_follow_what_a_fixture_permits(permitting: Any) -> None:
         "/domain/pending.com/renew", {"current_expiry_date": "2025-12-22", "period": 1}
     )
     assert answer.headers["x-sandbox-refusal"].endswith("possible there: restore.")
-    explanation = explain(sandbox.journal[-1])
+    explanation = explain(sandbox.world.journal.entries[-1])
     assert explanation is not None
     assert explanation.allowed.words == "ask for its restore first, which makes it active"
 

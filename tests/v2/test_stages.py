@@ -183,7 +183,7 @@ def test_updates_are_allowed_again_before_they_are_made(
         answer = main.put(ONE, {**switch, **beside})
         assert refusal(answer) == (400, "Not the correct client_update_prohibited", "locked")
         assert f"forbids {action};" in answer.headers["x-sandbox-refusal"]
-        entry = sandbox.journal.get(answer.headers["x-sandbox-request"])
+        entry = sandbox.world.journal.get(answer.headers["x-sandbox-request"])
         assert entry.refused.facts["action"] == action
     assert sandbox.world.state is before
     assert done(main.put(ONE, {"client_update_prohibited": 0}))

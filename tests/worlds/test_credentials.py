@@ -56,7 +56,7 @@ def test_a_client_that_cannot_change_its_credentials_changes_its_address(sandbox
     assert balance_by_token(sandbox, fork, sandbox.account().token) == 200
     assert under(sandbox, fork, of=fork).get("/v3/balance").status == 200
     assert inside(sandbox).get("/v3/domains/getDomain/only-there.com").status == 404
-    assert fork.journal[-1].account == "main"
+    assert fork.world.journal.entries[-1].account == "main"
 
 
 def test_origins_go_back_as_far_as_they_can(sandbox: Sandbox) -> None:

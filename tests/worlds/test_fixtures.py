@@ -180,7 +180,7 @@ def test_request_names_go_on_after_an_import(sandbox: Sandbox) -> None:
     renew(api, "named.com")
     sandbox.load(sandbox.export())
     assert register(api, "later.com").headers["x-sandbox-request"] == "r3"
-    assert {entry.cause for entry in sandbox.ledger.entries} >= {"r1", "r2", "r3"}
+    assert {entry.cause for entry in sandbox.ledger.find().entries} >= {"r1", "r2", "r3"}
 
 
 def test_credentials_of_another_world_are_not_taken_over(sandbox: Sandbox, steer: Control) -> None:

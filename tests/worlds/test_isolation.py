@@ -77,7 +77,7 @@ def test_fifty_worlds_driven_from_several_processes_never_see_each_other() -> No
     assert len({one["now"] for one in seen}) > WORLDS // 2
     assert all(set(one["answers"]) == {200} for one in seen)
     assert sandbox.world.moment is began
-    assert len(sandbox.journal) == 0
+    assert len(sandbox.world.journal) == 0
 
 
 def test_one_world_driven_by_many_threads_in_this_process() -> None:
@@ -93,9 +93,9 @@ def test_one_world_driven_by_many_threads_in_this_process() -> None:
         statuses = list(pool.map(work, range(60)))
     assert statuses == [200] * 60
     for fork in forks:
-        assert [entry.id for entry in fork.journal] == [f"r{number}" for number in range(1, 21)]
+        assert [entry.id for entry in fork.world.journal] == [f"r{number}" for number in range(1, 21)]
         assert fork.account().balance == 10000 - 20 * 10
-        assert -sum(entry.amount for entry in fork.ledger.entries if entry.operation) == 200
+        assert -sum(entry.amount for entry in fork.ledger.find().entries if entry.request) == 200
 
 
 def test_forking_and_rewinding_while_others_work() -> None:

@@ -118,8 +118,8 @@ def test_requests_of_a_world_whose_clock_is_on_its_way_take_effect_after_it(grow
         for thread in threads:
             thread.join()
     assert {answer.headers["date"][:16] for answer in answers} == {"Sat, 15 Jan 2028"}
-    assert [entry.id for entry in busy.journal] == ["r1", "r2", "r3", "r4"]
-    assert {entry.at.year for entry in busy.journal} == {2028}
+    assert [entry.id for entry in busy.world.journal] == ["r1", "r2", "r3", "r4"]
+    assert {entry.at.year for entry in busy.world.journal} == {2028}
 
 
 def client(url: str, sandbox: Sandbox) -> Api:

@@ -67,7 +67,7 @@ def test_a_rewound_running_clock_runs_on(sandbox: Sandbox, main: Api) -> None:
     """A clock that ran runs again, from the instant of the request."""
     sandbox.clock.run()
     money_of(main)
-    at = sandbox.journal[0].at
+    at = sandbox.world.journal.entries[0].at
     sandbox.clock.advance("P10D")
     sandbox.rewind("r1")
     assert not sandbox.clock.frozen
@@ -79,7 +79,7 @@ def test_a_refused_request_is_a_point_as_well(sandbox: Sandbox, main: Api) -> No
     register(main, "active.com")
     register(main, "later.com")
     sandbox.rewind("r1", before=False)
-    assert [entry.id for entry in sandbox.journal] == ["r1"]
+    assert [entry.id for entry in sandbox.world.journal] == ["r1"]
     assert register(main, "later.com").headers["x-sandbox-request"] == "r2"
 
 
@@ -106,7 +106,7 @@ def test_switching_at_the_limit_drops_no_other_branch() -> None:
     for _ in range(2):
         sandbox.clock.advance("1d")
         register(inside(sandbox), "tried.com")
-        sandbox.rewind(sandbox.journal[-1].id)
+        sandbox.rewind(sandbox.world.journal.entries[-1].id)
     assert list(sandbox.branches) == ["b1", "b2"]
     sandbox.switch("b2")
     assert list(sandbox.branches) == ["b1", "b3"]
@@ -133,7 +133,7 @@ def test_as_many_requests_can_be_gone_back_to_as_the_setting_says() -> None:
     assert (status, error) == (404, "unknown_request")
     assert "r3 to r5 (2 older ones were dropped)" in message
     sandbox.rewind("r3")
-    assert len(sandbox.journal) == 0
+    assert len(sandbox.world.journal) == 0
 
 
 @pytest.mark.parametrize(
@@ -167,7 +167,7 @@ def test_snapshots(sandbox: Sandbox, steer: Control, main: Api) -> None:
         gone = steer.post("snapshots/base/restore")
         assert (gone["now"], gone["requests"]) == ("2026-03-01T12:00:00Z", 1)
         assert main.get("/v3/domains/getDomain/passing.com").error == "domain_not_found"
-        assert [entry.id for entry in sandbox.journal] == ["r1", "r2"]
+        assert [entry.id for entry in sandbox.world.journal] == ["r1", "r2"]
         assert "passing.com" in sandbox.world.branches[gone["branch"]["name"]].tip.state.holding_order
     register(main, "passing.com")
     steer.post("snapshots", {"name": "base"})
@@ -186,7 +186,7 @@ def test_a_snapshot_of_another_line_brings_its_own_journal(sandbox: Sandbox, mai
     sandbox.rewind("r1")
     register(main, "c.com")
     sandbox.restore("ab")
-    assert [entry.domains for entry in sandbox.journal] == [("a.com",), ("b.com",)]
+    assert [entry.domains for entry in sandbox.world.journal] == [("a.com",), ("b.com",)]
 
 
 def test_there_is_a_most_of_snapshots() -> None:
@@ -244,7 +244,7 @@ def test_any_history_can_be_rewound_and_lived_again(steps: list[tuple[str, str, 
 
     live(steps[:at])
     money_of(api)
-    mark = sandbox.journal[-1].id
+    mark = sandbox.world.journal.entries[-1].id
     moment = sandbox.world.moment
     first = live(steps[at:])
     ended = sandbox.world.moment

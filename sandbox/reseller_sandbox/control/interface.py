@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from reseller_sandbox.control import documents, faults, general, history, journal, ledger, rows, worlds
+from reseller_sandbox.control import documents, faults, general, history, rows, worlds
 from reseller_sandbox.control.call import ControlCall, Nothing
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
@@ -20,7 +20,7 @@ from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incomi
 from reseller_sandbox.worlds import Engine, Outcome, World
 
 #: The rows of what worlds are and remember.
-MEMORY: tuple[Endpoint, ...] = (*worlds.ENDPOINTS, *history.ENDPOINTS, *journal.ENDPOINTS, *ledger.ENDPOINTS)
+MEMORY: tuple[Endpoint, ...] = (*worlds.ENDPOINTS, *history.ENDPOINTS)
 
 
 class Control:

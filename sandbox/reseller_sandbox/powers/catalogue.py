@@ -8,6 +8,8 @@ from reseller_sandbox.powers.advice import Advice
 from reseller_sandbox.powers.assumptions import Assumptions
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.events import Events
+from reseller_sandbox.powers.journal import Journal
+from reseller_sandbox.powers.ledger import Ledger
 from reseller_sandbox.powers.outside import Outside
 from reseller_sandbox.powers.plans import Plans
 from reseller_sandbox.powers.power import Power
@@ -25,6 +27,8 @@ POWERS: Mapping[str, type[Power]] = {
         Transfers,
         Outside,
         Plans,
+        Journal,
+        Ledger,
         Events,
         Assumptions,
         Advice,

@@ -1,15 +1,17 @@
-"""What several powers answer alike: events, with the names that people know."""
+"""What several powers answer alike: events, with the names that people know, and changes of records."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import Any
 
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.state import State
+from reseller_sandbox.core.state import Change, State
+from reseller_sandbox.worlds import plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,6 +30,21 @@ class Fired:
     charged: Decimal
     balance: Decimal | None
     note: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordChange:
+    """What became of one record: each field of it that changed, before and after. Secrets are masked."""
+
+    table: str
+    key: Any
+    change: str
+    fields: Mapping[str, Any]
+
+
+def record_change(change: Change) -> RecordChange:
+    """Return a change as it is shown."""
+    return RecordChange(**plain.shown(change))
 
 
 def fired(state: State, happenings: Iterable[Happening]) -> tuple[Fired, ...]:

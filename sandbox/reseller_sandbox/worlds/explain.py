@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core import refusals as r
@@ -234,36 +233,3 @@ _BY_STATE: Mapping[Rule, Callable[[_Case], Allowed | None]] = {
     r.UNKNOWN_KEY: _revoked,
     r.UNKNOWN_TOKEN: _revoked,
 }
-
-
-def described(explanation: Explanation) -> dict[str, Any]:
-    """An explanation as data: the rule, its message, its facts, the state it met, what is allowed."""
-    account = explanation.met.account
-    return {
-        "rule": explanation.refused.rule.code,
-        "message": explanation.refused.message,
-        "facts": explanation.refused.said,
-        "met": {
-            "account": account.name if account is not None else None,
-            "balance": money.write(account.balance) if account is not None else None,
-            "currency": account.currency if account is not None else None,
-            "domains": [_described(name) for name in explanation.met.names],
-        },
-        "allowed": explanation.allowed.words,
-        "allowed_at": explanation.allowed.at,
-    }
-
-
-def _described(met: NameMet) -> dict[str, Any]:
-    order, transfer = met.order, met.transfer
-    return {
-        "domain": met.name,
-        "holder": met.holder,
-        "order": order.id if order is not None else None,
-        "stage": str(order.stage) if order is not None else None,
-        "since": order.since if order is not None else None,
-        "expires": order.expires if order is not None else None,
-        "due": order.due if order is not None else None,
-        "flags": sorted(order.flags) if order is not None else [],
-        "transfer_completes": transfer.completes if transfer is not None else None,
-    }

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 
-from reseller_sandbox.core.matching import OK, Match, Miss
+from reseller_sandbox.core.matching import Match, Miss
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.redact import MASK, is_secret
@@ -40,25 +40,6 @@ class Verdict:
     found: tuple[Entry, ...]
     near: tuple[NearMiss, ...] = ()
 
-    def explained(self) -> str:
-        """The message, with a line for each request that bears on it."""
-        lines = [self.message, *(f"  found {told(entry)}" for entry in self.found)]
-        for miss in self.near:
-            wrong = "; ".join(f"{one.what} is {one.actual!r}, not {one.expected!r}" for one in miss.misses)
-            lines.append(f"  near: {told(miss.entry)}: {wrong}")
-        return "\n".join(lines)
-
-
-def told(entry: Entry) -> str:
-    """A request in a few words."""
-    about = f" {', '.join(entry.domains)}" if entry.domains else ""
-    return f"{entry.id} {entry.operation}{about} by {entry.account or 'nobody'}: {_came(entry)}"
-
-
-def _came(entry: Entry) -> str:
-    done = ", though carried out" if entry.carried_out and entry.outcome != OK else ""
-    return f"{entry.outcome}{done}" + (f" (fault {entry.fault})" if entry.fault else "")
-
 
 def find(world: World, match: Match) -> tuple[Entry, ...]:
     """The requests in the journal that are like ``match``, in the order in which they came."""
@@ -78,7 +59,7 @@ def count(
     Refuses with ``invalid_parameter`` bounds that contradict each other.
     """
     if exactly is not None and (least is not None or most is not None):
-        raise Refused(INVALID_PARAMETER, problems="count goes with neither at_least nor at_most")
+        raise Refused(INVALID_PARAMETER, problems="times goes with neither at_least nor at_most")
     low = exactly if exactly is not None else least if least is not None else 0 if most is not None else 1
     high = exactly if exactly is not None else most
     if low < 0 or (high is not None and high < low):

@@ -1,0 +1,220 @@
+"""The journal: every request with what came of it, and whether those came that were expected."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Unpack
+
+from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_REQUEST, Refused
+from reseller_sandbox.core.signatures import record
+from reseller_sandbox.core.values import Text, listed, whole
+from reseller_sandbox.core.words import read_match
+from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.journal_records import (
+    RequestLine,
+    RequestRecord,
+    Why,
+    request_line,
+    request_record,
+)
+from reseller_sandbox.powers.matching import Matching, Wanted
+from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.worlds import plain, verify
+from reseller_sandbox.worlds.verify import Verdict
+
+#: How many requests are listed at the most, and where nobody says.
+MOST, LISTED = 10_000, 100
+
+_Times = Annotated[int, whole(0, 10**9)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestsFound:
+    """The latest requests that are meant, oldest first.
+
+    ``matching`` counts all that are, ``kept`` what the journal holds, ``dropped`` what it held no longer.
+    """
+
+    requests: tuple[RequestRecord, ...]
+    matching: int
+    kept: int
+    dropped: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cleared:
+    """How many requests were forgotten."""
+
+    cleared: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Missed:
+    """One thing about a request that is not as it was expected to be."""
+
+    what: str
+    expected: Any
+    actual: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Near:
+    """A request that came near, and in what it missed."""
+
+    request: RequestLine
+    misses: tuple[Missed, ...]
+
+    def __str__(self) -> str:
+        """The request and its misses in one line."""
+        wrong = "; ".join(f"{one.what} is {one.actual!r}, not {one.expected!r}" for one in self.misses)
+        return f"{self.request}: {wrong}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """Whether what was expected came, in words; the requests that did, and those that came near.
+
+    ``count`` counts all that did; the latest of them are listed.
+    """
+
+    verified: bool
+    message: str
+    count: int
+    requests: tuple[RequestLine, ...]
+    near_misses: tuple[Near, ...]
+
+    def __str__(self) -> str:
+        """The message, with a line for each request that bears on it."""
+        lines = [self.message, *(f"  found {one}" for one in self.requests)]
+        return "\n".join([*lines, *(f"  near: {one}" for one in self.near_misses)])
+
+
+class Journal(Power):
+    """The requests that the world remembers, with their answers, changes and refusals."""
+
+    def __getitem__(self, request: str) -> RequestRecord:
+        """Return the request of that name."""
+        return self.get(request)
+
+    @look(long=True)
+    def find(
+        self, *, limit: Annotated[int, whole(0, MOST)] = LISTED, **match: Unpack[Matching]
+    ) -> RequestsFound:
+        """Return the latest of the requests that are meant, with all that there is to say of each.
+
+        Args:
+            limit: How many of the latest to list.
+        """
+        journal = here(self).world.journal
+        found = verify.find(here(self).world, _read(self, match, ""))
+        return RequestsFound(
+            requests=tuple(map(request_record, found[max(len(found) - limit, 0) :])),
+            matching=len(found),
+            kept=len(journal),
+            dropped=journal.dropped,
+        )
+
+    @look(UNKNOWN_REQUEST)
+    def get(self, request: Text, /) -> RequestRecord:
+        """Return one request: what was asked and answered, what it changed, and why it was refused.
+
+        Args:
+            request: The request's name, such as ``r12``.
+        """
+        return request_record(here(self).world.journal.get(request))
+
+    @act()
+    def clear(self) -> Cleared:
+        """Forget every request. What they changed stays; they cannot be rewound to any more."""
+        return Cleared(cleared=here(self).world.forget_requests())
+
+    @look(long=True)
+    def verify(
+        self,
+        match: Wanted | None = None,
+        *,
+        times: _Times | None = None,
+        at_least: _Times | None = None,
+        at_most: _Times | None = None,
+        in_order: Annotated[Sequence[Matching], listed(record(Matching))] | None = None,
+    ) -> Verification:
+        """Return whether the requests came that were expected, and if not, which came near.
+
+        Takes either ``match``, and one request at least is expected where no number is said, or ``in_order``.
+
+        Args:
+            match: Which requests are expected.
+            times: How many exactly.
+            at_least: How many at the least.
+            at_most: How many at the most.
+            in_order: Which requests are expected one after another, whatever comes between.
+        """
+        world = here(self).world
+        if (match is None) is (in_order is None):
+            raise Refused(INVALID_PARAMETER, problems="takes either match or in_order")
+        if match is not None:
+            wanted = _read(self, match, "match")
+            return _verification(verify.count(world, wanted, exactly=times, least=at_least, most=at_most))
+        if (times, at_least, at_most) != (None, None, None):
+            raise Refused(INVALID_PARAMETER, problems="in_order goes with no number")
+        matches = [_read(self, one, f"in_order[{at}]") for at, one in enumerate(in_order or ())]
+        return _verification(verify.in_order(world, matches))
+
+    def expect(
+        self,
+        *,
+        times: int | None = None,
+        at_least: int | None = None,
+        at_most: int | None = None,
+        **match: Unpack[Matching],
+    ) -> tuple[RequestLine, ...]:
+        """Assert that such requests came: ``times`` exactly, within bounds, or one at least; return them.
+
+        The AssertionError says which came near and what they missed.
+        """
+        return _asserted(self.verify(match, times=times, at_least=at_least, at_most=at_most))
+
+    def expect_in_order(self, *matches: Matching) -> tuple[RequestLine, ...]:
+        """Assert that requests like each of ``matches`` came one after another; return them."""
+        return _asserted(self.verify(in_order=matches))
+
+    def count(self, **match: Unpack[Matching]) -> int:
+        """Return how many requests are meant."""
+        return self.find(limit=0, **match).matching
+
+    def why(self, request: str) -> Why | None:
+        """Return why a request was refused, or None where it was not."""
+        return self.get(request).refusal
+
+
+def _read(journal: Journal, match: Matching, place: str) -> Match:
+    return read_match(match, here(journal).words, place)
+
+
+def _verification(verdict: Verdict) -> Verification:
+    return Verification(
+        verified=verdict.verified,
+        message=verdict.message,
+        count=len(verdict.found),
+        requests=tuple(map(request_line, verdict.found[-LISTED:])),
+        near_misses=tuple(
+            Near(
+                request=request_line(near.entry),
+                misses=tuple(
+                    Missed(
+                        what=miss.what, expected=plain.plain(miss.expected), actual=plain.plain(miss.actual)
+                    )
+                    for miss in near.misses
+                ),
+            )
+            for near in verdict.near
+        ),
+    )
+
+
+def _asserted(verification: Verification) -> tuple[RequestLine, ...]:
+    if not verification.verified:
+        raise AssertionError(str(verification))
+    return verification.requests

@@ -1,0 +1,238 @@
+"""What the journal shows of a request: its line, and all that there is to say of it, without secrets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from reseller_sandbox.core import money
+from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.matching import OK
+from reseller_sandbox.core.state import State
+from reseller_sandbox.powers.ledger import Movement, movement
+from reseller_sandbox.powers.records import RecordChange, record_change
+from reseller_sandbox.worlds import Entry, plain, redact
+from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestLine:
+    """A request in one line: who asked for what, when, and what came of it.
+
+    ``number`` is its place among all that changed the world. ``carried_out`` is whether the operation was
+    done, ``outcome`` what the client was told (``ok``, an error's name, or ``fault`` where no answer of the
+    interface's own arrived), ``fault`` what struck, ``refused`` why it was refused, ``charged`` what the
+    account paid for it (below zero: what it got back).
+    """
+
+    id: str
+    at: datetime
+    operation: str
+    account: str | None
+    domains: tuple[str, ...]
+    status: int
+    carried_out: bool
+    outcome: str
+    fault: str | None
+    fault_kind: str | None
+    refused: str | None
+    charged: Decimal
+    number: int
+    duration_ms: float
+
+    def __str__(self) -> str:
+        """The request in a few words."""
+        about = f" {', '.join(self.domains)}" if self.domains else ""
+        done = ", though carried out" if self.carried_out and self.outcome != OK else ""
+        struck = f" (fault {self.fault})" if self.fault else ""
+        return (
+            f"{self.id} {self.operation}{about} by {self.account or 'nobody'}: {self.outcome}{done}{struck}"
+        )
+
+    @property
+    def told(self) -> str:
+        """The request in a line for people who watch, with its time, its refusal and its money."""
+        paid = f", {money.write(-self.charged)}" if self.charged else ""
+        return f"{wire(self.at)} {self}{paid}" + (f": {self.refused}" if self.refused else "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """A request as it came. ``cut`` is the size of a body that was too long to be kept whole.
+
+    ``ignored`` are the keys that nothing read.
+    """
+
+    method: str
+    target: str
+    headers: Mapping[str, Any]
+    ignored: tuple[str, ...]
+    body: Any
+    cut: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The answer to a request, or what would have been it where a fault let it be ``lost``."""
+
+    status: int
+    body: Any
+    cut: int | None
+    lost: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetName:
+    """A name as a refused request met it: who held it, at which stage, and a pending transfer."""
+
+    domain: str
+    holder: str | None
+    order: int | None
+    stage: str | None
+    since: datetime | None
+    expires: datetime | None
+    due: datetime | None
+    flags: tuple[str, ...]
+    transfer_completes: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetState:
+    """The state that a refused request met: its account's money, and each name it was about."""
+
+    account: str | None
+    balance: Decimal | None
+    currency: str | None
+    domains: tuple[MetName, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Why:
+    """Why a request was refused: the rule, what it says, the state that was met, the nearest allowed move.
+
+    ``allowed_at`` is the instant at which time alone makes that possible.
+    """
+
+    rule: str
+    message: str
+    facts: Mapping[str, Any]
+    met: MetState
+    allowed: str
+    allowed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestRecord(RequestLine):
+    """All that there is to say of a request; secrets are masked."""
+
+    request: Sent = field(repr=False)
+    answer: Answered = field(repr=False)
+    changes: tuple[RecordChange, ...] = field(repr=False)
+    refusal: Why | None
+    assumptions: Mapping[str, Any] = field(repr=False)
+    ledger: tuple[Movement, ...] = field(repr=False)
+
+
+def request_line(entry: Entry) -> RequestLine:
+    """Return a request in one line."""
+    secrets = _secrets(entry, redact.read(entry.body), redact.read(entry.answer)) if entry.refused else ()
+    return RequestLine(**_line(entry, secrets))
+
+
+def request_record(entry: Entry) -> RequestRecord:
+    """Return all that there is to say of a request."""
+    body, answer = redact.read(entry.body), redact.read(entry.answer)
+    secrets = list(_secrets(entry, body, answer))
+    explained = explain(entry)
+    return RequestRecord(
+        **_line(entry, secrets),
+        request=Sent(
+            method=entry.method,
+            target=redact.masked(entry.target, secrets),
+            headers=redact.masked(dict(entry.headers), secrets),
+            ignored=entry.ignored,
+            body=redact.masked(body, secrets),
+            cut=entry.body_size,
+        ),
+        answer=Answered(
+            status=entry.status, body=redact.masked(answer, secrets), cut=entry.answer_size, lost=entry.lost
+        ),
+        changes=tuple(map(record_change, entry.changes)),
+        refusal=_why(explained, secrets) if explained is not None else None,
+        assumptions={name: plain.plain(value) for name, value in entry.assumed},
+        ledger=tuple(movement(charge, entry.after.state) for charge in entry.charges),
+    )
+
+
+def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
+    return {
+        "id": entry.id,
+        "at": entry.at,
+        "operation": entry.operation,
+        "account": entry.account,
+        "domains": entry.domains,
+        "status": entry.status,
+        "carried_out": entry.carried_out,
+        "outcome": entry.outcome,
+        "fault": entry.fault,
+        "fault_kind": entry.fault_kind,
+        "refused": redact.masked(entry.refused.message, secrets) if entry.refused is not None else None,
+        "charged": sum((-charge.amount for charge in entry.charges), Decimal(0)),
+        "number": entry.step,
+        "duration_ms": round(entry.duration * 1000, 3),
+    }
+
+
+def _why(explanation: Explanation, secrets: list[str]) -> Why:
+    """Return an explanation; the value of a field that is a secret is not among its facts."""
+    refused, met = explanation.refused, explanation.met
+    facts = plain.plain(refused.said)
+    if redact.is_secret(str(facts.get("field", ""))):
+        facts.pop("value", None)
+    return Why(
+        rule=refused.rule.code,
+        message=redact.masked(refused.message, secrets),
+        facts=redact.masked(facts, secrets),
+        met=MetState(
+            account=met.account.name if met.account is not None else None,
+            balance=met.account.balance if met.account is not None else None,
+            currency=met.account.currency if met.account is not None else None,
+            domains=tuple(map(_met, met.names)),
+        ),
+        allowed=redact.masked(explanation.allowed.words, secrets),
+        allowed_at=explanation.allowed.at,
+    )
+
+
+def _met(met: NameMet) -> MetName:
+    order, transfer = met.order, met.transfer
+    return MetName(
+        domain=met.name,
+        holder=met.holder,
+        order=order.id if order is not None else None,
+        stage=str(order.stage) if order is not None else None,
+        since=order.since if order is not None else None,
+        expires=order.expires if order is not None else None,
+        due=order.due if order is not None else None,
+        flags=tuple(sorted(order.flags)) if order is not None else (),
+        transfer_completes=transfer.completes if transfer is not None else None,
+    )
+
+
+def _secrets(entry: Entry, body: Any, answer: Any) -> Iterator[str]:
+    """Every secret that the request, its answer or its account brings with it, to be masked anywhere."""
+    yield from redact.secrets_in(body)
+    yield from redact.secrets_in(answer)
+    for change in entry.changes:
+        for one in (change.before, change.after):
+            yield from plain.secrets_of(one)
+    yield from _account_secrets(entry.before.state, entry.account)
+
+
+def _account_secrets(state: State, name: str | None) -> Iterator[str]:
+    for number in sorted(state.accounts):
+        if state.accounts[number].name == name:
+            yield from plain.secrets_of(state.accounts[number])

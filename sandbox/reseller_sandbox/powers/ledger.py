@@ -1,0 +1,225 @@
+"""The ledger of a world: every charge and refund, what caused it, and what they come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from reseller_sandbox.core.globs import Glob
+from reseller_sandbox.core.ledger import request_of
+from reseller_sandbox.core.model import OUTSIDE, LedgerEntry, Purpose
+from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, Refused
+from reseller_sandbox.core.state import State
+from reseller_sandbox.core.terms import account_called
+from reseller_sandbox.core.values import Instant, Text, choice, whole
+from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.power import Power, look
+
+#: How many movements are listed where nobody says; totals are of all of them.
+LISTED = 1000
+
+_Number = Annotated[int, whole(1, 10**15)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Movement:
+    """One movement of money: a charge, a refund of one (``refunds``), or a credit from elsewhere.
+
+    ``amount`` is below zero when the balance went down. ``cause`` is the request, or the event of time,
+    that made it; ``request`` is set where it was a request.
+    """
+
+    id: int
+    at: datetime
+    account: str
+    amount: Decimal
+    kind: Literal["charge", "refund", "credit"]
+    purpose: str
+    operation: str
+    cause: str
+    request: str | None
+    order: int | None
+    domain: str | None
+    years: int | None
+    refunds: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Total:
+    """What movements come to; ``balance`` is what they did to the balance."""
+
+    key: Any
+    entries: int
+    charged: Decimal
+    refunded: Decimal
+    added: Decimal
+    balance: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Totals:
+    """What the movements come to, by what they were for."""
+
+    order: tuple[Total, ...]
+    operation: tuple[Total, ...]
+    purpose: tuple[Total, ...]
+    account: tuple[Total, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Balance:
+    """An account's money at the beginning of its ledger, and now."""
+
+    account: str
+    currency: str
+    opening: Decimal
+    balance: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MovementsFound:
+    """The latest movements that are meant, oldest first; ``matching`` counts all of them, and so do the
+    totals."""
+
+    entries: tuple[Movement, ...]
+    matching: int
+    totals: Totals
+    balances: tuple[Balance, ...]
+
+
+class Ledger(Power):
+    """Every movement of money, what caused it, and what the movements come to."""
+
+    @look(UNKNOWN_ACCOUNT, long=True)
+    def find(
+        self,
+        *,
+        account: Text | None = None,
+        order: _Number | None = None,
+        domain: Text | None = None,
+        operation: Text | None = None,
+        purpose: Annotated[str, choice(*map(str, Purpose))] | None = None,
+        request: Text | None = None,
+        since: Instant | None = None,
+        before: _Number | None = None,
+        limit: Annotated[int, whole(0, 100_000)] = LISTED,
+    ) -> MovementsFound:
+        """Return the movements that are meant, with totals by order, operation, purpose and account.
+
+        Args:
+            account: The name of the account whose money it is, or its client id.
+            order: The id of the order that was paid for.
+            domain: The name that was paid for.
+            operation: A pattern of operations, with ``*`` and ``?``; what time does by itself is ``time``.
+            purpose: What it was for.
+            request: The name of the request that caused it, for both times where a fault had it carried out
+                twice.
+            since: The instant at which it was made at the earliest.
+            before: Of those that are meant, only list what came before the movement of this id, to turn pages
+                back; the totals stay as they are.
+            limit: How many of the latest to list.
+        """
+        state = here(self).world.present().state
+        owner = account_called(state, account).client_id if account is not None else None
+        name, pattern = _spelt(domain), _pattern(operation)
+        numbers: Iterable[int] = sorted(state.ledger)
+        if owner is not None:
+            numbers = (number for _, number in state.ledger_of_account.beginning((owner,)))
+        found = [
+            entry
+            for entry in map(state.ledger.__getitem__, numbers)
+            if order in (None, entry.order)
+            and name in (None, entry.name)
+            and (pattern is None or pattern.matches(_operation(entry)))
+            and purpose in (None, entry.purpose)
+            and request in (None, entry.cause, request_of(entry.cause))
+            and (since is None or entry.at >= since)  # type: ignore[operator]  # it has been read
+        ]
+        listed = [entry for entry in found if before is None or entry.id < before]
+        return MovementsFound(
+            entries=tuple(movement(entry, state) for entry in listed[max(len(listed) - limit, 0) :]),
+            matching=len(found),
+            totals=Totals(
+                order=_totals(found, lambda entry: entry.order),
+                operation=_totals(found, _operation),
+                purpose=_totals(found, lambda entry: str(entry.purpose)),
+                account=_totals(found, lambda entry: state.accounts[entry.account].name),
+            ),
+            balances=_balances(state),
+        )
+
+
+def movement(entry: LedgerEntry, state: State) -> Movement:
+    """Return a movement of money as it is shown."""
+    return Movement(
+        id=entry.id,
+        at=entry.at,
+        account=state.accounts[entry.account].name,
+        amount=entry.amount,
+        kind="refund" if entry.refunds is not None else "charge" if entry.amount < 0 else "credit",
+        purpose=str(entry.purpose),
+        operation=_operation(entry),
+        cause=entry.cause,
+        request=request_of(entry.cause),
+        order=entry.order,
+        domain=entry.name or None,
+        years=entry.years or None,
+        refunds=entry.refunds,
+    )
+
+
+def _operation(entry: LedgerEntry) -> str:
+    """Return the operation that an entry is from, or what caused it where that was none."""
+    return entry.operation or entry.cause
+
+
+def _totals(entries: Iterable[LedgerEntry], key: Callable[[LedgerEntry], Any]) -> tuple[Total, ...]:
+    """Return what the movements come to for each ``key``, in its order; those that have none are left out."""
+    by_key: dict[Any, list[LedgerEntry]] = {}
+    for entry in entries:
+        one = key(entry)
+        if one is not None:
+            by_key.setdefault(one, []).append(entry)
+    return tuple(_total(one, by_key[one]) for one in sorted(by_key))
+
+
+def _total(key: Any, entries: list[LedgerEntry]) -> Total:
+    nothing = Decimal(0)
+    refunded = sum((one.amount for one in entries if one.refunds is not None), nothing)
+    charged = -sum((one.amount for one in entries if one.refunds is None and one.amount < 0), nothing)
+    balance = sum((one.amount for one in entries), nothing)
+    return Total(
+        key=key,
+        entries=len(entries),
+        charged=charged,
+        refunded=refunded,
+        added=balance - refunded + charged,
+        balance=balance,
+    )
+
+
+def _balances(state: State) -> tuple[Balance, ...]:
+    return tuple(
+        Balance(account=one.name, currency=one.currency, opening=one.opening, balance=one.balance)
+        for one in (state.accounts[number] for number in sorted(state.accounts))
+        if one.client_id != OUTSIDE
+    )
+
+
+def _pattern(operation: str | None) -> Glob | None:
+    try:
+        return None if operation is None else Glob(operation)
+    except ValueError as problem:
+        raise Refused(INVALID_PARAMETER, problems=f"operation {problem}") from None
+
+
+def _spelt(domain: str | None) -> str | None:
+    """Return a name as the registry keeps it, or as it is where it can be none."""
+    try:
+        return None if domain is None else normalise(domain)
+    except BadName:
+        return str(domain).lower()
