@@ -124,7 +124,7 @@ def test_every_row_of_control_that_acts_is_among_them(fresh: Sandbox) -> None:
         for rule in rules
         if "GET" not in rule.methods
     }
-    others = {"verify", "worlds.fork", "worlds.delete", "reset"}
+    others = {"journal.verify", "worlds.fork", "worlds.delete", "reset"}
     known = {name for name, _ in CALLS}
     assert {name for name in acting - others if not name.startswith("outside.")} <= known
     assert known <= acting
