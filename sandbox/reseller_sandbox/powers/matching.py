@@ -5,57 +5,34 @@ What each part takes, and what it is for, is told by ``core.matching`` alone.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, TypedDict
 
 from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import parameters, schema
+from reseller_sandbox.core.parts import parameters
 from reseller_sandbox.core.signatures import record
-from reseller_sandbox.core.values import SWITCH, TEXT, Kind
 
 _PARTS = parameters(Match)
-_SHAPES = schema(Match)
-
-
-def _list_or_word(word: str) -> Any:
-    """Return the JSON array that ``word`` is, or the word itself."""
-    try:
-        return json.loads(word) if word.startswith("[") else word
-    except ValueError:
-        return word
-
-
-_SPOKEN = {"string": TEXT.spoken, "boolean": SWITCH.spoken, "object": None}
-
-
-def _part(name: str) -> Kind[Any]:
-    """Return the kind of one part of a match; what has been read is still as JSON has it."""
-    takes, shape = _PARTS[name].metadata["takes"], _SHAPES[name]
-    spoken = _SPOKEN.get(str(shape.get("type")), _list_or_word)
-    return Kind(shape, lambda given: takes.write(takes.read(given)), spoken=spoken)
-
-
 _Globs = str | Sequence[str]
 
 
 class Matching(TypedDict, total=False):
     """Which requests are meant: those that all parts agree to."""
 
-    operation: Annotated[_Globs, _part("operation")]
-    domain: Annotated[_Globs, _part("domain")]
-    account: Annotated[_Globs, _part("account")]
-    method: Annotated[_Globs, _part("method")]
-    path: Annotated[_Globs, _part("path")]
-    headers: Annotated[Mapping[str, str | None], _part("headers")]
-    query: Annotated[Mapping[str, str | None], _part("query")]
-    body: Annotated[Mapping[str, Any], _part("body")]
-    outcome: Annotated[_Globs, _part("outcome")]
-    carried_out: Annotated[bool, _part("carried_out")]
-    changed: Annotated[bool, _part("changed")]
-    fault: Annotated[_Globs, _part("fault")]
-    since: Annotated[str | datetime, _part("since")]
+    operation: Annotated[_Globs, _PARTS["operation"].kind, _PARTS["operation"].words]
+    domain: Annotated[_Globs, _PARTS["domain"].kind, _PARTS["domain"].words]
+    account: Annotated[_Globs, _PARTS["account"].kind, _PARTS["account"].words]
+    method: Annotated[_Globs, _PARTS["method"].kind, _PARTS["method"].words]
+    path: Annotated[_Globs, _PARTS["path"].kind, _PARTS["path"].words]
+    headers: Annotated[Mapping[str, str | None], _PARTS["headers"].kind, _PARTS["headers"].words]
+    query: Annotated[Mapping[str, str | None], _PARTS["query"].kind, _PARTS["query"].words]
+    body: Annotated[Mapping[str, Any], _PARTS["body"].kind, _PARTS["body"].words]
+    outcome: Annotated[_Globs, _PARTS["outcome"].kind, _PARTS["outcome"].words]
+    carried_out: Annotated[bool, _PARTS["carried_out"].kind, _PARTS["carried_out"].words]
+    changed: Annotated[bool, _PARTS["changed"].kind, _PARTS["changed"].words]
+    fault: Annotated[_Globs, _PARTS["fault"].kind, _PARTS["fault"].words]
+    since: Annotated[str | datetime, _PARTS["since"].kind, _PARTS["since"].words]
 
 
 #: One object of it.

@@ -63,10 +63,8 @@ class Operation:
 
     @cached_property
     def told(self) -> Mapping[str, str]:
-        """What the docstring says of each parameter, or what its kind says by itself."""
-        shapes = {one.name: one.kind.shape for one in self.parameters}
-        kinds = {name: str(shape["description"]) for name, shape in shapes.items() if "description" in shape}
-        return {**kinds, **told_of(self.body)}
+        """What the docstring says of each parameter, or its own annotation."""
+        return {**{one.name: one.words for one in self.parameters if one.words}, **told_of(self.body)}
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by the names of the parameters; refuses a call of another form."""
