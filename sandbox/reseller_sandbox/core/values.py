@@ -7,9 +7,7 @@ command line.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -229,14 +227,8 @@ def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:
         shown = [kind.write(one) for one in value]
         return shown[0] if len(shown) == 1 else shown
 
-    def spoken(word: str) -> Any:
-        with suppress(ValueError):
-            if word.startswith("[") and isinstance(found := json.loads(word), list):
-                return found
-        return kind.spoken(word) if kind.spoken is not None else word
-
     shape = {"oneOf": [dict(kind.shape), {"type": "array", "items": dict(kind.shape)}]}
-    return Kind(shape, read, write, spoken, f"{kind.says}, or a list of such")
+    return Kind(shape, read, write, None, f"{kind.says}, or a list of such")
 
 
 def free_text(says: str, most: int = 1 << 20) -> Kind[str]:

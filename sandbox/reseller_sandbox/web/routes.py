@@ -49,9 +49,12 @@ def spoken(parameter: Parameter, word: str) -> Any:
     if parameter.kind.spoken is not None:
         return parameter.kind.spoken(word)
     try:
-        return json.loads(word)
+        found = json.loads(word)
     except ValueError:
         return word
+    shapes: Any = parameter.kind.shape.get("oneOf", [parameter.kind.shape])
+    takes_text = any(one.get("type") == "string" for one in shapes)
+    return word if takes_text and not isinstance(found, list | dict) else found
 
 
 def _is_word(parameter: Parameter) -> bool:
