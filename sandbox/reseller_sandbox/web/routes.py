@@ -53,8 +53,8 @@ def spoken(parameter: Parameter, word: str) -> Any:
     except ValueError:
         return word
     shapes: Any = parameter.kind.shape.get("oneOf", [parameter.kind.shape])
-    takes_text = any(one.get("type") == "string" for one in shapes)
-    return word if takes_text and not isinstance(found, list | dict) else found
+    texts = {one.get("type") for one in shapes} == {"string", "array"}
+    return word if texts and not isinstance(found, list) else found
 
 
 def _is_word(parameter: Parameter) -> bool:
