@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.powers.listing import powers_told
 
 if TYPE_CHECKING:
     from reseller_sandbox.options import Options
@@ -75,9 +76,18 @@ class Commands(Command, click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of all commands: those written out, and the powers."""
-        from reseller_sandbox.powers.catalogue import POWERS
+        return sorted({*super().list_commands(ctx), *powers_told()})
 
-        return sorted({*super().list_commands(ctx), *POWERS})
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands; to look at the list loads no power."""
+        told = {name: one.help or "" for name, one in self.commands.items()}
+        told |= powers_told()
+        width = formatter.width - 6 - max(map(len, told))
+        rows = [
+            (name, click.Command(name, help=told[name]).get_short_help_str(width)) for name in sorted(told)
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name; those of the powers are loaded when they are asked for.

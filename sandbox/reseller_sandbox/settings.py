@@ -39,7 +39,8 @@ P = ParamSpec("P")
 S = TypeVar("S")
 M = TypeVar("M")
 
-_TOKEN_HEADERS = "v2.token_headers"
+#: The assumption that one of the settings is short for.
+TOKEN_HEADERS = "v2.token_headers"
 
 
 class BadSetting(ValueError):
@@ -96,7 +97,7 @@ def _flat(given: Mapping[str, Any]) -> dict[str, object]:
 def _token_headers(given: Any) -> list[str]:
     names = listed(ANYTHING).read(given)
     if names:
-        _assumed({_TOKEN_HEADERS: names})
+        _assumed({TOKEN_HEADERS: names})
     return names
 
 
@@ -162,7 +163,7 @@ class Settings(Limits):
     @property
     def assumed(self) -> Mapping[str, object]:
         """The assumptions that are named, in whichever way."""
-        short = {_TOKEN_HEADERS: self.token_headers} if self.token_headers else {}
+        short = {TOKEN_HEADERS: self.token_headers} if self.token_headers else {}
         return {**(self.assume or {}), **short}
 
 

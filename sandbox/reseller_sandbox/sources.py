@@ -15,7 +15,7 @@ from typing import Any
 
 from reseller_sandbox.core.signatures import Parameter, read
 from reseller_sandbox.core.values import complaint
-from reseller_sandbox.settings import FILE, FIXTURE, BadSetting, ServerSettings, settings_of
+from reseller_sandbox.settings import FILE, FIXTURE, TOKEN_HEADERS, BadSetting, ServerSettings, settings_of
 
 _FILE = "pyproject.toml"
 _TABLE = "reseller_sandbox"
@@ -48,6 +48,8 @@ def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, 
 
 def over(farther: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of two sources: the nearer one counts, of assumptions for each that it names."""
+    if TOKEN_HEADERS in (nearer.get("assume") or {}):  # which the setting is short for
+        farther = {name: value for name, value in farther.items() if name != "token_headers"}
     both = {
         name: {**value, **nearer[name]}
         for name, value in farther.items()

@@ -13,6 +13,9 @@ from click.testing import CliRunner
 
 import reseller_sandbox
 from reseller_sandbox.cli import main
+from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.powers.catalogue import POWERS
+from reseller_sandbox.powers.listing import powers_told
 from reseller_sandbox.settings import ServerSettings, help_of, settings_of
 from tests.settings.doors import as_option, as_variable
 
@@ -76,6 +79,19 @@ def test_what_needs_no_sandbox_loads_little(code: str, may: set[str]) -> None:
     script = f"import sys; {code}; print([name for name in {HEAVY} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
     assert set(ast.literal_eval(done.stdout)) <= may
+
+
+def test_the_list_of_commands_loads_no_power() -> None:
+    """It says of each power what the power says of itself, in one line."""
+    script = (
+        "import sys; from reseller_sandbox.cli import main\n"
+        f"try: main(['--help'])\nfinally: print([name for name in {HEAVY} if name in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "['click']"
+    assert powers_told() == {name: docstring(power) for name, power in POWERS.items()}
+    for name, power in POWERS.items():
+        assert re.search(rf"^  {name} +{re.escape(docstring(power)[:20])}", done.stdout, re.MULTILINE)
 
 
 def test_the_help_is_there_without_docstrings() -> None:

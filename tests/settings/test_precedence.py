@@ -53,6 +53,15 @@ def test_assumptions_count_one_by_one(serve: Serve, tmp_path: Path) -> None:
     assert told.assume == {"v3.ids": "integer", "v2.license": "variable", "v2.phone": "dotted"}
 
 
+def test_a_setting_that_is_short_for_an_assumption_goes_no_farther(serve: Serve, tmp_path: Path) -> None:
+    """Whichever of the two a nearer source says counts; of one source the setting does."""
+    write_table(tmp_path, {"token_headers": ["X-File"]})
+    assert serve(["--assume", "v2.token_headers=X-A"]).assumed == {"v2.token_headers": "X-A"}
+    assert serve(RESELLER_SANDBOX_ASSUME="v2.token_headers=X-E").assumed == {"v2.token_headers": "X-E"}
+    write_table(tmp_path, {"assume": {"v2.token_headers": "X-File"}})
+    assert serve(["--token-header", "X-A"]).assumed == {"v2.token_headers": ["X-A"]}
+
+
 def test_tests_are_told_in_the_same_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The marker goes first; what is for a server alone is no matter."""
     monkeypatch.setenv("RESELLER_SANDBOX_HEADER_PREFIX", "X-ENV-")

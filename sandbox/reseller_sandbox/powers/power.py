@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
 from keyword import iskeyword
@@ -11,6 +10,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, get_type_hin
 from reseller_sandbox.core.docstrings import told_of, without_arguments
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter, declared, read_by
+from reseller_sandbox.powers.listing import name_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -110,7 +110,7 @@ class Power:
     name: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
-        cls.name = re.sub(r"(?<!^)(?=[A-Z])", "_", cls.__name__).lower()
+        cls.name = name_of(cls.__name__)
         for operation in cls.operations():
             operation.power = cls
 
