@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core.lifecycle import Action, permitted
 from reseller_sandbox.core.model import Account, Order, Stage, Transfer, TransferStatus, Zone
 from reseller_sandbox.core.state import Draft
 from tests.clients import Api, InProcess
@@ -50,6 +51,19 @@ def arrange(sandbox: Sandbox, name: str, account: str = "main", **changes: Any) 
         order = replace(order, due=max(order.expires, sandbox.clock.now + timedelta(days=1)))
     write(sandbox, order)
     return order
+
+
+def forbid(sandbox: Sandbox, stage: Stage, action: Action) -> None:
+    """Permit everything but ``action`` at a stage, as ``lifecycle:`` in a fixture can."""
+    moment = sandbox.world.moment
+    left = tuple(one for one in permitted(moment.state, stage) if one is not action)
+    sandbox.world.moment = replace(moment, state=replace(moment.state, permits=((stage, left),)))
+
+
+def allow_all(sandbox: Sandbox) -> None:
+    """Permit at each stage what is usual there."""
+    moment = sandbox.world.moment
+    sandbox.world.moment = replace(moment, state=replace(moment.state, permits=()))
 
 
 def arrange_zone(sandbox: Sandbox, name: str, **changes: Any) -> Zone:

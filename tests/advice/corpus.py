@@ -278,14 +278,18 @@ CORPUS: tuple[Pair, ...] = (
     Pair(
         "premium_without_price",
         "twice",
-        _again(2, _do("renew", "gold.com")),
-        _each(_do("renew", "gold.com"), _do("renew", "gold.com", **GOLD)),
+        _again(2, _do("create", "copper.com")),
+        _each(_do("create", "copper.com"), _do("create", "copper.com", purchaseCost="20.00")),
     ),
     Pair(
         "premium_without_price",
         "once each",
-        _each(_do("renew", "gold.com"), _do("transfer", "silver.com")),
-        _each(_do("renew", "gold.com"), _do("renew", "gold.com", **GOLD), _do("transfer", "silver.com")),
+        _each(_do("create", "copper.com"), _do("create", "tin.com")),
+        _each(
+            _do("create", "copper.com"),
+            _do("create", "copper.com", purchaseCost="20.00"),
+            _do("create", "tin.com"),
+        ),
     ),
     Pair(
         "wrong_price_repeated",

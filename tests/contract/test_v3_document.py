@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -30,6 +31,21 @@ def test_a_document_is_valid(wire: Api, name: str) -> None:
     validate(content)
     ids = [row["operationId"] for path in content["paths"].values() for row in path.values()]
     assert len(set(ids)) == len(ids) > 5
+
+
+@pytest.mark.parametrize("name", ["v3", "v2", "control"])
+def test_no_shape_takes_back_what_another_part_of_it_allows(wire: Api, name: str) -> None:
+    """A type beside alternatives would rule out all of another type."""
+
+    def parts(shape: Any) -> Iterator[dict[str, Any]]:
+        if isinstance(shape, dict):
+            yield shape
+        for part in shape.values() if isinstance(shape, dict) else shape if isinstance(shape, list) else ():
+            yield from parts(part)
+
+    found = list(parts(wire.get(f"/_sandbox/openapi/{name}.json").json))
+    assert any("oneOf" in shape for shape in found)
+    assert [shape for shape in found if "type" in shape and "oneOf" in shape] == []
 
 
 def test_an_unknown_document_is_told_of_the_others(wire: Api) -> None:

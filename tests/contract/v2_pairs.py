@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core.lifecycle import Action
 from reseller_sandbox.core.model import Stage
-from tests.registry import arrange, arrange_balance
+from tests.registry import arrange_balance, forbid
 from tests.v2.works import WORKS, Ask
 
 Arrange = Callable[[Sandbox], object]
@@ -51,9 +52,9 @@ def fail(sandbox: Sandbox) -> object:
     return sandbox.faults.add(kind="error", error="System Error", match={"operation": "v2.*"})
 
 
-def stranded(sandbox: Sandbox) -> object:
-    """Bring the order to a stage that none stays at: a host can be read at all others."""
-    return arrange(sandbox, "active.com", stage=Stage.RELEASED)
+def unreadable(sandbox: Sandbox) -> object:
+    """Begin in a world that permits no reading of hosts at the order's stage: others do at every stage."""
+    return forbid(sandbox, Stage.ACTIVE, Action.READ_HOSTS)
 
 
 def poorer(sandbox: Sandbox) -> object:
@@ -194,7 +195,7 @@ for word in DECISIONS:
 for word in HOST:
     if word != "info":
         pair(f"host.{word}", STATUS, STATUS, at(f"host.{word}", "overdue.com"))
-pair("host.info", STATUS, STATUS, arrange=stranded)
+pair("host.info", STATUS, STATUS, arrange=unreadable)
 for word in ("check", "create", "edit"):
     unsupported = "Order not support this action"
     pair(f"host.{word}", unsupported, unsupported, at(f"host.{word}", "held.shop"))

@@ -34,6 +34,7 @@ def test_an_error_in_place_of_the_answer(dial, served, register, phase, left):
         ("internal_error", {}, 500, "The service failed while answering."),
         ("zone_out_of_service", {"zone": "com"}, 503, "The zone com is out of service."),
         ("maintenance", {}, 503, "The service is down for maintenance"),
+        ("period_too_long", {}, 400, "years is …; new.com takes at most 10."),
         ("System Error", {}, 500, ""),  # v2.0's own is no error of v3
     ],
 )
@@ -63,7 +64,7 @@ def test_v3_renders_an_error_as_the_assumptions_have_it(make):
         ("service_unavailable", {}, 503, "The service is not available; try again later."),
         ("mail_taken", {}, 403, "Mail already registered"),  # which this operation does not document
         ("signature_mismatch", {}, 500, "System Error"),  # which no operation has
-        ("invalid_ip", {}, 400, "Not the correct IPv4:"),  # or IPv6, which only the facts can tell
+        ("invalid_ip", {}, 400, "Not the correct IPv4: …"),  # or IPv6, which only the facts can tell
     ],
 )
 def test_v2_renders_any_error_in_its_way(dial, served, error, facts, code, message):
@@ -73,12 +74,33 @@ def test_v2_renders_any_error_in_its_way(dial, served, error, facts, code, messa
     assert answer.json == {"code": code, "msg": message, "status": False}
 
 
+@pytest.mark.parametrize(
+    ("error", "facts", "message"),
+    [
+        ("period_too_long", {}, "maximum value period: 10"),
+        ("period_too_short", {}, "minimum value period: 1"),
+        ("period_too_long", {"limit": 3}, "maximum value period: 3"),
+        ("period_too_short", {"limit": 2}, "minimum value period: 2"),
+        ("maximum value period: {{ info }}", {"info": 4}, "maximum value period: 4"),
+        ("maximum value period: {{ info }}", {}, "maximum value period: …"),
+    ],
+)
+@pytest.mark.parametrize(("method", "path"), [("PUT", "active.com/renew"), ("POST", "new.com")])
+def test_a_limit_of_years_is_the_zones_where_none_is_told(dial, served, method, path, error, facts, message):
+    """In the operations that v2.0 documents it for."""
+    served.faults.add(kind="error", error=error, **({"facts": facts} if facts else {}))
+    asked = {"current_expiry_date": "2026-11-21", "period": 1}
+    answer = dial.send(method, f"/V2.0/domain/{path}", asked).answer()
+    assert (answer.status, answer.json["msg"]) == (400, message)
+
+
 def test_v2_has_words_for_every_error_in_every_operation():
     for operation in (one for one in operations() if one.startswith("v2.")):
         for error in vocabulary().errors:
             code, message = injected.words(operation, error, {})
             assert 400 <= code < 600, (operation, error)
             assert message, (operation, error)
+            assert message.rstrip(" :") == message, "a place is left blank"
 
 
 def test_another_status_and_retry_after(dial, served):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -21,14 +21,42 @@ Make = Callable[..., Sandbox]
 
 STATUS = "The status of the order does not allow to perform the operation"
 
-#: The assumptions of v2.0 that are covered here, each with the values it was tried under.
-TRIED: dict[str, set[object]] = {}
+#: The assumptions of v2.0 that a test below is of.
+COVERED: set[str] = set()
 
 
-def with_(name: str, value: object, account: str = "main") -> Client:
-    """A client of a sandbox with one assumption switched."""
-    TRIED.setdefault(name, set()).add(value)
-    return connect(Sandbox(REGISTRY, assume={name: value}), account)
+def tries(name: str) -> pytest.MarkDecorator:
+    """Mark the test of an assumption, which has to try each value of it."""
+    COVERED.add(name)
+    return pytest.mark.parametrize("with_", [name], indirect=True)
+
+
+class With:
+    """Sandboxes with one assumption switched, and their clients."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.tried: set[str] = set()
+
+    def sandbox(self, value: object) -> Sandbox:
+        """A sandbox under this value of it."""
+        self.tried.add(str(value).lower())
+        return Sandbox(REGISTRY, assume={self.name: value})
+
+    def __call__(self, value: object, account: str = "main") -> Client:
+        """A client of such a sandbox."""
+        return connect(self.sandbox(value), account)
+
+
+@pytest.fixture
+def with_(request: pytest.FixtureRequest) -> Iterator[With]:
+    """The assumption that the test is of; at its end, all of its values have been tried."""
+    switch = With(request.param)
+    yield switch
+    takes = {str(item["name"]): str(item["takes"]) for item in catalogue(Assumptions())}[switch.name]
+    if takes.startswith("one of "):
+        assert switch.tried == set(takes.removeprefix("one of ").split(", "))
+    assert switch.tried
 
 
 def rests(answer: Answer, name: str, value: object) -> Answer:
@@ -37,44 +65,48 @@ def rests(answer: Answer, name: str, value: object) -> Answer:
     return answer
 
 
-def test_versions() -> None:
+@tries("v2.versions")
+def test_versions(with_: With) -> None:
     """Which versions are served; V and v are the same."""
-    client = with_("v2.versions", "V2.0,v2.1")
+    client = with_("V2.0,v2.1")
     client.version = "V2.1"
     assert done(rests(client.get("/domain/new.com/check"), "v2.versions", "V2.0|v2.1"))
     client.version = "v2.0"
     assert "v2.versions" not in client.get("/domain/new.com/check").assumptions
-    client = with_("v2.versions", "V3.0")
+    client = with_("V3.0")
     assert client.get("/domain/new.com/check").json["msg"] == "no implementation for this version"
     client.version = "V3.0"
     assert done(client.get("/domain/new.com/check"))
 
 
-def test_token_headers() -> None:
+@tries("v2.token_headers")
+def test_token_headers(with_: With) -> None:
     """Which headers a token is taken from; that of the contract is no assumption."""
-    both = with_("v2.token_headers", "X-Auth-Token,X-Token")
+    both = with_("X-Auth-Token,X-Token")
     assert "v2.token_headers" not in both.get("/customer/1").assumptions
     taken = both.call("GET", "/domain/new.com/check", headers=[("x-token", "main-token")])
     assert done(rests(taken, "v2.token_headers", "X-Auth-Token|X-Token"))
-    other = with_("v2.token_headers", "X-Token")
+    other = with_("X-Token")
     refused = rests(other.get("/customer/1"), "v2.token_headers", "X-Token")
     assert refusal(refused) == (403, "Token not found", "token_missing")
     assert "--token-header X-Auth-Token would take" in refused.headers["x-sandbox-refusal"]
 
 
-def test_http_status() -> None:
+@tries("v2.http_status")
+def test_http_status(with_: With) -> None:
     """The HTTP status of refusals, of an operation's and of the transport's."""
     for value, status in (("mirror", 404), ("always_200", 200)):
-        client = with_("v2.http_status", value)
+        client = with_(value)
         answer = rests(client.get("/customer/9"), "v2.http_status", value)
         assert (answer.status, answer.json["code"]) == (status, 404)
         answer = client.get("/nothing")
         assert (answer.status, answer.json["code"]) == (status, 404)
 
 
-def test_customer_edit_by() -> None:
+@tries("v2.customer_edit.by")
+def test_customer_edit_by(with_: With) -> None:
     """Whether a customer's mail finds it."""
-    by_mail = with_("v2.customer_edit.by", "mail")
+    by_mail = with_("mail")
     assert done(
         rests(
             by_mail.put("/customer", {"mail": "seven@example.com", "name": "A"}),
@@ -85,7 +117,7 @@ def test_customer_edit_by() -> None:
     assert done(by_mail.put("/customer", {"customer_id": 7, "mail": "new@example.com"}))
     assert done(by_mail.put("/customer/7", {"mail": "newer@example.com"}))
     assert done(by_mail.get("/customer/7"))["data"]["mail"] == "newer@example.com"
-    by_id = with_("v2.customer_edit.by", "customer_id")
+    by_id = with_("customer_id")
     answer = rests(
         by_id.put("/customer", {"mail": "seven@example.com"}), "v2.customer_edit.by", "customer_id"
     )
@@ -95,39 +127,41 @@ def test_customer_edit_by() -> None:
     assert refusal(by_id.put("/customer", {"customer_id": "7"}))[:2] == (400, "Invalid customer_id")
 
 
-def test_domain_info_shape() -> None:
+@tries("v2.domain_info.shape")
+def test_domain_info_shape(with_: With) -> None:
     """The Domain object by itself, or in an envelope."""
-    bare = rests(
-        with_("v2.domain_info.shape", "bare").get("/domain/active.com"), "v2.domain_info.shape", "bare"
-    )
-    whole = with_("v2.domain_info.shape", "wrapped").get("/domain/active.com").json
+    bare = rests(with_("bare").get("/domain/active.com"), "v2.domain_info.shape", "bare")
+    whole = with_("wrapped").get("/domain/active.com").json
     assert whole == {"code": 200, "status": True, "data": bare.json}
     assert bare.json["date_end"] == "2026-11-21 12:00:00"
 
 
-def test_domain_check_avail() -> None:
+@tries("v2.domain_check.avail")
+def test_domain_check_avail(with_: With) -> None:
     """A word or a truth value."""
     for value, free, taken in (("string", "true", "false"), ("boolean", True, False)):
-        client = with_("v2.domain_check.avail", value)
+        client = with_(value)
         answer = rests(client.get("/domain/new.com/check"), "v2.domain_check.avail", value)
         assert answer.json["avail"] is free or answer.json["avail"] == free
         for name in ("active.com", "theirs.com", "nic.com"):
             assert client.get(f"/domain/{name}/check").json["avail"] == taken
 
 
-def test_zones_data() -> None:
+@tries("v2.zones.data")
+def test_zones_data(with_: With) -> None:
     """A list, or the first zone alone."""
-    listed = rests(with_("v2.zones.data", "list").get("/domain/zones"), "v2.zones.data", "list").json["data"]
-    client = with_("v2.zones.data", "object")
+    listed = rests(with_("list").get("/domain/zones"), "v2.zones.data", "list").json["data"]
+    client = with_("object")
     assert rests(client.get("/domain/zones"), "v2.zones.data", "object").json["data"] == listed[0]
     assert client.get("/domain/zones/start/1").json["data"] == listed[1]
     assert client.get("/domain/zones/start/99").json["data"] == {}
 
 
-def test_customer_delete_refusal_status() -> None:
+@tries("v2.customer_delete.refusal_status")
+def test_customer_delete_refusal_status(with_: With) -> None:
     """The status of a refusal that the contract's sample has as true."""
     for value in (True, False):
-        answer = with_("v2.customer_delete.refusal_status", value).delete("/customer/7")
+        answer = with_(value).delete("/customer/7")
         rests(answer, "v2.customer_delete.refusal_status", str(value).lower())
         said = "You can not delete the contact has active orders"
         assert answer.json == {"code": 403, "status": value, "msg": said}
@@ -142,11 +176,11 @@ def test_customer_delete_refusal_status() -> None:
         ("wait", "serverApproved", "approved"),
     ],
 )
-def test_transfer_status(make: Make, decide: Any, epp: str, plain: str) -> None:
+@tries("v2.transfer_status")
+def test_transfer_status(with_: With, decide: Any, epp: str, plain: str) -> None:
     """The words for each end of a transfer, as its holder sees them."""
     for value, word in (("epp", epp), ("plain", plain)):
-        TRIED.setdefault("v2.transfer_status", set()).add(value)
-        sandbox = make(assume={"v2.transfer_status": value})
+        sandbox = with_.sandbox(value)
         client = connect(sandbox)
         if decide == "wait":
             sandbox.clock.advance("P5D")
@@ -177,11 +211,12 @@ def test_a_transfer_that_the_registry_ends(make: Make) -> None:
         assert connect(sandbox).get("/domain/leaving.com/transfer").json["transfer_status"] == word
 
 
-def test_request_format() -> None:
+@tries("v2.request_format")
+def test_request_format(with_: With) -> None:
     """Whether a form is taken for a body."""
     form = "customer_id=8&transfer_code=let-me-in"
     for value in ("json", "json_or_form"):
-        client = with_("v2.request_format", value)
+        client = with_(value)
         client.own = [FORM]
         answer = client.post("/domain/elsewhere.com/transfer", form.encode())
         rests(answer, "v2.request_format", value)
@@ -191,10 +226,10 @@ def test_request_format() -> None:
         )  # JSON, whatever it is called
 
 
-def test_order_processing() -> None:
+@tries("v2.order_processing")
+def test_order_processing(with_: With) -> None:
     """How long a new name is in status 0, and then in 1."""
-    sandbox = Sandbox(REGISTRY, assume={"v2.order_processing": 60})
-    TRIED["v2.order_processing"] = {0, 60}
+    sandbox = with_.sandbox(60)
     client = connect(sandbox)
     rests(client.post("/domain/new.com", NAME), "v2.order_processing", 60)
     assert client.get("/domain/new.com").json["status"] == "0"
@@ -208,17 +243,19 @@ def test_order_processing() -> None:
     assert client.get("/domain/new.com").json["status"] == "2"
 
 
-def test_extra_contact_params() -> None:
+@tries("v2.extra_contact_params")
+def test_extra_contact_params(with_: With) -> None:
     """The fixture's parameters, each with its pattern."""
-    client = with_("v2.extra_contact_params", "fixture")
+    client = with_("fixture")
     answer = client.post("/contact/NEW", {**CARD, "tax_number": "12345678"})
     assert done(rests(answer, "v2.extra_contact_params", "fixture"))
 
 
-def test_license() -> None:
+@tries("v2.license")
+def test_license(with_: With) -> None:
     """The body key of a licence."""
     for key in ("license", "certificate"):
-        client = with_("v2.license", key)
+        client = with_(key)
         answer = client.post("/domain/new.com.ua", {**NAME, key: "123456"})
         assert done(rests(answer, "v2.license", key))
         other = "certificate" if key == "license" else "license"
@@ -229,11 +266,12 @@ def test_license() -> None:
         assert done(client.post("/domain/three.com", NAME))
 
 
-def test_contact_required() -> None:
+@tries("v2.contact.required")
+def test_contact_required(with_: With) -> None:
     """Which fields a contact needs."""
     spared = {"company", "fax", "region"}
     for value in ("postal", "all"):
-        client = with_("v2.contact.required", value)
+        client = with_(value)
         for number, field in enumerate(sorted(CARD)):
             answer = client.post(f"/contact/N{number}", {**CARD, field: ""})
             rests(answer, "v2.contact.required", value)
@@ -247,7 +285,8 @@ def test_contact_required() -> None:
                 )
 
 
-def test_customer_required() -> None:
+@tries("v2.customer.required")
+def test_customer_required(with_: With) -> None:
     """Which fields a new customer needs."""
     needed = {
         "mail_and_name": {"mail", "name"},
@@ -255,7 +294,7 @@ def test_customer_required() -> None:
         "all": set(CUSTOMER),
     }
     for value, fields in needed.items():
-        client = with_("v2.customer.required", value)
+        client = with_(value)
         for field in sorted(CUSTOMER):
             whole = {**CUSTOMER, "mail": f"{field}@example.com"}
             answer = client.post("/customer", {key: whole[key] for key in whole if key != field})
@@ -266,22 +305,23 @@ def test_customer_required() -> None:
                 assert done(answer)
 
 
-def test_phone() -> None:
+@tries("v2.phone")
+def test_phone(with_: With) -> None:
     """How telephone numbers are written."""
     for value in ("any", "dotted"):
-        client = with_("v2.phone", value)
+        client = with_(value)
         assert done(rests(client.post("/contact/A", CARD), "v2.phone", value))
         loose = client.post("/contact/B", {**CARD, "phone": "+380 (48) 123-45-67"})
         assert loose.status == (200 if value == "any" else 400)
         assert refusal(client.post("/contact/C", {**CARD, "fax": "none"}))[0] == 400
 
 
-def test_active_orders() -> None:
+@tries("v2.active_orders")
+def test_active_orders(with_: With) -> None:
     """Whether an overdue name counts as active."""
 
     for value, counted in (("unremoved", 1), ("status_2", 0)):
-        TRIED.setdefault("v2.active_orders", set()).add(value)
-        sandbox = Sandbox(REGISTRY, assume={"v2.active_orders": value})
+        sandbox = with_.sandbox(value)
         client = connect(sandbox)
         assert client.get("/customer/7").json["data"]["count_active_orders"] == 1
         arrange(sandbox, "active.com", stage=Stage.OVERDUE)
@@ -294,13 +334,13 @@ def test_active_orders() -> None:
             assert done(client.delete("/customer/7"))
 
 
-def test_premium_names(make: Make) -> None:
+@tries("v2.premium_names")
+def test_premium_names(with_: With, make: Make) -> None:
     """A premium name is charged for, or not to be had."""
     premium = {"gold": make().world.state.zones["com"].premium[0][1]}
 
     for value in ("charged", "refused"):
-        TRIED.setdefault("v2.premium_names", set()).add(value)
-        sandbox = make(assume={"v2.premium_names": value})
+        sandbox = with_.sandbox(value)
         arrange_zone(sandbox, "net", premium=tuple(premium.items()))
         own = {"active": premium["gold"], "elsewhere": premium["gold"]}
         arrange_zone(sandbox, "com", premium=tuple(sorted(own.items())))
@@ -319,69 +359,75 @@ def test_premium_names(make: Make) -> None:
             assert before - balance(sandbox) == (price if value == "charged" else 0)
 
 
-def test_arriving_status() -> None:
+@tries("v2.arriving_status")
+def test_arriving_status(with_: With) -> None:
     """The status of a name on its way here."""
     for value, status in (("processing", "1"), ("requested", "0")):
-        answer = with_("v2.arriving_status", value).get("/domain/arriving.com")
+        answer = with_(value).get("/domain/arriving.com")
         assert rests(answer, "v2.arriving_status", value).json["status"] == status
 
 
-def test_repeated_nameservers() -> None:
+@tries("v2.ns.repeated")
+def test_repeated_nameservers(with_: With) -> None:
     """Adding what is there and taking away what is not."""
     for value in ("refused", "accepted"):
         for changes in ({"add": ["NS1.home.net."]}, {"del": ["ns9.home.net"]}):
-            client = with_("v2.ns.repeated", value)
+            client = with_(value)
             before = client.get("/domain/active.com").json["ns"]
             answer = rests(client.put("/domain/active.com", {"ns": changes}), "v2.ns.repeated", value)
             assert answer.status == (400 if value == "refused" else 200)
             assert client.get("/domain/active.com").json["ns"] == before
 
 
-def test_names_form() -> None:
+@tries("v2.names.form")
+def test_names_form(with_: With) -> None:
     """How an internationalised name is written."""
     spelled = {"as_asked": ("xn--espaa-rta.com", "españa.com"), "ascii": ("xn--espaa-rta.com",) * 2}
     spelled["unicode"] = ("españa.com",) * 2
     for value, (when_ascii, when_unicode) in spelled.items():
         for asked, shown in (("xn--espaa-rta.com", when_ascii), ("espa%C3%B1a.com", when_unicode)):
-            client = with_("v2.names.form", value)
+            client = with_(value)
             renewal = {"current_expiry_date": "2026-11-21", "period": 1}
             answer = rests(client.put(f"/domain/{asked}/renew", renewal), "v2.names.form", value)
             assert answer.json["data"]["domain"] == shown
 
 
-def test_no_promotion() -> None:
+@tries("v2.zones.no_promotion")
+def test_no_promotion(with_: With) -> None:
     """What a zone without a promotion shows."""
     keys = {f"{what}_{when}_action" for what in ("price", "date_end") for when in ("reg", "renew")}
     regular = ["", "", 10.0, 12.0]
     for value, expected in (("regular", regular), ("nulls", [None] * 4), ("omitted", [])):
-        answer = with_("v2.zones.no_promotion", value).get("/domain/zones/popular")
+        answer = with_(value).get("/domain/zones/popular")
         com, net = rests(answer, "v2.zones.no_promotion", value).json["data"]
         assert [com[key] for key in sorted(keys) if key in com] == expected
         assert [net[key] for key in sorted(keys)][2:] == [4.75, 5.0]
 
 
-def test_the_maximum_in_a_renewals_refusal() -> None:
+@tries("v2.renew.maximum")
+def test_the_maximum_in_a_renewals_refusal(with_: With) -> None:
     """Nine years are left to a name that is paid for a year; its zone sells ten."""
     asked = WORKS["v2.domain.renew"].with_(date_end=None)
     for value, most in (("remaining", 9), ("zone", 10)):
         for years in (10, 11):
-            answer = asked.with_(period=years).send(with_("v2.renew.maximum", value))
+            answer = asked.with_(period=years).send(with_(value))
             rests(answer, "v2.renew.maximum", value)
             assert refusal(answer)[:2] == (400, f"maximum value period: {most}")
 
 
-def test_the_new_end_of_a_renewal() -> None:
+@tries("v2.renew.date_end")
+def test_the_new_end_of_a_renewal(with_: With) -> None:
     """Whether date_end has to be what the period makes of the present end."""
     name, asked = "v2.renew.date_end", WORKS["v2.domain.renew"]
     days = ("2027-11-20", "2028-11-21", "2026-11-21", "1999-01-01", "2027-02-30")
     for wrong in (*days, "soon", 5, [], {}):
-        refused = rests(asked.with_(date_end=wrong).send(with_(name, "checked")), name, "checked")
+        refused = rests(asked.with_(date_end=wrong).send(with_("checked")), name, "checked")
         assert refusal(refused)[:2] == (400, "Not the correct current_expiry_date")
-        passed = rests(asked.with_(date_end=wrong).send(with_(name, "ignored")), name, "ignored")
+        passed = rests(asked.with_(date_end=wrong).send(with_("ignored")), name, "ignored")
         assert done(passed)["data"]["date_end"] == "2027-11-21 12:00:00"
     for right in ("2027-11-21", "2027-11-21 23:00:00", "2027-11-21T12:00:00Z"):
         for value in ("checked", "ignored"):
-            assert done(asked.with_(date_end=right).send(with_(name, value)))
+            assert done(asked.with_(date_end=right).send(with_(value)))
 
 
 @pytest.mark.parametrize("name", ["documented", "observed"])
@@ -413,17 +459,11 @@ def test_what_is_locked_follows_the_update_lock(make: Make) -> None:
     assert done(client.post("/domain/active.com/host/new", {"ip": [{"ip": "192.0.2.7", "type": "v4"}]}))
 
 
-def test_every_assumption_of_v2_is_tried() -> None:
-    """Each value of each assumption was switched on by one of the tests above."""
-    for item in catalogue(Assumptions()):
-        name, takes = str(item["name"]), str(item["takes"])
-        if not name.startswith("v2."):
-            continue
-        tried = {str(value).lower() for value in TRIED.get(name, ())}
-        if takes.startswith("one of "):
-            assert tried == set(takes.removeprefix("one of ").split(", ")), name
-        else:
-            assert tried, name
+def test_every_assumption_of_v2_has_its_test() -> None:
+    """It is held to try every value."""
+    assert {
+        str(item["name"]) for item in catalogue(Assumptions()) if str(item["name"])[:3] == "v2."
+    } == COVERED
 
 
 def test_a_charge_is_in_the_ledger_under_its_request(make: Make) -> None:

@@ -14,10 +14,20 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core.lifecycle import Action
 from reseller_sandbox.core.model import Flag, Stage
 from reseller_sandbox.v2.interface import V2
 from tests.clients import JSON, Headers, InProcess
-from tests.registry import arrange, arrange_balance, arrange_zone, ask_for, end_transfer, write
+from tests.registry import (
+    allow_all,
+    arrange,
+    arrange_balance,
+    arrange_zone,
+    ask_for,
+    end_transfer,
+    forbid,
+    write,
+)
 from tests.v2.client import FORM, REGISTRY, Client, done, refusal
 from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
 
@@ -525,8 +535,10 @@ ladder("transfer.reject")(_decision)
 
 def _host(climb: Climb, *, support: bool, changes: bool) -> None:
     flags = frozenset({Flag.UPDATE_PROHIBITED})
-    stage = Stage.OVERDUE if support or changes else Stage.RELEASED  # a host can be read at any other
-    arrange(climb.sandbox, "active.com", stage=stage, flags=flags)
+    usual = support or changes
+    arrange(climb.sandbox, "active.com", stage=Stage.OVERDUE if usual else Stage.ACTIVE, flags=flags)
+    if not usual:
+        forbid(climb.sandbox, Stage.ACTIVE, Action.READ_HOSTS)  # which is possible at every stage otherwise
     if support:
         arrange_zone(climb.sandbox, "com", hosts=False)
     lost = "Object not found nobodys.com"
@@ -535,6 +547,7 @@ def _host(climb: Climb, *, support: bool, changes: bool) -> None:
         climb.refused("hosts_not_supported", 403, "Order not support this action")
         arrange_zone(climb.sandbox, "com", hosts=True)
     climb.refused("wrong_state", 403, STATUS)
+    allow_all(climb.sandbox)
     arrange(climb.sandbox, "active.com", stage=Stage.ACTIVE)
     if changes:
         climb.refused("locked", 403, STATUS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -10,8 +12,9 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.fixture import FixtureError, loads
 from tests.clients import Api, InProcess
-from tests.registry import REGISTRY, order_of
+from tests.registry import REGISTRY, connect, order_of, write
 from tests.v2.client import Client, refusal
+from tests.v2.client import connect as connect_v2
 
 D = "/v3/domains"
 SERVERS = f"{D}/setNameservers/active.com"
@@ -281,3 +284,15 @@ def test_a_licence_is_asked_for_and_kept(sandbox: Sandbox, api: Api) -> None:
     assert order_of(sandbox, "new.com.ua").license == "654321"
     api.post(f"{D}/createDomain", {"domain": {"domainName": "new.com"}, **requirements})
     assert order_of(sandbox, "new.com").license == ""
+
+
+def test_a_server_that_is_there_needs_no_glue_to_stay(make: Callable[..., Sandbox]) -> None:
+    """Where one's own need glue: in neither interface does an old one stand in the way of a new one."""
+    sandbox = make(assume={"v3.nameservers.own_glue": "required"})
+    write(sandbox, replace(order_of(sandbox, "active.com"), nameservers=("ns1.free.com", "ns2.free.com")))
+    api, v2 = connect(sandbox), connect_v2(sandbox)
+    assert api.post(SERVERS, {"nameservers": ["ns2.free.com", "ns1.example.org"]}).status == 200
+    assert v2.put("/domain/active.com", {"ns": {"add": ["ns3.example.org"]}}).status == 200
+    assert v2.put("/domain/active.com", {"ns": {"del": ["ns3.example.org"]}}).status == 200
+    answer = v2.put("/domain/active.com", {"ns": {"add": ["ns1.free.com"]}})
+    assert refusal(answer)[:2] == (400, "Not the correct ns: ns1.free.com")

@@ -289,8 +289,8 @@ class Assumptions:
         "v3.nameservers.own_glue",
         "ignored",
         "required",
-        about="Whether a name server must have a glue record first that lies below the name itself, below "
-        "another name of the account's, or below a name of the service's zones that nobody holds.",
+        about="Whether a new name server must have a glue record first that lies below the name itself, "
+        "below another name of the account's, or below a name of the service's zones that nobody holds.",
     )
     private_glue: str = _one_of(
         "hosts.private_addresses",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -31,10 +31,12 @@ from reseller_sandbox.core.state import Draft, State
 MOST_NAMESERVERS = 13
 
 
-def parse_nameservers(draft: Draft, account: int, servers: Sequence[str], domain: str) -> tuple[str, ...]:
+def parse_nameservers(
+    draft: Draft, account: int, servers: Sequence[str], domain: str, present: Collection[str] = ()
+) -> tuple[str, ...]:
     """Return ``servers`` of the account's ``domain`` as the registry keeps them.
 
-    Refuse with ``invalid_nameserver``.
+    Those that are ``present`` already need no glue record to stay. Refuse with ``invalid_nameserver``.
     """
     if len(servers) > MOST_NAMESERVERS:
         raise Refused(
@@ -47,7 +49,7 @@ def parse_nameservers(draft: Draft, account: int, servers: Sequence[str], domain
         name = parse_nameserver(server)
         if name in found:
             raise Refused(INVALID_NAMESERVER, server=server, problem="is there twice")
-        parent = _glueless_below(draft.state, account, name, domain)
+        parent = None if name in present else _glueless_below(draft.state, account, name, domain)
         if parent and draft.assumed.own_glue == "required":
             problem = f"lies below {names.to_unicode(parent)} and needs a glue record first"
             raise Refused(INVALID_NAMESERVER, server=server, problem=problem)

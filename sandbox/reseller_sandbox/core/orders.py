@@ -145,7 +145,7 @@ def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order
     require(draft, order, Action.SET_NAMESERVERS)
     if not servers:
         raise Refused(INVALID_NAMESERVER, server=[], problem="is empty: at least one is needed")
-    parsed = hosts.parse_nameservers(draft, order.account, servers, order.name)
+    parsed = hosts.parse_nameservers(draft, order.account, servers, order.name, order.nameservers)
     return _write(draft, replace(order, nameservers=parsed))
 
 

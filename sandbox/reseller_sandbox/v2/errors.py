@@ -27,15 +27,20 @@ class Documented:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A documented error as a rule says it; the placeholder takes a fact of the refusal, or a word."""
+    """A documented error as a rule says it; the placeholder takes a fact of the refusal, or a word.
+
+    ``stand_in`` is the fact to take where the other is not told.
+    """
 
     error: Documented
     fact: str = ""
     word: str = ""
+    stand_in: str = ""
 
     def message(self, refused: Refused) -> str:
         """The message with its placeholder filled."""
-        filling = (self.word or str(refused.refusal.said.get(self.fact, "")))[:_LONGEST]
+        told = refused.refusal.said
+        filling = (self.word or str(told.get(self.fact, told.get(self.stand_in, r.UNKNOWN))))[:_LONGEST]
         return self.error.message.format(info=filling, param_name=filling)
 
 
@@ -225,7 +230,7 @@ EXCEPTIONS: Mapping[str, Sayings] = {
         **_INVALID_ID_ALONE,
         (r.INVALID_PARAMETER, "current_expiry_date"): Said(EXPIRY_DATE),
         (r.INVALID_PARAMETER, "date_end"): Said(EXPIRY_DATE),
-        r.PERIOD_TOO_LONG: Said(MAXIMUM, "maximum"),
+        r.PERIOD_TOO_LONG: Said(MAXIMUM, "maximum", stand_in="limit"),
         r.PREMIUM_NOT_TAKEN: Said(ORDER_STATUS),
         (r.INVALID_PARAMETER, "period"): Said(NOT_ENOUGH, "field"),
     },

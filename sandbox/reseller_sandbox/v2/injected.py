@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reseller_sandbox.core.refusals import INTERNAL_ERROR, Refused, Rule
+from reseller_sandbox.core.refusals import INTERNAL_ERROR, UNKNOWN, Refused, Rule
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.errors import Documented
 from reseller_sandbox.v2.wording import WORDING
@@ -28,8 +28,8 @@ KNOWN = frozenset((*DOCUMENTED, *RULES))
 def words(operation: str, error: str, facts: Mapping[str, object]) -> tuple[int, str]:
     """The code and the message of ``error`` in an operation; what is not known there is a system error.
 
-    The facts ``info`` and ``param_name`` fill the placeholders of a message. Of the messages that a rule
-    has there by its facts, the first will do where ``facts`` do not say which.
+    The facts ``info`` and ``param_name`` fill the placeholders of a message; what nobody told is left open.
+    Of the messages that a rule has there by its facts, the first will do where ``facts`` do not say which.
     """
     documented = DOCUMENTED.get(error)
     refused = Refused(RULES.get(error, INTERNAL_ERROR), **facts)
@@ -38,5 +38,5 @@ def words(operation: str, error: str, facts: Mapping[str, object]) -> tuple[int,
         if refused.rule in errors.TRANSPORT or errors.words_for(operation, refused) is not None:
             return errors.answer(operation, refused)
         documented = next(errors.all_of(operation, refused.rule), errors.SYSTEM_ERROR)
-    filling = {"info": "", "param_name": ""} | {key: str(value) for key, value in facts.items()}
-    return documented.code, documented.message.format_map(filling).rstrip()
+    filling = {"info": UNKNOWN, "param_name": UNKNOWN} | {key: str(value) for key, value in facts.items()}
+    return documented.code, documented.message.format_map(filling)

@@ -100,7 +100,7 @@ class TextOrWhole(Text):
     """A string, or a whole number that stands for its digits."""
 
     default_error_messages = {"invalid": "must be a string or a whole number"}  # noqa: RUF012
-    shape: ClassVar[Shaped] = {"oneOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]}
+    shape: ClassVar[Shaped] = {"type": ["string", "integer"], "minimum": 0}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:

@@ -98,9 +98,9 @@ def _parameter(name: str, place: str, field: Any) -> dict[str, Any]:
 
 def _declared_shape(_: Any, field: Any, **__: Any) -> Mapping[str, Any]:
     shape: Mapping[str, Any] = getattr(field, "shape", {})
-    if field.allow_none and isinstance(shape.get("type"), str):
-        return {**shape, "type": [shape["type"], "null"]}
-    return shape
+    types = shape.get("type", [])
+    types = [types] if isinstance(types, str) else types
+    return {**shape, "type": [*types, "null"]} if field.allow_none and types else shape
 
 
 def _name(schema: Any) -> str:

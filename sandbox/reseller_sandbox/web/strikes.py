@@ -10,7 +10,8 @@ from flask import request
 from reseller_sandbox.core import money
 from reseller_sandbox.core.matching import FAULT
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import INTERNAL_ERROR, Refused
+from reseller_sandbox.core.names import suffixes
+from reseller_sandbox.core.refusals import INTERNAL_ERROR, PERIOD_TOO_LONG, PERIOD_TOO_SHORT, Refused
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import Effects, Phase, Strike
 from reseller_sandbox.faults.effects import Instead, NamedError
@@ -20,6 +21,9 @@ from reseller_sandbox.web.generation import Answer, Incoming
 from reseller_sandbox.web.seen import Seen
 from reseller_sandbox.web.subjects import subjects
 from reseller_sandbox.worlds import World
+
+#: The errors about a number of years, each with what a zone calls its limit.
+_LIMITS = {PERIOD_TOO_LONG.code: "max_years", PERIOD_TOO_SHORT.code: "min_years"}
 
 #: What stands in the journal where there was no answer.
 NO_ANSWER = Answer(0, b"")
@@ -146,7 +150,7 @@ def _made(instead: Instead, exchange: Exchange, world: World) -> tuple[str, Answ
     incoming, generation = exchange.incoming, exchange.generation
     incoming.headers_out |= dict(instead.headers)
     if isinstance(instead, NamedError):
-        facts = {**_known(incoming), **instead.facts}
+        facts = {**_known(incoming), **_limit(incoming, world, instead.error), **instead.facts}
         answer = generation.inject(instead.error, facts, incoming, world, exchange.endpoint)
         told = instead.error if instead.error in generation.known_errors else INTERNAL_ERROR.code
         return told, replace(answer, status=instead.status or answer.status)
@@ -155,6 +159,15 @@ def _made(instead: Instead, exchange: Exchange, world: World) -> tuple[str, Answ
         raw = (body or "").encode("utf-8", "backslashreplace")
         return FAULT, Answer(instead.status, raw, content_type or "text/html; charset=utf-8")
     return FAULT, Answer(instead.status, body, content_type or "")
+
+
+def _limit(incoming: Incoming, world: World, error: str) -> dict[str, object]:
+    """What the zone of the name that is asked for has for a limit of years, where ``error`` is about one."""
+    zones = world.state.zones
+    found = [zones[end] for name in subjects(incoming) for end in suffixes(name) if end in zones]
+    if not found or error not in _LIMITS:
+        return {}
+    return {"limit": getattr(found[0], _LIMITS[error])}
 
 
 def _known(incoming: Incoming) -> dict[str, object]:

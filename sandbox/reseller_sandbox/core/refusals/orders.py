@@ -119,7 +119,7 @@ PERIOD_TOO_SHORT = Rule(
 END_MISMATCH = Rule(
     "end_mismatch",
     Category.CONFLICT,
-    "With {years} more years {name} ends on {end}, not on {given}.",
+    "{YEARS} {years} takes {name} to {end}, not to {given}.",
     "send the date {end}, or none",
 )
 EXPIRY_MISMATCH = Rule(

@@ -72,11 +72,15 @@ class Refusal:
         return self.wording.spelt(sentence).format_map(_Places(self.said))
 
 
+#: What stands for a fact that nobody knows, as in an injected error.
+UNKNOWN = "…"
+
+
 class _Places(dict[str, object]):
-    """The facts of a sentence; what nobody knows, as in an injected error, is left open."""
+    """The facts of a sentence; what nobody knows is left open."""
 
     def __missing__(self, name: str) -> str:
-        return "…"
+        return UNKNOWN
 
 
 class Refused(Exception):
