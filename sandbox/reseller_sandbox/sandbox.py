@@ -5,35 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from datetime import datetime
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from flask import Flask
 from flask.testing import EnvironBuilder, FlaskClient
 
 from reseller_sandbox.assembly import assemble, open_worlds, server_of, vocabulary
-from reseller_sandbox.core.clock import instant_given
 from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
 from reseller_sandbox.core.spelling import nearest
-from reseller_sandbox.inworld import InWorld
 from reseller_sandbox.powers.advice import Advice
 from reseller_sandbox.powers.assumptions import Assumptions
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.events import Events
+from reseller_sandbox.powers.health import Health
 from reseller_sandbox.powers.here import Here
+from reseller_sandbox.powers.history import Branches, Difference, History, Loaded, Snapshots
 from reseller_sandbox.powers.journal import Journal
 from reseller_sandbox.powers.ledger import Ledger
 from reseller_sandbox.powers.outside import Outside
 from reseller_sandbox.powers.plans import Plans
+from reseller_sandbox.powers.points import CheckpointRecord, Standing, WentBack
 from reseller_sandbox.powers.power import Door
 from reseller_sandbox.powers.registry import Accounts, Contacts, Customers, Hosts, Names, Transfers
+from reseller_sandbox.powers.worlds import ForkOptions, Worlds
 from reseller_sandbox.remote import There
 from reseller_sandbox.settings import Settings, configured
 from reseller_sandbox.v3.signing import signed_headers
-from reseller_sandbox.worlds import Fork, World
+from reseller_sandbox.worlds import World
 from reseller_sandbox.worlds.faults import Faults
 
 if TYPE_CHECKING:
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 _OWN = ("app", "settings", "world", "engine")
 
 
-class Sandbox(InWorld):
+class Sandbox:
     """The reseller API in this process, with a world of its own.
 
     >>> sandbox = Sandbox()
@@ -55,12 +57,15 @@ class Sandbox(InWorld):
     ``frozen`` is False or the fixture says so.
     """
 
+    #: The name of its world, where that is deleted with it.
+    _fork = ""
+
     @configured(Settings)
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.engine = open_worlds(settings, frozen=True)
         self.app: Flask = assemble(self.engine, settings)
-        self._hold(self.engine.default)
+        self._enter(Here(self.engine, self.engine.default))
 
     @classmethod
     def through(cls, door: Door) -> Self:
@@ -74,12 +79,6 @@ class Sandbox(InWorld):
         if name in _OWN:
             raise AttributeError(f"{name} is there only for a sandbox in this process, not through a server")
         raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*POWERS, *_OWN))}")
-
-    def _hold(self, world: World) -> None:
-        """Act on ``world`` from now on, in this process."""
-        self.world: World = world
-        self._enter(Here(self.engine, world))
-        self.faults = Faults(world, vocabulary())
 
     def _enter(self, door: Door) -> None:
         """Have every power over the world that ``door`` leads to."""
@@ -98,47 +97,67 @@ class Sandbox(InWorld):
         self.events = Events(door)
         self.journal = Journal(door)
         self.ledger = Ledger(door)
+        self.worlds = Worlds(door)
+        self.history = History(door)
+        self.snapshots = Snapshots(door)
+        self.branches = Branches(door)
+        self.health = Health(door)
+        if isinstance(door, Here):
+            self.world: World = door.world
+            self.faults = Faults(door.world, vocabulary())
 
-    def fork(
-        self,
-        *,
-        point: str = "now",
-        fixture: str | Path | None = None,
-        state: str | None = None,
-        name: str | None = None,
-        now: datetime | str | None = None,
-        frozen: bool | None = None,
-        assume: Mapping[str, object] | None = None,
-        seed: str | None = None,
-    ) -> Self:
-        """A new world beside this one, in the same application, with credentials of its own.
+    def fork(self, **wanted: Unpack[ForkOptions]) -> Self:
+        """Return a sandbox of a new world beside this one, with credentials of its own.
 
-        It is this world at ``point``, unless a ``fixture`` or the YAML of one (``state``) is given; the rest
-        is as in ``Fork``. It is deleted by ``close``, or at the end of a ``with``.
-        Refuses as ``Engine.fork`` does.
+        It is this world as it is now, unless ``wanted`` says otherwise: see ``Worlds.fork``. It is deleted by
+        ``close``, or at the end of a ``with``.
         """
-        wanted = Fork(
-            world=self.world,
-            point=point,
-            fixture=fixture,
-            state=state,
-            name=name,
-            now=instant_given(now) if isinstance(now, str) else now,
-            frozen=frozen,
-            assume=assume,
-            seed=seed,
-        )
+        made = self.worlds.fork(**wanted)
         forked = copy(self)
-        forked._hold(self.engine.fork(wanted))
+        forked._enter(self.door.entering(made.name))
+        forked._fork = made.name
         return forked
 
     def close(self) -> None:
         """Delete this world, if it is a fork that is still there; give up the connection to a server."""
-        if isinstance(self.door, There):
-            self.door.close()
-            return
-        if self.world is not self.engine.default and self.engine.get(self.world.name) is self.world:
-            self.engine.drop(self.world.name)
+        forked, self._fork = self._fork, ""
+        if forked and not (isinstance(self.door, Here) and self.door.is_outdated):
+            try:
+                self.worlds.remove(forked)
+            except Refused as refused:
+                if refused.rule is not UNKNOWN_WORLD:
+                    raise
+        self.door.close()
+
+    def snapshot(self, name: str) -> CheckpointRecord:
+        """Keep this moment under a name, to go back to."""
+        return self.snapshots.add(name)
+
+    def restore(self, name: str) -> WentBack:
+        """Go back to a snapshot; the answer has the branch that keeps what was left behind."""
+        return self.snapshots.restore(name)
+
+    def rewind(self, request: str, *, side: Literal["before", "after"] = "before") -> WentBack:
+        """Go back to before a request, or just after it; the answer has the branch that keeps its future."""
+        return self.history.rewind(request, side=side)
+
+    def reset(self, *, original: bool = False) -> Standing:
+        """Take the world back to how it began, or with ``original`` to before anything was loaded."""
+        return self.history.reset(original=original)
+
+    def diff(
+        self, earlier: str = "start", later: str = "now", *, limit: int = 100, start: int = 0
+    ) -> Difference:
+        """Return what differs between two points: see ``History.diff``."""
+        return self.history.diff(earlier, later, limit=limit, start=start)
+
+    def export(self) -> str:
+        """Return the whole world as a fixture in YAML."""
+        return self.history.export().fixture
+
+    def load(self, fixture: str | Mapping[str, Any] | Path) -> Loaded:
+        """Begin again as a fixture says: its YAML, the same as an object, or the path of a file."""
+        return self.history.load(fixture)
 
     def __enter__(self) -> Self:
         return self
@@ -158,13 +177,6 @@ class Sandbox(InWorld):
         """A Flask test client whose requests carry the credentials of ``account``."""
         token_header = self.world.assumptions.token_headers[0]
         return SignedClient(self.app, self.account(account), self.settings.header_prefix, token_header)
-
-    def reset(self, *, original: bool = False) -> None:
-        """Take the world back to how it began: names, money, counters and clock.
-
-        Where it has loaded a fixture, that is the fixture's beginning, or with ``original`` its own.
-        """
-        self.world.reset(original=original)
 
     @contextmanager
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[Server]:

@@ -10,7 +10,7 @@ from time import perf_counter
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import Order, Stage
 from reseller_sandbox.core.state import filled
-from reseller_sandbox.worlds import Fork
+from reseller_sandbox.worlds import Fork, timeline
 
 SIZES = (100, 100_000)
 FORKS = 2000
@@ -36,7 +36,7 @@ def grown(size: int) -> Sandbox:
         contacts=handles,
     )
     orders = [replace(one, id=number, name=f"n{number}.com") for number in range(1, size + 1)]
-    sandbox.world.begin_again(replace(moment, state=filled(moment.state, orders)))
+    timeline.begin_again(sandbox.world, replace(moment, state=filled(moment.state, orders)))
     return sandbox
 
 

@@ -40,8 +40,8 @@ def test_reset_is_a_new_beginning(wire: Api, served: Sandbox) -> None:
     origin = served.world.state
     first = wire.post("/v3/domains/createDomain", CREATE)
     wire.call("POST", f"{CONTROL}/clock/advance", {"by": "P1Y"})
-    answer = wire.post(f"{CONTROL}/reset")
-    fits(answer.json, {"status": "ok", "world": "default", "now": ISO, "frozen": True})
+    answer = wire.post(f"{CONTROL}/history/reset")
+    fits(answer.json, {"world": "default", "now": ISO, "frozen": True, "requests": 0})
     assert served.world.state == origin
     again = wire.post("/v3/domains/createDomain", CREATE)
     assert (again.raw, again.headers["x-sandbox-request"]) == (first.raw, first.headers["x-sandbox-request"])

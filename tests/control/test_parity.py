@@ -13,23 +13,7 @@ from tests.registry import REGISTRY
 
 #: Each operation of the control interface, with the name that it goes by in Python.
 NAMES = {
-    "control.health": "world",
-    "control.reset": "reset",
-    "control.worlds": "engine.__iter__",
-    "control.worlds.fork": "fork",
-    "control.worlds.show": "engine.find",
-    "control.worlds.delete": "close",
-    "control.export": "export",
-    "control.import": "load",  # ``import`` is a word of Python's own
-    "control.snapshots": "snapshots",
-    "control.snapshots.create": "snapshot",
-    "control.snapshots.restore": "restore",
-    "control.snapshots.delete": "drop_snapshot",
-    "control.rewind": "rewind",
-    "control.branches": "branches",
-    "control.branches.switch": "switch",
-    "control.branches.delete": "drop_branch",
-    "control.diff": "diff",
+    **{f"control.{one.id}": one.id for power in POWERS.values() for one in power.operations()},
     "control.faults": "faults.list",
     "control.faults.replace": "faults.replace",
     "control.faults.add": "faults.add",
@@ -38,7 +22,6 @@ NAMES = {
     "control.faults.remove": "faults.remove",
     "control.faults.kinds": "faults.kinds",
     "control.faults.presets": "faults.presets",
-    **{f"control.{one.id}": one.id for power in POWERS.values() for one in power.operations()},
 }
 
 #: What is of no use inside the process.
@@ -76,10 +59,10 @@ def test_assumptions_in_python(sandbox: Sandbox) -> None:
 def test_what_was_kept_can_be_dropped(sandbox: Sandbox) -> None:
     """Snapshots and branches."""
     sandbox.snapshot("here")
-    branch = sandbox.restore("here")
-    sandbox.drop_snapshot("here")
-    sandbox.drop_branch(branch.name)
-    assert (dict(sandbox.snapshots), dict(sandbox.branches)) == ({}, {})
+    branch = sandbox.restore("here").branch
+    sandbox.snapshots.remove("here")
+    sandbox.branches.remove(branch.name)
+    assert (list(sandbox.snapshots), list(sandbox.branches)) == ([], [])
 
 
 def test_a_dry_run_moves_nothing(sandbox: Sandbox) -> None:

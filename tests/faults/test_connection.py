@@ -88,11 +88,11 @@ def test_an_operation_that_waits_takes_effect_though_the_client_has_left(dial, s
 
 @pytest.mark.parametrize("undo", ["reset", "restore"])
 def test_what_waits_never_happens_once_the_world_is_back_before_it(dial, served, register, undo):
-    served.world.snapshot("clean")
+    served.snapshot("clean")
     served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
     connection = dial.send("POST", CREATE, register("new.com"))
     assert connection.silent(0.05)
-    served.reset() if undo == "reset" else served.world.restore("clean")
+    served.reset() if undo == "reset" else served.restore("clean")
     assert connection.rest() == b""
     assert charges(served, "new.com") == []
     assert list(served.world.journal) == []

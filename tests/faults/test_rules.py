@@ -142,7 +142,7 @@ def test_journal_and_faults_match_alike(sandbox, client):
 def test_control_is_never_struck(sandbox, client):
     placed = sandbox.faults.add(kind="reset")
     assert client.get("/_sandbox/health").status_code == 200
-    assert client.post("/_sandbox/reset").status_code == 200
+    assert client.post("/_sandbox/history/reset").status_code == 200
     assert placed.matched == 0
 
 
@@ -254,7 +254,7 @@ def test_rewinding_brings_counts_and_chance_back(sandbox):
     before = placed.rules
     first = strikes(sandbox, 20)
     assert placed.rules != before
-    sandbox.world.rewind("r4", before=True)
+    sandbox.rewind("r4")
     assert placed.rules == before
     assert strikes(sandbox, 20) == first
 
@@ -262,10 +262,10 @@ def test_rewinding_brings_counts_and_chance_back(sandbox):
 def test_a_snapshot_keeps_rules_and_counts_and_a_reset_takes_them_away(sandbox, client):
     sandbox.faults.add(kind="error", status=500)
     client.get(BALANCE)
-    sandbox.world.snapshot("broken")
+    sandbox.snapshot("broken")
     sandbox.faults.clear()
     assert client.get(BALANCE).status_code == 200
-    sandbox.world.restore("broken")
+    sandbox.restore("broken")
     assert sandbox.faults.get("error")["struck"] == 1
     assert client.get(BALANCE).status_code == 500
     sandbox.reset()
@@ -276,7 +276,7 @@ def test_a_snapshot_keeps_rules_and_counts_and_a_reset_takes_them_away(sandbox, 
 def test_a_limits_memory_is_rewound_too(sandbox):
     sandbox.faults.add(kind="rate_limit", limit=2)
     assert strikes(sandbox, 3) == "--x"
-    sandbox.world.rewind("r1", before=False)
+    sandbox.rewind("r1", side="after")
     assert strikes(sandbox, 2) == "-x"
 
 

@@ -35,7 +35,7 @@ def _everything(steer: Control) -> list[str]:
         text
         for answer in (
             steer.get("journal"),
-            steer.get("diff"),
+            steer.get("history/diff"),
             steer.get("ledger"),
             steer.post("journal/verify", match),
         )

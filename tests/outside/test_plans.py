@@ -311,10 +311,10 @@ def test_a_plan_that_is_none_cannot_be_given_up(player: Player, number: str) -> 
 def test_plans_go_back_with_the_world(sandbox: Sandbox, api: Api) -> None:
     """A plan that has struck waits again after a snapshot is restored."""
     sandbox.outside.when(after="v3.checkAvailability").register("wanted.com")
-    sandbox.world.snapshot("before")
+    sandbox.snapshot("before")
     assert check(api, "wanted.com") == "available"
     assert check(api, "wanted.com") == "registered"
-    sandbox.world.restore("before")
+    sandbox.restore("before")
     assert check(api, "wanted.com") == "available"
     assert check(api, "wanted.com") == "registered"
 
@@ -393,7 +393,7 @@ def test_a_planned_code_is_kept_secret(player: Player, served: Sandbox) -> None:
     plan = player.act("register", domain="wanted.com", auth_code="their-code", at="P1D")["plan"]
     assert plan["given"] == {"domain": "wanted.com", "auth_code": "***"}
     player.advance(by="P1D")
-    differences = player.call("GET", "/diff?from=start&to=now")
+    differences = player.call("GET", "/history/diff?from=start&to=now")
     assert differences.status == 200
     assert b"wanted.com" in differences.raw
     assert b"their-code" not in differences.raw

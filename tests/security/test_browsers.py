@@ -124,7 +124,7 @@ def test_no_answer_invites_a_page(plain: Guarded, tokened: Guarded):
     asked = {"Origin": "http://evil.example", "Access-Control-Request-Method": "POST"}
     for at in (plain, tokened):
         for method, path in (
-            ("OPTIONS", "/_sandbox/reset"),
+            ("OPTIONS", "/_sandbox/history/reset"),
             ("GET", "/_sandbox/health"),
             ("GET", "/nowhere"),
         ):
@@ -142,4 +142,6 @@ def test_the_api_itself_is_no_business_of_the_gate(plain: Guarded):
 def test_a_world_by_its_path_is_behind_the_same_gate(plain: Guarded):
     """The prefix opens nothing."""
     assert plain.send("GET", "/_worlds/default/_sandbox/clock").status == 200
-    refused(plain, "cross_site", "POST", "/_worlds/default/_sandbox/reset", Origin="http://evil.example")
+    refused(
+        plain, "cross_site", "POST", "/_worlds/default/_sandbox/history/reset", Origin="http://evil.example"
+    )

@@ -46,7 +46,9 @@ def test_bodies(small: Guarded):
 def test_a_body_without_an_end_is_not_read_to_it(small: Guarded):
     """What comes in chunks is refused once there is too much of it."""
     with socket.create_connection(("127.0.0.1", int(small.url.rpartition(":")[2])), timeout=10) as raw:
-        raw.sendall(b"POST /_sandbox/reset HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        raw.sendall(
+            b"POST /_sandbox/history/reset HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
         for _ in range(3):
             raw.sendall(b"200\r\n" + b" " * 0x200 + b"\r\n")
         assert b"413" in raw.recv(100)
@@ -54,12 +56,12 @@ def test_a_body_without_an_end_is_not_read_to_it(small: Guarded):
 
 def test_worlds(small: Guarded):
     """The default world counts; the setting that would allow more is named."""
-    made = small.send("POST", "/_sandbox/worlds")
-    answer = small.send("POST", "/_sandbox/worlds")
+    made = small.send("POST", "/_sandbox/worlds/fork")
+    answer = small.send("POST", "/_sandbox/worlds/fork")
     assert (made.status < 300, answer.status, answer.error) == (True, 429, "too_many_worlds")
     assert "2" in answer.message
-    small.send("DELETE", f"/_sandbox/worlds/{made.json['id']}")
-    assert small.send("POST", "/_sandbox/worlds").status < 300
+    small.send("DELETE", f"/_sandbox/worlds/{made.json['name']}")
+    assert small.send("POST", "/_sandbox/worlds/fork").status < 300
 
 
 @pytest.mark.parametrize(
@@ -91,7 +93,7 @@ def test_the_journal(small: Guarded):
 
 def test_snapshots(small: Guarded):
     """As many as there may be."""
-    assert small.sandbox.world.snapshot("one")
+    assert small.sandbox.snapshot("one")
     answer = small.send("POST", "/_sandbox/snapshots", b'{"name": "two"}')
     assert (answer.status, answer.error) == (429, "too_many_snapshots")
 

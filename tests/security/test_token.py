@@ -28,7 +28,7 @@ def test_every_operation_wants_it(tokened: Guarded, method: str, path: str):
 @pytest.mark.parametrize("token", ["", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "töken", f"{TOKEN},{TOKEN}"])
 def test_nothing_near_it_will_do(tokened: Guarded, token: str):
     """Nor nothing at all."""
-    assert tokened.send("POST", "/_sandbox/reset", X_Sandbox_Token=token).status in (401, 403)
+    assert tokened.send("POST", "/_sandbox/history/reset", X_Sandbox_Token=token).status in (401, 403)
 
 
 def test_it_opens_everything(tokened: Guarded):

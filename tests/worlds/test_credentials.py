@@ -100,12 +100,12 @@ def _restored(world: Sandbox) -> None:
 
 
 def _rewound(world: Sandbox) -> None:
-    world.switch("b1")
+    world.branches.switch("b1")
     world.rewind("r1")
 
 
 WAYS: dict[str, Callable[[Sandbox], object]] = {
-    "switch": lambda world: world.switch("b1"),
+    "switch": lambda world: world.branches.switch("b1"),
     "restore": _restored,
     "rewind": _rewound,
     "reset": lambda world: world.reset(original=True),
@@ -167,14 +167,14 @@ def test_no_two_worlds_have_the_same_credentials(steps: list[tuple[int, str]]) -
     held = [sandbox]
     for number, step in steps:
         world, other = held[number % len(held)], held[-1]
-        if step == "switch" and not world.branches:
+        if step == "switch" and not list(world.branches):
             continue
         if step == "fork":
             held.append(world.fork())
         elif step == "load":
             world.load(other.export())
         elif step == "switch":
-            world.switch(next(iter(world.branches)))
+            world.branches.switch(next(iter(world.branches)).name)
         elif step == "reset":
             world.reset(original=True)
         elif len(held) > 1:
@@ -197,12 +197,12 @@ def assert_apart(sandbox: Sandbox) -> None:
 def test_the_way_back_to_the_first_fixture(sandbox: Sandbox, steer: Control) -> None:
     """After an import, a reset leads to what was imported, and with ``original`` to what was there first."""
     was = sandbox.world.state
-    steer.post("import", {"fixture": OWN})
+    steer.post("history/load", {"fixture": OWN})
     register(inside(sandbox), "new.com")
-    steer.post("reset")
+    steer.post("history/reset")
     assert sandbox.account().key == OWNER.key
-    assert steer.post("reset", {"original": True})["world"] == "default"
+    assert steer.post("history/reset", {"original": True})["world"] == "default"
     assert sandbox.world.state == was
-    steer.post("reset")
+    steer.post("history/reset")
     assert sandbox.world.state == was
-    assert steer.refused("POST", "reset", {"orginal": True})[1] == "invalid_parameter"
+    assert steer.refused("POST", "history/reset", {"orginal": True})[1] == "invalid_parameter"

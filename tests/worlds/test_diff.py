@@ -21,7 +21,7 @@ def test_a_request_and_its_difference_say_the_same(steer: Control, main: Api) ->
     """Between before and after a request lies what the journal says it changed."""
     renew(main, "active.com", 2)
     [entry] = steer.get("journal")["requests"]
-    difference = steer.get("diff", **{"from": "before:r1", "to": "after:r1"})
+    difference = steer.get("history/diff", **{"from": "before:r1", "to": "after:r1"})
 
     def key(one: dict[str, Any]) -> tuple[str, str]:
         return one["table"], str(one["key"])
@@ -40,10 +40,10 @@ def test_between_any_two_points(sandbox: Sandbox, steer: Control, main: Api) -> 
     register(main, "one.com")
     steer.post("snapshots", {"name": "one"})
     register(main, "two.com")
-    branch = steer.post("rewind", {"request": "r2"})["branch"]["name"]
+    branch = steer.post("history/rewind", {"request": "r2"})["branch"]["name"]
 
     def names(earlier: str, later: str) -> list[tuple[str, str]]:
-        orders = _changes(steer.get("diff", **{"from": earlier, "to": later}), "orders").values()
+        orders = _changes(steer.get("history/diff", **{"from": earlier, "to": later}), "orders").values()
         return [(kind, one["name"]["before"] or one["name"]["after"]) for kind, one in orders]
 
     assert names("start", "snapshot:one") == [("created", "one.com")]
@@ -58,7 +58,7 @@ def test_time_and_assumptions_differ_as_settings(sandbox: Sandbox, steer: Contro
     """What is no record is listed beside the records."""
     sandbox.clock.advance("2d")
     sandbox.world.assume(sandbox.world.assumptions.with_values({"v3.ids": "integer"}))
-    found = steer.get("diff")
+    found = steer.get("history/diff")
     assert found["settings"] == [
         {"name": "clock.now", "before": "2026-03-01T12:00:00Z", "after": "2026-03-03T12:00:00Z"},
         {"name": "assume.v3.ids", "before": "string", "after": "integer"},
@@ -73,20 +73,22 @@ def test_fault_rules_differ_as_settings(sandbox: Sandbox, steer: Control, main: 
     sandbox.faults.remove("b")
     main.get("/v3/balance")
     sandbox.faults.add(name="c", kind="close")
-    found = {one["name"]: one for one in steer.get("diff", **{"from": "snapshot:armed"})["settings"]}
+    found = {one["name"]: one for one in steer.get("history/diff", **{"from": "snapshot:armed"})["settings"]}
     assert found.keys() == {"faults.a", "faults.b", "faults.c"}
     assert (found["faults.a"]["before"].get("matched"), found["faults.a"]["after"]["matched"]) == (None, 1)
     assert (found["faults.b"]["before"]["kind"], found["faults.b"]["after"]) == ("reset", None)
     assert (found["faults.c"]["before"], found["faults.c"]["after"]["kind"]) == (None, "close")
     steer.post("snapshots", {"name": "later"})
     sandbox.faults.replace([])
-    assert {one["after"] for one in steer.get("diff", **{"from": "snapshot:later"})["settings"]} == {None}
+    assert {one["after"] for one in steer.get("history/diff", **{"from": "snapshot:later"})["settings"]} == {
+        None
+    }
 
 
 def test_secrets_are_masked_but_that_they_changed_is_seen(steer: Control, main: Api) -> None:
     """A new authorization code shows as a change of a value that nobody reads."""
     main.post("/v3/domains/setAuthcode/active.com", {"authCode": "open-sesame"})
-    [(_, fields)] = _changes(steer.get("diff"), "orders").values()
+    [(_, fields)] = _changes(steer.get("history/diff"), "orders").values()
     assert fields == {"auth_code": {"before": "***", "after": "***"}}
 
 
@@ -103,12 +105,12 @@ def test_secrets_are_masked_but_that_they_changed_is_seen(steer: Control, main: 
 )
 def test_a_point_that_is_none(steer: Control, query: str, error: str) -> None:
     """Each mistake is told as what it is."""
-    assert steer.refused("GET", f"diff?{query}")[1] == error
+    assert steer.refused("GET", f"history/diff?{query}")[1] == error
 
 
 def test_the_document_names_what_the_server_takes(sandbox: Sandbox) -> None:
     """What a point is asked for by is documented under the name that is sent."""
     content = sandbox.client().get("/_sandbox/openapi/control.json").get_json()
-    told = {one["name"] for one in content["paths"]["/_sandbox/diff"]["get"]["parameters"]}
+    told = {one["name"] for one in content["paths"]["/_sandbox/history/diff"]["get"]["parameters"]}
     assert {"from", "to"} <= told
     assert not told & {"earlier", "later"}

@@ -96,14 +96,14 @@ CALLS: list[tuple[str, Callable[[Sandbox], object]]] = [
     ("outside.adjust_balance", lambda s: s.outside.adjust_balance("main", to=7)),
     ("outside.register", lambda s: s.outside.when("P1D").register("wanted.com")),
     ("plans.remove", lambda s: s.plans.remove(1)),
-    ("snapshots.create", lambda s: s.snapshot("here")),
+    ("snapshots.add", lambda s: s.snapshot("here")),
     ("snapshots.restore", lambda s: s.restore("here")),
-    ("snapshots.delete", lambda s: s.drop_snapshot("here")),
-    ("rewind", lambda s: s.rewind(connect(s).get("/v3/balance").headers["x-sandbox-request"])),
-    ("branches.switch", lambda s: s.switch(next(iter(s.branches)))),
-    ("branches.delete", lambda s: s.drop_branch(next(iter(s.branches)))),
+    ("snapshots.remove", lambda s: s.snapshots.remove("here")),
+    ("history.rewind", lambda s: s.rewind(connect(s).get("/v3/balance").headers["x-sandbox-request"])),
+    ("branches.switch", lambda s: s.branches.switch(next(iter(s.branches)).name)),
+    ("branches.remove", lambda s: s.branches.remove(next(iter(s.branches)).name)),
     ("journal.clear", lambda s: s.journal.clear()),
-    ("import", lambda s: s.load(s.export())),
+    ("history.load", lambda s: s.load(s.export())),
 ]
 
 
@@ -124,7 +124,7 @@ def test_every_row_of_control_that_acts_is_among_them(fresh: Sandbox) -> None:
         for rule in rules
         if "GET" not in rule.methods
     }
-    others = {"journal.verify", "worlds.fork", "worlds.delete", "reset"}
+    others = {"journal.verify", "worlds.fork", "worlds.remove", "history.reset"}
     known = {name for name, _ in CALLS}
     assert {name for name in acting - others if not name.startswith("outside.")} <= known
     assert known <= acting
@@ -157,12 +157,12 @@ def test_it_goes_back_with_the_world(fresh: Sandbox) -> None:
     request = api.get("/v3/balance").headers["x-sandbox-request"]
     fresh.clock.advance("P60D")
     later = told(fresh)
-    left = fresh.rewind(request, before=False)
-    assert told(fresh) == [(1, "request", "v3.balance", None), (2, "control", "rewind", None)]
+    left = fresh.rewind(request, side="after").branch
+    assert told(fresh) == [(1, "request", "v3.balance", None), (2, "control", "history.rewind", None)]
     assert events(fresh)[-1].effect == {"branch": left.name}
     api.get("/v3/balance")
     assert told(fresh)[-1] == (3, "request", "v3.balance", None)
-    fresh.switch(left.name)
+    fresh.branches.switch(left.name)
     assert told(fresh)[: len(later)] == later
 
 

@@ -30,16 +30,16 @@ def test_a_world_comes_back_from_its_export(sandbox: Sandbox, steer: Control) ->
     _lived(sandbox)
     sandbox.world.assume(sandbox.world.assumptions.with_values({"v3.ids": "integer"}))
     was = sandbox.world.present()
-    text = steer.get("export")["fixture"]
+    text = steer.get("history/export")["fixture"]
     fixture.loads(text)
     register(inside(sandbox), "forgotten.com")
-    answer = steer.post("import", {"fixture": text})
+    answer = steer.post("history/load", {"fixture": text})
     now = sandbox.world.moment
     assert now.state == was.state
     assert (now.clock, now.assumptions) == (was.clock, was.assumptions)
     assert sandbox.export() == text
     assert answer["branch"]["last"] == "r4"
-    sandbox.switch(answer["branch"]["name"])
+    sandbox.branches.switch(answer["branch"]["name"])
     assert inside(sandbox).get("/v3/domains/getDomain/forgotten.com").status == 200
 
 
@@ -53,7 +53,7 @@ def test_an_export_is_a_fixture_to_start_and_to_fork_from(sandbox: Sandbox, tmp_
     fork = sandbox.fork(state=sandbox.export())
     assert dict(fork.world.state.orders) == dict(sandbox.world.state.orders)
     assert fork.account().key != sandbox.account().key
-    assert sandbox.fork(fixture=file).world.state.orders == fork.world.state.orders
+    assert sandbox.fork(state=file).world.state.orders == fork.world.state.orders
 
 
 def test_requests_go_on_being_counted(sandbox: Sandbox, steer: Control) -> None:
@@ -61,7 +61,7 @@ def test_requests_go_on_being_counted(sandbox: Sandbox, steer: Control) -> None:
     api = inside(sandbox)
     for _ in range(5):
         api.get("/v3/balance")
-    steer.post("import", {"fixture": steer.get("export")["fixture"]})
+    steer.post("history/load", {"fixture": steer.get("history/export")["fixture"]})
     assert inside(sandbox).get("/v3/balance").headers["x-sandbox-request"] == "r6"
     fork = sandbox.fork(state=sandbox.export())
     assert inside(fork).get("/v3/balance").headers["x-sandbox-request"] == "r7"
@@ -72,8 +72,8 @@ def test_the_windows_of_a_rate_limit_come_back(sandbox: Sandbox, steer: Control,
     """What has been let through counts after an import as it did before."""
     sandbox.faults.add(name="limit", kind="rate_limit", limit=3, window="1h", per=per)
     assert [inside(sandbox).get("/v3/balance").status for _ in range(2)] == [200, 200]
-    text = steer.get("export")["fixture"]
-    steer.post("import", {"fixture": text})
+    text = steer.get("history/export")["fixture"]
+    steer.post("history/load", {"fixture": text})
     assert sandbox.export() == text
     assert [inside(sandbox).get("/v3/balance").status for _ in range(2)] == [200, 429]
     sandbox.clock.advance("1h")
@@ -123,7 +123,7 @@ def test_faults_come_back_with_what_they_have_counted(sandbox: Sandbox, steer: C
     was, text = sandbox.faults.list(), sandbox.export()
     assert {rule["spent"] for rule in was} == {True, False}
     sandbox.faults.clear()
-    steer.post("import", {"fixture": text})
+    steer.post("history/load", {"fixture": text})
     assert (sandbox.faults.list(), sandbox.export()) == (was, text)
     assert sandbox.fork(state=text).faults.list() == was
 
@@ -144,7 +144,7 @@ def test_a_fixture_declares_faults(sandbox: Sandbox, steer: Control) -> None:
     with pytest.raises(ConnectionAbortedError):
         inside(fork).get("/v3/balance")
     wrong = text.replace("v3.balance", "v3.balence")
-    refused = steer.refused("POST", "import", {"fixture": wrong})
+    refused = steer.refused("POST", "history/load", {"fixture": wrong})
     assert refused[:2] == (400, "invalid_fixture")
     assert "match.operation matches no operation; the nearest is v3.balance" in str(refused)
 
@@ -185,8 +185,8 @@ def test_request_names_go_on_after_an_import(sandbox: Sandbox) -> None:
 
 def test_credentials_of_another_world_are_not_taken_over(sandbox: Sandbox, steer: Control) -> None:
     """A fork that loads another world's export keeps to itself: the credentials there stay the other's."""
-    world = steer.post("worlds", {})
-    loaded = control(sandbox, "w1").post("import", {"fixture": sandbox.export()})
+    world = steer.post("worlds/fork", {})
+    loaded = control(sandbox, "w1").post("history/load", {"fixture": sandbox.export()})
     assert loaded["accounts"] == world["accounts"]
     fork, default = enter(InProcess(sandbox.app), BASE, world), inside(sandbox)
     register(default, "mine.com")
@@ -206,7 +206,7 @@ def test_credentials_of_another_world_are_not_taken_over(sandbox: Sandbox, steer
 def test_a_bad_import_changes_nothing(sandbox: Sandbox, steer: Control, body: Any, error: str) -> None:
     """A mistake is told with its place, and the world is as it was."""
     before = sandbox.world.moment
-    assert steer.refused("POST", "import", body)[1] == error
+    assert steer.refused("POST", "history/load", body)[1] == error
     assert sandbox.world.moment is before
 
 

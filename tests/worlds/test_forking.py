@@ -18,10 +18,10 @@ from tests.worlds.control import Control, control, enter, inside, money_of, over
 def test_a_fork_is_entered_by_its_credentials_over_a_socket(sandbox: Sandbox) -> None:
     """Whoever carries a fork's credentials acts in the fork, and the default world notices nothing."""
     with over_socket(sandbox) as (url, socket):
-        world = Control(socket).post("worlds", {})
+        world = Control(socket).post("worlds/fork", {})
         fork = enter(socket, url, world)
         answer = register(fork, "only-here.com")
-        assert (answer.status, answer.headers["x-sandbox-world"]) == (200, world["id"])
+        assert (answer.status, answer.headers["x-sandbox-world"]) == (200, world["name"])
         default = Api(socket, url, sandbox.account().key, sandbox.account().secret)
         assert default.get("/v3/domains/getDomain/only-here.com").error == "domain_not_found"
         assert money_of(default) == "10000.00"
@@ -30,7 +30,7 @@ def test_a_fork_is_entered_by_its_credentials_over_a_socket(sandbox: Sandbox) ->
 
 def test_a_fork_is_entered_by_its_path_prefix(sandbox: Sandbox, steer: Control) -> None:
     """Behind the prefix stands every interface; other worlds' credentials are those of nobody there."""
-    world = steer.post("worlds", {})
+    world = steer.post("worlds/fork", {})
     fork = enter(InProcess(sandbox.app), BASE, world)
     answer = fork.get(f"{world['prefix']}/v3/balance")
     assert (answer.status, answer.headers["x-sandbox-world"]) == (200, "w1")
@@ -42,7 +42,7 @@ def test_a_fork_is_entered_by_its_path_prefix(sandbox: Sandbox, steer: Control) 
 
 def test_a_v2_token_chooses_the_world_as_well(sandbox: Sandbox, steer: Control) -> None:
     """Each account of a fork has a token of its own."""
-    token = steer.post("worlds", {})["accounts"][0]["token"]
+    token = steer.post("worlds/fork", {})["accounts"][0]["token"]
     answer = InProcess(sandbox.app)("GET", "/V2.0/domain/active.com", [("X-Auth-Token", token)], b"")
     assert answer.headers["x-sandbox-world"] == "w1"
 
@@ -52,7 +52,7 @@ def test_credentials_are_fresh_and_follow_from_the_seed_and_the_count() -> None:
 
     def made(seed: str) -> list[dict[str, str]]:
         steer = control(Sandbox(REGISTRY, seed=seed))
-        return [account for _ in range(3) for account in steer.post("worlds", {})["accounts"]]
+        return [account for _ in range(3) for account in steer.post("worlds/fork", {})["accounts"]]
 
     first, again, other = made("one"), made("one"), made("two")
     words = [account[kind] for account in first for kind in ("key", "secret", "token")]
@@ -91,7 +91,7 @@ def test_each_fork_draws_its_own_codes_unless_it_is_given_a_seed(sandbox: Sandbo
 def test_a_fork_of_a_past_point(sandbox: Sandbox, main: Api) -> None:
     """A fork may begin before a request, at a snapshot, or where the world began."""
     register(main, "one.com")
-    sandbox.snapshot("with one")
+    sandbox.snapshot("with-one")
     register(main, "two.com")
     held = {
         point: [
@@ -99,12 +99,12 @@ def test_a_fork_of_a_past_point(sandbox: Sandbox, main: Api) -> None:
             for name in ("one.com", "two.com")
             if inside(sandbox.fork(point=point)).get(f"/v3/domains/getDomain/{name}").error is None
         ]
-        for point in ("start", "snapshot:with one", "after:r1", "before:r2", "now")
+        for point in ("start", "snapshot:with-one", "after:r1", "before:r2", "now")
     }
     one = ["one.com"]
     assert held == {
         "start": [],
-        "snapshot:with one": one,
+        "snapshot:with-one": one,
         "after:r1": one,
         "before:r2": one,
         "now": ["one.com", "two.com"],
@@ -113,12 +113,14 @@ def test_a_fork_of_a_past_point(sandbox: Sandbox, main: Api) -> None:
 
 def test_a_fork_of_a_fixture_by_name_and_by_text(sandbox: Sandbox, steer: Control) -> None:
     """A packaged fixture or a YAML text makes a world as well; its dates move with ``now``."""
-    named = steer.post("worlds", {"fixture": "empty", "name": "blank", "now": "2030-01-01", "frozen": False})
-    assert (named["id"], named["orders"], named["frozen"]) == ("blank", 0, False)
+    named = steer.post(
+        "worlds/fork", {"fixture": "empty", "name": "blank", "now": "2030-01-01", "frozen": False}
+    )
+    assert (named["name"], named["orders"], named["frozen"]) == ("blank", 0, False)
     assert named["now"].startswith("2030-01-01T")
     text = "{zones: {com: {prices: {registration: 1, renewal: 1, transfer: 1, restore: 1}}}, accounts: "
     text += "{solo: {balance: 7, contact: {name: S}}}, domains: {there.com: {created: -1d}}}"
-    told = steer.post("worlds", {"state": text, "now": "2031-05-05"})
+    told = steer.post("worlds/fork", {"state": text, "now": "2031-05-05"})
     assert [account["name"] for account in told["accounts"]] == ["solo"]
     solo = enter(InProcess(sandbox.app), BASE, told, "solo")
     found = solo.get("/v3/domains/getDomain/there.com").json
@@ -132,10 +134,10 @@ def test_no_file_is_read_because_somebody_asks_for_it(
     """Neither one in the working directory, nor one beside it; that it is there cannot be told either."""
     monkeypatch.chdir(tmp_path)
     steer = control(Sandbox(REGISTRY))
-    without = steer.refused("POST", "worlds", {"fixture": name})
+    without = steer.refused("POST", "worlds/fork", {"fixture": name})
     for file in ("secrets", "secrets.yaml"):
         (tmp_path / file).write_text("password: hunter2\n", encoding="utf-8")
-    assert steer.refused("POST", "worlds", {"fixture": name}) == without
+    assert steer.refused("POST", "worlds/fork", {"fixture": name}) == without
     assert without[:2] == (400, "invalid_fixture")
 
 
@@ -144,15 +146,15 @@ def test_the_fixture_given_at_the_start_is_never_quoted(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     file.write_text(REGISTRY.read_text(encoding="utf-8"), encoding="utf-8")
     steer = control(Sandbox(file))
-    assert steer.post("worlds", {"fixture": str(file)})["id"] == "w1"
+    assert steer.post("worlds/fork", {"fixture": str(file)})["name"] == "w1"
     file.write_text("password: hunter2\n", encoding="utf-8")
-    status, error, message = steer.refused("POST", "worlds", {"fixture": str(file)})
+    status, error, message = steer.refused("POST", "worlds/fork", {"fixture": str(file)})
     assert (status, error) == (400, "invalid_fixture")
     assert "reseller-sandbox check" in message
     assert "hunter2" not in message
     assert "password" not in message
     file.unlink()
-    assert steer.refused("POST", "worlds", {"fixture": str(file)})[1] == "invalid_fixture"
+    assert steer.refused("POST", "worlds/fork", {"fixture": str(file)})[1] == "invalid_fixture"
 
 
 @pytest.mark.parametrize(
@@ -180,23 +182,23 @@ def test_a_mistake_is_told_and_makes_no_world(
     steer: Control, body: dict[str, object], status: int, error: str, words: str
 ) -> None:
     """A bad wish is refused with what is wrong, and the next fork is still the first one."""
-    refused = steer.refused("POST", "worlds", body)
+    refused = steer.refused("POST", "worlds/fork", body)
     assert refused[:2] == (status, error)
     assert words in refused[2]
-    assert steer.post("worlds", {})["id"] == "w1"
+    assert steer.post("worlds/fork", {})["name"] == "w1"
 
 
 def test_worlds_are_listed_shown_and_deleted(sandbox: Sandbox, steer: Control) -> None:
     """A deleted world's credentials and prefix lead nowhere, and its name is not given out again."""
-    world = steer.post("worlds", {})
-    steer.post("worlds", {"name": "named"})
-    assert [one["id"] for one in steer.get("worlds")["worlds"]] == ["default", "w1", "named"]
+    world = steer.post("worlds/fork", {})
+    steer.post("worlds/fork", {"name": "named"})
+    assert [one["name"] for one in steer.get("worlds")["worlds"]] == ["default", "w1", "named"]
     assert steer.get("worlds/w1")["accounts"] == world["accounts"]
-    assert [one["id"] for one in steer.delete("worlds/w1")["worlds"]] == ["default", "named"]
+    assert [one["name"] for one in steer.delete("worlds/w1")["worlds"]] == ["default", "named"]
     assert steer.refused("DELETE", "worlds/w1")[:2] == (404, "unknown_world")
     assert enter(InProcess(sandbox.app), BASE, world).get("/v3/balance").error == "unknown_key"
     assert control(sandbox, "w1").refused("GET", "clock")[1] == "unknown_world"
-    assert steer.post("worlds", {})["id"] == "w3"
+    assert steer.post("worlds/fork", {})["name"] == "w3"
 
 
 def test_the_default_world_stays(steer: Control) -> None:
@@ -207,14 +209,14 @@ def test_the_default_world_stays(steer: Control) -> None:
 def test_there_is_a_most() -> None:
     """Past the cap a fork is refused with the number and the setting; a deletion makes room."""
     steer = control(Sandbox(REGISTRY, max_worlds=3))
-    steer.post("worlds", {})
-    steer.post("worlds", {})
-    status, error, message = steer.refused("POST", "worlds", {})
+    steer.post("worlds/fork", {})
+    steer.post("worlds/fork", {})
+    status, error, message = steer.refused("POST", "worlds/fork", {})
     assert (status, error) == (429, "too_many_worlds")
     assert "3" in message
     assert "--max-worlds" in message
     steer.delete("worlds/w1")
-    assert steer.post("worlds", {})["id"] == "w3"
+    assert steer.post("worlds/fork", {})["name"] == "w3"
 
 
 def test_an_idle_world_goes_and_a_used_one_stays(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -256,10 +258,10 @@ def test_a_world_found_by_credentials_that_changed(sandbox: Sandbox) -> None:
         .replace(fork.account().key, "changed-key")
         .replace(fork.account().secret, "other-secret")
     )
-    branch = fork.load(text)
+    branch = fork.load(text).branch
     changed = Api(api.transport, BASE, "changed-key", "other-secret")
     assert (changed.get("/v3/balance").status, api.get("/v3/balance").error) == (200, "unknown_key")
-    fork.switch(branch.name)
+    fork.branches.switch(branch.name)
     assert (changed.get("/v3/balance").error, api.get("/v3/balance").status) == ("unknown_key", 200)
     fork.reset()
     assert (changed.get("/v3/balance").status, api.get("/v3/balance").error) == (200, "unknown_key")

@@ -35,7 +35,7 @@ def drive(url: str, number: int, world: dict[str, Any]) -> dict[str, Any]:
     socket = Socket(url)
     transport = socket if number % 2 == 0 else _Behind(socket, world["prefix"])
     api = enter(transport, url, world)
-    steer = Control(socket, world["id"])
+    steer = Control(socket, world["name"])
     answers = []
     for step in range(number % 3 + 1):
         answers.append(register(api, f"common{step}.com", years=step + 1).status)
@@ -62,7 +62,7 @@ def test_fifty_worlds_driven_from_several_processes_never_see_each_other() -> No
     """Each world comes to exactly what it comes to when it is driven alone on a server of its own."""
     sandbox = Sandbox(REGISTRY)
     steer = control(sandbox)
-    worlds = [steer.post("worlds", {"seed": f"seed {number}"}) for number in range(WORLDS)]
+    worlds = [steer.post("worlds/fork", {"seed": f"seed {number}"}) for number in range(WORLDS)]
     began = sandbox.world.moment
     with sandbox.serve() as server, ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
         seen = list(pool.map(drive, [server.url] * WORLDS, range(WORLDS), worlds))
@@ -70,9 +70,9 @@ def test_fifty_worlds_driven_from_several_processes_never_see_each_other() -> No
     with alone.serve() as server:
         steer = control(alone)
         for number in (0, 1, 2, 17, 49):
-            world = steer.post("worlds", {"seed": f"seed {number}"})
+            world = steer.post("worlds/fork", {"seed": f"seed {number}"})
             assert {**drive(server.url, number, world), "server": f"w{number + 1}"} == seen[number]
-    assert [one["server"] for one in seen] == [world["id"] for world in worlds]
+    assert [one["server"] for one in seen] == [world["name"] for world in worlds]
     assert len({one["codes"][0] for one in seen}) == WORLDS
     assert len({one["now"] for one in seen}) > WORLDS // 2
     assert all(set(one["answers"]) == {200} for one in seen)

@@ -15,16 +15,16 @@ def test_a_world_larger_than_a_clients_body_goes_out_and_comes_in_again() -> Non
     """Over a socket as in this process; each limit is told with the setting that raises it."""
     sandbox = Sandbox(REGISTRY, max_body=2000, max_control_body=1 << 20)
     steer = control(sandbox)
-    text = steer.get("export")["fixture"]
+    text = steer.get("history/export")["fixture"]
     assert len(text) > 2000
-    steer.post("import", {"fixture": text})
+    steer.post("history/load", {"fixture": text})
     answer = inside(sandbox).post("/v3/domains/createDomain", b" " * 2001)
     assert (answer.error, "--max-body" in answer.message) == ("body_too_large", True)
-    status, error, message = steer.refused("POST", "import", {"fixture": " " * (1 << 20)})
+    status, error, message = steer.refused("POST", "history/load", {"fixture": " " * (1 << 20)})
     assert (status, error) == (413, "body_too_large")
     assert "--max-control-body" in message
     with sandbox.serve() as server:
-        for target in ("/_sandbox/import", "/_worlds/default/_sandbox/import"):
+        for target in ("/_sandbox/history/load", "/_worlds/default/_sandbox/history/load"):
             socket = Socket(server.url)
             assert (
                 socket("POST", target, [JSON], b'{"fixture": "' + b" " * 3000 + b'"}').error

@@ -17,6 +17,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.state import filled
+from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.turn import Busy, hurried
 from tests.clients import Answer, Api, Headers, Socket
 
@@ -37,7 +38,7 @@ def grown() -> Sandbox:
     orders = [replace(one, id=last + number, name=f"n{number}.com") for number in range(1, ORDERS + 1)]
     counters = moment.state.counters.insert("order", last + ORDERS)
     state = replace(filled(moment.state, orders), counters=counters)
-    sandbox.world.begin_again(replace(moment, state=state))
+    timeline.begin_again(sandbox.world, replace(moment, state=state))
     return sandbox
 
 
@@ -64,15 +65,15 @@ def answered_meanwhile(port: int, method: str, path: str, body: bytes | None = N
 def test_writing_and_reading_a_large_world_lets_others_through(grown: Sandbox) -> None:
     """Export, import and a fork of a state: others are answered all the while, and nothing is missing."""
     with grown.serve() as server:
-        count, exported = answered_meanwhile(server.port, "GET", "export")
+        count, exported = answered_meanwhile(server.port, "GET", "history/export")
         assert count > 5
         body = json.dumps({"fixture": exported["fixture"]}).encode()
-        count, loaded = answered_meanwhile(server.port, "POST", "import", body)
+        count, loaded = answered_meanwhile(server.port, "POST", "history/load", body)
         assert count > 5
         assert "branch" in loaded
         assert len(grown.world.state.orders) > ORDERS
         body = json.dumps({"state": exported["fixture"] + "\n# another text\n"}).encode()
-        count, forked = answered_meanwhile(server.port, "POST", "worlds", body)
+        count, forked = answered_meanwhile(server.port, "POST", "worlds/fork", body)
         assert count > 5
         assert forked["orders"] == len(grown.world.state.orders)
 

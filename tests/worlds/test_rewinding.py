@@ -44,10 +44,10 @@ def test_before_and_after_a_request(steer: Control, main: Api) -> None:
     register(main, "one.com")
     register(main, "two.com")
     register(main, "three.com")
-    gone = steer.post("rewind", {"request": "r2", "side": "after"})
+    gone = steer.post("history/rewind", {"request": "r2", "side": "after"})
     assert (gone["requests"], gone["branch"]["last"]) == (2, "r3")
     assert [one["id"] for one in steer.get("journal")["requests"]] == ["r1", "r2"]
-    steer.post("rewind", {"request": "r2", "side": "before"})
+    steer.post("history/rewind", {"request": "r2", "side": "before"})
     assert [one["id"] for one in steer.get("journal")["requests"]] == ["r1"]
     assert main.get("/v3/domains/getDomain/two.com").error == "domain_not_found"
 
@@ -58,7 +58,7 @@ def test_the_clock_goes_back_too(sandbox: Sandbox, main: Api) -> None:
     began = sandbox.clock.now
     fired = sandbox.clock.advance("P1Y").fired
     money_of(main)
-    sandbox.rewind("r1", before=False)
+    sandbox.rewind("r1", side="after")
     assert sandbox.clock.now == began
     assert [event.event for event in sandbox.clock.advance("P1Y").fired] == [event.event for event in fired]
 
@@ -78,7 +78,7 @@ def test_a_refused_request_is_a_point_as_well(sandbox: Sandbox, main: Api) -> No
     """Any request can be gone back to, whatever came of it."""
     register(main, "active.com")
     register(main, "later.com")
-    sandbox.rewind("r1", before=False)
+    sandbox.rewind("r1", side="after")
     assert [entry.id for entry in sandbox.world.journal] == ["r1"]
     assert register(main, "later.com").headers["x-sandbox-request"] == "r2"
 
@@ -86,7 +86,7 @@ def test_a_refused_request_is_a_point_as_well(sandbox: Sandbox, main: Api) -> No
 def test_the_future_left_behind_is_a_branch(steer: Control, main: Api) -> None:
     """It can be listed, taken up again, and dropped; taking it up leaves the other one behind."""
     register(main, "first-life.com")
-    branch = steer.post("rewind", {"request": "r1"})["branch"]["name"]
+    branch = steer.post("history/rewind", {"request": "r1"})["branch"]["name"]
     register(main, "second-life.com", 2)
     left = steer.post(f"branches/{branch}/switch")["branch"]["name"]
     assert main.get("/v3/domains/getDomain/first-life.com").status == 200
@@ -107,11 +107,11 @@ def test_switching_at_the_limit_drops_no_other_branch() -> None:
         sandbox.clock.advance("1d")
         register(inside(sandbox), "tried.com")
         sandbox.rewind(sandbox.world.journal.entries[-1].id)
-    assert list(sandbox.branches) == ["b1", "b2"]
-    sandbox.switch("b2")
-    assert list(sandbox.branches) == ["b1", "b3"]
-    sandbox.switch("b1")
-    assert list(sandbox.branches) == ["b3", "b4"]
+    assert [one.name for one in sandbox.branches] == ["b1", "b2"]
+    sandbox.branches.switch("b2")
+    assert [one.name for one in sandbox.branches] == ["b1", "b3"]
+    sandbox.branches.switch("b1")
+    assert [one.name for one in sandbox.branches] == ["b3", "b4"]
 
 
 def test_the_oldest_branch_goes_when_there_are_too_many() -> None:
@@ -119,8 +119,8 @@ def test_the_oldest_branch_goes_when_there_are_too_many() -> None:
     sandbox = Sandbox(REGISTRY, max_branches=2)
     money_of(inside(sandbox))
     for _ in range(4):
-        sandbox.rewind("r1", before=False)
-    assert list(sandbox.branches) == ["b3", "b4"]
+        sandbox.rewind("r1", side="after")
+    assert [one.name for one in sandbox.branches] == ["b3", "b4"]
 
 
 def test_as_many_requests_can_be_gone_back_to_as_the_setting_says() -> None:
@@ -129,7 +129,7 @@ def test_as_many_requests_can_be_gone_back_to_as_the_setting_says() -> None:
     api = inside(sandbox)
     for _ in range(5):
         money_of(api)
-    status, error, message = control(sandbox).refused("POST", "rewind", {"request": "r2"})
+    status, error, message = control(sandbox).refused("POST", "history/rewind", {"request": "r2"})
     assert (status, error) == (404, "unknown_request")
     assert "r3 to r5 (2 older ones were dropped)" in message
     sandbox.rewind("r3")
@@ -152,9 +152,9 @@ def test_a_bad_rewind_moves_nothing(
     """A mistake leaves the world and its branches as they are."""
     money_of(main)
     before = sandbox.world.moment
-    assert steer.refused("POST", "rewind", body)[1] == error
+    assert steer.refused("POST", "history/rewind", body)[1] == error
     assert sandbox.world.moment is before
-    assert not sandbox.branches
+    assert not sandbox.world.branches
 
 
 def test_snapshots(sandbox: Sandbox, steer: Control, main: Api) -> None:
@@ -168,7 +168,7 @@ def test_snapshots(sandbox: Sandbox, steer: Control, main: Api) -> None:
         assert (gone["now"], gone["requests"]) == ("2026-03-01T12:00:00Z", 1)
         assert main.get("/v3/domains/getDomain/passing.com").error == "domain_not_found"
         assert [entry.id for entry in sandbox.world.journal] == ["r1", "r2"]
-        assert "passing.com" in sandbox.world.branches[gone["branch"]["name"]].tip.state.holding_order
+        assert "passing.com" in sandbox.world.branches[gone["branch"]["name"]].moment.state.holding_order
     register(main, "passing.com")
     steer.post("snapshots", {"name": "base"})
     steer.post("snapshots/base/restore")
@@ -204,8 +204,8 @@ def test_a_reset_is_a_new_beginning(sandbox: Sandbox, steer: Control, main: Api)
     """After it nothing is remembered, and the first request is r1 again with the same answer as before."""
     first = register(main, "anew.com")
     steer.post("snapshots", {"name": "s"})
-    steer.post("rewind", {"request": "r1"})
-    steer.post("reset")
+    steer.post("history/rewind", {"request": "r1"})
+    steer.post("history/reset")
     assert _bytes(register(main, "anew.com")) == _bytes(first)
     assert (steer.get("snapshots"), steer.get("branches")) == ({"snapshots": []}, {"branches": []})
 
@@ -248,7 +248,7 @@ def test_any_history_can_be_rewound_and_lived_again(steps: list[tuple[str, str, 
     moment = sandbox.world.moment
     first = live(steps[at:])
     ended = sandbox.world.moment
-    sandbox.rewind(mark, before=False)
+    sandbox.rewind(mark, side="after")
     assert sandbox.world.moment == moment
     assert live(steps[at:]) == first
     assert sandbox.world.moment == ended

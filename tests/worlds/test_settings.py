@@ -44,12 +44,12 @@ def test_options_and_environment_bound_the_worlds() -> None:
         steer.post("snapshots", {"name": "one"})
         assert steer.refused("POST", "snapshots", {"name": "two"})[1] == "too_many_snapshots"
         for _ in range(2):
-            steer.post("rewind", {"request": "r2", "side": "after"})
+            steer.post("history/rewind", {"request": "r2", "side": "after"})
         assert [one["name"] for one in steer.get("branches")["branches"]] == ["b2"]
         assert steer.get("worlds")["limit"] == 2
-        steer.post("worlds", {})
+        steer.post("worlds/fork", {})
         while len(steer.get("worlds")["worlds"]) > 1:
             pass  # until the idle world is gone
-        steer.post("worlds", {"name": "made"})
-        assert steer.refused("POST", "worlds", {})[:2] == (429, "too_many_worlds")
+        steer.post("worlds/fork", {"name": "made"})
+        assert steer.refused("POST", "worlds/fork", {})[:2] == (429, "too_many_worlds")
         socket.close()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from reseller_sandbox.control import documents, faults, general, history, rows, worlds
+from reseller_sandbox.control import documents, faults, rows
 from reseller_sandbox.control.call import ControlCall, Nothing
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
@@ -18,9 +18,6 @@ from reseller_sandbox.web.bodies import load, read_object
 from reseller_sandbox.web.gate import Gate
 from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming
 from reseller_sandbox.worlds import Engine, Outcome, World
-
-#: The rows of what worlds are and remember.
-MEMORY: tuple[Endpoint, ...] = (*worlds.ENDPOINTS, *history.ENDPOINTS)
 
 
 class Control:
@@ -50,9 +47,7 @@ class Control:
         self._gate = gate or Gate()
         self.credentials = self._gate.credentials
         every = (
-            *general.ENDPOINTS,
             *rows.endpoints(POWERS.values()),
-            *MEMORY,
             *faults.endpoints(vocabulary),
             documents.endpoint(lambda: (*others, self)),
         )

@@ -14,7 +14,7 @@ from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.web.generation import Endpoint
 from reseller_sandbox.web.records import schema_of
-from reseller_sandbox.web.routes import method_of, path_of, spoken
+from reseller_sandbox.web.routes import method_of, path_of, spoken, status_of
 
 
 class Told(fields.Raw):
@@ -66,6 +66,7 @@ def _row(operation: Operation) -> Endpoint:
         answer=schema_of(operation.result)(),
         path=_asked(operation, segments, is_spoken=True),
         refuses=(*((MALFORMED_BODY,) if method != "GET" else ()), INVALID_PARAMETER, *operation.refuses),
+        status=status_of(operation),
         lengthy_from=0 if operation.long else None,
         query=asked if method == "GET" else None,
         body=None if method == "GET" else asked,

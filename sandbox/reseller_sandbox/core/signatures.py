@@ -65,7 +65,8 @@ def declared(function: Callable[..., Any]) -> tuple[Parameter, ...]:
             continue
         required = one.default is inspect.Parameter.empty
         default = None if required else one.default
-        found.append(Parameter(name, kind_of(hints[name]), required, _PLACES[one.kind], default))
+        place = _PLACES[one.kind]
+        found.append(Parameter(name.removesuffix("_"), kind_of(hints[name]), required, place, default))
     return tuple(found)
 
 

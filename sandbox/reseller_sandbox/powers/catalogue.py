@@ -8,17 +8,25 @@ from reseller_sandbox.powers.advice import Advice
 from reseller_sandbox.powers.assumptions import Assumptions
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.events import Events
+from reseller_sandbox.powers.health import Health
+from reseller_sandbox.powers.history import Branches, History, Snapshots
 from reseller_sandbox.powers.journal import Journal
 from reseller_sandbox.powers.ledger import Ledger
 from reseller_sandbox.powers.outside import Outside
 from reseller_sandbox.powers.plans import Plans
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.powers.registry import Accounts, Contacts, Customers, Hosts, Names, Transfers
+from reseller_sandbox.powers.worlds import Worlds
 
 POWERS: Mapping[str, type[Power]] = {
     power.name: power
     for power in (
+        Health,
         Clock,
+        Worlds,
+        History,
+        Snapshots,
+        Branches,
         Names,
         Accounts,
         Customers,

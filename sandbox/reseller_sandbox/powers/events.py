@@ -14,22 +14,13 @@ from reseller_sandbox.core.values import Text, choice, whole
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look
-from reseller_sandbox.powers.records import Fired, fired
+from reseller_sandbox.powers.records import Fired, Setting, fired, settings_of
 from reseller_sandbox.worlds import Entry, World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.plain import plain
 
 #: How many events are listed at the most, and where nobody says.
 MOST, LISTED = 500, 100
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Setting:
-    """Something about the world that is no record and was changed: the clock, an assumption."""
-
-    name: str
-    before: Any
-    after: Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +46,7 @@ class Logged:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class History:
+class EventsFound:
     """The latest events that are meant, oldest first.
 
     ``matching`` counts all that are, ``kept`` what the world remembers, ``dropped`` what it does no longer.
@@ -81,7 +72,7 @@ class Events(Power):
         before: Annotated[int, whole(1, 10**15)] | None = None,
         cause: Annotated[int, whole(1, 10**15)] | None = None,
         limit: Annotated[int, whole(0, MOST)] = LISTED,
-    ) -> History:
+    ) -> EventsFound:
         """Return what has happened, the latest of it, with what brought each thing about and what it did.
 
         Args:
@@ -112,7 +103,7 @@ class Events(Power):
         state = world.state
         listed = tuple(_shown(event, state) for event in found[max(len(found) - limit, 0) :])
         dropped = log.dropped + world.journal.dropped
-        return History(events=listed, matching=len(found), kept=len(known), dropped=dropped)
+        return EventsFound(events=listed, matching=len(found), kept=len(known), dropped=dropped)
 
 
 def _all(world: World) -> list[Event]:
@@ -151,9 +142,6 @@ def _shown(event: Event, state: State) -> Logged:
         cause=event.cause,
         happening=happened[0] if happened else None,
         given=plain(event.given),
-        changed=tuple(
-            Setting(name=name, before=plain(before), after=plain(after))
-            for name, before, after in event.changed
-        ),
+        changed=settings_of(event.changed),
         effect=plain(event.effect),
     )

@@ -27,6 +27,18 @@ class Here:
         """The operations that clients can call, and the errors that they can be answered with."""
         return self.worlds.fixtures.words
 
+    @property
+    def is_outdated(self) -> bool:
+        """Whether its world has been deleted; another may have its name by now."""
+        return self.worlds.get(self.world.name) is not self.world
+
+    def entering(self, world: str) -> Here:
+        """Return the door to another world of this process."""
+        return Here(self.worlds, self.worlds.find(world))
+
+    def close(self) -> None:
+        """Nothing is needed."""
+
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return what ``operation`` answers; raise ``Refused``, and ``UndeclaredRefusal`` for a surprise."""
         told = operation.read(given)

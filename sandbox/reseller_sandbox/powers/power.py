@@ -24,6 +24,12 @@ class Door(Protocol):
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return what ``operation`` answers to ``given``; raise ``Refused`` where it refuses."""
 
+    def entering(self, world: str) -> Door:
+        """Return the same way to another world beside this one."""
+
+    def close(self) -> None:
+        """Give up what the way to the world needs; the next call has it again."""
+
 
 class Operation:
     """One thing that can be asked of a power; everything about it follows from the function ``body``.

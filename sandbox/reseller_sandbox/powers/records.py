@@ -1,4 +1,4 @@
-"""What several powers answer alike: events, with the names that people know, and changes of records."""
+"""What several powers answer alike: events with the names that people know, and what has changed."""
 
 from __future__ import annotations
 
@@ -45,6 +45,22 @@ class RecordChange:
 def record_change(change: Change) -> RecordChange:
     """Return a change as it is shown."""
     return RecordChange(**plain.shown(change))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """Something about the world that is no record and was changed: the clock, an assumption."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+def settings_of(pairs: Iterable[tuple[str, Any, Any]]) -> tuple[Setting, ...]:
+    """Return what has changed beside records, as JSON values."""
+    return tuple(
+        Setting(name=name, before=plain.plain(old), after=plain.plain(new)) for name, old, new in pairs
+    )
 
 
 def fired(state: State, happenings: Iterable[Happening]) -> tuple[Fired, ...]:

@@ -24,6 +24,9 @@ _BARE = {
     "remove": "DELETE",
 }
 
+#: What leads to something that can be found under a path of its own.
+_MAKES = ("add", "fork")
+
 #: Schemas of values that fit into a query string as they are.
 _WORDS = ("string", "integer", "boolean", "number")
 
@@ -35,6 +38,11 @@ def method_of(operation: Operation) -> str:
         return bare
     told = (one for one in operation.parameters if one.place != "segment")
     return "POST" if operation.sort == "act" or not all(map(_is_word, told)) else "GET"
+
+
+def status_of(operation: Operation) -> int:
+    """Return the status of an answer, which says whether there is something new."""
+    return 201 if operation.name in _MAKES else 200
 
 
 def path_of(operation: Operation) -> str:

@@ -4,6 +4,17 @@ from reseller_sandbox.worlds.fixtures import Fixtures
 from reseller_sandbox.worlds.journal import Entry, Journal
 from reseller_sandbox.worlds.moment import Moment
 from reseller_sandbox.worlds.registry import DEFAULT, Engine, Fork
-from reseller_sandbox.worlds.world import Line, Outcome, World
+from reseller_sandbox.worlds.world import Checkpoint, Outcome, World
 
-__all__ = ["DEFAULT", "Engine", "Entry", "Fixtures", "Fork", "Journal", "Line", "Moment", "Outcome", "World"]
+__all__ = [
+    "DEFAULT",
+    "Checkpoint",
+    "Engine",
+    "Entry",
+    "Fixtures",
+    "Fork",
+    "Journal",
+    "Moment",
+    "Outcome",
+    "World",
+]

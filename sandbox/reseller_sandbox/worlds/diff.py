@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from reseller_sandbox.core.state import TABLES, Change, State
@@ -12,31 +11,11 @@ from reseller_sandbox.fixture import faults
 from reseller_sandbox.worlds.moment import Moment
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """What became of ``earlier`` on the way to ``later``.
-
-    ``settings`` has what is no record and differs: (name, before, after), for the clock, assumptions and
-    fault rules (with their counts; a rule that is not there is None).
-    """
-
-    earlier: Moment
-    later: Moment
-    changes: tuple[Change, ...]
-    settings: tuple[tuple[str, Any, Any], ...]
-
-
-def between(earlier: Moment, later: Moment) -> Difference:
-    """The difference between two moments, of one world or of two.
+def changes(earlier: State, later: State) -> Iterator[Change]:
+    """Yield what became of each record that differs between two states, of one world or of two.
 
     A table that neither has touched costs nothing, any other one look at each of its records.
     """
-    return Difference(
-        earlier, later, tuple(_changes(earlier.state, later.state)), tuple(settings(earlier, later))
-    )
-
-
-def _changes(earlier: State, later: State) -> Iterator[Change]:
     for table in TABLES:
         old, new = getattr(earlier, table), getattr(later, table)
         if old is new:

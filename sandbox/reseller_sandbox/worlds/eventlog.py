@@ -108,8 +108,8 @@ class EventLog:
 class Deed:
     """A control call in the making: what it is told, and what it does as far as is known.
 
-    ``number`` is its place in the world's line, as soon as it has one. ``forgotten`` is whether the world is
-    as it began after it, with nothing to remember.
+    ``number`` is its place in the world's line, as soon as it has one. ``forgotten`` is whether the log
+    leaves it out: the world is as it began, or is not the one that it changes.
     """
 
     name: str

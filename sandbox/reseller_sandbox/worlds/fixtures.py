@@ -20,6 +20,9 @@ from reseller_sandbox.worlds.moment import Moment
 #: How many fixtures are remembered once they have been read.
 REMEMBERED = 16
 
+#: How many worlds are remembered as they were written last.
+EXPORTED = 4
+
 _LONGEST = 4000
 
 
@@ -37,6 +40,7 @@ class Fixtures:
     own: str = ""
     words: Vocabulary | None = None
     _read: dict[tuple[str, datetime | None], Seed] = field(default_factory=dict, repr=False)
+    _exported: tuple[tuple[Moment, str], ...] = field(default=(), repr=False)
 
     def named(self, name: str, now: datetime | None = None) -> Moment:
         """The first moment of a packaged fixture, or of the server's own; refuses with ``invalid_fixture``.
@@ -88,17 +92,37 @@ class Fixtures:
         return Moment(found.state, clock, self.base.with_values(found.assume), found.requests, found.faults)
 
     def written(self, moment: Moment) -> str:
-        """The fixture of ``moment``: read again, here or by a server with other defaults, it is the same."""
+        """The fixture of ``moment`` at the instant it has reached: read again, here or by a server
+        with other defaults, it is the same.
+
+        The latest few are remembered, so that a world that has not changed is written once.
+        """
+        for known, text in self._exported:
+            if _is_same(known, moment):
+                return text
+        text = self._written(moment)
+        self._exported = ((moment, text), *self._exported[: EXPORTED - 1])
+        return text
+
+    def _written(self, moment: Moment) -> str:
         values = moment.assumptions.values()
         said = {**moment.assumptions.departures(), **self.base.departures()}
         return fixture.dumps(
             moment.state,
-            moment.clock.now(),
+            moment.clock.instant,
             frozen=moment.clock.frozen,
             assume={name: values[name] for name in values if name in said},
             book=moment.faults,
             requests=moment.requests,
         )
+
+
+def _is_same(one: Moment, other: Moment) -> bool:
+    """Whether two moments are alike, as far as that can be told at once: by what they are made of."""
+    if one.state is not other.state or one.faults is not other.faults or one.requests != other.requests:
+        return False
+    clocks = [(moment.clock.instant, moment.clock.frozen) for moment in (one, other)]
+    return clocks[0] == clocks[1] and one.assumptions == other.assumptions
 
 
 def _told(error: FixtureError) -> str:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from reseller_sandbox.core.refusals import UNKNOWN_POINT, Refused
+from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.moment import Moment
 from reseller_sandbox.worlds.world import World
 
@@ -25,7 +26,7 @@ def find(world: World, point: str) -> Moment:
             entry = world.journal.get(request)
             return (entry.before if kind == "before" else entry.after).at(entry.at)
         case "snapshot", name if name:
-            return world.kept(name).tip
+            return timeline.snapshot_called(world, name).moment
         case "branch", name if name:
-            return world.branch(name).tip
+            return timeline.branch_called(world, name).moment
     raise Refused(UNKNOWN_POINT, point=point[:80])

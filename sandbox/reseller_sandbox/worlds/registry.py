@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
-from pathlib import Path
 
 from reseller_sandbox.core.assumptions import BadAssumption
 from reseller_sandbox.core.clock import stopwatch
@@ -22,14 +21,14 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.core.state import State
-from reseller_sandbox.worlds import history_points
+from reseller_sandbox.worlds import history_points, timeline
 from reseller_sandbox.worlds.credentials import Index, renewed
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.moment import Moment, to
 from reseller_sandbox.worlds.strangers import Former, Stranger, somebodys
-from reseller_sandbox.worlds.world import Line, World
+from reseller_sandbox.worlds.world import Checkpoint, World
 
 DEFAULT = "default"
 
@@ -44,7 +43,7 @@ _COUNTED = re.compile(r"w[0-9]+")
 class Fork:
     """What a new world is to be; None leaves a thing as its source has it.
 
-    Its source is ``fixture`` (a packaged fixture's name, or the path of one), ``state`` (the YAML of one),
+    Its source is ``fixture`` (a packaged fixture's name), ``state`` (the YAML of one),
     or ``point`` of ``world`` (a world, or its name). ``now`` is where its clock begins: a fixture's dates
     move along, a world's events happen on the way there. ``seed`` is what codes and identifiers are drawn
     from, where two worlds are to draw the same.
@@ -52,7 +51,7 @@ class Fork:
 
     world: World | str = DEFAULT
     point: str = "now"
-    fixture: str | Path | None = None
+    fixture: str | None = None
     state: str | None = None
     name: str | None = None
     now: datetime | None = None
@@ -144,7 +143,7 @@ class Engine:
                 self._take(world)
             return world
 
-    def load(self, world: World, text: str) -> Line:
+    def load(self, world: World, text: str) -> Checkpoint:
         """Let ``world`` begin again as the fixture in ``text``; answers the branch that keeps what it was.
 
         Credentials that another world has, or can go back to, are replaced by new ones. Refuses with
@@ -159,7 +158,7 @@ class Engine:
             }
             state = self._with_credentials(begin.state, world.number, world, others)
             world.inherited = world.inherited.and_of(begin.state)
-            return world.begin_again(replace(begin, state=state))
+            return timeline.begin_again(world, replace(begin, state=state))
 
     def drop(self, name: str) -> None:
         """Delete a world; refuses with ``unknown_world`` and ``default_world``."""
@@ -176,7 +175,7 @@ class Engine:
                 if world is not self.default:
                     self._forget(world, "was deleted")
             self._count = 0
-        self.default.reset(original=True)
+        timeline.reset(self.default, original=True)
 
     def idle(self, world: World) -> float:
         """For how many seconds of the machine's time nobody has used ``world``."""
@@ -221,8 +220,6 @@ class Engine:
     def _source(self, wanted: Fork) -> Moment:
         if wanted.state is not None:
             return self._bounded(self.fixtures.text(wanted.state, wanted.now))
-        if isinstance(wanted.fixture, Path):
-            return self._bounded(self.fixtures.file(wanted.fixture, wanted.now))
         if wanted.fixture is not None:
             return self._bounded(self.fixtures.named(wanted.fixture, wanted.now))
         world = self.find(wanted.world) if isinstance(wanted.world, str) else wanted.world
@@ -297,5 +294,5 @@ def _told(wanted: Fork) -> dict[str, object]:
     if wanted.state is not None:
         return {"state": "given"}
     if wanted.fixture is not None:
-        return {"fixture": str(wanted.fixture)}
+        return {"fixture": wanted.fixture}
     return {"world": source, "point": wanted.point}

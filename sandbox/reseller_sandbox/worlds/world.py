@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -12,12 +12,12 @@ from typing import Any, Generic, TypeVar
 from reseller_sandbox.core.assumptions import Assumptions, watched
 from reseller_sandbox.core.clock import Clock, stopwatch
 from reseller_sandbox.core.events import Happening
-from reseller_sandbox.core.refusals import TOO_MANY_SNAPSHOTS, UNKNOWN_BRANCH, UNKNOWN_SNAPSHOT, Refused
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Change, Draft, State
 from reseller_sandbox.limits import Limits
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.diff import settings
-from reseller_sandbox.worlds.eventlog import Deed, Event, EventLog
+from reseller_sandbox.worlds.eventlog import Deed, Event
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.journal import Entry, Journal
 from reseller_sandbox.worlds.moment import Journey, Moment
@@ -37,14 +37,14 @@ class Outcome(Generic[T]):
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """A line of events that can be taken up again: the moment it came to, and the entries that led there.
+class Checkpoint:
+    """A moment that can be gone back to, and the requests that led there.
 
-    A snapshot is one, and so is the future that a rewind leaves behind.
+    A snapshot is one, and so is the branch that a rewind leaves behind.
     """
 
     name: str
-    tip: Moment
+    moment: Moment
     entries: tuple[Entry, ...] = field(repr=False)
 
 
@@ -52,9 +52,10 @@ class World:
     """A registry in time. Operations take effect one after another, each whole or not at all.
 
     It begins at ``moment``, which it can be taken back to whatever it has loaded since. ``number`` counts
-    the worlds of a server, ``used`` is when it was last asked for something, by the machine's stopwatch.
-    ``when_credentials_change`` is called with the world after the credentials of its accounts have changed,
-    by whatever means; ``inherited`` are those they had where it comes from.
+    the worlds of a server, ``left`` the branches that it has left behind, ``used`` is when it was last asked
+    for something, by the machine's stopwatch. ``when_credentials_change`` is called with the world after the
+    credentials of its accounts have changed, by whatever means; ``inherited`` are those they had where it
+    comes from.
     """
 
     def __init__(self, name: str, moment: Moment, limits: Limits | None = None, number: int = 0) -> None:
@@ -68,12 +69,12 @@ class World:
         self.first = self.origin = moment
         self.inherited = Inherited()
         self.journal = Journal(limits)
-        self.snapshots: dict[str, Line] = {}
-        self.branches: dict[str, Line] = {}
+        self.snapshots: dict[str, Checkpoint] = {}
+        self.branches: dict[str, Checkpoint] = {}
         self.lock = Turn()
         self.when_credentials_change: Callable[[World], None] | None = None
         self._moment = moment
-        self._left = 0
+        self.left = 0
         self._doing = local()
 
     @property
@@ -160,6 +161,17 @@ class World:
                 self.moment = reached
             return fired
 
+    @property
+    def deed(self) -> Deed | None:
+        """The control call that this thread is carrying out, for the event log."""
+        found: Deed | None = getattr(self._doing, "deed", None)
+        return found
+
+    def leave_unlogged(self) -> None:
+        """Keep the control call that is being carried out, if any, out of the event log."""
+        if self.deed is not None:
+            self.deed.forgotten = True
+
     @contextmanager
     def acting(self, name: str, /, **given: Any) -> Iterator[Deed]:
         """Keep in the event log what a control call does while the context lasts, unless it is refused.
@@ -167,9 +179,8 @@ class World:
         ``name`` is its operation, ``given`` what it is told, as JSON. What it does by way of other such calls
         is a part of it.
         """
-        outer: Deed | None = getattr(self._doing, "deed", None)
-        if outer is not None:
-            yield outer
+        if self.deed is not None:
+            yield self.deed
             return
         deed, before = Deed(name, redact.masked(given)), self.moment
         self._doing.deed = deed
@@ -207,8 +218,7 @@ class World:
         if dry:
             return journey(self.moment)
         with self.lock:
-            deed: Deed | None = getattr(self._doing, "deed", None)
-            begun = self.moment
+            deed, begun = self.deed, self.moment
             if deed is not None and cause is None:
                 begun = replace(begun, log=begun.log.counted())
                 cause = begun.log.number
@@ -222,17 +232,17 @@ class World:
 
     def freeze(self) -> None:
         """Stop the clock where it is."""
-        with self.lock, self.acting("clock.freeze"):
+        with self.lock:
             self.moment = replace(self.moment, clock=self.clock.freeze())
 
     def run(self) -> None:
         """Let the clock move with the machine's."""
-        with self.lock, self.acting("clock.run"):
+        with self.lock:
             self.moment = replace(self.moment, clock=self.clock.run())
 
     def assume(self, assumptions: Assumptions) -> None:
         """Take the contract's silences to mean something else from now on."""
-        with self.lock, self.acting("assumptions.set"):
+        with self.lock:
             self.moment = replace(self.moment, assumptions=assumptions)
 
     def present(self) -> Moment:
@@ -241,126 +251,9 @@ class World:
         now = moment.clock.now()
         return moment.settled(now)[0].at(now)
 
-    def reset(self, *, original: bool = False) -> None:
-        """Go back to the moment the world began at, with nothing to remember but that.
-
-        Where it has loaded a fixture since, that is the fixture's, or with ``original`` its very first.
-        """
-        with self.lock, self.acting("reset") as deed:
-            deed.forgotten = True
-            self.origin = self.first if original else self.origin
-            self.moment = _again(self.origin)
-            self.journal.clear()
-            self.snapshots.clear()
-            self.branches.clear()
-            self._left = 0
-
-    def begin_again(self, origin: Moment) -> Line:
-        """Go on from another beginning; answers the branch that keeps what the world was."""
-        with self.lock, self.acting("import"):
-            left = self._leave()
-            origin = replace(origin, log=EventLog(self.limits.max_events))
-            self.origin = origin
-            self.moment = _again(origin)
-            self.journal.clear()
-            return left
-
-    def snapshot(self, name: str) -> Line:
-        """Keep this moment under ``name``, in place of what was kept there.
-
-        Refuses with ``too_many_snapshots``.
-        """
-        with self.lock, self.acting("snapshots.create", name=name):
-            if name not in self.snapshots and len(self.snapshots) >= self.limits.max_snapshots:
-                raise Refused(
-                    TOO_MANY_SNAPSHOTS,
-                    count=len(self.snapshots),
-                    limit=self.limits.max_snapshots,
-                    setting="--max-snapshots",
-                )
-            kept = self.snapshots[name] = Line(name, self.present(), self.journal.entries)
-            return kept
-
-    def restore(self, name: str) -> Line:
-        """Go back to the moment kept under ``name``; answers the branch that keeps what was left behind.
-
-        Refuses with ``unknown_snapshot``.
-        """
-        with self.lock, self.acting("snapshots.restore", name=name):
-            kept = self.kept(name)
-            return self._go(kept.tip, kept.entries)
-
-    def kept(self, name: str) -> Line:
-        """The snapshot of that name; refuses with ``unknown_snapshot``."""
-        if name not in self.snapshots:
-            raise Refused(UNKNOWN_SNAPSHOT, name=name[:80], known=_listed(self.snapshots))
-        return self.snapshots[name]
-
-    def drop_snapshot(self, name: str) -> None:
-        """Forget a snapshot; refuses with ``unknown_snapshot``."""
-        with self.lock, self.acting("snapshots.delete", name=name):
-            del self.snapshots[self.kept(name).name]
-
-    def rewind(self, request: str, *, before: bool) -> Line:
-        """Go back to the moment before or after a request; answers the branch that keeps its future.
-
-        Refuses with ``unknown_request``.
-        """
-        with self.lock, self.acting("rewind", request=request, side="before" if before else "after"):
-            entry = self.journal.get(request)
-            last = entry.number - 1 if before else entry.number
-            entries = [one for one in self.journal if one.number <= last]
-            return self._go((entry.before if before else entry.after).at(entry.at), entries)
-
     def forget_requests(self) -> int:
         """Forget every request in the journal; answers how many there were."""
         with self.lock, self.acting("journal.clear") as deed:
             deed.effect["cleared"] = count = len(self.journal)
             self.journal.clear()
             return count
-
-    def branch(self, name: str) -> Line:
-        """The branch of that name; refuses with ``unknown_branch``."""
-        if name not in self.branches:
-            raise Refused(UNKNOWN_BRANCH, name=name[:80], known=_listed(self.branches))
-        return self.branches[name]
-
-    def switch(self, name: str) -> Line:
-        """Take up a branch where it ended; answers the branch that what was left behind became.
-
-        Refuses with ``unknown_branch``.
-        """
-        with self.lock, self.acting("branches.switch", name=name):
-            wanted = self.branch(name)
-            del self.branches[name]  # first, so that what is left behind takes its place, and no other's
-            return self._go(wanted.tip, wanted.entries)
-
-    def drop_branch(self, name: str) -> None:
-        """Forget a branch; refuses with ``unknown_branch``."""
-        with self.lock, self.acting("branches.delete", name=name):
-            del self.branches[self.branch(name).name]
-
-    def _go(self, moment: Moment, entries: Iterable[Entry]) -> Line:
-        left = self._leave()
-        self.journal.replace(entries)
-        self.moment = _again(moment)
-        return left
-
-    def _leave(self) -> Line:
-        """Keep the present as a branch; past the limit the oldest branch is dropped."""
-        self._left += 1
-        branch = Line(f"b{self._left}", self.moment.at(self.now()), self.journal.entries)
-        self.branches[branch.name] = branch
-        self._doing.deed.effect["branch"] = branch.name
-        while len(self.branches) > self.limits.max_branches:
-            del self.branches[next(iter(self.branches))]
-        return branch
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names)) or "none"
-
-
-def _again(moment: Moment) -> Moment:
-    """``moment`` lived again from its instant on, by a clock that runs if it ran."""
-    return moment.at(moment.clock.instant)

@@ -1,0 +1,29 @@
+"""Whether the sandbox is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.power import Power, look
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HealthRecord:
+    """That the sandbox is up, which world answers, and what its clock shows."""
+
+    status: str
+    world: str
+    now: datetime
+    frozen: bool
+
+
+class Health(Power):
+    """Whether the sandbox is there."""
+
+    @look()
+    def show(self) -> HealthRecord:
+        """Return that the sandbox is up, and which world answers."""
+        world = here(self).world
+        return HealthRecord(status="ok", world=world.name, now=world.now(), frozen=world.clock.frozen)

@@ -1,0 +1,273 @@
+"""A world's past and its other futures: snapshots, branches, rewinding, and what differs between points."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Annotated, Any
+
+from reseller_sandbox.core.refusals import (
+    INVALID_FIXTURE,
+    TOO_MANY_FAULTS,
+    TOO_MANY_SNAPSHOTS,
+    UNKNOWN_BRANCH,
+    UNKNOWN_REQUEST,
+    UNKNOWN_SNAPSHOT,
+)
+from reseller_sandbox.core.values import Kind, Switch, Text, choice, whole
+from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.points import (
+    FIXTURE,
+    POINT_RULES,
+    CheckpointRecord,
+    FixtureText,
+    Standing,
+    WentBack,
+    checkpoint_record,
+    standing,
+    went_back,
+)
+from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.powers.records import RecordChange, Setting, record_change, settings_of
+from reseller_sandbox.powers.registry_records import AccountRecord, account_record, accounts_here
+from reseller_sandbox.worlds import Moment, World, diff, history_points, timeline
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
+
+
+def _name(given: Any) -> str:
+    if isinstance(given, str) and _NAME.fullmatch(given):
+        return given
+    raise ValueError("must be 1 to 80 letters, digits, dots, hyphens and underscores")
+
+
+#: What a snapshot can be called: something that needs no escape in a path.
+SnapshotName = Annotated[str, Kind({"type": "string", "pattern": f"^{_NAME.pattern}$"}, _name)]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotsFound:
+    """Every snapshot, the oldest first."""
+
+    snapshots: tuple[CheckpointRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BranchesFound:
+    """Every future that was left behind, the oldest first."""
+
+    branches: tuple[CheckpointRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PointRecord:
+    """A point, and the instant at which the world stood there."""
+
+    point: str
+    now: datetime
+    requests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """What differs between two points: a page of the records, and every setting.
+
+    ``total`` counts the records that differ, ``next`` is where the next page starts, if there is one.
+    """
+
+    from_: PointRecord
+    to: PointRecord
+    changes: tuple[RecordChange, ...]
+    settings: tuple[Setting, ...]
+    total: int
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loaded(WentBack):
+    """Where a world stands after it has begun again, its accounts, and the branch that keeps what it was."""
+
+    accounts: tuple[AccountRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exported:
+    """A world as a fixture in YAML."""
+
+    world: str
+    fixture: str = field(repr=False)
+
+
+class Snapshots(Power):
+    """The moments of this world that are kept under a name, to go back to."""
+
+    def __iter__(self) -> Iterator[CheckpointRecord]:
+        """Yield every snapshot, the oldest first."""
+        return iter(self.list().snapshots)
+
+    @look()
+    def list(self) -> SnapshotsFound:
+        """Return every snapshot, the oldest first."""
+        return _snapshots(here(self).world)
+
+    @act(TOO_MANY_SNAPSHOTS)
+    def add(self, name: SnapshotName) -> CheckpointRecord:
+        """Keep this moment under a name, in place of what was kept there.
+
+        Args:
+            name: What to call it: letters, digits, dots, hyphens and underscores.
+        """
+        return checkpoint_record(timeline.snapshot(here(self).world, name))
+
+    @act(UNKNOWN_SNAPSHOT)
+    def restore(self, name: Text, /) -> WentBack:
+        """Go back to a snapshot; the clock and the random numbers are as they were.
+
+        Args:
+            name: The snapshot's name.
+        """
+        world = here(self).world
+        return went_back(world, timeline.restore(world, name))
+
+    @act(UNKNOWN_SNAPSHOT)
+    def remove(self, name: Text, /) -> SnapshotsFound:
+        """Forget a snapshot; the answer is those that stay.
+
+        Args:
+            name: The snapshot's name.
+        """
+        world = here(self).world
+        timeline.forget_snapshot(world, name)
+        return _snapshots(world)
+
+
+class Branches(Power):
+    """The futures of this world that were left behind when it went back."""
+
+    def __iter__(self) -> Iterator[CheckpointRecord]:
+        """Yield every branch, the oldest first."""
+        return iter(self.list().branches)
+
+    @look()
+    def list(self) -> BranchesFound:
+        """Return every future that was left behind, the oldest first."""
+        return _branches(here(self).world)
+
+    @act(UNKNOWN_BRANCH)
+    def switch(self, name: Text, /) -> WentBack:
+        """Take up a branch where it ended; what is left behind becomes a branch in its turn.
+
+        Args:
+            name: The branch's name.
+        """
+        world = here(self).world
+        return went_back(world, timeline.switch(world, name))
+
+    @act(UNKNOWN_BRANCH)
+    def remove(self, name: Text, /) -> BranchesFound:
+        """Forget a branch; the answer is those that stay.
+
+        Args:
+            name: The branch's name.
+        """
+        world = here(self).world
+        timeline.forget_branch(world, name)
+        return _branches(world)
+
+
+class History(Power):
+    """The past of this world as a whole: go back, begin again, compare two points, take it away."""
+
+    @act(UNKNOWN_REQUEST)
+    def rewind(
+        self, request: Text, *, side: Annotated[str, choice("before", "after")] = "before"
+    ) -> WentBack:
+        """Go back to before or after any request of the journal.
+
+        The clock and the random numbers are as they were then. The future left behind stays as a branch,
+        until it is removed or there are too many.
+
+        Args:
+            request: The request: ``r3``.
+            side: Whether to go to ``before`` it or to just ``after`` it.
+        """
+        world = here(self).world
+        return went_back(world, timeline.rewind(world, request, before=side == "before"))
+
+    @act()
+    def reset(self, *, original: Switch = False) -> Standing:
+        """Take the world back to how it began: names, money, counters and clock.
+
+        Args:
+            original: Whether to go back to the very first beginning, whatever has been loaded since.
+        """
+        world = here(self).world
+        timeline.reset(world, original=original)
+        return Standing(**standing(world))
+
+    @look(*POINT_RULES, long=True)
+    def diff(
+        self,
+        from_: Text = "start",
+        to: Text = "now",
+        *,
+        limit: Annotated[int, whole(0, 1000)] = 100,
+        start: Annotated[int, whole(0, 10**9)] = 0,
+    ) -> Difference:
+        """Return which records differ between two points of the world, and how.
+
+        A point is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``.
+
+        Args:
+            from_: The earlier point.
+            to: The later point.
+            limit: How many records to list.
+            start: Where the page starts, as the page before has said.
+        """
+        world = here(self).world
+        earlier, later = history_points.find(world, from_), history_points.find(world, to)
+        found = tuple(diff.changes(earlier.state, later.state))
+        page = found[start : start + limit]
+        return Difference(
+            from_=_point(from_, earlier),
+            to=_point(to, later),
+            changes=tuple(map(record_change, page)),
+            settings=settings_of(diff.settings(earlier, later)),
+            total=len(found),
+            next=start + limit if start + limit < len(found) else None,
+        )
+
+    @look(long=True)
+    def export(self) -> Exported:
+        """Return the whole world as a fixture in YAML, credentials and codes included."""
+        door = here(self)
+        return Exported(world=door.world.name, fixture=door.worlds.fixtures.written(door.world.present()))
+
+    @act(INVALID_FIXTURE, TOO_MANY_FAULTS, long=True)
+    def load(self, fixture: FixtureText) -> Loaded:
+        """Let the world begin again as a fixture says; what it was stays as a branch.
+
+        Credentials that another world has already are replaced by new ones.
+
+        Args:
+            fixture: The fixture, in YAML or as an object.
+        """
+        door = here(self)
+        left = checkpoint_record(door.worlds.load(door.world, FIXTURE(fixture)))
+        state = door.world.state
+        accounts = tuple(account_record(state, one) for one in accounts_here(state))
+        return Loaded(**standing(door.world), branch=left, accounts=accounts)
+
+
+def _snapshots(world: World) -> SnapshotsFound:
+    return SnapshotsFound(snapshots=tuple(map(checkpoint_record, world.snapshots.values())))
+
+
+def _branches(world: World) -> BranchesFound:
+    return BranchesFound(branches=tuple(map(checkpoint_record, world.branches.values())))
+
+
+def _point(name: str, moment: Moment) -> PointRecord:
+    return PointRecord(point=name, now=moment.clock.instant, requests=moment.requests)

@@ -1,0 +1,97 @@
+"""What naming a point of a world's past takes, and what handing over a whole world does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+from reseller_sandbox import fixture
+from reseller_sandbox.core.refusals import (
+    UNKNOWN_BRANCH,
+    UNKNOWN_POINT,
+    UNKNOWN_REQUEST,
+    UNKNOWN_SNAPSHOT,
+    Rule,
+)
+from reseller_sandbox.core.values import Kind, mapping
+from reseller_sandbox.worlds import Checkpoint, World
+
+#: What naming a point of a world's past may refuse.
+POINT_RULES: tuple[Rule, ...] = (UNKNOWN_POINT, UNKNOWN_REQUEST, UNKNOWN_SNAPSHOT, UNKNOWN_BRANCH)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckpointRecord:
+    """A snapshot or a branch: the time it stands at, and the first and last request that led there."""
+
+    name: str
+    now: datetime
+    frozen: bool
+    requests: int
+    first: str | None
+    last: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Where a world stands: its time, and how many requests it has had."""
+
+    world: str
+    now: datetime
+    frozen: bool
+    requests: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WentBack(Standing):
+    """Where a world stands after it has gone back, and the branch that keeps what was left behind."""
+
+    branch: CheckpointRecord
+
+
+def checkpoint_record(kept: Checkpoint) -> CheckpointRecord:
+    """Return a snapshot or a branch as people look at it."""
+    return CheckpointRecord(
+        name=kept.name,
+        now=kept.moment.clock.instant,
+        frozen=kept.moment.clock.frozen,
+        requests=kept.moment.requests,
+        first=kept.entries[0].id if kept.entries else None,
+        last=kept.entries[-1].id if kept.entries else None,
+    )
+
+
+def standing(world: World) -> dict[str, Any]:
+    """Return the fields of ``Standing``."""
+    moment = world.moment
+    return {
+        "world": world.name,
+        "now": moment.clock.now(),
+        "frozen": moment.clock.frozen,
+        "requests": moment.requests,
+    }
+
+
+def went_back(world: World, left: Checkpoint) -> WentBack:
+    """Return where ``world`` stands, having ``left`` a branch."""
+    return WentBack(**standing(world), branch=checkpoint_record(left))
+
+
+def _fixture_text(given: Any) -> str:
+    if isinstance(given, str):
+        return given
+    try:
+        return given.read_text("utf-8") if isinstance(given, Path) else fixture.written(mapping(given))
+    except (OSError, UnicodeError) as problem:
+        raise ValueError(f"cannot be read: {problem}") from None
+
+
+FIXTURE = Kind(
+    {"oneOf": [{"type": "string", "contentMediaType": "application/yaml"}, {"type": "object"}]}, _fixture_text
+)
+
+#: A whole fixture: its YAML, the same as an object, or the path of a file, which is read where that is said.
+FixtureText = Annotated[str | Mapping[str, Any] | Path, FIXTURE]

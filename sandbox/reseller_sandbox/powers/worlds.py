@@ -1,0 +1,181 @@
+"""The worlds of a server: look at them, make one from another or from a fixture, delete one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypedDict, Unpack
+
+from reseller_sandbox.core.refusals import (
+    DEFAULT_WORLD,
+    INVALID_FIXTURE,
+    INVALID_PARAMETER,
+    SET_BACK,
+    TOO_MANY_FAULTS,
+    TOO_MANY_WORLDS,
+    UNKNOWN_WORLD,
+    WORLD_EXISTS,
+    Refused,
+)
+from reseller_sandbox.core.values import Instant, Record, Switch, Text
+from reseller_sandbox.powers.here import Here, here
+from reseller_sandbox.powers.points import POINT_RULES, FixtureText
+from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.powers.registry_records import AccountRecord, account_record, accounts_here
+from reseller_sandbox.worlds import Engine, Fork, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldSummary:
+    """A world: its name, the path prefix that chooses it, its time, and how much it has seen.
+
+    ``requests`` counts those it has had, ``idle_seconds`` is for how long nobody has used it, by the
+    machine's clock.
+    """
+
+    name: str
+    prefix: str
+    now: datetime
+    frozen: bool
+    seed: str
+    requests: int
+    orders: int
+    idle_seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldRecord(WorldSummary):
+    """A world, with the accounts that act in it and the assumptions that differ from the defaults."""
+
+    accounts: tuple[AccountRecord, ...]
+    assumptions: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorldsFound:
+    """Every world, the oldest first, and how many there may be."""
+
+    worlds: tuple[WorldSummary, ...]
+    limit: int
+
+
+class ForkOptions(TypedDict, total=False):
+    """What a new world is to be."""
+
+    world: Text
+    point: Text
+    fixture: Text
+    state: FixtureText
+    name: Text
+    now: Instant
+    frozen: Switch
+    assume: Record
+    seed: Text
+
+
+class Worlds(Power):
+    """The worlds of the server: each a registry of its own, with its own accounts, clock and past."""
+
+    def __iter__(self) -> Iterator[WorldSummary]:
+        """Yield every world, the oldest first."""
+        return iter(self.list().worlds)
+
+    @look()
+    def list(self) -> WorldsFound:
+        """Return every world, the oldest first."""
+        return _found(here(self).worlds)
+
+    @look(UNKNOWN_WORLD)
+    def get(self, world: Text, /) -> WorldRecord:
+        """Return one world, with its accounts and their credentials.
+
+        Args:
+            world: The world's name.
+        """
+        engine = here(self).worlds
+        return world_record(engine, engine.find(world))
+
+    @act(
+        TOO_MANY_WORLDS,
+        WORLD_EXISTS,
+        UNKNOWN_WORLD,
+        INVALID_FIXTURE,
+        TOO_MANY_FAULTS,
+        *POINT_RULES,
+        SET_BACK,
+        long=True,
+    )
+    def fork(self, **wanted: Unpack[ForkOptions]) -> WorldRecord:
+        """Make a new world, with credentials of its own: a copy of another, or one from a fixture.
+
+        The credentials choose the world for every request that carries them, and so does the path prefix. A
+        copy shares what it does not change, so it takes no longer however much its source holds.
+
+        Args:
+            world: The world to copy, where it is another than the one that is asked.
+            point: When in that world: ``now``, ``start``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or
+                ``branch:NAME``.
+            fixture: The name of a packaged fixture to begin with instead.
+            state: A fixture itself to begin with instead, in YAML or as an object.
+            name: What the world will be called.
+            now: The instant its clock begins at.
+            frozen: Whether its clock stands still.
+            assume: Assumptions that differ, by name.
+            seed: What codes and identifiers are drawn from, where two worlds are to draw the same.
+        """
+        sources = [name for name in ("world", "fixture", "state") if name in wanted]
+        if len(sources) > 1:
+            raise Refused(INVALID_PARAMETER, problems=f"takes one source, not {' and '.join(sources)}")
+        if "point" in wanted and sources not in ([], ["world"]):
+            raise Refused(INVALID_PARAMETER, problems="point goes with a world, not with a fixture")
+        door = _beside(self)
+        given: dict[str, Any] = {"world": door.world, **wanted}
+        return world_record(door.worlds, door.worlds.fork(Fork(**given)))
+
+    @act(UNKNOWN_WORLD, DEFAULT_WORLD)
+    def remove(self, world: Text, /) -> WorldsFound:
+        """Delete a world, with all that it holds; the answer is the worlds that stay.
+
+        Args:
+            world: The world's name.
+        """
+        engine = _beside(self).worlds
+        engine.drop(world)
+        return _found(engine)
+
+
+def world_record(engine: Engine, world: World) -> WorldRecord:
+    """Return a world as people look at it."""
+    state = world.state
+    return WorldRecord(
+        **_summary(engine, world),
+        accounts=tuple(account_record(state, one) for one in accounts_here(state)),
+        assumptions=world.assumptions.departures(),
+    )
+
+
+def _found(engine: Engine) -> WorldsFound:
+    listed = tuple(WorldSummary(**_summary(engine, world)) for world in engine)
+    return WorldsFound(worlds=listed, limit=engine.limits.max_worlds)
+
+
+def _summary(engine: Engine, world: World) -> dict[str, Any]:
+    moment = world.present()
+    return {
+        "name": world.name,
+        "prefix": f"/_worlds/{world.name}",
+        "now": moment.clock.instant,
+        "frozen": moment.clock.frozen,
+        "seed": moment.state.seed,
+        "requests": moment.requests,
+        "orders": len(moment.state.orders),
+        "idle_seconds": round(engine.idle(world), 3),
+    }
+
+
+def _beside(power: Power) -> Here:
+    """Return the door of a power that changes other worlds than its own, whose event log leaves it out."""
+    door = here(power)
+    door.world.leave_unlogged()
+    return door
