@@ -6,6 +6,7 @@ Each is a call of a running server; what it takes and what it says of it is the 
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
@@ -83,7 +84,7 @@ def _command(operation: Operation) -> click.Command:
             door.close()
         _print(answer, as_json)
 
-    told = [_parameter(one, _plain(operation.told.get(one.name, ""))) for one in operation.parameters]
+    told = [_parameter(one, _about(operation, one)) for one in operation.parameters]
     return click.Command(
         _spelt(operation.name), callback=run, params=[*told, *_WHERE], help=_plain(operation.description)
     )
@@ -96,6 +97,11 @@ def _parameter(one: Parameter, about: str) -> click.Parameter:
             [_key(one)], required=one.required, metavar=shown if one.required else f"[{shown}]"
         )
     return flagged(one, f"--{_spelt(one.name)}", _key(one), about)
+
+
+def _about(operation: Operation, one: Parameter) -> str:
+    about = _plain(operation.told.get(one.name, ""))
+    return f"{about} @FILE reads it from a file." if _is_document(one) else about
 
 
 def _plain(words: str) -> str:
@@ -119,6 +125,8 @@ def _given(operation: Operation, words: dict[str, Any]) -> dict[str, Any]:
 
 def _value(one: Parameter, word: Any) -> Any:
     """Return what the words for a parameter come to: JSON, a list of it, or an object of NAME=VALUE pairs."""
+    if isinstance(word, str) and word.startswith("@") and _is_document(one):
+        return _file(word[1:])
     if not isinstance(word, tuple):
         return spoken(one, word) if isinstance(word, str) else word
     values = [spoken(one, part) for part in word]
@@ -126,6 +134,19 @@ def _value(one: Parameter, word: Any) -> Any:
     if pairs and all("=" in pair for pair in pairs):
         return {name: spoken(one, value) for name, _, value in (pair.partition("=") for pair in pairs)}
     return values[0] if len(values) == 1 else values
+
+
+def _is_document(one: Parameter) -> bool:
+    """Whether a parameter takes whole documents, which ``@FILE`` stands for as well."""
+    shapes: Any = one.kind.shape.get("oneOf", ())
+    return any("contentMediaType" in shape for shape in shapes)
+
+
+def _file(path: str) -> str:
+    try:
+        return Path(path).read_text("utf-8")
+    except (OSError, UnicodeError) as problem:
+        raise click.UsageError(f"{path} cannot be read: {problem}") from None
 
 
 def _print(answer: Any, as_json: bool) -> None:

@@ -29,7 +29,7 @@ from reseller_sandbox.powers.ledger import Ledger
 from reseller_sandbox.powers.outside import Outside
 from reseller_sandbox.powers.plans import Plans
 from reseller_sandbox.powers.points import CheckpointRecord, Standing, WentBack
-from reseller_sandbox.powers.power import Door
+from reseller_sandbox.powers.power import WorldDoor
 from reseller_sandbox.powers.registry import Accounts, Contacts, Customers, Hosts, Names, Transfers
 from reseller_sandbox.powers.worlds import ForkOptions, Worlds
 from reseller_sandbox.remote import There
@@ -68,7 +68,7 @@ class Sandbox:
         self._enter(Here(self.engine, self.engine.default))
 
     @classmethod
-    def through(cls, door: Door) -> Self:
+    def through(cls, door: WorldDoor) -> Self:
         """Return the sandbox of the world that ``door`` leads to."""
         made = cls.__new__(cls)
         made._enter(door)
@@ -80,7 +80,7 @@ class Sandbox:
             raise AttributeError(f"{name} is there only for a sandbox in this process, not through a server")
         raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*POWERS, *_OWN))}")
 
-    def _enter(self, door: Door) -> None:
+    def _enter(self, door: WorldDoor) -> None:
         """Have every power over the world that ``door`` leads to."""
         self.door = door
         self.clock = Clock(door)

@@ -31,8 +31,11 @@ def show(answer: Any) -> None:
 def _show(console: Console, name: str, value: Any) -> None:
     if isinstance(value, Mapping):
         facts = {key: told for key, told in value.items() if told is not None and not _is_listed(told)}
+        documents = [facts.pop(key) for key, told in value.items() if isinstance(told, str) and "\n" in told]
         if facts:
             console.print(_facts(name, facts))
+        for document in documents:
+            console.out(document, end="", highlight=False)
         for key, told in value.items():
             if _is_listed(told):
                 _show(console, key, told)

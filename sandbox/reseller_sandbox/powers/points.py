@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -89,8 +90,17 @@ def _fixture_text(given: Any) -> str:
         raise ValueError(f"cannot be read: {problem}") from None
 
 
+def _spoken(word: str) -> Any:
+    try:
+        return json.loads(word)
+    except ValueError:
+        return word
+
+
 FIXTURE = Kind(
-    {"oneOf": [{"type": "string", "contentMediaType": "application/yaml"}, {"type": "object"}]}, _fixture_text
+    {"oneOf": [{"type": "string", "contentMediaType": "application/yaml"}, {"type": "object"}]},
+    _fixture_text,
+    spoken=_spoken,
 )
 
 #: A whole fixture: its YAML, the same as an object, or the path of a file, which is read where that is said.

@@ -24,11 +24,15 @@ class Door(Protocol):
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return what ``operation`` answers to ``given``; raise ``Refused`` where it refuses."""
 
-    def entering(self, world: str) -> Door:
-        """Return the same way to another world beside this one."""
+
+class WorldDoor(Door, Protocol):
+    """A door that other worlds beside its own can be reached by."""
+
+    def entering(self, world: str) -> WorldDoor:
+        """Return the door to the world of that name."""
 
     def close(self) -> None:
-        """Give up what the way to the world needs; the next call has it again."""
+        """Give up what the way there needs; the next call has it again."""
 
 
 class Operation:

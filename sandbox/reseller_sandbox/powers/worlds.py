@@ -63,7 +63,6 @@ class WorldsFound:
 class ForkOptions(TypedDict, total=False):
     """What a new world is to be."""
 
-    world: Text
     point: Text
     fixture: Text
     state: FixtureText
@@ -96,25 +95,15 @@ class Worlds(Power):
         engine = here(self).worlds
         return world_record(engine, engine.find(world))
 
-    @act(
-        TOO_MANY_WORLDS,
-        WORLD_EXISTS,
-        UNKNOWN_WORLD,
-        INVALID_FIXTURE,
-        TOO_MANY_FAULTS,
-        *POINT_RULES,
-        SET_BACK,
-        long=True,
-    )
+    @act(TOO_MANY_WORLDS, WORLD_EXISTS, INVALID_FIXTURE, TOO_MANY_FAULTS, *POINT_RULES, SET_BACK, long=True)
     def fork(self, **wanted: Unpack[ForkOptions]) -> WorldRecord:
-        """Make a new world, with credentials of its own: a copy of another, or one from a fixture.
+        """Make a new world, with credentials of its own: a copy of this one, or one from a fixture.
 
         The credentials choose the world for every request that carries them, and so does the path prefix. A
         copy shares what it does not change, so it takes no longer however much its source holds.
 
         Args:
-            world: The world to copy, where it is another than the one that is asked.
-            point: When in that world: ``now``, ``start``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or
+            point: When in this world: ``now``, ``start``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or
                 ``branch:NAME``.
             fixture: The name of a packaged fixture to begin with instead.
             state: A fixture itself to begin with instead, in YAML or as an object.
@@ -124,11 +113,9 @@ class Worlds(Power):
             assume: Assumptions that differ, by name.
             seed: What codes and identifiers are drawn from, where two worlds are to draw the same.
         """
-        sources = [name for name in ("world", "fixture", "state") if name in wanted]
+        sources = [name for name in ("point", "fixture", "state") if name in wanted]
         if len(sources) > 1:
             raise Refused(INVALID_PARAMETER, problems=f"takes one source, not {' and '.join(sources)}")
-        if "point" in wanted and sources not in ([], ["world"]):
-            raise Refused(INVALID_PARAMETER, problems="point goes with a world, not with a fixture")
         door = _beside(self)
         given: dict[str, Any] = {"world": door.world, **wanted}
         return world_record(door.worlds, door.worlds.fork(Fork(**given)))

@@ -13,8 +13,6 @@ EXAMPLES = (
     Example("worlds.get", {"world": "default"}),
     Example("worlds.get", {"world": "nobodys"}, "unknown_world"),
     Example("worlds.fork"),
-    Example("worlds.fork", {"world": "mine"}, before=MINE),
-    Example("worlds.fork", {"world": "nobodys"}, "unknown_world"),
     Example("worlds.fork", {"point": "start"}),
     Example("worlds.fork", {"point": "snapshot:here"}, before=(("snapshots.add", {"name": "here"}),)),
     Example("worlds.fork", {"point": "yesterday"}, "unknown_point"),
