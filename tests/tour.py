@@ -24,7 +24,7 @@ def control(path, body=None):
 
 
 def main():
-    control("reset")
+    control("history/reset")
     control("clock/freeze")
     money = lambda account="sandbox": call(account, "GET", "/v3/balance")[0]["balance"]  # noqa: E731
     domains = "/v3/domains"

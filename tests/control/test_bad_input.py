@@ -34,7 +34,7 @@ def thrown_away() -> Iterator[tuple[Sandbox, str]]:
 def control(thrown_away: tuple[Sandbox, str]) -> Iterator[Api]:
     """A client of that server."""
     sandbox, url = thrown_away
-    sandbox.reset()
+    sandbox.engine.start_over()
     account = sandbox.account()
     socket = Socket(url)
     yield Api(documented(socket), url, account.key, account.secret)
