@@ -58,6 +58,18 @@ def test_every_operation_tells_a_key_of_the_body_that_it_does_not_read(
     assert told(sandbox, row, "", {"qwertz": 1}) == "qwertz"
 
 
+@pytest.mark.parametrize(("keys", "more"), [(10, ""), (11, ", and more"), (1000, ", and more")])
+def test_of_many_keys_ten_are_told_and_that_there_are_more(sandbox: Sandbox, keys: int, more: str) -> None:
+    """The journal keeps those that are told."""
+    row = next(row for row in ROWS if row.id == "v3.renewDomain")
+    names = [f"qwertz{number:03}" for number in range(10)]
+    assert (
+        told(sandbox, row, "", {f"qwertz{number:03}": 1 for number in range(keys)}) == ", ".join(names) + more
+    )
+    entry = sandbox.client().get("/_sandbox/journal?limit=1").json["requests"][-1]
+    assert entry["request"]["ignored"] == names
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
 def test_what_the_path_says_may_be_repeated(sandbox: Sandbox, row: Endpoint) -> None:
     """As the contract's samples do; it is not told."""

@@ -11,7 +11,7 @@ import yaml
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core import patterns
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.fixture.problems import FixtureError
+from reseller_sandbox.settings import BadSetting
 from tests.v2.works import CARD, NAME
 
 V2 = Path(__file__).parent.parent / "v2" / "registry.yaml"
@@ -72,7 +72,7 @@ def test_what_cannot_be_used_is_refused_at_the_door(tmp_path: Path, pattern: str
         {"contact_params": {"tax_number": pattern}},
         {"zones": {"com.ua": {**zone, "license": pattern}}},
     ):
-        with pytest.raises(FixtureError) as refused:
+        with pytest.raises(BadSetting) as refused:
             made(tmp_path, **changed)
         assert reason in str(refused.value)
 

@@ -264,3 +264,15 @@ def _mutated(good: Any) -> st.SearchStrategy[Any]:
     if isinstance(good, list):
         return st.lists(_mutated(good[0]), max_size=3) | JSON_VALUES
     return st.just(good) | st.just(good) | JSON_VALUES
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        (b'{"a', "it is not JSON: unterminated string starting at line 1, column 2."),
+        (b'{"a":}', "it is not JSON: expecting value at line 1, column 6."),
+    ],
+)
+def test_json_that_breaks_off_is_told_with_its_place(api: Api, raw: bytes, told: str) -> None:
+    """In one sentence that reads as such."""
+    assert api.call("POST", "/v3/domains/createDomain", raw).message.endswith(told)

@@ -50,6 +50,7 @@ NEAREST = [
         "the contract's v3 has no operations on url forwarding",
     ),
     ("GET", "/v3/webhooks", "the contract's v3 has no operations on webhooks"),
+    ("POST", "/v3/domains/deleteDomain/a.com", "the contract's v3 has nothing like it"),
     ("GET", "/", "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"),
     ("GET", "/favicon.ico", "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"),
 ]
@@ -67,9 +68,9 @@ def test_an_unknown_path_is_told_of_the_nearest(wire: Api, method: str, target: 
     ("method", "target", "nearest"),
     [
         ("GET", "/V2.0/domains/a.com/check", "the nearest is GET /{version}/domain/{domain_name}/check"),
-        ("DELETE", "/V2.0/domain/a.com/dnssec", "the contract's v2 has no operations on dnssec"),
-        ("POST", "/V2.0/deleteDnssec", "the contract's v2 has no operations on dnssec"),
-        ("GET", "/V2.0/balance", "the contract's v2 has no operations on balance"),
+        ("DELETE", "/V2.0/domain/a.com/dnssec", "the contract's v2.0 has no operations on dnssec"),
+        ("POST", "/V2.0/deleteDnssec", "the contract's v2.0 has no operations on dnssec"),
+        ("GET", "/V2.0/balance", "the contract's v2.0 has no operations on balance"),
     ],
 )
 def test_an_unknown_path_is_told_of_its_own_generation_alone(

@@ -43,6 +43,7 @@ def tell(
     if not told:
         return
     incoming.ignored = told
+    told += ("and more",) if next(found, None) else ()
     if assumed_by(world, incoming).unknown_keys == "refused":
         raise Refused(UNKNOWN_KEYS, keys=", ".join(told))
     incoming.headers_out[HEADER] = in_header(", ".join(told))

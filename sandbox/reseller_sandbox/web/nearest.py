@@ -82,7 +82,7 @@ class Rows:
         names = (one for one in _segments(path) if "." not in one and not one.isdigit())
         words = list(dict.fromkeys(word for one in names for word in _words(one)))[:_SEGMENTS]
         strange = [word for word in words if not any(likeness(word, known) for known in self._words)]
-        return [word for word in strange if word not in _VERBS] or strange
+        return [word for word in strange if word not in _VERBS]
 
     def _score(
         self, row: _Row, method: str, segments: Sequence[str], likest: dict[str, tuple[float, int]]

@@ -7,6 +7,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 from wsgiref.handlers import format_date_time
@@ -129,7 +130,8 @@ class Pipeline:
         path = lost.target.partition("?")[0]
         incoming = Incoming(lost.method, lost.target, path, "", dict(lost.headers), [], b"")
         exchange = Exchange(self.generations[0], None, incoming, stopwatch())
-        exchange.refused = Refused(UNREADABLE_REQUEST, problem=lost.problem.message).refusal
+        rule = replace(UNREADABLE_REQUEST, code=lost.problem.error)
+        exchange.refused = Refused(rule, problem=lost.problem.message).refusal
         world = self.worlds.default
         with world.lock:
             exchange.begin(world)

@@ -30,7 +30,7 @@ def read(raw: bytes) -> Any:
             json.dumps(value, ensure_ascii=False, default=str).encode("utf-8")
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise BadJson(f"it is not JSON: {_lower(error.msg)} at {place}") from None
+        raise BadJson(f"it is not JSON: {_lower(error.msg).removesuffix(' at')} at {place}") from None
     except UnicodeEncodeError:
         raise BadJson("a string in it holds half a surrogate pair") from None
     except RecursionError:

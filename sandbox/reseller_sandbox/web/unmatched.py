@@ -21,6 +21,9 @@ from reseller_sandbox.web.nearest import Rows
 _SHOWN = 200
 _MOST_WORDS = 3
 
+#: What the contract calls an interface, where that is not its name here.
+_GENERATIONS = {"v2": "v2.0"}
+
 
 class Unmatched:
     """Says why no row of ``generations`` takes a request."""
@@ -64,7 +67,7 @@ class Unmatched:
             return f"the nearest {'is' if len(found) == 1 else 'are'} {', '.join(found)}"
         strange = rows.strange(path)
         if name:
-            where = name if name == "control" else f"the contract's {name}"
+            where = name if name == "control" else f"the contract's {_GENERATIONS.get(name, name)}"
             return f"{where} has " + (
                 f"no operations on {' '.join(strange[:_MOST_WORDS])}" if strange else "nothing like it"
             )
