@@ -192,7 +192,9 @@ class Ordered(Generic[Key]):
 
     def first(self) -> Key | None:
         """The smallest key, or None when the set is empty."""
-        return next(self.walk(), None)
+        tree = self._tree()
+        found: Key | None = tree.first if tree.size else None
+        return found
 
     def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Iterator[Key]:
         """The keys that begin with ``prefix``, in order, from the ``start``-th of them."""

@@ -137,7 +137,7 @@ class Exchange:
                 faults=tuple(self.faults),
                 lost=bool(self.instead),
                 ignored=incoming.ignored,
-                sent=redact.cut(incoming.headers.items()),
+                sent=redact.cut(incoming.sent()),
                 before=self.before,
                 after=self.after,
             )

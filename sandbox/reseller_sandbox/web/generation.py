@@ -17,6 +17,9 @@ from reseller_sandbox.web.fields import Digits
 from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds import Outcome, World
 
+#: The headers that WSGI spells like anything else.
+_UNMARKED = ("CONTENT_TYPE", "CONTENT_LENGTH")
+
 
 @dataclass(slots=True)
 class Incoming:
@@ -26,7 +29,7 @@ class Incoming:
     ``port`` the one it came in on, ``arguments`` what the path's placeholders matched. ``world`` and
     ``account`` are set as soon as they are known, be the request let in or not. ``assumed`` collects the
     assumptions that the answer rests on, ``ignored`` the keys that nothing reads, ``headers_out`` what the
-    answer's headers say beside the usual.
+    answer's headers say beside the usual. ``environ`` is what WSGI says of the request.
     """
 
     method: str
@@ -45,6 +48,14 @@ class Incoming:
     ignored: tuple[str, ...] = ()
     assumed: set[str] = field(default_factory=set)
     headers_out: dict[str, str] = field(default_factory=dict)
+    environ: Mapping[str, Any] = field(default_factory=dict, repr=False)
+
+    def sent(self) -> Iterable[tuple[str, str]]:
+        """Return the headers as they are at hand, be it as WSGI spells their names."""
+        if not self.environ:
+            return self.headers.items()
+        found = [(name[5:], value) for name, value in self.environ.items() if name[:5] == "HTTP_"]
+        return found + [(name, self.environ[name]) for name in _UNMARKED if self.environ.get(name)]
 
     def query_value(self, name: str) -> str | None:
         """The first value of a query element, whatever the case of its name."""

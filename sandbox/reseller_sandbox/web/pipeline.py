@@ -229,6 +229,7 @@ def _incoming(arguments: dict[str, Any]) -> Incoming:
         arguments={name: str(value) for name, value in arguments.items()},
         prefix=environ.get(ENV_PREFIX, ""),
         port=environ.get("SERVER_PORT", ""),
+        environ=environ,
     )
 
 

@@ -77,7 +77,8 @@ def cut(sent: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
 
 def headers(sent: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """A request's headers without their secrets, and as much of each as is worth showing."""
-    for name, value in sent:
+    for spelt, value in sent:
+        name = spelt.replace("_", "-").title() if spelt.isupper() else spelt  # as WSGI spells it
         secret = is_secret(name) or name.lower() in _SECRET_HEADERS
         yield name[:_LONGEST_HEADER], MASK if secret else text_masked(value)[:_LONGEST_HEADER]
 
