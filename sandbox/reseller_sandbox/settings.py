@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache, wraps
 from inspect import Parameter as Formal
 from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
+from urllib.parse import urlsplit
 
-from reseller_sandbox.core.assumptions import PROFILES, Assumptions, BadAssumption
+from reseller_sandbox.core.assumptions import PROFILES, Assumptions
 from reseller_sandbox.core.docstrings import told_of
 from reseller_sandbox.core.signatures import Parameter, fields_declared, read
 from reseller_sandbox.core.spelling import nearest
@@ -48,7 +50,7 @@ class BadSetting(ValueError):
 
 
 def _path(given: Any) -> str:
-    if isinstance(given, str | Path) and str(given):
+    if isinstance(given, str | Path) and str(given) and "\0" not in str(given):
         return str(given)
     raise ValueError("must be a path")
 
@@ -74,6 +76,14 @@ def _like(pattern: str, wanted: str) -> Kind[str]:
     return Kind({"type": "string"}, read)
 
 
+def _url(given: Any) -> str:
+    with suppress(ValueError, TypeError, AttributeError):
+        parts = urlsplit(given)
+        if parts.scheme in ("http", "https") and parts.netloc and parts.port != 0 and given.isprintable():
+            return str(given)
+    raise ValueError("must be a URL that begins with http:// or https://")
+
+
 def _assumed(given: Any) -> dict[str, object]:
     """Read assumptions by their names; objects within objects are names with dots, as TOML has them."""
     if not isinstance(given, Mapping):
@@ -81,7 +91,7 @@ def _assumed(given: Any) -> dict[str, object]:
     flat = _flat(mapping(given))
     try:
         Assumptions().with_values(flat)
-    except BadAssumption as problem:
+    except ValueError as problem:
         raise ValueError(f"is wrong: {problem}") from None
     return flat
 
@@ -94,8 +104,12 @@ def _flat(given: Mapping[str, Any]) -> dict[str, object]:
     return found
 
 
-def _token_headers(given: Any) -> list[str]:
-    names = listed(ANYTHING).read(given)
+def _public_urls(given: Any) -> tuple[str, ...]:
+    return tuple(map(_url, listed(ANYTHING).read(given)))
+
+
+def _token_headers(given: Any) -> tuple[str, ...]:
+    names = tuple(listed(ANYTHING).read(given))
     if names:
         _assumed({TOKEN_HEADERS: names})
     return names
@@ -103,7 +117,6 @@ def _token_headers(given: Any) -> list[str]:
 
 _SOME = whole(1, MOST)
 _HOST = _like(r"[!-~]*", "must be an address or a name")  # nothing is every address
-_URL = _like(r"(?i)https?://[^/?#\s][^\s]*", "must be a URL that begins with http:// or https://")
 _PREFIX = _like(r"[A-Za-z0-9-]*", "must be the beginning of a header's name: letters, digits and hyphens")
 _TOKEN = _like(r"[!-~]+", "takes one or more printable ASCII characters, and no spaces")  # without telling it
 
@@ -140,7 +153,7 @@ class Settings(Limits):
     seed: Text | None = None
     assume: Annotated[Mapping[str, object] | None, Kind({"type": "object"}, _assumed, spoken=None)] = None
     profile: Annotated[str, choice(*PROFILES)] = "documented"
-    public_urls: Annotated[Sequence[str], listed(_URL)] = ()
+    public_urls: Annotated[Sequence[str], Kind({"type": "array"}, _public_urls, spoken=None)] = ()
     header_prefix: Annotated[str, _PREFIX] = "X-SVC-"
     token_headers: Annotated[Sequence[str], Kind({"type": "array"}, _token_headers, spoken=None)] = ()
     max_body: Annotated[int, _SOME] = 1 << 20

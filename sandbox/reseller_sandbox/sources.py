@@ -48,7 +48,8 @@ def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, 
 
 def over(farther: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of two sources: the nearer one counts, of assumptions for each that it names."""
-    if TOKEN_HEADERS in (nearer.get("assume") or {}):  # which the setting is short for
+    assumed = nearer.get("assume")
+    if isinstance(assumed, Mapping) and TOKEN_HEADERS in assumed:  # which the setting is short for
         farther = {name: value for name, value in farther.items() if name != "token_headers"}
     both = {
         name: {**value, **nearer[name]}

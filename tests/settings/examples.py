@@ -23,7 +23,8 @@ class Example:
     @property
     def read(self) -> Any:
         """What the settings have in the end."""
-        return self.good if self.reads is None else self.reads
+        good = tuple(self.good) if isinstance(self.good, list) else self.good
+        return good if self.reads is None else self.reads
 
     @property
     def bad_in_words(self) -> bool:

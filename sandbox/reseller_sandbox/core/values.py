@@ -328,7 +328,10 @@ Anything = Annotated[Any, ANYTHING]
 
 def shortened(value: object) -> str:
     """Return ``value`` as complaints quote it."""
-    shown = repr(value)
+    try:
+        shown = repr(value)
+    except ValueError:  # Python writes no number of so many digits
+        shown = "a number of thousands of digits"
     return shown if len(shown) <= COMPARED else f"{shown[: COMPARED - 1]}…"
 
 
