@@ -67,7 +67,7 @@ def assemble(worlds: Engine, settings: Settings) -> Flask:
     signatures = Signatures(settings.header_prefix, settings.public_urls)
     gate = Gate(token=settings.control_token, open=settings.control_open, public_urls=settings.public_urls)
     interfaces = (V3(worlds, signatures), V2(worlds))
-    control = Control(worlds, interfaces, vocabulary(), gate)
+    control = Control(worlds, interfaces, gate)
     return create_app(worlds, (*interfaces, control), _body_limits(settings))
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 from flask import Flask
 from flask.testing import EnvironBuilder, FlaskClient
 
-from reseller_sandbox.assembly import assemble, open_worlds, server_of, vocabulary
+from reseller_sandbox.assembly import assemble, open_worlds, server_of
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
 from reseller_sandbox.core.spelling import nearest
@@ -21,6 +21,7 @@ from reseller_sandbox.powers.assumptions import Assumptions
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.events import Events
+from reseller_sandbox.powers.faults import Faults
 from reseller_sandbox.powers.health import Health
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.history import Branches, Difference, History, Loaded, Snapshots
@@ -36,7 +37,6 @@ from reseller_sandbox.remote import There
 from reseller_sandbox.settings import Settings, configured
 from reseller_sandbox.v3.signing import signed_headers
 from reseller_sandbox.worlds import World
-from reseller_sandbox.worlds.faults import Faults
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.server import Server
@@ -90,6 +90,7 @@ class Sandbox:
         self.contacts = Contacts(door)
         self.hosts = Hosts(door)
         self.transfers = Transfers(door)
+        self.faults = Faults(door)
         self.outside = Outside(door)
         self.plans = Plans(door)
         self.assumptions = Assumptions(door)
@@ -104,7 +105,6 @@ class Sandbox:
         self.health = Health(door)
         if isinstance(door, Here):
             self.world: World = door.world
-            self.faults = Faults(door.world, vocabulary())
 
     def fork(self, **wanted: Unpack[ForkOptions]) -> Self:
         """Return a sandbox of a new world beside this one, with credentials of its own.

@@ -94,7 +94,7 @@ def held_up(sandbox: Sandbox, url: str, count: int) -> Iterator[None]:
         client.sendall("\r\n".join([*lines, "", ""]).encode())
         clients.append(client)
     deadline = stopwatch() + 30
-    while sum(rule["struck"] for rule in sandbox.faults.list()) < count:
+    while sum(rule.struck for rule in sandbox.faults.list()) < count:
         assert stopwatch() < deadline, "not every request has come in"
     yield
     for client in clients:

@@ -12,17 +12,7 @@ from reseller_sandbox.powers.catalogue import POWERS
 from tests.registry import REGISTRY
 
 #: Each operation of the control interface, with the name that it goes by in Python.
-NAMES = {
-    **{f"control.{one.id}": one.id for power in POWERS.values() for one in power.operations()},
-    "control.faults": "faults.list",
-    "control.faults.replace": "faults.replace",
-    "control.faults.add": "faults.add",
-    "control.faults.change": "faults.change",
-    "control.faults.clear": "faults.clear",
-    "control.faults.remove": "faults.remove",
-    "control.faults.kinds": "faults.kinds",
-    "control.faults.presets": "faults.presets",
-}
+NAMES = {**{f"control.{one.id}": one.id for power in POWERS.values() for one in power.operations()}}
 
 #: What is of no use inside the process.
 HTTP_ALONE = {"control.openapi"}

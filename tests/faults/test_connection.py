@@ -131,7 +131,7 @@ def test_latency_adds_up_and_what_comes_after_the_wait_may_be_an_error(dial, ser
     assert 0.2 <= stopwatch() - began < 5
     assert (answer.status, answer.headers["retry-after"]) == (503, "7")
     assert answer.headers["x-sandbox-fault"] == "latency, more, error"
-    assert [rule["struck"] for rule in served.faults.list()] == [1, 1, 1, 0]
+    assert [rule.struck for rule in served.faults.list()] == [1, 1, 1, 0]
 
 
 def test_drip(dial, served):

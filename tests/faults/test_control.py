@@ -75,9 +75,9 @@ def test_list_add_replace_remove_and_clear(client):
     [
         ("PUT", "", {"rules": [{"kind": "hang"}, {"kind": "hang", "when": {"chance": 2}}]}, 400,
          "invalid_parameter", "rules[1].when.chance must be a number from 0 to 1, not 2."),
-        ("PUT", "", {"rules": {}}, 400, "invalid_parameter", "rules must be an array."),
+        ("PUT", "", {"rules": {}}, 400, "invalid_parameter", "rules must be an array, not {}."),
         ("PUT", "", {}, 400, "invalid_parameter", "rules is missing."),
-        ("PUT", "", {"rules": [], "rule": 1}, 400, "invalid_parameter", "rule is not known here."),
+        ("PUT", "", {"rules": [], "rule": 1}, 400, "invalid_parameter", "rule is not known here;"),
         ("POST", "", {"kind": "reset", "self": 1}, 400, "invalid_parameter", "self is not known here."),
         ("POST", "", {"name": "there", "kind": "close"}, 409, "fault_exists", "There is a fault 'there'"),
         ("POST", "", b"{", 400, "malformed_body", "The body is not usable"),
@@ -127,13 +127,13 @@ def test_whatever_is_given_is_a_rule_or_refused(shared, rule, word):
     for given_rule in (rule, {**rule, "kind": word}):
         faults.clear()
         try:
-            faults.place(given_rule)
+            faults.add(**given_rule)
         except Refused:
-            assert faults.list() == []
+            assert faults.list().faults == ()
             continue
-        listed = [{k: v for k, v in rule.items() if k not in COUNTS} for rule in faults.list()]
+        listed = [{k: rule[k] for k in rule if k not in COUNTS} for rule in faults.list()]
         faults.replace(listed)
-        assert [{k: v for k, v in rule.items() if k not in COUNTS} for rule in faults.list()] == listed
+        assert [{k: rule[k] for k in rule if k not in COUNTS} for rule in faults.list()] == listed
 
 
 def test_a_worlds_prefix_chooses_whose_faults(sandbox, client):
@@ -206,7 +206,9 @@ def test_the_document_shows_it(client):
     paths = {path: set(found) for path, found in document["paths"].items() if path.startswith(FAULTS)}
     assert paths == {
         FAULTS: {"get", "put", "post", "delete"},
-        f"{FAULTS}/{{fault}}": {"delete", "patch"},
+        f"{FAULTS}/{{name}}": {"get", "delete", "patch"},
+        f"{FAULTS}/{{name}}/pause": {"post"},
+        f"{FAULTS}/{{name}}/resume": {"post"},
         f"{FAULTS}/kinds": {"get"},
         f"{FAULTS}/presets": {"get"},
     }
@@ -224,10 +226,10 @@ def test_the_context_manager_takes_its_rules_away(sandbox, client):
         assert client.get(BALANCE).status_code == 500
         assert (fault.matched, fault.struck) == (1, 1)
         sandbox.faults.add(kind="error", status=501, name="other")
-    assert [rule["name"] for rule in sandbox.faults.list()] == ["other"]
+    assert [rule.name for rule in sandbox.faults.list()] == ["other"]
     with sandbox.faults.preset("maintenance", name="closed"):
         sandbox.faults.remove("closed")
-    assert [rule["name"] for rule in sandbox.faults.list()] == ["other"]
+    assert [rule.name for rule in sandbox.faults.list()] == ["other"]
 
 
 def test_what_python_refuses(sandbox):

@@ -32,14 +32,14 @@ def test_a_rule_is_changed_and_goes_on_counting(sandbox: Sandbox, client: Any) -
         ]
     )
     assert statuses(client, 3) == [501, 500, 501]
-    answer = client.patch(f"{FAULTS}/first", json={"status": 502, "when": {"times": 2}})
-    (rule,) = answer.json["faults"]
+    answer = client.patch(f"{FAULTS}/first", json={"changes": {"status": 502, "when": {"times": 2}}})
+    rule = answer.json
     assert (rule["status"], rule["when"]) == (502, {"phase": "before", "every": 2, "times": 2})
     assert (rule["matched"], rule["struck"]) == (3, 1)
     assert statuses(client, 3) == [502, 501, 501], "the fourth match, and then it is spent"
-    assert [rule["name"] for rule in sandbox.faults.list()] == ["first", "second"]
+    assert [rule.name for rule in sandbox.faults.list()] == ["first", "second"]
     changed = sandbox.faults.change("first", {"when": {"times": None}, "match": {"method": "POST"}})
-    assert (changed["when"], changed["match"]) == ({"phase": "before", "every": 2}, {"method": "POST"})
+    assert (changed.when, changed.match) == ({"phase": "before", "every": 2}, {"method": "POST"})
 
 
 def test_another_kind_comes_with_parameters_of_its_own(sandbox: Sandbox, client: Any) -> None:
@@ -47,7 +47,7 @@ def test_another_kind_comes_with_parameters_of_its_own(sandbox: Sandbox, client:
     sandbox.faults.add("error", name="f", status=500)
     statuses(client, 2)
     changed = sandbox.faults.change("f", {"kind": "latency", "seconds": 0})
-    assert (changed["kind"], changed["struck"]) == ("latency", 2)
+    assert (changed.kind, changed.struck) == ("latency", 2)
     assert "status" not in changed
 
 
@@ -55,15 +55,15 @@ def test_a_paused_rule_strikes_nothing_and_keeps_its_count(sandbox: Sandbox, cli
     """Until it is let go on; it can begin paused, too."""
     sandbox.faults.add("error", name="f", status=500, when={"times": 3})
     assert statuses(client, 2) == [500, 500]
-    assert client.patch(f"{FAULTS}/f", json={"paused": True}).json["faults"][0]["paused"] is True
+    assert client.patch(f"{FAULTS}/f", json={"changes": {"paused": True}}).json["paused"] is True
     assert statuses(client, 2) == [200, 200]
-    assert sandbox.faults.get("f")["matched"] == 2
-    assert sandbox.faults.resume("f")["paused"] is False
+    assert sandbox.faults.get("f").matched == 2
+    assert sandbox.faults.resume("f").paused is False
     assert statuses(client, 2) == [500, 200]
     sandbox.faults.replace([{"kind": "close", "paused": True}])
     assert statuses(client, 1) == [200]
-    assert sandbox.faults.pause("close")["paused"] is True
-    assert all(rule["paused"] for rule in sandbox.faults.preset("flaky", paused=True).rules)
+    assert sandbox.faults.pause("close").paused is True
+    assert all(rule.paused for rule in sandbox.faults.preset("flaky", paused=True).rules)
 
 
 @pytest.mark.parametrize(
@@ -73,11 +73,11 @@ def test_a_bad_change_changes_nothing(sandbox: Sandbox, client: Any, changes: di
     """Every mistake is told, in Python as over HTTP."""
     sandbox.faults.add("error", name="f", status=500)
     before = sandbox.faults.list()
-    assert client.patch(f"{FAULTS}/f", json=changes).status_code == 400
+    assert client.patch(f"{FAULTS}/f", json={"changes": changes}).status_code == 400
     with pytest.raises(Refused, match="invalid_parameter"):
         sandbox.faults.change("f", changes)
     assert sandbox.faults.list() == before
-    assert client.patch(f"{FAULTS}/gone", json={}).json["error"] == "unknown_fault"
+    assert client.patch(f"{FAULTS}/gone", json={"changes": {}}).json["error"] == "unknown_fault"
 
 
 def test_what_is_answered_can_be_given_again(sandbox: Sandbox, client: Any) -> None:
@@ -121,7 +121,7 @@ def test_a_rule_that_will_not_strike_again_is_spent(
     for number in range(1, 5):
         statuses(client, 1)
         spent = spent_after is not None and number >= spent_after
-        assert sandbox.faults.get("f")["spent"] is spent
+        assert sandbox.faults.get("f").spent is spent
     if spent_after is not None:
         assert statuses(client, 3) == [200, 200, 200]
 
@@ -140,7 +140,7 @@ def test_from_and_until_take_a_length_of_time(sandbox: Sandbox, client: Any) -> 
         assert statuses(client, 1) == [500]
         sandbox.clock.advance("12h")
         assert statuses(client, 1) == [200]
-        assert sandbox.faults.get("f")["when"]["from"].endswith("T12:00:00Z")
+        assert sandbox.faults.get("f").when["from"].endswith("T12:00:00Z")
 
 
 def test_creating_answers_201(dial: Dialler) -> None:

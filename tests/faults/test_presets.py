@@ -75,12 +75,12 @@ def test_flaky(sandbox, monkeypatch):
             seen[answer.headers.get("X-Sandbox-Fault", "good")] += 1
     assert 280 < seen["good"] + seen["flaky.latency"] < 370
     assert min(seen[name] for name in ("reset", "flaky.error", "flaky.unavailable", "flaky.truncate")) > 5
-    assert {rule["name"]: rule["struck"] for rule in sandbox.faults.list()}["flaky.reset"] == seen["reset"]
+    assert {rule.name: rule.struck for rule in sandbox.faults.list()}["flaky.reset"] == seen["reset"]
 
 
 def test_changes_to_a_preset_go_where_they_belong(sandbox):
     placed = sandbox.faults.preset("flaky", name="bad", when={"chance": 0.5, "times": 2}, retry_after=9)
-    rules = {rule["name"]: rule for rule in placed.rules}
+    rules = {rule.name: rule for rule in placed.rules}
     assert list(rules) == ["bad.error", "bad.unavailable", "bad.reset", "bad.truncate", "bad.latency"]
     assert all(rule["when"]["chance"] == 0.5 and rule["when"]["times"] == 2 for rule in rules.values())
     assert [name for name, rule in rules.items() if "retry_after" in rule] == ["bad.error", "bad.unavailable"]

@@ -176,7 +176,7 @@ def test_counts(sandbox, client, when, expected):
 
 def test_a_rule_that_is_spent_matches_no_more(sandbox, client):
     placed = sandbox.faults.add(kind="error", status=500, when={"times": 1})
-    assert not placed.rules[0]["spent"]
+    assert not placed.rules[0].spent
     client.get(BALANCE)
     client.get(BALANCE)
     (rule,) = placed.rules
@@ -204,7 +204,7 @@ def test_the_first_that_decides_is_the_last_that_strikes(sandbox, client):
         ]
     )
     assert [client.get(BALANCE).status_code for _ in range(3)] == [502, 501, 502]
-    counts = [(rule["matched"], rule["struck"]) for rule in sandbox.faults.list()]
+    counts = [(rule.matched, rule.struck) for rule in sandbox.faults.list()]
     assert counts == [(2, 1), (2, 2), (0, 0)], "the first is spent, and matches no more"
 
 
@@ -266,10 +266,10 @@ def test_a_snapshot_keeps_rules_and_counts_and_a_reset_takes_them_away(sandbox, 
     sandbox.faults.clear()
     assert client.get(BALANCE).status_code == 200
     sandbox.restore("broken")
-    assert sandbox.faults.get("error")["struck"] == 1
+    assert sandbox.faults.get("error").struck == 1
     assert client.get(BALANCE).status_code == 500
     sandbox.reset()
-    assert sandbox.faults.list() == []
+    assert sandbox.faults.list().faults == ()
     assert client.get(BALANCE).status_code == 200
 
 
@@ -325,7 +325,7 @@ def test_counts_stay_when_other_rules_come_and_go(sandbox, client):
     client.get(BALANCE)
     with sandbox.faults.add(kind="latency", seconds=0):
         client.get(BALANCE)
-    assert [(rule["name"], rule["matched"]) for rule in sandbox.faults.list()] == [("kept", 2)]
+    assert [(rule.name, rule.matched) for rule in sandbox.faults.list()] == [("kept", 2)]
 
 
 def test_replaced_rules_count_anew(sandbox, client):
@@ -358,13 +358,13 @@ def test_what_is_listed_can_be_given_again(sandbox):
     counts = ("matched", "struck", "spent")
     sandbox.faults.replace([{key: rule[key] for key in rule if key not in counts} for rule in listed])
     assert sandbox.faults.list() == listed
-    assert listed[2]["window"] == 120
+    assert listed.faults[2]["window"] == 120
 
 
 def test_a_world_has_faults_of_its_own(sandbox):
     sandbox.faults.add(kind="error", status=500)
     forked = sandbox.fork()
-    assert [rule["name"] for rule in forked.faults.list()] == ["error"]
+    assert [rule.name for rule in forked.faults.list()] == ["error"]
     forked.faults.clear()
     assert forked.client().get(BALANCE).status_code == 200
     assert sandbox.client().get(BALANCE).status_code == 500
@@ -441,10 +441,10 @@ def test_a_world_has_faults_of_its_own(sandbox):
 )
 def test_a_mistake_is_told_with_its_place(sandbox, rule, problem):
     with pytest.raises(Refused) as caught:
-        sandbox.faults.place(rule)
+        sandbox.faults.add(**rule)
     assert caught.value.rule.code == "invalid_parameter"
     assert caught.value.message.startswith(problem)
-    assert sandbox.faults.list() == []
+    assert sandbox.faults.list().faults == ()
 
 
 def test_one_bad_rule_changes_nothing_and_every_mistake_is_told(sandbox):

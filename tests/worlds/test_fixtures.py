@@ -138,7 +138,7 @@ def test_a_fixture_declares_faults(sandbox: Sandbox, steer: Control) -> None:
     fork = sandbox.fork(state=text)
     fork.faults.clear()
     fork.reset()
-    assert [rule["name"] for rule in fork.faults.list()] == ["soon", "down"]
+    assert [rule.name for rule in fork.faults.list()] == ["soon", "down"]
     assert inside(fork).get("/v3/balance").status == 200
     fork.clock.advance("1d")
     with pytest.raises(ConnectionAbortedError):

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from reseller_sandbox.control import documents, faults, rows
+from reseller_sandbox.control import documents, rows
 from reseller_sandbox.control.call import ControlCall, Nothing
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, PLAIN, Refused, Rule
-from reseller_sandbox.core.words import Vocabulary
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.bodies import load, read_object
@@ -40,17 +39,11 @@ class Control:
     wording = PLAIN
     known_errors: frozenset[str] = frozenset()
 
-    def __init__(
-        self, worlds: Engine, others: Sequence[Generation], vocabulary: Vocabulary, gate: Gate | None = None
-    ) -> None:
+    def __init__(self, worlds: Engine, others: Sequence[Generation], gate: Gate | None = None) -> None:
         self._worlds = worlds
         self._gate = gate or Gate()
         self.credentials = self._gate.credentials
-        every = (
-            *rows.endpoints(POWERS.values()),
-            *faults.endpoints(vocabulary),
-            documents.endpoint(lambda: (*others, self)),
-        )
+        every = (*rows.endpoints(POWERS.values()), documents.endpoint(lambda: (*others, self)))
         self.endpoints: tuple[Endpoint, ...] = tuple(map(_strict, every))
 
     def owns(self, path: str) -> bool:

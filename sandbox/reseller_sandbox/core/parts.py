@@ -34,9 +34,13 @@ def parameter(kind: Kind[Any], about: str, *, default: Any = MISSING, key: str =
     return field(metadata=metadata) if default is MISSING else field(default=default, metadata=metadata)
 
 
-@cache
 def parameters(of: Any) -> Mapping[str, Parameter]:
     """Return what a dataclass is read from, each under the name of its field."""
+    return _parameters(of)
+
+
+@cache
+def _parameters(of: Any) -> Mapping[str, Parameter]:
     return {
         one.name: Parameter(
             name=one.metadata["key"] or one.name,
@@ -63,8 +67,7 @@ def read(of: type[T], given: Any, place: str, problems: Problems) -> T | None:
     if not isinstance(given, Mapping):
         problems.add(place, "must be an object")
         return None
-    made: Any = of
-    known = parameters(made)
+    known = parameters(of)
     found, wrong = read_by_name(tuple(known.values()), {str(key): value for key, value in given.items()})
     problems.found += [f"{place}.{problem}" if place else problem for problem in wrong]
     return None if wrong else of(**{own: found[one.name] for own, one in known.items() if one.name in found})
@@ -72,8 +75,7 @@ def read(of: type[T], given: Any, place: str, problems: Problems) -> T | None:
 
 def shown(value: Any) -> dict[str, Any]:
     """Return a dataclass that ``read`` made as JSON: every part that is not as it is by default."""
-    of: Any = type(value)
-    told = ((one, getattr(value, own)) for own, one in parameters(of).items())
+    told = ((one, getattr(value, own)) for own, one in parameters(type(value)).items())
     return {one.name: one.kind.write(part) for one, part in told if part != one.default}
 
 

@@ -52,16 +52,27 @@ _PLACES: Mapping[Any, Place] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """What may be told beside the parameters of a signature, where something else declares it."""
+
+    known: Callable[[], Sequence[Parameter]]
+
+
 def declared(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """Return the parameters in the signature of ``function`` after its first one, in their order.
 
-    A group of them may stand in a TypedDict: ``**match: Unpack[Matching]``.
+    Many of them may stand in a TypedDict, ``**match: Unpack[Matching]``, or in a ``Group``.
     """
     hints = get_type_hints(function, include_extras=True)
     found: list[Parameter] = []
     for name, one in list(inspect.signature(function).parameters.items())[1:]:
         if one.kind is inspect.Parameter.VAR_KEYWORD:
-            found += group(get_args(hints[name])[0]) if get_origin(hints[name]) is Unpack else []
+            if get_origin(hints[name]) is Unpack:
+                found += group(get_args(hints[name])[0])
+            found += (
+                told for part in _metadata(hints[name]) if isinstance(part, Group) for told in part.known()
+            )
             continue
         required = one.default is inspect.Parameter.empty
         default = None if required else one.default

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import Problems, described, keys, parameter, read, schema, shown
+from reseller_sandbox.core.parts import Problems, keys, parameter, read, shown
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.values import SWITCH, WHEN, complaint, instant, whole
@@ -20,14 +19,14 @@ from reseller_sandbox.faults.kinds import KINDS, Error
 from reseller_sandbox.faults.presets import PRESETS, expanded
 from reseller_sandbox.faults.rule import MANY, Count, FaultRule, When
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _OWN = frozenset({"name", "match", "when", "kind", "paused", "matched", "struck", "spent"})
 
 #: What a rule may match on only once the request has been answered.
 _ANSWERED = ("outcome", "carried_out", "changed", "fault")
 
 #: What can be matched of requests of the past alone.
-_PAST = ("since",)
+PAST = ("since",)
 
 
 class BadFaults(Refused):
@@ -95,18 +94,6 @@ def given(rule: FaultRule) -> dict[str, Any]:
     }
 
 
-def written(rule: FaultRule, count: Count, now: datetime) -> dict[str, Any]:
-    """Return a rule as JSON: as it can be given again, with its counts and whether it is spent."""
-    return {
-        "name": rule.name,
-        **given(rule),
-        "paused": rule.paused,
-        "matched": count.matched,
-        "struck": count.struck,
-        "spent": rule.when.spent(count, now),
-    }
-
-
 def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a rule as JSON with ``changes``: parts of ``match`` and ``when`` one by one, all else whole.
 
@@ -120,69 +107,6 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(changes.get(section), Mapping):
             after[section] = {**before[section], **changes[section]}
     return after
-
-
-def kinds() -> list[dict[str, Any]]:
-    """Every kind: what it does, in which phases, and its parameters."""
-    return [
-        {
-            "kind": name,
-            "about": " ".join(docstring(kind).split()),
-            "phases": list(kind.phases),
-            "parameters": described(kind),
-        }
-        for name, kind in KINDS.items()
-    ]
-
-
-def presets() -> list[dict[str, Any]]:
-    """Every preset, with its rules."""
-    return [
-        {"preset": preset.name, "about": preset.about, "rules": expanded(preset, {})}
-        for preset in PRESETS.values()
-    ]
-
-
-def parts() -> dict[str, list[dict[str, Any]]]:
-    """What every rule may say beside its kind's parameters."""
-    match = [part for part in described(Match) if part["name"] not in _PAST]
-    return {"match": match, "when": described(When), "kept": described(Kept)}
-
-
-def match_schema() -> dict[str, dict[str, object]]:
-    """Return what a rule may match on as JSON Schema, by key."""
-    return {key: shape for key, shape in schema(Match).items() if key not in _PAST}
-
-
-def rule_schema() -> dict[str, Any]:
-    """A rule as JSON Schema."""
-    common = {
-        "name": {"type": "string", "pattern": f"^{_NAME.pattern}$"},
-        "match": {"type": "object", "properties": match_schema(), "additionalProperties": False},
-        "when": {"type": "object", "properties": schema(When), "additionalProperties": False},
-        **schema(Kept),
-    }
-    return {
-        "oneOf": [
-            {
-                "type": "object",
-                "title": name,
-                "description": " ".join(docstring(kind).split()),
-                "properties": {"kind": {"const": name}, **common, **schema(kind)},
-                "required": ["kind"],
-                "additionalProperties": False,
-            }
-            for name, kind in KINDS.items()
-        ]
-        + [
-            {
-                "type": "object",
-                "title": "preset",
-                "properties": {"preset": {"enum": list(PRESETS)}, **common},
-                "required": ["preset"],
-            }
-        ]
-    }
 
 
 def _each(item: Any, at: str, problems: Problems) -> list[Any]:
@@ -264,7 +188,7 @@ def _check_phase(rule: FaultRule, at: str, problems: Problems) -> None:
     for part in _ANSWERED:
         if part in rule.match.parts and rule.phase != "after":
             problems.add(_in(at, f"match.{part}"), "goes with the phase after")
-    for part in _PAST:
+    for part in PAST:
         if part in rule.match.parts:
             problems.add(_in(at, f"match.{part}"), "is for requests of the past; use when.from")
 
@@ -294,7 +218,7 @@ def _name(given: Mapping[str, Any], at: str, named: dict[str, str], problems: Pr
             number += 1
             free = f"{kind}-{number}"
         name = free
-    elif not isinstance(name, str) or not _NAME.fullmatch(name):
+    elif not isinstance(name, str) or not NAME.fullmatch(name):
         problems.add(_in(at, "name"), "must be up to 64 letters, digits, dots, hyphens and underscores")
         return ""
     elif name in named:

@@ -8,6 +8,7 @@ from reseller_sandbox.powers.advice import Advice
 from reseller_sandbox.powers.assumptions import Assumptions
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.events import Events
+from reseller_sandbox.powers.faults import Faults
 from reseller_sandbox.powers.health import Health
 from reseller_sandbox.powers.history import Branches, History, Snapshots
 from reseller_sandbox.powers.journal import Journal
@@ -33,6 +34,7 @@ POWERS: Mapping[str, type[Power]] = {
         Contacts,
         Hosts,
         Transfers,
+        Faults,
         Outside,
         Plans,
         Journal,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
 from keyword import iskeyword
-from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, get_type_hints
+from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, cast, get_type_hints, runtime_checkable
 
 from reseller_sandbox.core.docstrings import told_of, without_arguments
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
@@ -33,6 +33,14 @@ class WorldDoor(Door, Protocol):
 
     def close(self) -> None:
         """Give up what the way there needs; the next call has it again."""
+
+
+@runtime_checkable
+class Held(Protocol):
+    """An answer that can be acted on, which is through the power that has given it."""
+
+    def of(self, power: Power) -> Self:
+        """Return it as ``power`` has given it."""
 
 
 class Operation:
@@ -159,8 +167,9 @@ def method_for(operation: Operation) -> Callable[..., Any]:
     """Return the method of a power by which ``operation`` goes through its door."""
 
     @wraps(operation.body)
-    def method(self: Power, *args: Any, **kwargs: Any) -> Any:
-        return self._door.carry_out(operation, operation.bind(args, kwargs))
+    def method(self: Power, /, *args: Any, **kwargs: Any) -> Any:
+        answer = self._door.carry_out(operation, operation.bind(args, kwargs))
+        return answer.of(self) if isinstance(answer, Held) else answer
 
     method.operation = operation  # type: ignore[attr-defined]
     return method

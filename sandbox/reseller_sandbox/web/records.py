@@ -12,7 +12,7 @@ from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
-from marshmallow import EXCLUDE, Schema, fields, post_load
+from marshmallow import EXCLUDE, Schema, fields, post_dump, post_load
 
 from reseller_sandbox.web.fields import Amount, Instant, Listed, Text, Truth, Within
 
@@ -24,10 +24,19 @@ class RecordSchema(Schema):
         unknown = EXCLUDE  # what a newer server says beside
 
     record: type
+    rest: str = ""
 
-    @post_load
-    def made(self, given: dict[str, Any], **_: Any) -> Any:
+    @post_dump(pass_original=True)
+    def with_the_rest(self, told: dict[str, Any], record: Any, **_: Any) -> Any:
+        """Return the object with what stands among the record's own fields."""
+        return {**told, **getattr(record, self.rest)} if self.rest else told
+
+    @post_load(pass_original=True)
+    def made(self, given: dict[str, Any], original: Mapping[str, Any], **_: Any) -> Any:
         """Return the record."""
+        if self.rest:
+            known = {one.data_key for one in self.fields.values()}
+            given[self.rest] = {key: value for key, value in original.items() if key not in known}
         return self.record(**given)
 
 
@@ -52,12 +61,20 @@ class Fraction(fields.Float):
 
 @cache
 def schema_of(record: Any) -> type[Schema]:
-    """Return the schema of a frozen dataclass; a final underscore is no part of a key."""
+    """Return the schema of a frozen dataclass; a final underscore is no part of a key.
+
+    A field that begins with one stays on its side. One whose metadata says ``among`` has keys of its own,
+    which stand among the others.
+    """
     hints = get_type_hints(record, include_extras=True)
+    rest = next((one.name for one in fields_of(record) if "among" in one.metadata), "")
     known = {
-        one.name: _field(hints[one.name], data_key=one.name.removesuffix("_")) for one in fields_of(record)
+        one.name: _field(hints[one.name], data_key=one.name.removesuffix("_"))
+        for one in fields_of(record)
+        if one.name != rest and not one.name.startswith("_")
     }
-    return type(record.__name__, (RecordSchema,), {**known, "__doc__": record.__doc__, "record": record})
+    about = {"__doc__": record.__doc__, "record": record, "rest": rest}
+    return type(record.__name__, (RecordSchema,), {**known, **about})
 
 
 def dumped(record: Any) -> dict[str, Any]:

@@ -20,6 +20,7 @@ _BARE = {
     "get": "GET",
     "add": "POST",
     "replace": "PUT",
+    "change": "PATCH",
     "clear": "DELETE",
     "remove": "DELETE",
 }

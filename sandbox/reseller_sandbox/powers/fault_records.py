@@ -1,0 +1,143 @@
+"""What is answered of faults: rules with their counts, and what there is to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import TracebackType
+from typing import Any, Self
+
+from reseller_sandbox.powers.power import Power
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultRecord:
+    """A rule as it can be given again, its kind's parameters among the rest, with its counts.
+
+    ``spent`` is one that will not strike again.
+    """
+
+    name: str
+    kind: str
+    match: Mapping[str, Any]
+    when: Mapping[str, Any]
+    paused: bool
+    matched: int
+    struck: int
+    spent: bool
+    parameters: Mapping[str, Any] = field(metadata={"among": "the record's own"})
+
+    def keys(self) -> list[str]:
+        """Return the keys that it has as JSON: ``dict(rule)`` puts it in place again."""
+        return [*(name for name in self.__slots__ if name != "parameters"), *self.parameters]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
+
+    def __getitem__(self, key: str) -> Any:
+        """Return what stands under a key."""
+        return self.parameters[key] if key in self.parameters else getattr(self, key)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultsFound:
+    """Rules in their order."""
+
+    faults: tuple[FaultRecord, ...]
+
+    def __iter__(self) -> Iterator[FaultRecord]:
+        return iter(self.faults)
+
+    def __len__(self) -> int:
+        return len(self.faults)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultsPlaced(FaultsFound):
+    """Rules as they were put in place. As a context manager it takes them away in the end."""
+
+    _power: Any = field(default=None, repr=False, compare=False)
+
+    def of(self, power: Power) -> Self:
+        """Return the rules with what they are acted on by."""
+        return replace(self, _power=power)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What they are called."""
+        return tuple(one.name for one in self.faults)
+
+    @property
+    def rules(self) -> tuple[FaultRecord, ...]:
+        """Those that are still there, as they are now."""
+        return tuple(one for one in self._power.list() if one.name in self.names)
+
+    @property
+    def matched(self) -> int:
+        """How many requests they have matched by now."""
+        return sum(one.matched for one in self.rules)
+
+    @property
+    def struck(self) -> int:
+        """How many requests they have struck by now."""
+        return sum(one.struck for one in self.rules)
+
+    def remove(self) -> None:
+        """Take them away, those that are still there."""
+        for one in self.rules:
+            self._power.remove(one.name)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.remove()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartRecord:
+    """A part of a rule: what it takes, whether it has to be given, and what it is by default."""
+
+    name: str
+    takes: str
+    required: bool
+    default: Any
+    about: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindRecord:
+    """A kind of fault, the phases it strikes in (the first by default), and its parameters."""
+
+    kind: str
+    about: str
+    phases: tuple[str, ...]
+    parameters: tuple[PartRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KindsFound:
+    """Every kind, and what any rule may say of requests (``match``), of times (``when``) and of itself."""
+
+    kinds: tuple[KindRecord, ...]
+    match: tuple[PartRecord, ...]
+    when: tuple[PartRecord, ...]
+    kept: tuple[PartRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresetRecord:
+    """A preset and the rules that it stands for."""
+
+    preset: str
+    about: str
+    rules: tuple[Mapping[str, Any], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PresetsFound:
+    """Every preset."""
+
+    presets: tuple[PresetRecord, ...]

@@ -1,0 +1,260 @@
+"""The faults of a world: the rules by which requests fail, and what there is to choose from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+from typing import Annotated, Any, cast
+
+from reseller_sandbox.core.parts import described, shown
+from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
+from reseller_sandbox.core.signatures import Group
+from reseller_sandbox.core.values import MAPPING, Kind, Record, Text
+from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultRule, choices, reading
+from reseller_sandbox.faults import Kind as FaultKind
+from reseller_sandbox.powers.fault_records import (
+    FaultRecord,
+    FaultsFound,
+    FaultsPlaced,
+    KindRecord,
+    KindsFound,
+    PartRecord,
+    PresetRecord,
+    PresetsFound,
+)
+from reseller_sandbox.powers.here import Here, here
+from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.worlds import World
+
+
+def _kind(given: Any) -> Any:
+    """Read a kind: its name, or itself with its parameters. The rules see whether there is such a kind."""
+    if isinstance(given, FaultKind):
+        return {"kind": given.name, **shown(given)}
+    return given if isinstance(given, str) else MAPPING.read(given)
+
+
+def _rules(given: Any) -> list[Any]:
+    if not isinstance(given, list | tuple | FaultsFound):
+        raise ValueError("must be an array")
+    return [dict(one) if isinstance(one, FaultRecord) else one for one in given]
+
+
+Called = Annotated[
+    str | FaultKind,
+    Kind({"oneOf": [{"type": "string", "enum": list(KINDS)}, {"type": "object"}]}, _kind, spoken=None),
+]
+Rules = Annotated[
+    Sequence[Mapping[str, Any] | FaultRecord] | FaultsFound,
+    Kind({"type": "array", "items": choices.rule_schema()}, _rules, choices.as_json, None),
+]
+Parts = Annotated[Any, Group(choices.rule_parts)]
+
+
+class Faults(Power):
+    """Rules that make requests fail as they would in earnest, before or after they take effect.
+
+    A rule has a ``kind`` with its parameters; ``match`` says which requests it is about, ``when`` which of
+    those it strikes. One mistake in what is told, and nothing changes.
+
+    >>> with sandbox.faults.add("latency", seconds=0.5, match={"operation": "v3.*"}) as fault:
+    ...     assert fault.struck == 0
+    """
+
+    def __getitem__(self, name: str) -> FaultRecord:
+        """Return the rule of that name."""
+        return self.get(name)
+
+    @look()
+    def list(self) -> FaultsFound:
+        """Return every rule in its order, with how often it has matched and struck."""
+        return _found(here(self).world)
+
+    @look(UNKNOWN_FAULT)
+    def get(self, name: Text, /) -> FaultRecord:
+        """Return one rule.
+
+        Args:
+            name: The rule's name.
+        """
+        return _called(here(self).world, name)
+
+    @act(FAULT_EXISTS, TOO_MANY_FAULTS)
+    def add(self, kind: Called | None = None, **rule: Parts) -> FaultsPlaced:
+        """Add a rule after the others, or the rules of a preset; the answer is what was added.
+
+        Args:
+            kind: What comes over the requests: a kind's name, or the kind with its parameters.
+        """
+        world = here(self).world
+        told = {**(kind if isinstance(kind, dict) else {"kind": kind} if kind is not None else {}), **rule}
+        with world.lock:
+            there = world.moment.faults.rules
+            if any(one.name == told.get("name") for one in there):
+                raise Refused(FAULT_EXISTS, fault=told["name"])
+            return _placed(here(self), there, _read(here(self), [told], [one.name for one in there]))
+
+    def preset(self, preset: str, **changes: Any) -> FaultsPlaced:
+        """Add the rules of a preset.
+
+        ``name`` names them, ``match`` and ``when`` are added to each rule's own, and a parameter goes to the
+        rules whose kind has it.
+        """
+        return self.add(preset=preset, **changes)
+
+    @act(TOO_MANY_FAULTS)
+    def replace(self, rules: Rules) -> FaultsPlaced:
+        """Have these rules in place of those there are; one bad rule, and nothing changes.
+
+        They begin to count anew, or go on from what they say themselves to have counted.
+
+        Args:
+            rules: The rules to have, in their order.
+        """
+        with here(self).world.lock:
+            return _placed(here(self), (), _read(here(self), cast(Any, rules), place="rules[{}]"))
+
+    @act(UNKNOWN_FAULT)
+    def change(self, name: Text, /, changes: Record) -> FaultRecord:
+        """Change parts of a rule, which stays where it is and goes on counting.
+
+        Args:
+            name: The rule's name.
+            changes: What is to be different: parts of ``match`` and ``when`` one by one, all else whole; a
+                null takes away what was there.
+        """
+        return _changed(here(self), name, changes)
+
+    @act(UNKNOWN_FAULT)
+    def pause(self, name: Text, /) -> FaultRecord:
+        """Let a rule strike nothing for now.
+
+        Args:
+            name: The rule's name.
+        """
+        return _changed(here(self), name, {"paused": True})
+
+    @act(UNKNOWN_FAULT)
+    def resume(self, name: Text, /) -> FaultRecord:
+        """Let a paused rule strike again.
+
+        Args:
+            name: The rule's name.
+        """
+        return _changed(here(self), name, {"paused": False})
+
+    @act(UNKNOWN_FAULT)
+    def remove(self, name: Text, /) -> FaultsFound:
+        """Take one rule away; the answer is the others.
+
+        Args:
+            name: The rule's name.
+        """
+        world = here(self).world
+        with world.lock:
+            _called(world, name)
+            _set(world, tuple(rule for rule in world.moment.faults.rules if rule.name != name))
+            return _found(world)
+
+    @act()
+    def clear(self) -> FaultsFound:
+        """Take every rule away. Requests that a delay holds up still take effect."""
+        _set(here(self).world, ())
+        return FaultsFound(faults=())
+
+    @look()
+    def kinds(self) -> KindsFound:
+        """Return every kind of fault with its parameters, and what any rule may say beside those."""
+        return KindsFound(
+            kinds=tuple(
+                KindRecord(
+                    **{**told, "phases": tuple(told["phases"]), "parameters": _parts(KINDS[told["kind"]])}
+                )
+                for told in choices.kinds()
+            ),
+            **{name: tuple(PartRecord(**one) for one in told) for name, told in choices.parts().items()},
+        )
+
+    @look()
+    def presets(self) -> PresetsFound:
+        """Return every preset with its rules."""
+        found = ({**told, "rules": tuple(told["rules"])} for told in choices.presets())
+        return PresetsFound(presets=tuple(PresetRecord(**cast(Any, told)) for told in found))
+
+
+def _parts(of: type[FaultKind]) -> tuple[PartRecord, ...]:
+    return tuple(PartRecord(**one) for one in described(of))
+
+
+def _found(world: World) -> FaultsFound:
+    book = world.moment.faults
+    return FaultsFound(faults=tuple(_record(rule, book.count(rule.name), world) for rule in book.rules))
+
+
+def _record(rule: FaultRule, count: Count, world: World) -> FaultRecord:
+    return FaultRecord(
+        name=rule.name,
+        kind=rule.kind.name,
+        match=shown(rule.match),
+        when={"phase": rule.phase, **shown(rule.when)},
+        paused=rule.paused,
+        matched=count.matched,
+        struck=count.struck,
+        spent=rule.when.spent(count, world.now()),
+        parameters=shown(rule.kind),
+    )
+
+
+def _called(world: World, name: str) -> FaultRecord:
+    """Return one rule; refuses with ``unknown_fault``."""
+    found = next((one for one in _found(world) if one.name == name), None)
+    if found is None:
+        known = ", ".join(one.name for one in world.moment.faults.rules)
+        raise Refused(UNKNOWN_FAULT, fault=name[:80], known=known[:400] or "none")
+    return found
+
+
+def _read(
+    door: Here, given: Sequence[Mapping[str, Any]], taken: Sequence[str] = (), place: str = ""
+) -> tuple[reading.Read, ...]:
+    return reading.read_rules(given, door.words, taken, place, door.world.now())
+
+
+def _placed(door: Here, there: tuple[FaultRule, ...], rules: tuple[reading.Read, ...]) -> FaultsPlaced:
+    """Put rules after those that are ``there``; refuses with ``too_many_faults``."""
+    world = door.world
+    count, limit = len(there) + len(rules), world.limits.max_faults
+    if count > limit:
+        raise Refused(TOO_MANY_FAULTS, count=count, limit=limit, setting="--max-faults")
+    names = [one.rule.name for one in rules]
+    with world.acting("faults.add") as deed:
+        _set(world, (*there, *(one.rule for one in rules)), {one.rule.name: one.counted for one in rules})
+        deed.effect["faults"] = names
+    return FaultsPlaced(faults=tuple(one for one in _found(world) if one.name in names))
+
+
+def _changed(door: Here, name: str, changes: Mapping[str, Any]) -> FaultRecord:
+    world = door.world
+    with world.lock:
+        _called(world, name)
+        book = world.moment.faults
+        before = next(rule for rule in book.rules if rule.name == name)
+        if changes.get("name", name) != name:
+            raise BadFaults(["name cannot be changed: what a rule counts goes by it"])
+        ((after, given),) = _read(door, [reading.changed(before, changes)])
+        count = book.count(name)
+        count = replace(
+            count, **{key: getattr(given, key) for key in ("matched", "struck") if key in changes}
+        )
+        if type(after.kind) is not type(before.kind):
+            count = replace(count, memory=None)
+        _set(world, tuple(after if rule is before else rule for rule in book.rules), {name: count})
+        return _called(world, name)
+
+
+def _set(
+    world: World, rules: tuple[FaultRule, ...], counts: Mapping[str, Count] = MappingProxyType({})
+) -> None:
+    with world.lock:
+        world.moment = replace(world.moment, faults=world.moment.faults.with_rules(rules, counts))
