@@ -212,7 +212,7 @@ def test_the_document_shows_it(client):
         f"{FAULTS}/kinds": {"get"},
         f"{FAULTS}/presets": {"get"},
     }
-    wanted = document["components"]["schemas"]["RulesWanted"]["properties"]["rules"]["items"]
+    wanted = document["components"]["schemas"]["FaultsReplaceAsked"]["properties"]["rules"]["items"]
     titles = [shape["title"] for shape in wanted["oneOf"]]
     assert "rate_limit" in titles
     assert "preset" in titles

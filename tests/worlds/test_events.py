@@ -90,6 +90,8 @@ CALLS: list[tuple[str, Callable[[Sandbox], object]]] = [
     ("assumptions.set", lambda s: s.assumptions.set({"v3.ids": "integer"})),
     ("faults.add", lambda s: s.faults.add("latency", name="slow", seconds=0.001)),
     ("faults.change", lambda s: s.faults.change("slow", {"paused": True})),
+    ("faults.pause", lambda s: s.faults.pause("slow")),
+    ("faults.resume", lambda s: s.faults.resume("slow")),
     ("faults.remove", lambda s: s.faults.remove("slow")),
     ("faults.replace", lambda s: s.faults.replace([])),
     ("faults.clear", lambda s: s.faults.clear()),
