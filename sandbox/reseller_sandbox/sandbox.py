@@ -28,10 +28,11 @@ from reseller_sandbox.powers.history import Branches, Difference, History, Loade
 from reseller_sandbox.powers.journal import Journal
 from reseller_sandbox.powers.ledger import Ledger
 from reseller_sandbox.powers.outside import Outside
+from reseller_sandbox.powers.people import Accounts, Contacts, Customers
 from reseller_sandbox.powers.plans import Plans
 from reseller_sandbox.powers.points import CheckpointRecord, Standing, WentBack
 from reseller_sandbox.powers.power import WorldDoor
-from reseller_sandbox.powers.registry import Accounts, Contacts, Customers, Hosts, Names, Transfers
+from reseller_sandbox.powers.registry import Hosts, Names, Transfers
 from reseller_sandbox.powers.worlds import ForkOptions, Worlds
 from reseller_sandbox.remote import There
 from reseller_sandbox.settings import Settings, configured

@@ -347,6 +347,10 @@ class Draft:
         return [change for change in self._changes.values() if change.before != change.after]
 
 
+#: So many records are put one by one: to fill many in at once, every index is made anew.
+_FEW = 16
+
+
 def filled(state: State, records: Iterable[Record]) -> State:
     """``state`` with ``records`` put into it: what ``State.put`` makes of them one by one, in one go."""
     every = list(records)
@@ -360,7 +364,7 @@ def filled(state: State, records: Iterable[Record]) -> State:
         for index, key, value in table.looked_up(record):
             maps[index][key] = value
     new = [(table.name, key) for table in _TABLES.values() for key in maps.get(table.name, ())]
-    if len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
+    if len(every) < _FEW or len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
         return reduce(State.put, every, state)  # one takes the place of another, and of its index entries
     changed: dict[str, Any] = {index: getattr(state, index).update(found) for index, found in maps.items()}
     changed |= {index: Ordered([*getattr(state, index), *found]) for index, found in sets.items()}

@@ -14,9 +14,10 @@ from reseller_sandbox.powers.history import Branches, History, Snapshots
 from reseller_sandbox.powers.journal import Journal
 from reseller_sandbox.powers.ledger import Ledger
 from reseller_sandbox.powers.outside import Outside
+from reseller_sandbox.powers.people import Accounts, Contacts, Customers
 from reseller_sandbox.powers.plans import Plans
 from reseller_sandbox.powers.power import Power
-from reseller_sandbox.powers.registry import Accounts, Contacts, Customers, Hosts, Names, Transfers
+from reseller_sandbox.powers.registry import Hosts, Names, Transfers
 from reseller_sandbox.powers.worlds import Worlds
 
 POWERS: Mapping[str, type[Power]] = {

@@ -81,11 +81,11 @@ def went_back(world: World, left: Checkpoint) -> WentBack:
     return WentBack(**standing(world), branch=checkpoint_record(left))
 
 
-def _fixture_text(given: Any) -> str:
+def _fixture(given: Any) -> Any:
     if isinstance(given, str):
         return given
     try:
-        return given.read_text("utf-8") if isinstance(given, Path) else fixture.written(mapping(given))
+        return given.read_text("utf-8") if isinstance(given, Path) else fixture.as_json(mapping(given))
     except (OSError, UnicodeError) as problem:
         raise ValueError(f"cannot be read: {problem}") from None
 
@@ -99,7 +99,7 @@ def _spoken(word: str) -> Any:
 
 FIXTURE = Kind(
     {"oneOf": [{"type": "string", "contentMediaType": "application/yaml"}, {"type": "object"}]},
-    _fixture_text,
+    _fixture,
     spoken=_spoken,
 )
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
 from reseller_sandbox import fixture
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import Clock
-from reseller_sandbox.core.refusals import INVALID_FIXTURE, Refused
+from reseller_sandbox.core.refusals import INVALID_FIXTURE, Refused, Rule
 from reseller_sandbox.core.words import Vocabulary
 from reseller_sandbox.fixture import FixtureError, Seed
 from reseller_sandbox.worlds.moment import Moment
+
+T = TypeVar("T")
 
 #: How many fixtures are remembered once they have been read.
 REMEMBERED = 16
@@ -68,8 +71,12 @@ class Fixtures:
             version = 0
         return self._moment(f"file {path} {version}", now, lambda: self._loaded(path, now))
 
-    def text(self, text: str, now: datetime | None = None) -> Moment:
-        """The first moment of the fixture that ``text`` is; refuses with ``invalid_fixture``."""
+    def text(self, text: str | Mapping[str, Any], now: datetime | None = None) -> Moment:
+        """The first moment of the fixture that a text or a mapping is; refuses with ``invalid_fixture``."""
+        if not isinstance(text, str):
+            return self._first(
+                usable(INVALID_FIXTURE, lambda: fixture.loads(text, now=now, words=self.words))
+            )
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         read = partial(fixture.loads, text, name="state", now=now, words=self.words)
         return self._moment(f"text {digest}", now, read)
@@ -80,13 +87,13 @@ class Fixtures:
     def _moment(self, source: str, now: datetime | None, load: Callable[[], Seed]) -> Moment:
         found = self._read.get((source, now))
         if found is None:
-            try:
-                found = load()
-            except FixtureError as error:
-                raise Refused(INVALID_FIXTURE, problems=_told(error)) from None
+            found = usable(INVALID_FIXTURE, load)
             for oldest in list(self._read)[: -REMEMBERED + 1 or None]:
                 self._read.pop(oldest, None)  # which another thread may have done
             self._read[source, now] = found
+        return self._first(found)
+
+    def _first(self, found: Seed) -> Moment:
         frozen = self.frozen if found.frozen is None else found.frozen
         clock = Clock(found.now) if frozen else Clock(found.now).run()
         return Moment(found.state, clock, self.base.with_values(found.assume), found.requests, found.faults)
@@ -123,6 +130,14 @@ def _is_same(one: Moment, other: Moment) -> bool:
         return False
     clocks = [(moment.clock.instant, moment.clock.frozen) for moment in (one, other)]
     return clocks[0] == clocks[1] and one.assumptions == other.assumptions
+
+
+def usable(rule: Rule, load: Callable[[], T]) -> T:
+    """Return what ``load`` does; refuse by ``rule`` with what is wrong with a fixture."""
+    try:
+        return load()
+    except FixtureError as error:
+        raise Refused(rule, problems=_told(error)) from None
 
 
 def _told(error: FixtureError) -> str:

@@ -7,12 +7,14 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from reseller_sandbox.core.assumptions import BadAssumption
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
+    INVALID_ENTRY,
     INVALID_PARAMETER,
     TOO_MANY_FAULTS,
     TOO_MANY_WORLDS,
@@ -21,10 +23,11 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.core.state import State
+from reseller_sandbox.fixture import added
 from reseller_sandbox.worlds import history_points, timeline
 from reseller_sandbox.worlds.credentials import Index, renewed
 from reseller_sandbox.worlds.eventlog import EventLog
-from reseller_sandbox.worlds.fixtures import Fixtures
+from reseller_sandbox.worlds.fixtures import Fixtures, usable
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.moment import Moment, to
 from reseller_sandbox.worlds.strangers import Former, Stranger, somebodys
@@ -143,8 +146,8 @@ class Engine:
                 self._take(world)
             return world
 
-    def load(self, world: World, text: str) -> Checkpoint:
-        """Let ``world`` begin again as the fixture in ``text``; answers the branch that keeps what it was.
+    def load(self, world: World, text: str | Mapping[str, Any]) -> Checkpoint:
+        """Let ``world`` begin again as a fixture says; return the branch that keeps what it was.
 
         Credentials that another world has, or can go back to, are replaced by new ones. Refuses with
         ``invalid_fixture`` and ``too_many_faults``, and then nothing has changed.
@@ -159,6 +162,24 @@ class Engine:
             state = self._with_credentials(begin.state, world.number, world, others)
             world.inherited = world.inherited.and_of(begin.state)
             return timeline.begin_again(world, replace(begin, state=state))
+
+    def add(self, world: World, section: str, key: object, entry: Mapping[str, Any]) -> None:
+        """Build an entry of a fixture's section onto ``world``; no money moves, nothing is played.
+
+        Credentials that another world has, or can go back to, are replaced by new ones. Refuses with
+        ``invalid_entry``, and then nothing has changed.
+        """
+        with world.lock, self._lock:
+            world.settle()
+            before = world.moment
+            state = usable(
+                INVALID_ENTRY,
+                lambda: added(before.state, world.now(), before.assumptions, section, key, entry),
+            )
+            new = [state.accounts[number] for number in state.accounts if number not in before.state.accounts]
+            others = {one.client_id for one in new if self._index.is_taken(one, by_other_than=world)}
+            state = self._with_credentials(state, world.number, world, others)
+            world.moment = replace(before, state=state)
 
     def drop(self, name: str) -> None:
         """Delete a world; refuses with ``unknown_world`` and ``default_world``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.powers.example import BAD, Example
 
 GONE = "unknown_record"
@@ -16,7 +18,137 @@ def _pages(operation: str) -> tuple[Example, ...]:
     return (Example(operation), *good, *bad)
 
 
+ENTRY = "invalid_entry"
+
+
+def _adding(
+    operation: str, key: dict[str, Any], usual: dict[str, Any], good: dict[str, Any], bad: dict[str, Any]
+) -> tuple[Example, ...]:
+    """What puts a record there: with everything that is ``good``, and with one thing each that is ``bad``.
+
+    ``usual`` is what it must be told; ``key`` is what it is found by.
+    """
+    return (
+        Example(operation, {**key, **usual, **good}),
+        *(Example(operation, {**key, **usual, name: value}, BAD) for name, value in bad.items()),
+    )
+
+
+_TEXT: dict[str, Any] = {"name": {}, "company": 7, "address": True, "city": [], "region": 1, "zip": 1001}
+_BAD_CARD = {**_TEXT, "country": False, "phone": 38, "fax": 38, "mail": {}}
+_CARD = {
+    **{"name": "Ann Example", "company": "Ann & Co", "address": "1 Street", "city": "Kyiv", "region": "Kyiv"},
+    **{"zip": "01001", "country": "UA", "phone": "+380.441234567", "fax": "+380.441234568"},
+    "mail": "ann.example@example.org",
+}
+_ORDER: dict[str, Any] = {
+    **{
+        "id": 900001,
+        "created": "-40d",
+        "expires": "+300d",
+        "since": "-30d",
+        "due": "+300d",
+        "retry": "never",
+    },
+    **{"arrived": "-20d", "contacts": {"tech": "A1001"}, "nameservers": ["ns1.example.net"], "customer": 501},
+    **{"privacy": True, "autorenew": True, "flags": ["client_hold"], "auth_code": "secret-code"},
+    **{"license": "", "years": 2, "registration": [], "renewals": []},
+}
+_BAD_ORDER: dict[str, Any] = {
+    **{
+        "id": 0,
+        "created": "soon",
+        "expires": 30,
+        "since": "-30",
+        "due": "later",
+        "retry": "no",
+        "arrived": 1,
+    },
+    **{"contacts": {"owner": "A1001"}, "nameservers": 7, "customer": 0, "privacy": "yes", "autorenew": 1},
+    **{
+        "flags": ["hold"],
+        "auth_code": 12,
+        "license": 12,
+        "years": 11,
+        "registration": ["x"],
+        "renewals": [0],
+    },
+}
+_ADDING = (
+    *_adding(
+        "names.add",
+        {"name": "fresh.com"},
+        {},
+        {**_ORDER, "account": "main", "stage": "active", "hosts": {"ns1": ["192.0.2.8"]}},
+        {**_BAD_ORDER, "account": 7, "stage": "overdu", "hosts": {"ns1": 7}},
+    ),
+    Example("names.add", {"name": "active.com"}, ENTRY),
+    Example("names.add", {"name": "fresh.com", "account": "nobody", "customer": 99}, ENTRY),
+    *_adding(
+        "accounts.add",
+        {"account": "shop"},
+        {"contact": {"name": "Shop Keeper"}},
+        {
+            **{"name": "shop", "client_id": 9001, "key": "k", "secret": "s", "token": "t", "currency": "EUR"},
+            **{"balance": "12.50", "reseller": False, "nameservers": ["ns1.example.net"], "revoked": ["key"]},
+        },
+        {
+            **{"name": 7, "client_id": 0, "key": 7, "secret": True, "token": [], "currency": 1, "contact": 7},
+            **{"balance": "much", "reseller": "no", "nameservers": 7, "revoked": ["secret"]},
+        },
+    ),
+    Example("accounts.add", {"account": "main", "contact": {}}, ENTRY),
+    Example("accounts.add", {"account": "shop"}, BAD),
+    *_adding(
+        "customers.add",
+        {"number": 777},
+        {},
+        {**_CARD, "account": "main", "lang": "en", "password": "secret", "post_address": "Box 1"},
+        {**_BAD_CARD, "account": 7, "lang": 7, "password": 7, "post_address": 7},
+    ),
+    Example("customers.add", {"number": 501}, ENTRY),
+    *_adding(
+        "contacts.add",
+        {"handle": "ANN-1"},
+        {},
+        {**_CARD, "account": "main", "customer": 501, "extra": {}},
+        {**_BAD_CARD, "account": 7, "customer": 0, "extra": {"passport": 7}},
+    ),
+    Example("contacts.add", {"handle": "A1001"}, ENTRY),
+    *_adding("hosts.add", {"name": "ns7.active.com"}, {}, {"ips": ["192.0.2.7"]}, {"ips": 7}),
+    Example("hosts.add", {"name": "ns7.nobodys.com", "ips": ["192.0.2.7"]}, ENTRY),
+    *_adding(
+        "transfers.add",
+        {"domain": "second.com"},
+        {"to": "other"},
+        {
+            **{"from": "main", "status": "pending", "requested": "-2d", "completes": "+3d", "charges": []},
+            "order": {"years": 2},
+        },
+        {
+            **{
+                "to": 7,
+                "from": 7,
+                "status": "over",
+                "requested": "-2",
+                "completes": "soon",
+                "charges": ["x"],
+            },
+            **{"order": {"stage": "active"}, "gaining_order": 0, "losing_order": 0},
+        },
+    ),
+    Example(
+        "transfers.add",
+        {
+            **{"domain": "second.com", "to": "other", "status": "clientRejected"},
+            **{"gaining_order": 900002, "losing_order": 900003},
+        },
+    ),
+    Example("transfers.add", {"domain": "nobodys.com", "to": "main"}, ENTRY),
+)
+
 EXAMPLES = (
+    *_ADDING,
     *_pages("names.list"),
     Example("names.list", {"account": "main", "stage": "overdue"}),
     Example("names.list", {"account": "nobody"}, "unknown_account"),

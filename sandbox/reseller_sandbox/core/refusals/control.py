@@ -64,6 +64,12 @@ WORLD_EXISTS = Rule(
 DEFAULT_WORLD = Rule(
     "default_world", Category.CONFLICT, "The default world cannot be deleted; it can be reset.", "reset it"
 )
+INVALID_ENTRY = Rule(
+    "invalid_entry",
+    Category.INVALID,
+    "The entry is not usable: {problems}.",
+    "mend the entry, of which reseller-sandbox fixture example prints every key",
+)
 INVALID_FIXTURE = Rule(
     "invalid_fixture",
     Category.INVALID,

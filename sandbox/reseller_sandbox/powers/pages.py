@@ -1,0 +1,52 @@
+"""What the looks at the registry have in common: pages, keys, and how an entry is put there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Annotated, Any, TypeVar
+
+from reseller_sandbox.core.model import OUTSIDE
+from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.core.refusals import UNKNOWN_RECORD, Refused
+from reseller_sandbox.core.values import whole
+from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.power import Power
+
+T = TypeVar("T")
+
+Limit = Annotated[int, whole(1, 1000)]
+Start = Annotated[int, whole(0, 10**9)]
+
+
+def add(power: Power, section: str, key: object, entry: Mapping[str, Any]) -> None:
+    """Build an entry of a fixture's section onto the world; refuse with ``invalid_entry``."""
+    door = here(power)
+    told = {name.removesuffix("_"): value for name, value in entry.items()}
+    door.worlds.add(door.world, section, key, told)
+
+
+def keys_of(index: Any, owner: int | None) -> Iterator[tuple[int, int]]:
+    """Return the keys of an index by account: those of ``owner``, or those of every account here."""
+    keys: Iterator[tuple[int, int]] = index.walk() if owner is None else index.beginning((owner,))
+    return (key for key in keys if key[0] != OUTSIDE or owner == OUTSIDE)
+
+
+def page(found: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], int | None]:
+    """Return ``limit`` of what was found, from ``start`` on, and where the next page starts."""
+    rows = tuple(islice(found, start, start + limit + 1))
+    return rows[:limit], start + limit if len(rows) > limit else None
+
+
+def as_kept(name: str) -> str:
+    """Return a name as the registry keeps it, or as it is where it can be none."""
+    try:
+        return normalise(name)
+    except BadName:
+        return name.lower()
+
+
+def existing(record: T | None, kind: str, key: object) -> T:
+    if record is None:
+        raise Refused(UNKNOWN_RECORD, kind=kind, key=key)
+    return record

@@ -1,0 +1,174 @@
+"""The people of the registry: accounts, customers and contacts, to look at and to put there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Unpack
+
+from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD
+from reseller_sandbox.core.terms import account_called
+from reseller_sandbox.core.values import Text
+from reseller_sandbox.fixture.accounts import AccountEntry
+from reseller_sandbox.fixture.contacts import ContactEntry
+from reseller_sandbox.fixture.customers import CustomerEntry
+from reseller_sandbox.fixture.fields import Number
+from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.pages import Limit, Start, add, existing, keys_of, page
+from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.powers.registry_records import (
+    AccountRecord,
+    ContactRecord,
+    CustomerRecord,
+    account_record,
+    accounts_here,
+    contact_record,
+    customer_record,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountsFound:
+    """The accounts of the service."""
+
+    accounts: tuple[AccountRecord, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CustomersFound:
+    """A page of customers; ``next`` is where the following page starts, where there is one."""
+
+    customers: tuple[CustomerRecord, ...]
+    next: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ContactsFound:
+    """A page of contacts; ``next`` is where the following page starts, where there is one."""
+
+    contacts: tuple[ContactRecord, ...]
+    next: int | None
+
+
+class Accounts(Power):
+    """The accounts of the service: their money and their credentials."""
+
+    def __getitem__(self, name: str) -> AccountRecord:
+        """Return an account by its name or its client id."""
+        return self.get(name)
+
+    @look()
+    def list(self) -> AccountsFound:
+        """Return every account."""
+        state = here(self).world.present().state
+        return AccountsFound(accounts=tuple(account_record(state, one) for one in accounts_here(state)))
+
+    @look(UNKNOWN_ACCOUNT)
+    def get(self, name: Text, /) -> AccountRecord:
+        """Return one account.
+
+        Args:
+            name: Its name, or its client id.
+        """
+        state = here(self).world.present().state
+        return account_record(state, account_called(state, name))
+
+    @act(INVALID_ENTRY)
+    def add(self, account: Text, /, **entry: Unpack[AccountEntry]) -> AccountRecord:
+        """Open an account with its credentials and its money, as a fixture would.
+
+        Args:
+            account: Its name.
+        """
+        add(self, "accounts", account, entry)
+        return self.get(entry.get("name", account))
+
+
+class Customers(Power):
+    """The end clients of the accounts."""
+
+    def __getitem__(self, number: int) -> CustomerRecord:
+        """Return the customer of that id."""
+        return self.get(number)
+
+    @look(UNKNOWN_ACCOUNT)
+    def list(
+        self, *, account: Text | None = None, mail: Text | None = None, limit: Limit = 100, start: Start = 0
+    ) -> CustomersFound:
+        """Return a page of the customers, those of one account after another.
+
+        Args:
+            account: Whose customers they are.
+            mail: The mail that one has.
+            limit: How many to list.
+            start: Where the page starts, as the page before has said.
+        """
+        state = here(self).world.present().state
+        owner = account_called(state, account).client_id if account is not None else None
+        found = (state.customers[number] for _, number in keys_of(state.customers_of_account, owner))
+        meant = (one for one in found if mail is None or one.card.mail.lower() == mail.lower())
+        rows, following = page(meant, limit, start)
+        shown = tuple(customer_record(state, one) for one in rows)
+        return CustomersFound(customers=shown, next=following)
+
+    @look(UNKNOWN_RECORD)
+    def get(self, number: Number, /) -> CustomerRecord:
+        """Return one customer.
+
+        Args:
+            number: The customer's id.
+        """
+        state = here(self).world.present().state
+        return customer_record(state, existing(state.customers.get(number), "customer", number))
+
+    @act(INVALID_ENTRY)
+    def add(self, number: Number, /, **entry: Unpack[CustomerEntry]) -> CustomerRecord:
+        """Put a customer into the registry, as a fixture would.
+
+        Args:
+            number: The customer's id.
+        """
+        add(self, "customers", number, entry)
+        return self.get(number)
+
+
+class Contacts(Power):
+    """The contacts of names, under their handles."""
+
+    def __getitem__(self, handle: str) -> ContactRecord:
+        """Return the contact under that handle."""
+        return self.get(handle)
+
+    @look(UNKNOWN_ACCOUNT)
+    def list(self, *, account: Text | None = None, limit: Limit = 100, start: Start = 0) -> ContactsFound:
+        """Return a page of the contacts, by handle.
+
+        Args:
+            account: Whose contacts they are.
+            limit: How many to list.
+            start: Where the page starts, as the page before has said.
+        """
+        state = here(self).world.present().state
+        owner = account_called(state, account).client_id if account is not None else None
+        found = (state.contacts[handle] for handle in sorted(state.contacts))
+        rows, following = page((one for one in found if owner in (None, one.account)), limit, start)
+        return ContactsFound(contacts=tuple(contact_record(state, one) for one in rows), next=following)
+
+    @look(UNKNOWN_RECORD)
+    def get(self, handle: Text, /) -> ContactRecord:
+        """Return one contact.
+
+        Args:
+            handle: The contact's handle.
+        """
+        state = here(self).world.present().state
+        return contact_record(state, existing(state.contacts.get(handle), "contact", handle))
+
+    @act(INVALID_ENTRY)
+    def add(self, handle: Text, /, **entry: Unpack[ContactEntry]) -> ContactRecord:
+        """Put a contact into the registry, as a fixture would.
+
+        Args:
+            handle: The contact's handle.
+        """
+        add(self, "contacts", handle, entry)
+        return self.get(handle)
