@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from reseller_sandbox.core.model import CARD_FIELDS
 from tests.powers.example import BAD, Example
 
 GONE = "unknown_record"
@@ -34,56 +35,36 @@ def _adding(
     )
 
 
-_TEXT: dict[str, Any] = {"name": {}, "company": 7, "address": True, "city": [], "region": 1, "zip": 1001}
-_BAD_CARD = {**_TEXT, "country": False, "phone": 38, "fax": 38, "mail": {}}
+#: No text may hold it.
+BELL = "\x07"
+_BAD_CARD = dict.fromkeys(CARD_FIELDS, BELL)
 _CARD = {
     **{"name": "Ann Example", "company": "Ann & Co", "address": "1 Street", "city": "Kyiv", "region": "Kyiv"},
     **{"zip": "01001", "country": "UA", "phone": "+380.441234567", "fax": "+380.441234568"},
     "mail": "ann.example@example.org",
 }
 _ORDER: dict[str, Any] = {
-    **{
-        "id": 900001,
-        "created": "-40d",
-        "expires": "+300d",
-        "since": "-30d",
-        "due": "+300d",
-        "retry": "never",
-    },
-    **{"arrived": "-20d", "contacts": {"tech": "A1001"}, "nameservers": ["ns1.example.net"], "customer": 501},
-    **{"privacy": True, "autorenew": True, "flags": ["client_hold"], "auth_code": "secret-code"},
-    **{"license": "", "years": 2, "registration": [], "renewals": []},
+    **{"id": 900001, "created": "-40d", "expires": "+300d", "since": "-30d", "due": "+300d"},
+    **{"retry": "never", "arrived": "-20d", "contacts": {"tech": "A1001"}, "customer": 501},
+    **{"nameservers": ["ns1.example.net"], "privacy": True, "autorenew": True, "flags": ["client_hold"]},
+    **{"auth_code": "secret-code", "license": "L1", "years": 2, "registration": [], "renewals": []},
 }
 _BAD_ORDER: dict[str, Any] = {
-    **{
-        "id": 0,
-        "created": "soon",
-        "expires": 30,
-        "since": "-30",
-        "due": "later",
-        "retry": "no",
-        "arrived": 1,
-    },
-    **{"contacts": {"owner": "A1001"}, "nameservers": 7, "customer": 0, "privacy": "yes", "autorenew": 1},
-    **{
-        "flags": ["hold"],
-        "auth_code": 12,
-        "license": 12,
-        "years": 11,
-        "registration": ["x"],
-        "renewals": [0],
-    },
+    **dict.fromkeys(("created", "expires", "since", "due", "retry", "arrived"), "soon"),
+    **{"id": 0, "contacts": {"owner": "A1001"}, "nameservers": 7, "customer": 0, "privacy": "yes"},
+    **{"autorenew": 1, "flags": ["hold"], "auth_code": BELL, "license": BELL, "years": 11},
+    **{"registration": ["x"], "renewals": [0]},
 }
 _ADDING = (
     *_adding(
         "names.add",
-        {"name": "fresh.com"},
+        {"name": "added.com"},
         {},
         {**_ORDER, "account": "main", "stage": "active", "hosts": {"ns1": ["192.0.2.8"]}},
-        {**_BAD_ORDER, "account": 7, "stage": "overdu", "hosts": {"ns1": 7}},
+        {**_BAD_ORDER, "account": BELL, "stage": "overdu", "hosts": {"ns1": 7}},
     ),
     Example("names.add", {"name": "active.com"}, ENTRY),
-    Example("names.add", {"name": "fresh.com", "account": "nobody", "customer": 99}, ENTRY),
+    Example("names.add", {"name": "added.com", "account": "nobody", "customer": 99}, ENTRY),
     *_adding(
         "accounts.add",
         {"account": "shop"},
@@ -93,7 +74,8 @@ _ADDING = (
             **{"balance": "12.50", "reseller": False, "nameservers": ["ns1.example.net"], "revoked": ["key"]},
         },
         {
-            **{"name": 7, "client_id": 0, "key": 7, "secret": True, "token": [], "currency": 1, "contact": 7},
+            **dict.fromkeys(("name", "key", "secret", "token", "currency"), BELL),
+            **{"client_id": 0, "contact": BELL},
             **{"balance": "much", "reseller": "no", "nameservers": 7, "revoked": ["secret"]},
         },
     ),
@@ -104,7 +86,7 @@ _ADDING = (
         {"number": 777},
         {},
         {**_CARD, "account": "main", "lang": "en", "password": "secret", "post_address": "Box 1"},
-        {**_BAD_CARD, "account": 7, "lang": 7, "password": 7, "post_address": 7},
+        {**_BAD_CARD, **dict.fromkeys(("account", "lang", "password", "post_address"), BELL)},
     ),
     Example("customers.add", {"number": 501}, ENTRY),
     *_adding(
@@ -112,7 +94,7 @@ _ADDING = (
         {"handle": "ANN-1"},
         {},
         {**_CARD, "account": "main", "customer": 501, "extra": {}},
-        {**_BAD_CARD, "account": 7, "customer": 0, "extra": {"passport": 7}},
+        {**_BAD_CARD, "account": BELL, "customer": 0, "extra": {"passport": 7}},
     ),
     Example("contacts.add", {"handle": "A1001"}, ENTRY),
     *_adding("hosts.add", {"name": "ns7.active.com"}, {}, {"ips": ["192.0.2.7"]}, {"ips": 7}),
@@ -127,8 +109,8 @@ _ADDING = (
         },
         {
             **{
-                "to": 7,
-                "from": 7,
+                "to": BELL,
+                "from": BELL,
                 "status": "over",
                 "requested": "-2",
                 "completes": "soon",
