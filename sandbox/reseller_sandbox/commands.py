@@ -6,6 +6,7 @@ Each is a call of a running server; what it takes and what it says of it is the 
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.options import Options, flagged
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Operation
-from reseller_sandbox.remote import There, Unreachable
+from reseller_sandbox.remote import FollowedThere, There, Unreachable
 from reseller_sandbox.settings import ServerSettings
 from reseller_sandbox.web.routes import spoken
 
@@ -75,6 +76,9 @@ def _command(operation: Operation) -> click.Command:
         where = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
         door = There(where, world or "", server.get("control_token"))
         try:
+            if operation.sort == "stream":
+                _follow(door.carry_out(operation, _given(operation, words)), as_json)
+                return
             answer = door.answer(operation, _given(operation, words))
         except Refused as refused:
             give_up(refused.message, REFUSED)
@@ -147,6 +151,17 @@ def _file(path: str) -> str:
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeError) as problem:
         raise click.UsageError(f"{path} cannot be read: {problem}") from None
+
+
+def _follow(following: FollowedThere, as_json: bool) -> None:
+    """Print each thing on a line of its own as it comes, until the server or the keyboard ends it."""
+    missed = 0
+    with following, suppress(KeyboardInterrupt, StopIteration):
+        while True:
+            say(json.dumps(following.data(), ensure_ascii=False) if as_json else next(following).told)
+            if following.missed > missed:
+                missed = following.missed
+                click.echo(f"{missed} were missed so far: they came too fast", err=True)
 
 
 def _print(answer: Any, as_json: bool) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from contextlib import suppress
+from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
+from socket import SHUT_RDWR
 from threading import RLock
 from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
@@ -12,6 +14,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.refusals import Refused, Rule
+from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.web.routes import method_of, path_of
 
@@ -66,10 +69,32 @@ class There:
         """Return what ``operation`` answers there, as the record that it is here."""
         from reseller_sandbox.web.records import loaded  # the command line has no use for records
 
+        if operation.sort == "stream":
+            return FollowedThere(self, operation, given)
         return loaded(operation.result, self.answer(operation, given))
 
     def answer(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return what ``operation`` answers there, as JSON; raise ``Refused`` as it would here."""
+        return self._call(*self._asked(operation, given))
+
+    def open(self, operation: Operation, given: Mapping[str, Any]) -> tuple[HTTPConnection, HTTPResponse]:
+        """Ask for a stream, on a connection of its own; raise ``Refused`` as it would here."""
+        method, path, body = self._asked(operation, given)
+        connection = self._made()
+        try:
+            response = self._sent(connection, method, path, body)
+            if response.status >= 400:
+                self._read(response.status, response.read())
+        except (OSError, HTTPException) as problem:
+            connection.close()
+            raise self._away(problem) from None
+        except Refused:
+            connection.close()
+            raise
+        return connection, response
+
+    def _asked(self, operation: Operation, given: Mapping[str, Any]) -> tuple[str, str, bytes]:
+        """Return method, path and body of the request that stands for a call."""
         told = operation.read(given)
         written = operation.written(told)
         placed = {one.name: written.pop(one.name) for one in operation.parameters if one.place == "segment"}
@@ -79,33 +104,41 @@ class There:
         method = method_of(operation)
         if method == "GET":
             query = urlencode({name: _word(value) for name, value in written.items()})
-            return self._call(method, f"{path}?{query}" if query else path, b"")
-        return self._call(method, path, json.dumps(written).encode())
+            return method, f"{path}?{query}" if query else path, b""
+        return method, path, json.dumps(written).encode()
 
-    def _call(self, method: str, path: str, body: bytes) -> Any:
+    def _sent(self, connection: HTTPConnection, method: str, path: str, body: bytes) -> HTTPResponse:
         prefix = f"/_worlds/{quote(self.world, safe='')}" if self.world else ""
         headers = {"Content-Type": "application/json"} if body else {}
         if self._token is not None:
             headers["X-Sandbox-Token"] = self._token
+        connection.request(method, prefix + path, body, headers)
+        return connection.getresponse()
+
+    def _away(self, problem: Exception) -> Unreachable:
+        reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+        return Unreachable(f"no sandbox answers at {self.url}: {reason}")
+
+    def _call(self, method: str, path: str, body: bytes) -> Any:
         with self._lock:
             try:
-                connection = self._connected()
-                connection.request(method, prefix + path, body, headers)
-                response = connection.getresponse()
+                response = self._sent(self._connected(), method, path, body)
                 status, content = response.status, response.read()
             except (OSError, HTTPException) as problem:
                 self.close()
-                reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
-                raise Unreachable(f"no sandbox answers at {self.url}: {reason}") from None
+                raise self._away(problem) from None
             self._used = stopwatch()
         return self._read(status, content)
 
     def _connected(self) -> HTTPConnection:
         if self._connection is None or stopwatch() - self._used > _FRESH:
             self.close()
-            kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
-            self._connection = kind(self._parts.netloc, timeout=self._timeout)
+            self._connection = self._made()
         return self._connection
+
+    def _made(self) -> HTTPConnection:
+        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
+        return kind(self._parts.netloc, timeout=self._timeout)
 
     def _read(self, status: int, content: bytes) -> Any:
         try:
@@ -128,6 +161,68 @@ class There:
 
     def __del__(self) -> None:
         if self._connection is not None:
+            self._connection.close()
+
+
+class FollowedThere(Following[Any]):
+    """What happens in a world of a server elsewhere.
+
+    Raises ``Unreachable`` where the connection breaks; told ``since`` the mark of the last record that came,
+    the method goes on after that.
+    """
+
+    def __init__(self, door: There, operation: Operation, given: Mapping[str, Any]) -> None:
+        self._door = door
+        self._operation = operation
+        self._connection, self._response = door.open(operation, given)
+        self._socket = self._connection.sock
+        self._closed = False
+
+    def __next__(self) -> Any:
+        """Return the next record; raise StopIteration when the server says that it was the last."""
+        from reseller_sandbox.web.records import loaded
+
+        return loaded(self._operation.result, self.data())
+
+    def data(self) -> Any:
+        """Return what the next record is as JSON; raise StopIteration after the last."""
+        kind, data = "", ""
+        while not self._closed:
+            line = self._line()
+            name, _, value = line.partition(": ")
+            if name == "event":
+                kind = value
+            elif name == "data":
+                data = value
+            elif not line and kind == "end":
+                self.close()
+            elif not line and kind == "missed":
+                self.missed, kind, data = int(json.loads(data)["missed"]), "", ""
+            elif not line and data:
+                return json.loads(data)
+        raise StopIteration
+
+    def _line(self) -> str:
+        """Return the next line; nothing after ``close``."""
+        try:
+            line = self._response.readline()
+        except (OSError, HTTPException, ValueError, AttributeError) as problem:
+            if self._closed:
+                return ""
+            self.close()
+            raise Unreachable(f"what was followed at {self._door.url} has broken off: {problem}") from None
+        if not line and not self._closed:
+            self.close()
+            raise Unreachable(f"what was followed at {self._door.url} has broken off")
+        return line.decode("utf-8").rstrip("\r\n")
+
+    def close(self) -> None:
+        """Follow no longer."""
+        if not self._closed:
+            self._closed = True
+            with suppress(OSError, AttributeError):
+                self._socket.shutdown(SHUT_RDWR)  # which wakes whoever waits for a line
+            self._response.close()
             self._connection.close()
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from reseller_sandbox.control import documents, rows
 from reseller_sandbox.control.call import ControlCall, Nothing
+from reseller_sandbox.control.events import EventStream
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, PLAIN, Refused, Rule
@@ -57,7 +58,10 @@ class Control:
 
     def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:  # noqa: ARG002
         """The query and the body, read by the endpoint's schemas, and what stands in the path."""
-        found = load(endpoint.query, dict(incoming.query)) if endpoint.query is not None else {}
+        query = dict(incoming.query)
+        if endpoint.streams and (mark := incoming.headers.get("Last-Event-ID")):
+            query["since"] = mark  # what a browser says when it comes again
+        found = load(endpoint.query, query) if endpoint.query is not None else {}
         body = read_object(incoming.body) if incoming.method != "GET" else {}
         found |= load(endpoint.body, body) if endpoint.body is not None else {}
         return incoming.arguments | found
@@ -76,6 +80,9 @@ class Control:
 
     def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming, world: World) -> Answer:  # noqa: ARG002
         """The result through the endpoint's schema."""
+        if endpoint.streams:
+            incoming.headers_out["Cache-Control"] = "no-store"
+            return Answer(endpoint.status, EventStream(result), EventStream.content_type)
         return Answer(endpoint.status, endpoint.answer.dump(result))
 
     def refuse(

@@ -68,6 +68,7 @@ def _row(operation: Operation) -> Endpoint:
         refuses=(*((MALFORMED_BODY,) if method != "GET" else ()), INVALID_PARAMETER, *operation.refuses),
         status=status_of(operation),
         lengthy_from=0 if operation.long else None,
+        streams=operation.sort == "stream",
         query=asked if method == "GET" else None,
         body=None if method == "GET" else asked,
     )

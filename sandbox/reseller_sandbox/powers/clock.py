@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Annotated, Any, Literal, Required, TypedDict
 
 from reseller_sandbox.core import events
-from reseller_sandbox.core.clock import later
+from reseller_sandbox.core.clock import later, wire
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import OUTSIDE, Order, Stage
 from reseller_sandbox.core.names import to_unicode
@@ -26,10 +26,13 @@ from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.terms import account_called
 from reseller_sandbox.core.values import Instant, Length, Switch, Text, by_key, choice, either, whole
 from reseller_sandbox.core.zones import parse_name
+from reseller_sandbox.powers.events import followed
+from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.powers.power import Power, act, look, stream
 from reseller_sandbox.powers.records import Fired, fired
 from reseller_sandbox.worlds import Moment, World
+from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.moment import BY_ITSELF, Journey, to_next_due, until_event, until_stage
 from reseller_sandbox.worlds.moment import to as travel_to
 
@@ -90,6 +93,29 @@ class Coming:
     now: datetime
     total: int
     due: tuple[Fired, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tick(Shows):
+    """What the clock shows after it was moved, stopped or let run, or when something came due.
+
+    ``number`` and ``name`` are those of the event, ``happening`` is what came due.
+    """
+
+    number: int
+    name: str
+    happening: Fired | None
+
+    @property
+    def mark(self) -> int:
+        """What ``since`` is told, to go on after it."""
+        return self.number
+
+    @property
+    def told(self) -> str:
+        """The tick in a line for people who watch."""
+        about = f" {self.happening.subject}" if self.happening is not None else ""
+        return f"{wire(self.now)} {'frozen' if self.frozen else 'running'} {self.name}{about}"
 
 
 class Clock(Power):
@@ -170,6 +196,31 @@ class Clock(Power):
         coming = [happening for due in islice(known, limit) for happening in _foreseen(moment, due)]
         total = len(moment.state.calendar)
         return Coming(now=moment.clock.now(), total=total, due=fired(moment.state, coming))
+
+    @stream()
+    def watch(self, *, since: Annotated[int, whole(0, 10**15)] | None = None) -> Following[Tick]:
+        """Yield what the clock shows when it is moved, stopped or let run, and when something comes due.
+
+        Args:
+            since: Begin with what came after the event of this number, as far as it is still known.
+        """
+        world = here(self).world
+        return followed(world, lambda event: _tick(world, event), since)
+
+
+def _tick(world: World, event: Event) -> Tick | None:
+    """Return what an event is to the clock, or None where it is nothing to it."""
+    changed = {name: after for name, _, after in event.changed if name.startswith("clock.")}
+    if event.happening is None and not changed:
+        return None
+    happened = fired(world.state, [event.happening] if event.happening is not None else [])
+    return Tick(
+        now=changed.get("clock.now", event.at),
+        frozen=changed.get("clock.frozen", world.clock.frozen),
+        number=event.number,
+        name=event.name,
+        happening=happened[0] if happened else None,
+    )
 
 
 def _shows(world: World) -> Shows:

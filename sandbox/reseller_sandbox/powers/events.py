@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
+from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.refusals import INVALID_NAME
 from reseller_sandbox.core.state import State
 from reseller_sandbox.core.values import Text, choice, whole
 from reseller_sandbox.core.zones import parse_name
+from reseller_sandbox.powers.following import Followed, Following
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.power import Power, look
+from reseller_sandbox.powers.power import Power, look, stream
 from reseller_sandbox.powers.records import Fired, Setting, fired, settings_of
 from reseller_sandbox.worlds import Entry, World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.plain import plain
+
+Sort = Annotated[str, choice("request", "control", "time", "plan")]
+
+T = TypeVar("T")
 
 #: How many events are listed at the most, and where nobody says.
 MOST, LISTED = 500, 100
@@ -44,6 +50,18 @@ class Logged:
     changed: tuple[Setting, ...]
     effect: Mapping[str, Any]
 
+    @property
+    def mark(self) -> int:
+        """What ``since`` is told, to go on after it."""
+        return self.number
+
+    @property
+    def told(self) -> str:
+        """The event in a line for people who watch."""
+        about = f" {self.happening.subject}" if self.happening is not None else ""
+        told = ", ".join(f"{name}={value}" for name, value in {**self.given, **self.effect}.items())
+        return f"{wire(self.at)} {self.number} {self.kind} {self.name}{about}" + (f": {told}" if told else "")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventsFound:
@@ -65,7 +83,7 @@ class Events(Power):
     def find(
         self,
         *,
-        kind: Annotated[str, choice("request", "control", "time", "plan")] | None = None,
+        kind: Sort | None = None,
         name: Text | None = None,
         domain: Text | None = None,
         since: Annotated[int, whole(0, 10**15)] = 0,
@@ -87,7 +105,7 @@ class Events(Power):
         """
         world = here(self).world
         world.settle()
-        about = parse_name(domain) if domain is not None else None
+        meant = _meant(kind, name, domain)
         log = world.moment.log
         known = _all(world)
         found = [
@@ -95,15 +113,60 @@ class Events(Power):
             for event in known
             if event.number > since
             and (before is None or event.number < before)
-            and kind in (None, event.kind)
             and cause in (None, event.cause)
-            and (name is None or fnmatchcase(event.name, name))
-            and (about is None or about in _domains(event))
+            and meant(event)
         ]
         state = world.state
         listed = tuple(_shown(event, state) for event in found[max(len(found) - limit, 0) :])
         dropped = log.dropped + world.journal.dropped
         return EventsFound(events=listed, matching=len(found), kept=len(known), dropped=dropped)
+
+    @stream(INVALID_NAME)
+    def follow(
+        self,
+        *,
+        kind: Sort | None = None,
+        name: Text | None = None,
+        domain: Text | None = None,
+        since: Annotated[int, whole(0, 10**15)] | None = None,
+    ) -> Following[Logged]:
+        """Yield each event that is meant as it happens.
+
+        Args:
+            kind: Only requests, control calls, what time does, or plans that strike.
+            name: A pattern, with ``*`` and ``?``, of operations and events.
+            domain: Only what is about this name.
+            since: Begin with what came after the event of this number, as far as it is still known.
+        """
+        world, meant = here(self).world, _meant(kind, name, domain)
+        return followed(world, lambda event: _shown(event, world.state) if meant(event) else None, since)
+
+
+def followed(world: World, show: Callable[[Event], T | None], since: int | None) -> Followed[T]:
+    """Return what ``show`` makes of events as they happen, after those since the event of a number."""
+    with world.lock:
+        world.settle()
+        follower, entries = world.journal.follow()
+        known = sorted([*map(_request, entries), *world.moment.log.events], key=lambda event: event.number)
+    past = (show(event) for event in known if since is not None and event.number > since)
+    return Followed(
+        follower,
+        lambda one: show(_request(one) if isinstance(one, Entry) else one),
+        [shown for shown in past if shown is not None],
+    )
+
+
+def _meant(kind: str | None, name: str | None, domain: str | None) -> Callable[[Event], bool]:
+    about = parse_name(domain) if domain is not None else None
+
+    def meant(event: Event) -> bool:
+        return (
+            kind in (None, event.kind)
+            and (name is None or fnmatchcase(event.name, name))
+            and (about is None or about in _domains(event))
+        )
+
+    return meant
 
 
 def _all(world: World) -> list[Event]:

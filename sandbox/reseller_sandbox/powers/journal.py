@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Unpack
 
 from reseller_sandbox.core.matching import Match
@@ -11,6 +11,7 @@ from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_REQUEST, R
 from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.values import Text, listed, whole
 from reseller_sandbox.core.words import read_match
+from reseller_sandbox.powers.following import Followed, Following
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.journal_records import (
     RequestLine,
@@ -20,8 +21,8 @@ from reseller_sandbox.powers.journal_records import (
     request_record,
 )
 from reseller_sandbox.powers.matching import Matching, Wanted
-from reseller_sandbox.powers.power import Power, act, look
-from reseller_sandbox.worlds import plain, verify
+from reseller_sandbox.powers.power import Power, act, look, stream
+from reseller_sandbox.worlds import Entry, plain, verify
 from reseller_sandbox.worlds.verify import Verdict
 
 #: How many requests are listed at the most, and where nobody says.
@@ -124,6 +125,20 @@ class Journal(Power):
             request: The request's name, such as ``r12``.
         """
         return request_record(here(self).world.journal.get(request))
+
+    @stream()
+    def follow(self, **match: Unpack[Matching]) -> Following[RequestLine]:
+        """Yield each request that is meant, in one line, as it comes.
+
+        With ``since`` those that came after that go first, as far as the journal still has them.
+        """
+        wanted = _read(self, match, "")
+        live = replace(wanted, since=None)
+        follower, entries = here(self).world.journal.follow()
+        past = [request_line(entry) for entry in entries if wanted(entry)] if "since" in match else ()
+        return Followed(
+            follower, lambda one: request_line(one) if isinstance(one, Entry) and live(one) else None, past
+        )
 
     @act()
     def clear(self) -> Cleared:

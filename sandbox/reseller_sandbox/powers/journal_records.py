@@ -53,6 +53,11 @@ class RequestLine:
         )
 
     @property
+    def mark(self) -> str:
+        """What ``since`` is told, to go on after it."""
+        return self.id
+
+    @property
     def told(self) -> str:
         """The request in a line for people who watch, with its time, its refusal and its money."""
         paid = f", {money.write(-self.charged)}" if self.charged else ""

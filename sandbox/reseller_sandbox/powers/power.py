@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
 from keyword import iskeyword
-from typing import Any, ClassVar, Literal, Protocol, Self, TypeVar, cast, get_type_hints, runtime_checkable
+from typing import (
+    Any,
+    ClassVar,
+    Literal,
+    Protocol,
+    Self,
+    TypeVar,
+    cast,
+    get_args,
+    get_type_hints,
+    runtime_checkable,
+)
 
 from reseller_sandbox.core.docstrings import told_of, without_arguments
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
@@ -71,8 +82,9 @@ class Operation:
 
     @cached_property
     def result(self) -> Any:
-        """The type of what it answers."""
-        return get_type_hints(self.body)["return"]
+        """The type of what it answers, or of each thing that it yields."""
+        returned = get_type_hints(self.body)["return"]
+        return get_args(returned)[0] if self.sort == "stream" else returned
 
     @property
     def description(self) -> str:
@@ -152,7 +164,11 @@ def act(*refuses: Rule, long: bool = False) -> Callable[[F], F]:
 
 
 def stream(*refuses: Rule) -> Callable[[F], F]:
-    """Declare a method that yields what happens as it happens, and None now and then when nothing does."""
+    """Declare a method that returns a ``Following``: what happens, as it happens.
+
+    Each record has a ``mark``; told ``since`` that, the method begins with what came after it. ``told`` is
+    the record in a line for people.
+    """
     return _declare("stream", refuses, long=False)
 
 

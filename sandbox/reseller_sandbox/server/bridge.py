@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
 import sys
 import traceback
@@ -24,9 +25,11 @@ from reseller_sandbox.server.delivery import (
     ENV_HOSTS,
     ENV_NOTE,
     ENV_SERVED,
+    ENV_STREAM,
     ENV_TOO_LARGE,
     Again,
     Delivery,
+    Stream,
 )
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import Problem
@@ -83,7 +86,10 @@ class Bridge:
             answer = await self._answer(environ, wire)
             if ENV_TOO_LARGE in environ:
                 answer = answer.closing()
-            await self._deliver(answer, environ.get(ENV_DELIVERY) or PLAIN, wire)
+            if (stream := environ.get(ENV_STREAM)) is not None:
+                await self._follow(answer, stream, wire)
+            else:
+                await self._deliver(answer, environ.get(ENV_DELIVERY) or PLAIN, wire)
             self._log(environ, answer, began)
         except Gone:
             if (
@@ -173,6 +179,16 @@ class Bridge:
                 await wire.carry(answer, delivery)
         except asyncio.CancelledError:
             await wire.drop()
+
+    async def _follow(self, answer: Answer, stream: Stream, wire: Wire) -> None:
+        """Send what comes of ``stream`` until it ends, the client leaves or the server stops."""
+        try:
+            with self._holding(math.inf):
+                await wire.follow(answer, stream)
+        except asyncio.CancelledError:
+            await wire.finish(stream.end())
+        finally:
+            stream.close()
 
     @contextmanager
     def _holding(self, seconds: float) -> Iterator[None]:

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from http.client import BadStatusLine
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -29,6 +29,8 @@ ENV_HOSTS = "sandbox.hosts"
 ENV_DELIVERY = "sandbox.delivery"
 #: Set by the application: an ``Again``, with which it wants to be called again.
 ENV_AGAIN = "sandbox.again"
+#: Set by the application: a ``Stream``, which follows the head of its answer.
+ENV_STREAM = "sandbox.stream"
 #: Set by the application: a few words on the request for the request log.
 ENV_NOTE = "sandbox.note"
 
@@ -121,6 +123,31 @@ class Again:
     held: Any = None
     aside: bool = False
     when: Callable[[Callable[[], None]], None] | None = None
+
+
+@runtime_checkable
+class Stream(Protocol):
+    """An answer that goes on: pieces of it as they are there, until it has ended."""
+
+    def piece(self) -> bytes:
+        """Return what there is to send by now, which may be nothing."""
+
+    def end(self) -> bytes:
+        """Return what says that no more will be sent."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether no more will come."""
+
+    @property
+    def pause(self) -> float:
+        """How many seconds to leave between two pieces."""
+
+    def when_news(self, call: Callable[[], None]) -> None:
+        """Have ``call`` called, from any thread, when there is something to send again."""
+
+    def close(self) -> None:
+        """Forget whoever reads it."""
 
 
 def delivering(app: WSGIApplication) -> WSGIApplication:

@@ -19,13 +19,16 @@ if sys.platform == "linux":
     import fcntl
     import termios
 
-from reseller_sandbox.server.delivery import Close, Delivery, Garbage, Hang, Reset, Truncate, pieces
+from reseller_sandbox.server.delivery import Close, Delivery, Garbage, Hang, Reset, Stream, Truncate, pieces
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
 
 #: SO_LINGER on, for no time at all: closing such a socket sends a RST. Windows has shorts for ints.
 LINGER_NOT = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
+
+#: After how many seconds without news a follower is told that the server is still there.
+HEARTBEAT = 15.0
 
 #: How much of a body that nobody will read is taken off the client, and for how long.
 SPILL_BYTES = 16 << 20
@@ -85,6 +88,44 @@ class Wire:
                 await self._close()
             case Reset():
                 await self._reset()
+
+    async def follow(self, answer: Answer, stream: Stream) -> None:
+        """Send the head of ``answer`` and then what comes of ``stream``, while there is a client."""
+        loop, news = asyncio.get_running_loop(), asyncio.Event()
+
+        def call() -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(news.set)
+
+        stream.when_news(call)
+        headers = [header for header in answer.headers if header[0] != b"content-length"]
+        await self.send({"type": "http.response.start", "status": answer.status, "headers": headers})
+        left = asyncio.ensure_future(self.left())
+        left.add_done_callback(lambda _: news.set())
+        try:
+            while not left.done():
+                news.clear()
+                ended, piece = stream.ended, stream.piece()
+                if piece:
+                    await self.send({"type": "http.response.body", "body": piece, "more_body": True})
+                if ended:
+                    break
+                await asyncio.sleep(stream.pause)
+                try:
+                    async with asyncio.timeout(HEARTBEAT):
+                        await news.wait()
+                except TimeoutError:
+                    await self.send({"type": "http.response.body", "body": b": here\n\n", "more_body": True})
+        finally:
+            left.cancel()
+        await self.send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def finish(self, last: bytes) -> None:
+        """End an answer that goes on with ``last``, or at once where the client does not read."""
+        if unsent(self._transport, self._tcp):
+            await self.drop()
+        else:
+            await self.send({"type": "http.response.body", "body": last, "more_body": False})
 
     async def drop(self) -> None:
         """End the connection now, sent or not sent."""

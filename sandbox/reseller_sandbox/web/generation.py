@@ -88,7 +88,7 @@ class Endpoint:
 
     ``path`` is the schema of placeholders that are more than text. ``refuses`` is in the order in which
     the checks are made. ``handle``'s docstring is the operation's description. ``only_reads`` is the mark
-    of one that changes nothing though it is no GET.
+    of one that changes nothing though it is no GET, ``streams`` that of one whose answer goes on.
     """
 
     id: str
@@ -103,6 +103,7 @@ class Endpoint:
     lengthy_from: int | None = None
     status: int = 200
     only_reads: bool = False
+    streams: bool = False
 
     @property
     def reads(self) -> bool:

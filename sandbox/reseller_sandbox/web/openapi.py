@@ -48,7 +48,7 @@ def _operation(generation: Generation, endpoint: Endpoint, path: str) -> dict[st
         "operationId": endpoint.id + suffix,
         "summary": summary,
         "parameters": _parameters(endpoint, path),
-        "responses": {str(endpoint.status): _content("Done.", endpoint.answer)},
+        "responses": {str(endpoint.status): _content(*_SORTS[endpoint.streams], endpoint.answer)},
     }
     if rest.strip():
         operation["description"] = rest.strip()
@@ -66,8 +66,15 @@ def _operation(generation: Generation, endpoint: Endpoint, path: str) -> dict[st
     return operation
 
 
-def _content(description: str, schema: Schema) -> dict[str, Any]:
-    return {"description": description, "content": {"application/json": {"schema": schema}}}
+#: What an answer is, and in which form it comes: whole, or as events that go on.
+_SORTS = {
+    False: ("Done.", "application/json"),
+    True: ("Events that go on, each with such data; heartbeats in between.", "text/event-stream"),
+}
+
+
+def _content(description: str, form: str, schema: Schema) -> dict[str, Any]:
+    return {"description": description, "content": {form: {"schema": schema}}}
 
 
 def _parameters(endpoint: Endpoint, path: str) -> list[dict[str, Any]]:

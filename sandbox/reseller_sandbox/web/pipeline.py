@@ -25,7 +25,15 @@ from reseller_sandbox.core.refusals import (
     UNREADABLE_REQUEST,
     Refused,
 )
-from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_NOTE, ENV_SERVED, ENV_TOO_LARGE, Again
+from reseller_sandbox.server.delivery import (
+    ENV_AGAIN,
+    ENV_NOTE,
+    ENV_SERVED,
+    ENV_STREAM,
+    ENV_TOO_LARGE,
+    Again,
+    Stream,
+)
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.web import strikes
 from reseller_sandbox.web.exchange import Exchange
@@ -184,7 +192,7 @@ class Pipeline:
 
     def _finish(self, exchange: Exchange, answer: Answer) -> Response:
         """The answer as HTTP, once it stands in the journal."""
-        body = content(answer)
+        body = b"" if isinstance(answer.body, Stream) else content(answer)
         headers = {"Date": format_date_time((exchange.world or self.worlds.default).now().timestamp())}
         if exchange.world is not None:
             assumed = named(exchange.world.assumptions, exchange.incoming.assumed)
@@ -195,6 +203,12 @@ class Pipeline:
         if exchange.refused is not None and exchange.refused.rule is BODY_TOO_LARGE:
             headers["Connection"] = "close"
         request.environ[ENV_NOTE] = exchange.note
+        if isinstance(answer.body, Stream):
+            if request.environ.get(ENV_SERVED):
+                request.environ[ENV_STREAM] = answer.body
+            else:  # nobody waits for more: what there is, and no end
+                body = answer.body.piece()
+                answer.body.close()
         content_type = answer.content_type or exchange.generation.content_type
         return Response(body, answer.status or UNANSWERED, headers, content_type=content_type)
 

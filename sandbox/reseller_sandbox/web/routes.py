@@ -34,6 +34,8 @@ _WORDS = ("string", "integer", "boolean", "number")
 
 def method_of(operation: Operation) -> str:
     """Return the HTTP method: a look is a GET unless it is told objects or lists."""
+    if operation.sort == "stream":  # a browser's EventSource sends nothing else
+        return "GET"
     bare = _BARE.get(operation.name)
     if bare is not None:
         return bare

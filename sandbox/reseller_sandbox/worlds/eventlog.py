@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from rpds import Queue
@@ -97,6 +98,11 @@ class EventLog:
                 count, dropped = count - 1, dropped + 1
         number = max([self.number, *(event.number for event in events)])
         return replace(self, kept=kept, dropped=dropped, number=number)
+
+    def since(self, earlier: EventLog) -> tuple[Event, ...]:
+        """Return what has been noted since ``earlier``, from which this log has come."""
+        count = len(self.kept) + self.dropped - len(earlier.kept) - earlier.dropped
+        return tuple(islice(self.kept, max(len(self.kept) - count, 0), None)) if count > 0 else ()
 
     @property
     def events(self) -> tuple[Event, ...]:

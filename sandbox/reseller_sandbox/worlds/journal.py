@@ -18,6 +18,7 @@ from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule
 from reseller_sandbox.limits import Limits
 from reseller_sandbox.worlds import redact
+from reseller_sandbox.worlds.feed import Feed, Follower
 from reseller_sandbox.worlds.moment import Moment
 
 
@@ -127,8 +128,9 @@ class Entry:
 class Journal:
     """The latest entries, up to ``limits.journal`` of them; older ones are dropped, and counted."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, feed: Feed | None = None) -> None:
         self._limits = limits
+        self._feed = feed or Feed()
         self._entries: deque[Entry] = deque(maxlen=limits.journal)
         self._lock = threading.Lock()
         self.dropped = 0
@@ -144,6 +146,12 @@ class Journal:
                 later.append(self._entries.pop())  # threads may finish in another order than they began
             self._entries.append(entry)
             self._entries.extend(reversed(later))
+            self._feed.put((entry,))
+
+    def follow(self) -> tuple[Follower, tuple[Entry, ...]]:
+        """Return a follower of all that comes to the world from now on, and the entries before that."""
+        with self._lock:
+            return self._feed.follow(), tuple(self._entries)
 
     def get(self, name: str) -> Entry:
         """The entry of the request called ``name``; refuses with ``unknown_request``."""

@@ -280,6 +280,7 @@ class Engine:
         self._former.remember(world, self._index.held_by(world), end)
         self._index.forget(world)
         self._by_name.pop(world.name, None)
+        world.feed.end()
 
     def _reindex(self, world: World) -> None:
         with self._lock:

@@ -17,7 +17,8 @@ from reseller_sandbox.core.state import Change, Draft, State
 from reseller_sandbox.limits import Limits
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.diff import settings
-from reseller_sandbox.worlds.eventlog import Deed, Event
+from reseller_sandbox.worlds.eventlog import Deed, Event, EventLog
+from reseller_sandbox.worlds.feed import Feed
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.journal import Entry, Journal
 from reseller_sandbox.worlds.moment import Journey, Moment
@@ -68,7 +69,8 @@ class World:
             moment = replace(moment, log=replace(moment.log, limit=limits.max_events))
         self.first = self.origin = moment
         self.inherited = Inherited()
-        self.journal = Journal(limits)
+        self.feed = Feed()
+        self.journal = Journal(limits, self.feed)
         self.snapshots: dict[str, Checkpoint] = {}
         self.branches: dict[str, Checkpoint] = {}
         self.lock = Turn()
@@ -158,7 +160,8 @@ class World:
             followed = self.moment.followed()
             reached, fired = followed.settled(followed.clock.instant)
             if reached is not self.moment:
-                self.moment = reached
+                earlier, self.moment = self.moment.log, reached
+                self._tell(earlier)
             return fired
 
     @property
@@ -171,6 +174,11 @@ class World:
         """Keep the control call that is being carried out, if any, out of the event log."""
         if self.deed is not None:
             self.deed.forgotten = True
+
+    def _tell(self, earlier: EventLog) -> None:
+        """Let those who follow the world have what has been noted since ``earlier``."""
+        if self.feed.followers:
+            self.feed.put(self.moment.log.since(earlier))
 
     @contextmanager
     def acting(self, name: str, /, **given: Any) -> Iterator[Deed]:
@@ -206,6 +214,7 @@ class World:
             effect=deed.effect,
         )
         self.moment = replace(moment, log=log.noted([event]))
+        self._tell(moment.log)
 
     def travel(
         self, journey: Journey, *, dry: bool = False, cause: int | None = None
@@ -228,6 +237,7 @@ class World:
                 if deed is not None:
                     deed.number = cause
                 self.moment = replace(reached, log=reached.log.during(None))
+                self._tell(begun.log)
             return reached, fired
 
     def freeze(self) -> None:

@@ -5,6 +5,15 @@ from __future__ import annotations
 from tests.powers.example import BAD, Example
 
 EXAMPLES = (
+    Example("events.follow"),
+    Example("events.follow", {"kind": "time"}),
+    Example("events.follow", {"kind": "tide"}, BAD),
+    Example("events.follow", {"name": "clock.*"}),
+    Example("events.follow", {"name": ""}, BAD),
+    Example("events.follow", {"domain": "second.com"}),
+    Example("events.follow", {"domain": "-"}, "invalid_name"),
+    Example("events.follow", {"since": 2}),
+    Example("events.follow", {"since": "lately"}, BAD),
     Example("events.find"),
     Example("events.find", {"kind": "time"}, before=(("clock.advance", {"by": "P60D"}),)),
     Example("events.find", {"kind": "tide"}, BAD),

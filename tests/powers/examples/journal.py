@@ -42,6 +42,7 @@ ANY: dict[str, Any] = {}
 
 EXAMPLES = (
     *_matching("journal.find"),
+    *_matching("journal.follow"),
     Example("journal.find", {"outcome": "404"}),
     Example("journal.find", {"since": "2026-03-01T12:00:00Z", "limit": 3}),
     Example("journal.find", {"limit": 0}),

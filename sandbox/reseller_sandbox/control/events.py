@@ -1,0 +1,60 @@
+"""A stream of a power as server-sent events, which the server sends as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from reseller_sandbox.powers.following import Followed
+from reseller_sandbox.web.records import dumped
+from reseller_sandbox.web.strict_json import write
+
+#: How many seconds to leave between two pieces, for each who follows: the more there are, the more is told
+#: at once, and the requests of others come first.
+_PACE = 0.0005
+
+
+class EventStream:
+    """What follows of a power, in pieces as they are there: ``id``, ``data``; ``missed``; ``end``."""
+
+    content_type = "text/event-stream"
+
+    def __init__(self, followed: Followed[Any]) -> None:
+        self._followed = followed
+        self._missed = 0
+
+    def piece(self) -> bytes:
+        """Return the events that there are by now, which may be none."""
+        ended = self.ended
+        return b"".join([*self._events(), *([self.end()] if ended else [])])
+
+    def _events(self) -> Iterator[bytes]:
+        records = self._followed.ready()
+        if self._followed.missed > self._missed:
+            self._missed = self._followed.missed
+            yield b"event: missed\ndata: " + write({"missed": self._missed}) + b"\n\n"
+        for record in records:
+            yield b"id: %b\ndata: %b\n\n" % (str(record.mark).encode(), write(dumped(record)))
+
+    @staticmethod
+    def end() -> bytes:
+        """Return the last event of a stream."""
+        return b"event: end\ndata: {}\n\n"
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing will come any more."""
+        return self._followed.follower.ended
+
+    @property
+    def pause(self) -> float:
+        """How many seconds to leave between two pieces."""
+        return _PACE * self._followed.follower.company
+
+    def when_news(self, call: Callable[[], None]) -> None:
+        """Have ``call`` called when there is something to send again."""
+        self._followed.follower.when_news = call
+
+    def close(self) -> None:
+        """Follow no longer."""
+        self._followed.close()

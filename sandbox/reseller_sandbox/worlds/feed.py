@@ -1,0 +1,100 @@
+"""What comes to a world as it comes, for those who follow it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from itertools import islice
+from threading import Condition
+from typing import Any
+
+#: How much is kept for a follower that reads slowly; what it misses beyond is counted.
+KEPT = 10_000
+
+
+class Feed:
+    """The latest of what has come, shared by all who follow; nothing is kept while nobody does."""
+
+    def __init__(self) -> None:
+        self.changed = Condition()
+        self.kept: deque[Any] = deque(maxlen=KEPT)
+        self.count = 0
+        self.followers: set[Follower] = set()
+
+    def put(self, things: Iterable[Any]) -> None:
+        """Let those who follow have more."""
+        if not self.followers:
+            return
+        with self.changed:
+            for thing in things:
+                self.kept.append(thing)
+                self.count += 1
+            self._wake()
+
+    def follow(self) -> Follower:
+        """Return a follower of all that comes from now on."""
+        with self.changed:
+            follower = Follower(self)
+            self.followers.add(follower)
+            return follower
+
+    def end(self) -> None:
+        """Let nobody follow any longer: the world is gone."""
+        with self.changed:
+            for follower in self.followers:
+                follower.ended = True
+            self._wake()
+            self.followers.clear()
+
+    def _wake(self) -> None:
+        self.changed.notify_all()
+        for follower in self.followers:
+            if follower.asleep and follower.when_news is not None:
+                follower.asleep = False
+                follower.when_news()
+
+
+class Follower:
+    """One who follows a feed, and reads when it likes: who does not read costs nothing.
+
+    ``missed`` counts what was no longer there when it read, ``when_news`` is called when there is something
+    to read again. It has ``ended`` when nothing will come any more.
+    """
+
+    def __init__(self, feed: Feed) -> None:
+        self._feed = feed
+        self._at = feed.count
+        self.missed = 0
+        self.ended = False
+        self.asleep = True
+        self.when_news: Callable[[], None] | None = None
+
+    def take(self) -> list[Any]:
+        """Return what has come since the last time."""
+        feed = self._feed
+        with feed.changed:
+            self.asleep = True
+            oldest = feed.count - len(feed.kept)
+            self.missed += max(oldest - self._at, 0)
+            found = list(islice(feed.kept, max(self._at - oldest, 0), None)) if self._at < feed.count else []
+            self._at = feed.count
+            return found
+
+    def wait(self) -> None:
+        """Wait until there is something to take, or nothing will come any more."""
+        with self._feed.changed:
+            self._feed.changed.wait_for(lambda: self.ended or self._at < self._feed.count)
+
+    @property
+    def company(self) -> int:
+        """How many follow the same."""
+        return len(self._feed.followers)
+
+    def close(self) -> None:
+        """Follow no longer; what nobody follows is not kept."""
+        with self._feed.changed:
+            self.ended = True
+            self._feed.followers.discard(self)
+            if not self._feed.followers:
+                self._feed.kept.clear()
+            self._feed.changed.notify_all()
