@@ -148,7 +148,7 @@ def test_creating_answers_201(dial: Dialler) -> None:
     for path, body in (
         ("faults", {"kind": "close", "paused": True}),
         ("snapshots", {"name": "s"}),
-        ("worlds", {}),
+        ("worlds/fork", {}),
     ):
         assert dial.post(f"/_sandbox/{path}", body).status == 201
 

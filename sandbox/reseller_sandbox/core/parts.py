@@ -96,10 +96,3 @@ def described(of: Any) -> list[dict[str, Any]]:
 def schema(of: Any) -> dict[str, dict[str, object]]:
     """Return the parts of a dataclass as JSON Schema, by key."""
     return {one.name: {**one.kind.shape, "description": one.words} for one in parameters(of).values()}
-
-
-def spoken(of: Any, given: Mapping[str, str]) -> dict[str, Any]:
-    """Return what stands in a query string as JSON would have it."""
-    kinds = {one.name: one.kind for one in parameters(of).values()}
-    speakers = {key: kind.spoken for key, kind in kinds.items() if kind.spoken is not None}
-    return {key: speakers[key](word) if key in speakers else word for key, word in given.items()}

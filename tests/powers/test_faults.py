@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given, strategies
 from openapi_spec_validator import validate
 
-from reseller_sandbox import Sandbox
+from reseller_sandbox import Sandbox, connect
 from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.parts import keys
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.faults import KINDS, When
+from reseller_sandbox.faults.kinds.latency import Latency
 from tests.registry import REGISTRY
 
 FAULTS = "/_sandbox/faults"
@@ -301,3 +302,26 @@ def test_a_world_without_rules_is_not_looked_over(make, monkeypatch):
     monkeypatch.setattr("reseller_sandbox.web.strikes.perform", never)
     sandbox: Sandbox = make()
     assert sandbox.client().get(BALANCE).status_code == 200
+
+
+def test_a_kind_is_given_whole(sandbox):
+    """With its parameters, which are read as those given one by one."""
+    whole = sandbox.faults.add(Latency(seconds="90s"), name="slow", match={"operation": "v3.*"})
+    sandbox.faults.remove("slow")
+    told = sandbox.faults.add("latency", seconds=90, name="slow", match={"operation": "v3.*"})
+    assert whole == told
+    assert whole.faults[0].parameters == {"seconds": 90}
+    with pytest.raises(Refused, match="seconds must be a number from 0 to 86400"):
+        sandbox.faults.add(Latency(seconds=-1))
+
+
+def test_rules_elsewhere_count_and_go(make):
+    """What a remote sandbox has put in place counts what the server strikes, and goes with its block."""
+    served = make()
+    with served.serve() as server:
+        there = connect(server.url)
+        with there.faults.add("error", status=599, match={"operation": "v3.*"}) as fault:
+            assert served.client().get(BALANCE).status_code == 599
+            assert (fault.matched, fault.struck) == (1, 1)
+            assert there.faults[fault.names[0]].struck == 1
+        assert served.faults.list().faults == ()
