@@ -1,4 +1,4 @@
-"""Worlds, snapshots and the past through either door: the same object, whether the server is this process or not."""
+"""Worlds, snapshots and the past through either door: one object, be the server this process or another."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
 from typing import Any
@@ -220,6 +221,29 @@ def test_reading_a_fixture_twice_reads_it_once(monkeypatch: pytest.MonkeyPatch) 
     assert len(loads) == 2
 
 
+def test_an_unchanged_world_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever asks again gets what there is; whatever has changed since is in it, and a fork has its own."""
+    sandbox, written = Sandbox(REGISTRY), []
+    monkeypatch.setattr(fixture, "dumps", lambda *args, **kw: written.append(kw) or _dumps(*args, **kw))
+    texts = [sandbox.export() for _ in range(3)]
+    assert (len(set(texts)), len(written)) == (1, 1)
+    changes: list[Callable[[], object]] = [
+        lambda: register(inside(sandbox), "changed.com"),
+        lambda: sandbox.clock.advance("1h"),
+        lambda: sandbox.clock.run(),
+        lambda: sandbox.assumptions.set({"v3.ids": "integer"}),
+        lambda: sandbox.faults.add(name="slow", kind="latency", seconds=0.001),
+        lambda: inside(sandbox).get("/v3/balance"),
+    ]
+    for change in changes:
+        change()
+        texts.append(sandbox.export())
+        assert texts[-1] != texts[-2]
+        fixture.loads(texts[-1])
+    assert sandbox.fork().export() != texts[-1]
+
+
+_dumps = fixture.dumps
 _load = fixture.load
 
 
