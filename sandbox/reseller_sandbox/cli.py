@@ -30,6 +30,7 @@ def serve(given: dict[str, Any]) -> None:
     """
     from reseller_sandbox.assembly import assemble, open_worlds, server_of
     from reseller_sandbox.banner import banner
+    from reseller_sandbox.server.collector import sparing_survivors
     from reseller_sandbox.server.server import CannotListen
     from reseller_sandbox.settings import BadSetting, ServerSettings
 
@@ -47,7 +48,7 @@ def serve(given: dict[str, Any]) -> None:
     except (BadSetting, CannotListen) as problem:
         give_up(str(problem))
     say(banner(worlds.default, server.url, str(settings.fixture), settings.header_prefix))
-    with log_on_standard_error() as log:
+    with log_on_standard_error() as log, sparing_survivors():
         if log is not None and not settings.quiet:
             server.log = lambda line: log.write(_request_logged(line))
         server.run()

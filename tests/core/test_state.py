@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -10,6 +11,7 @@ from rpds import HashTrieMap
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.model import Card, Contact, Host, Order, Stage
 from reseller_sandbox.core.state import Draft, State, filled
 from tests.registry import order_of
@@ -140,3 +142,14 @@ def test_a_contact_of_a_customer_is_linked_to_it() -> None:
     assert list(filled(State(), [free]).linked) == []
     assert list(filled(State(), [owned]).linked) == [("customer_contact", 5, "C1")]
     assert list(filled(State(), [owned, free]).linked) == []
+
+
+def test_a_copy_is_what_replace_makes() -> None:
+    """Of any kind of record; a name that it has not is no change."""
+    kept = Sandbox().world.state
+    for record in (kept, kept.orders[min(kept.orders)], kept.accounts[min(kept.accounts)], host("ns1")):
+        name = fields(record)[0].name
+        assert copied(record, {}) == record
+        assert copied(record, {name: "other"}) == replace(record, **{name: "other"})
+        with pytest.raises(TypeError, match="has not all of nmae"):
+            copied(record, {"nmae": "other"})

@@ -145,3 +145,15 @@ def test_in_python_by_the_same_names(sandbox: Sandbox, lived: Control) -> None:
     assert [entry.id for entry in sandbox.ledger.find().entries] == [one["id"] for one in answer["entries"]]
     totals = {one.key: one.charged for one in sandbox.ledger.find(account="main").totals.operation}
     assert totals["v3.createDomain"] == Decimal(30)
+
+
+@pytest.mark.parametrize("limit", [0, 1, 3, 10_000])
+def test_totals_by_order_are_of_the_orders_that_are_listed(lived: Control, limit: int) -> None:
+    """As many as are listed at the most, each with all its movements; what is listed is limited too."""
+    whole, asked = lived.get("ledger"), lived.get(f"ledger?limit={limit}")
+    listed = {one["order"] for one in asked["entries"]} - {None}
+    everything = _by(whole["totals"], "order")
+    assert _by(asked["totals"], "order") == {order: everything[order] for order in listed}
+    for what in ("operation", "purpose", "account"):
+        assert asked["totals"][what] == whole["totals"][what]
+    assert lived.call("GET", "ledger?limit=10001").error == "invalid_parameter"

@@ -7,6 +7,7 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from statistics import median
 from time import sleep
@@ -15,7 +16,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.clock import Clock, real_now, stopwatch
 from reseller_sandbox.core.state import filled
 from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.turn import Busy, hurried
@@ -121,6 +122,26 @@ def test_requests_of_a_world_whose_clock_is_on_its_way_take_effect_after_it(grow
     assert {answer.headers["date"][:16] for answer in answers} == {"Sat, 15 Jan 2028"}
     assert [entry.id for entry in busy.world.journal] == ["r1", "r2", "r3", "r4"]
     assert {entry.at.year for entry in busy.world.journal} == {2028}
+
+
+def test_a_clock_that_fell_far_behind_catches_up_beside_the_others(grown: Sandbox) -> None:
+    """The first request after a long time has all happen that came due; others are answered meanwhile."""
+    behind, other = grown.fork(name="behind"), grown.fork(fixture="default")
+    moment = behind.world.moment
+    clock = Clock(moment.clock.now(), real_now() - timedelta(days=730))
+    behind.world.moment = replace(moment, clock=clock)
+    with grown.serve() as server:
+        late, api, taken = client(server.url, behind), client(server.url, other), []
+
+        def ask_another_world() -> None:
+            assert api.get("/v3/balance").status == 200
+            taken.append(not late_answer)
+
+        late_answer: dict[str, Any] = {}
+        meanwhile(ask_another_world, lambda: late_answer.update(late.get("/v3/balance").json[0]) or {})
+    assert sum(taken) > 10
+    assert late_answer["serverTime"][:4] == "2028"
+    assert not behind.world.is_far_behind
 
 
 def client(url: str, sandbox: Sandbox) -> Api:

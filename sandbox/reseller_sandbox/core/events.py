@@ -13,11 +13,9 @@ from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.lifecycle import Passage
 from reseller_sandbox.core.model import Order, Stage, TransferStatus
 from reseller_sandbox.core.outside import ACTIONS
-from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.state import Draft, Due, State
 
 __all__ = ["Due", "Happening", "about", "due_by", "fire", "names", "next_due"]
-
-Due = tuple[datetime, str, Any]
 
 #: What may happen beside the passages of an order's life.
 TRANSFER_CANCELLED = "transfer cancelled"

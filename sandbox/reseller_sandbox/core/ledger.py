@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
 from decimal import Decimal
 
 from reseller_sandbox.core import money
+from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.model import OUTSIDE, Account, LedgerEntry, Order, Purpose
 from reseller_sandbox.core.refusals import INSUFFICIENT_FUNDS, Refused
 from reseller_sandbox.core.state import Draft, State
@@ -98,7 +98,7 @@ def _enter(
         refunds=refunds,
     )
     draft.put(entry)
-    draft.put(replace(account, balance=account.balance + amount))
+    draft.put(copied(account, {"balance": account.balance + amount}))
     return entry
 
 

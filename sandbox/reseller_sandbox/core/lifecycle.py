@@ -6,7 +6,7 @@ has it otherwise; ``TIMED`` the only one that says how an order moves on when no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -14,6 +14,7 @@ from reseller_sandbox.core.actions import LOOKS
 from reseller_sandbox.core.actions import Action as Action
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days
+from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.model import Flag, Order, Policy, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Possible, Refused
@@ -156,9 +157,12 @@ TIMED: tuple[Passage, ...] = (
 )
 
 
-def passages(stage: Stage) -> list[Passage]:
+def passages(stage: Stage) -> Sequence[Passage]:
     """Return the rows that lead on from ``stage``, without what is tried in between."""
-    return [row for row in TIMED if row.stage is stage and not row.tried_again]
+    return _PASSAGES[stage]
+
+
+_PASSAGES = {stage: [row for row in TIMED if row.stage is stage and not row.tried_again] for stage in Stage}
 
 
 def trial(stage: Stage) -> Passage | None:
@@ -204,8 +208,12 @@ def retry(order: Order, assumed: Assumptions, now: datetime) -> datetime | None:
 
 
 def _processing(draft: Draft, stage: Stage) -> timedelta:
-    timed = any(row.period is PROCESSING for row in passages(stage))
-    return timedelta(seconds=draft.assumed.order_processing) if timed else timedelta()
+    if stage in _PROCESSED:
+        return timedelta(seconds=draft.assumed.order_processing)
+    return timedelta()
+
+
+_PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
 
 
 def enter(draft: Draft, order: Order, stage: Stage) -> Order:
@@ -213,7 +221,7 @@ def enter(draft: Draft, order: Order, stage: Stage) -> Order:
     zone: Zone = draft.state.zones[order.zone]
     since = order.since if order.stage is stage else draft.now
     moment = due(stage, since, order.expires, zone.policy, _processing(draft, stage))
-    moved = replace(order, stage=stage, since=since, due=moment)
+    moved = copied(order, {"stage": stage, "since": since, "due": moment})
     again = retry(moved, draft.assumed, draft.now)
     moved = moved if again == moved.retry else replace(moved, retry=again)
     draft.put(moved)

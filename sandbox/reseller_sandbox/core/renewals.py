@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from decimal import Decimal
 from typing import NamedTuple
 
 from reseller_sandbox.core import ledger, money, prices
 from reseller_sandbox.core.clock import days, years_later
+from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, enter, leaving, require
 from reseller_sandbox.core.model import Flag, Order, Purpose, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
@@ -89,7 +89,7 @@ def _carried_out(draft: Draft, order: Order, years: int, asked: Cost, stage: Sta
     paid += ledger.charge(draft, order, asked.protection, Purpose.PRIVACY, years)
     grace = days(draft.state.zones[order.zone].policy.add_grace)
     kept = order.renewals + paid if draft.now < order.created + grace else ()
-    renewed = replace(order, expires=years_later(order.expires, years), renewals=kept)
+    renewed = copied(order, {"expires": years_later(order.expires, years), "renewals": kept})
     return Placed(enter(draft, renewed, stage), ledger.total(draft, paid))
 
 

@@ -32,7 +32,7 @@ class AdviceGiven:
 class Advice(Power):
     """What your program did that would have cost money, names or secrets in production."""
 
-    @look()
+    @look(long=True)
     def list(self) -> AdviceGiven:
         """Return what was found, each finding with the requests that show it."""
         world = here(self).world

@@ -183,7 +183,7 @@ class Clock(Power):
         world = here(self).world
         return _moved(world, _journey(world.state, by, to, until), limit, dry_run=dry_run)
 
-    @look(INVALID_NAME)
+    @look(INVALID_NAME, long=True)
     def due(self, *, limit: Annotated[int, whole(1, MOST_DUE)] = 100, domain: Text | None = None) -> Coming:
         """Return what is coming, the soonest first: each event as it would be if it came next.
 

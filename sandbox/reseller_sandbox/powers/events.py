@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from fnmatch import fnmatchcase
 from typing import Annotated, Any, TypeVar
 
 from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.refusals import INVALID_NAME
 from reseller_sandbox.core.state import State
 from reseller_sandbox.core.values import Text, choice, whole
@@ -79,7 +79,7 @@ class EventsFound:
 class Events(Power):
     """What has changed this world, in one line: requests, control calls, what fired, plans that struck."""
 
-    @look(INVALID_NAME)
+    @look(INVALID_NAME, long=True)
     def find(
         self,
         *,
@@ -157,12 +157,13 @@ def followed(world: World, show: Callable[[Event], T | None], since: int | None)
 
 
 def _meant(kind: str | None, name: str | None, domain: str | None) -> Callable[[Event], bool]:
+    named = Glob(name) if name is not None else None
     about = parse_name(domain) if domain is not None else None
 
     def meant(event: Event) -> bool:
         return (
             kind in (None, event.kind)
-            and (name is None or fnmatchcase(event.name, name))
+            and (named is None or named.matches(event.name))
             and (about is None or about in _domains(event))
         )
 

@@ -19,8 +19,8 @@ from reseller_sandbox.core.values import Instant, Text, choice, whole
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look
 
-#: How many movements are listed where nobody says; totals are of all of them.
-LISTED = 1000
+#: How many movements are listed at the most, and where nobody says; totals are of all of them.
+MOST, LISTED = 10_000, 1000
 
 _Number = Annotated[int, whole(1, 10**15)]
 
@@ -62,7 +62,7 @@ class Total:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What the movements come to, by what they were for."""
+    """What the movements come to, by what they were for; by order, for the orders of those that are listed."""
 
     order: tuple[Total, ...]
     operation: tuple[Total, ...]
@@ -106,7 +106,7 @@ class Ledger(Power):
         request: Text | None = None,
         since: Instant | None = None,
         before: _Number | None = None,
-        limit: Annotated[int, whole(0, 100_000)] = LISTED,
+        limit: Annotated[int, whole(0, MOST)] = LISTED,
     ) -> MovementsFound:
         """Return the movements that are meant, with totals by order, operation, purpose and account.
 
@@ -139,12 +139,14 @@ class Ledger(Power):
             and request in (None, entry.cause, request_of(entry.cause))
             and (since is None or entry.at >= since)  # type: ignore[operator]  # it has been read
         ]
-        listed = [entry for entry in found if before is None or entry.id < before]
+        earlier = [entry for entry in found if before is None or entry.id < before]
+        listed = earlier[max(len(earlier) - limit, 0) :]
+        orders = {entry.order for entry in listed}
         return MovementsFound(
-            entries=tuple(movement(entry, state) for entry in listed[max(len(listed) - limit, 0) :]),
+            entries=tuple(movement(entry, state) for entry in listed),
             matching=len(found),
             totals=Totals(
-                order=_totals(found, lambda entry: entry.order),
+                order=_totals((entry for entry in found if entry.order in orders), lambda entry: entry.order),
                 operation=_totals(found, _operation),
                 purpose=_totals(found, lambda entry: str(entry.purpose)),
                 account=_totals(found, lambda entry: state.accounts[entry.account].name),

@@ -90,7 +90,7 @@ class Customers(Power):
         """Return the customer of that id."""
         return self.get(number)
 
-    @look(UNKNOWN_ACCOUNT)
+    @look(UNKNOWN_ACCOUNT, long=True)
     def list(
         self, *, account: Text | None = None, mail: Text | None = None, limit: Limit = 100, start: Start = 0
     ) -> CustomersFound:
@@ -138,7 +138,7 @@ class Contacts(Power):
         """Return the contact under that handle."""
         return self.get(handle)
 
-    @look(UNKNOWN_ACCOUNT)
+    @look(UNKNOWN_ACCOUNT, long=True)
     def list(self, *, account: Text | None = None, limit: Limit = 100, start: Start = 0) -> ContactsFound:
         """Return a page of the contacts, by handle.
 

@@ -72,7 +72,7 @@ class Names(Power):
             raise
         return True
 
-    @look(UNKNOWN_ACCOUNT)
+    @look(UNKNOWN_ACCOUNT, long=True)
     def list(
         self,
         *,
@@ -149,7 +149,7 @@ class Hosts(Power):
         """Return the host of that name."""
         return self.get(name)
 
-    @look()
+    @look(long=True)
     def list(self, *, domain: Text | None = None, limit: Limit = 100, start: Start = 0) -> HostsFound:
         """Return a page of the hosts, by the names that they lie below.
 
@@ -191,7 +191,7 @@ class Transfers(Power):
         """Return the latest transfer of a name."""
         return self.get(domain)
 
-    @look()
+    @look(long=True)
     def list(
         self, *, status: StatusWord | None = None, limit: Limit = 100, start: Start = 0
     ) -> TransfersFound:

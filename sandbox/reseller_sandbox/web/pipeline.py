@@ -84,7 +84,7 @@ class Pipeline:
         exchange.held = again.held if again is not None else None
         try:
             let_in = self._admitted(exchange, error)
-            if again is None and exchange.admitted and _goes_aside(exchange):
+            if again is None and ENV_SERVED in request.environ and self._is_lengthy(exchange, let_in):
                 request.environ[ENV_AGAIN] = Again(aside=True)
                 return Response(status=204)
             try:
@@ -178,6 +178,13 @@ class Pipeline:
                 return strikes.perform(exchange, world, account, why)
             return self._act(exchange, world, account, why)
 
+    def _is_lengthy(self, exchange: Exchange, let_in: tuple[World, Account | None] | Refused) -> bool:
+        """Whether the request would hold up the others, were it not done beside them."""
+        if isinstance(let_in, Refused):
+            return (exchange.incoming.world or self.worlds.default).is_far_behind
+        lengthy = exchange.endpoint.lengthy_from if exchange.endpoint is not None else None
+        return (lengthy is not None and len(exchange.incoming.body) >= lengthy) or let_in[0].is_far_behind
+
     def _act(self, exchange: Exchange, world: World, account: Account | None, why: Refused | None) -> Answer:
         if why is not None or exchange.endpoint is None:
             return self._refuse(exchange, why or Refused(INTERNAL_ERROR))
@@ -245,12 +252,6 @@ def _incoming(arguments: dict[str, Any]) -> Incoming:
         port=environ.get("SERVER_PORT", ""),
         environ=environ,
     )
-
-
-def _goes_aside(exchange: Exchange) -> bool:
-    """Whether the request would hold up the others, on a server that can have it done beside them."""
-    lengthy = exchange.endpoint.lengthy_from if exchange.endpoint is not None else None
-    return lengthy is not None and len(exchange.incoming.body) >= lengthy and ENV_SERVED in request.environ
 
 
 def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]]) -> dict[str, str]:

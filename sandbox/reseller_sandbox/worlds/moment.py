@@ -52,7 +52,7 @@ class Moment:
             plan = due[2] if due[1] == "plan" else None
             fired += (Fired(happening, plan) for happening in events.fire(draft, due))
             state = draft.state
-            for later in draft.made_due():
+            for later in draft.made_due:
                 if later[0] <= until:
                     heappush(coming, later)
         return self.after(state, fired), [happening for happening, _ in fired]

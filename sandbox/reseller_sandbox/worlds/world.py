@@ -26,6 +26,9 @@ from reseller_sandbox.worlds.turn import Busy, Turn, hurried
 
 T = TypeVar("T")
 
+#: From how many events on to catch up with them takes noticeable time.
+MANY_DUE = 200
+
 
 @dataclass(slots=True)
 class Outcome(Generic[T]):
@@ -153,6 +156,12 @@ class World:
                 if draft.state is not draft.base:
                     self.moment = replace(self.moment, state=draft.state)
             return outcome
+
+    @property
+    def is_far_behind(self) -> bool:
+        """Whether a running clock has made so much due that to catch up takes noticeable time."""
+        clock = self.moment.clock
+        return not clock.frozen and self.state.calendar.rank((clock.now(),)) > MANY_DUE
 
     def settle(self) -> list[Happening]:
         """Let everything happen that a running clock has made due; answers what did."""

@@ -1,0 +1,124 @@
+"""What the event loop does itself for control costs the same in any world; the rest is done beside it."""
+
+from __future__ import annotations
+
+import gc
+import json
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from reseller_sandbox import Sandbox
+from reseller_sandbox.assembly import vocabulary
+from reseller_sandbox.control.interface import Control
+from reseller_sandbox.core.state import filled
+from reseller_sandbox.server.collector import sparing_survivors
+
+#: What stands in for the placeholders of paths.
+PLACES = {
+    "names/{name}": "names/active-example.com",
+    "accounts/{name}": "accounts/main",
+    "hosts/{name}": "hosts/ns1.glue-example.com",
+    "{domain}": "other-contested.com",
+    "{handle}": "MAIN-OWNER",
+    "{number}": "501",
+    "{request}": "r1",
+    "{world}": "default",
+    "{document}": "v3.json",
+}
+
+ACTS = (
+    ("POST", "clock/freeze", None),
+    ("POST", "clock/run", None),
+    ("POST", "snapshots", {"name": "kept"}),
+    ("POST", "snapshots/kept/restore", None),
+    ("POST", "branches/b1/switch", None),
+    ("POST", "rewind", {"request": "r1"}),
+    ("POST", "worlds", {"name": "forked"}),
+    ("POST", "outside/register", {"domain": "of-others.com"}),
+    ("POST", "assumptions/set", {"assume": {"v3.ids": "integer"}}),
+    ("POST", "reset", None),
+)
+
+
+@pytest.fixture(scope="module")
+def sizes() -> tuple[Sandbox, Sandbox]:
+    """A world with a hundred names more, and one with thousands."""
+    return holding(100), holding(3000)
+
+
+def holding(names: int) -> Sandbox:
+    """A sandbox with so many names more."""
+    sandbox = Sandbox()
+    moment = sandbox.world.moment
+    one = next(order for order in moment.state.orders.values() if order.name == "active-example.com")
+    orders = [replace(one, id=10_000 + at, name=f"n{at}.com") for at in range(names)]
+    sandbox.world.begin_again(replace(moment, state=filled(moment.state, orders)))
+    return sandbox
+
+
+def steps(sandbox: Sandbox, method: str, path: str, body: Any = None) -> int:
+    """How many calls of functions it takes to answer control's caller."""
+    client, counted = sandbox.app.test_client(), 0
+
+    def count(_frame: object, event: str, _about: object) -> None:
+        nonlocal counted
+        counted += event.endswith("call")
+
+    sent = None if body is None else json.dumps(body)
+    sys.setprofile(count)
+    try:
+        answer = client.open(f"/_sandbox/{path}", method=method, data=sent)
+    finally:
+        sys.setprofile(None)
+    assert answer.status_code < 300, answer.json
+    return counted
+
+
+def looks() -> Iterator[str]:
+    """The path of each look that the event loop answers itself."""
+    for row in Control(Sandbox().worlds, (), vocabulary()).endpoints:
+        if row.method == "GET" and row.lengthy_from is None:
+            path = row.paths[0].removeprefix("/_sandbox/")
+            for name, value in PLACES.items():
+                path = path.replace(name, value)
+            yield path
+
+
+@pytest.mark.parametrize(("method", "path", "body"), [*(("GET", path, None) for path in looks()), *ACTS])
+def test_what_the_loop_does_itself_costs_the_same_in_a_large_world(
+    sizes: tuple[Sandbox, Sandbox], method: str, path: str, body: Any
+) -> None:
+    """Looks that take longer the more there is are done beside the loop, and acts share what they keep."""
+    small, large = (taken(sandbox, method, path, body) for sandbox in sizes)
+    assert large < small * 1.5 + 200
+
+
+def taken(sandbox: Sandbox, method: str, path: str, body: Any) -> int:
+    """The steps of a call in a world that has a request, a snapshot and a branch."""
+    for world in [world.name for world in sandbox.worlds][1:]:
+        sandbox.worlds.drop(world)
+    sandbox.reset()
+    sandbox.client("main").get("/v3/balance")
+    for name in ("kept", "again"):
+        sandbox.snapshot(name)
+    sandbox.restore("again")
+    sandbox.client("main").get("/v3/balance")
+    steps(sandbox, "GET", "health")
+    return steps(sandbox, method, path, body)
+
+
+def test_a_full_collection_goes_over_what_is_new_alone() -> None:
+    """Records of worlds survive one full collection, and are not looked at again by the next."""
+    held = [[] for _ in range(1000)]
+    with sparing_survivors():
+        frozen = gc.get_freeze_count()
+        held += [[] for _ in range(1000)]
+        gc.collect()
+        assert gc.get_freeze_count() >= frozen + 1000
+        assert len(gc.get_objects()) < 1000
+    assert gc.get_freeze_count() == 0
+    assert len(held) == 2000
