@@ -80,7 +80,7 @@ def steps(sandbox: Sandbox, method: str, path: str, body: Any = None) -> int:
 
 def looks() -> Iterator[str]:
     """The path of each look that the event loop answers itself."""
-    for row in Control(Sandbox().worlds, (), vocabulary()).endpoints:
+    for row in Control(Sandbox().engine, (), vocabulary()).endpoints:
         if row.method == "GET" and row.lengthy_from is None:
             path = row.paths[0].removeprefix("/_sandbox/")
             for name, value in PLACES.items():
@@ -99,13 +99,13 @@ def test_what_the_loop_does_itself_costs_the_same_in_a_large_world(
 
 def taken(sandbox: Sandbox, method: str, path: str, body: Any) -> int:
     """The steps of a call in a world that has a request, a snapshot and a branch."""
-    for world in [world.name for world in sandbox.worlds][1:]:
-        sandbox.worlds.drop(world)
+    for world in [world.name for world in sandbox.engine][1:]:
+        sandbox.engine.drop(world)
     sandbox.reset()
     sandbox.client("main").get("/v3/balance")
     for name in ("kept", "again"):
-        sandbox.snapshot(name)
-    sandbox.restore("again")
+        sandbox.world.snapshot(name)
+    sandbox.world.restore("again")
     sandbox.client("main").get("/v3/balance")
     steps(sandbox, "GET", "health")
     return steps(sandbox, method, path, body)
