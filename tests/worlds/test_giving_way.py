@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.assembly import vocabulary
 from reseller_sandbox.control.interface import Control
 from reseller_sandbox.core.state import filled
 from reseller_sandbox.server.collector import sparing_survivors
@@ -80,7 +79,7 @@ def steps(sandbox: Sandbox, method: str, path: str, body: Any = None) -> int:
 
 def looks() -> Iterator[str]:
     """The path of each look that the event loop answers itself."""
-    for row in Control(Sandbox().engine, (), vocabulary()).endpoints:
+    for row in Control(Sandbox().engine, ()).endpoints:
         if row.method == "GET" and row.lengthy_from is None:
             path = row.paths[0].removeprefix("/_sandbox/")
             for name, value in PLACES.items():

@@ -62,7 +62,7 @@ class Total:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What the movements come to, by what they were for; by order, for the orders of those that are listed."""
+    """What the movements come to, by what they were for; by order, for the orders of those listed."""
 
     order: tuple[Total, ...]
     operation: tuple[Total, ...]
@@ -120,7 +120,7 @@ class Ledger(Power):
                 twice.
             since: The instant at which it was made at the earliest.
             before: Of those that are meant, only list what came before the movement of this id, to turn pages
-                back; the totals stay as they are.
+                back; the totals stay as they are, but for those by order.
             limit: How many of the latest to list.
         """
         state = here(self).world.present().state

@@ -80,7 +80,7 @@ class Worlds(Power):
         """Yield every world, the oldest first."""
         return iter(self.list().worlds)
 
-    @look()
+    @look(long=True)
     def list(self) -> WorldsFound:
         """Return every world, the oldest first."""
         return _found(here(self).worlds)
