@@ -15,6 +15,7 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.control.interface import Control
 from reseller_sandbox.core.state import filled
 from reseller_sandbox.server.collector import sparing_survivors
+from reseller_sandbox.worlds import timeline
 
 #: What stands in for the placeholders of paths.
 PLACES = {
@@ -35,11 +36,8 @@ ACTS = (
     ("POST", "snapshots", {"name": "kept"}),
     ("POST", "snapshots/kept/restore", None),
     ("POST", "branches/b1/switch", None),
-    ("POST", "rewind", {"request": "r1"}),
-    ("POST", "worlds", {"name": "forked"}),
     ("POST", "outside/register", {"domain": "of-others.com"}),
     ("POST", "assumptions/set", {"assume": {"v3.ids": "integer"}}),
-    ("POST", "reset", None),
 )
 
 
@@ -55,7 +53,7 @@ def holding(names: int) -> Sandbox:
     moment = sandbox.world.moment
     one = next(order for order in moment.state.orders.values() if order.name == "active-example.com")
     orders = [replace(one, id=10_000 + at, name=f"n{at}.com") for at in range(names)]
-    sandbox.world.begin_again(replace(moment, state=filled(moment.state, orders)))
+    timeline.begin_again(sandbox.world, replace(moment, state=filled(moment.state, orders)))
     return sandbox
 
 
@@ -84,7 +82,8 @@ def looks() -> Iterator[str]:
             path = row.paths[0].removeprefix("/_sandbox/")
             for name, value in PLACES.items():
                 path = path.replace(name, value)
-            yield path
+            if "{" not in path:
+                yield path
 
 
 @pytest.mark.parametrize(("method", "path", "body"), [*(("GET", path, None) for path in looks()), *ACTS])
@@ -103,8 +102,8 @@ def taken(sandbox: Sandbox, method: str, path: str, body: Any) -> int:
     sandbox.reset()
     sandbox.client("main").get("/v3/balance")
     for name in ("kept", "again"):
-        sandbox.world.snapshot(name)
-    sandbox.world.restore("again")
+        timeline.snapshot(sandbox.world, name)
+    timeline.restore(sandbox.world, "again")
     sandbox.client("main").get("/v3/balance")
     steps(sandbox, "GET", "health")
     return steps(sandbox, method, path, body)
