@@ -168,6 +168,8 @@ def test_what_cannot_be_read_has_its_line_in_the_log_and_its_entry_in_the_journa
     shown = control(sandbox).get(f"journal/{entry.id}")
     answered = shown["answer"]["body"]["error"] if status else "incomplete_request"
     assert (entry.operation, entry.outcome) == ("-", answered), "journal and client are told one word"
+    found = control(sandbox).get(f"journal?outcome={answered}")["requests"]
+    assert [one["id"] for one in found] == [entry.id]
     assert "tell-nobody" not in str((shown, line))
     assert not status or shown["answer"]["body"]["message"] in shown["refusal"]["message"]
 

@@ -7,7 +7,6 @@ import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 from wsgiref.handlers import format_date_time
@@ -18,13 +17,7 @@ from werkzeug.exceptions import HTTPException
 from reseller_sandbox.core.assumptions import named
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import (
-    BODY_TOO_LARGE,
-    INTERNAL_ERROR,
-    UNKNOWN_WORLD,
-    UNREADABLE_REQUEST,
-    Refused,
-)
+from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INTERNAL_ERROR, UNKNOWN_WORLD, UNREAD, Refused
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_NOTE,
@@ -138,8 +131,7 @@ class Pipeline:
         path = lost.target.partition("?")[0]
         incoming = Incoming(lost.method, lost.target, path, "", dict(lost.headers), [], b"")
         exchange = Exchange(self.generations[0], None, incoming, stopwatch())
-        rule = replace(UNREADABLE_REQUEST, code=lost.problem.error)
-        exchange.refused = Refused(rule, problem=lost.problem.message).refusal
+        exchange.refused = Refused(UNREAD[lost.problem.error], problem=lost.problem.message).refusal
         world = self.worlds.default
         with world.lock:
             exchange.begin(world)

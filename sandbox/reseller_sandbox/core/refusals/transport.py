@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from reseller_sandbox.core.refusals.rule import Category, Rule
 
-UNREADABLE_REQUEST = Rule(
-    "unreadable_request",
-    Category.INVALID,
-    "The server could not take the request up: {problem}",
-    "send a whole request",
+_UNREAD = "The server could not take the request up: {problem}"
+
+# What never becomes a request; the server that reads the bytes answers by itself.
+MALFORMED_REQUEST = Rule("malformed_request", Category.INVALID, _UNREAD, "send a well-formed request")
+INCOMPLETE_REQUEST = Rule("incomplete_request", Category.INVALID, _UNREAD, "send a whole request")
+URI_TOO_LONG = Rule("uri_too_long", Category.TOO_LARGE, _UNREAD, "send a shorter path and query")
+HEADERS_TOO_LARGE = Rule("headers_too_large", Category.TOO_LARGE, _UNREAD, "send fewer or shorter headers")
+TOO_MANY_CONNECTIONS = Rule(
+    "too_many_connections", Category.UNAVAILABLE, _UNREAD, "close connections that are not used"
 )
+UNREAD = {
+    rule.code: rule
+    for rule in (MALFORMED_REQUEST, INCOMPLETE_REQUEST, URI_TOO_LONG, HEADERS_TOO_LARGE, TOO_MANY_CONNECTIONS)
+}
 INVALID_HOST = Rule(
     "invalid_host",
     Category.INVALID,
