@@ -131,7 +131,8 @@ class Pipeline:
         path = lost.target.partition("?")[0]
         incoming = Incoming(lost.method, lost.target, path, "", dict(lost.headers), [], b"")
         exchange = Exchange(self.generations[0], None, incoming, stopwatch())
-        exchange.refused = Refused(UNREAD[lost.problem.error], problem=lost.problem.message).refusal
+        rule = UNREAD[lost.problem.error]
+        exchange.refused = Refused(rule, problem=lost.problem.message).refusal
         world = self.worlds.default
         with world.lock:
             exchange.begin(world)
