@@ -28,6 +28,9 @@ RULES = {name: rule for name, rule in vars(refusals).items() if isinstance(rule,
 #: What no operation refuses: faults say it, with these facts.
 BY_FAULTS = {"RATE_LIMITED": {"limit", "window", "left"}, "UNAVAILABLE": set(), "MAINTENANCE": set()}
 
+#: What is raised by a variable, as one of several.
+CHOSEN = {"INVALID_ENTRY", "INVALID_FIXTURE"} | {code.upper() for code in refusals.UNREAD}
+
 
 def places(sentence: str) -> set[str]:
     """The places that a sentence has for facts and terms."""
@@ -49,9 +52,10 @@ def raised() -> dict[str, dict[str, set[str]]]:
                 if given == {"None"}:  # what a fault was told
                     continue
                 name = ast.unparse(node.args[0]).split(".")[-1]
-                if name == "rule":  # what is chosen by a code that the client is told
-                    for rule in refusals.UNREAD.values():
-                        found[rule.code.upper()][where] = given
+                if name == "rule":  # one of those whose sentences name just these facts
+                    for one in RULES.values():
+                        if places(one.sentence) == given and one.code.upper() in CHOSEN:
+                            found[one.code.upper()][where] = given
                     continue
                 assert name in RULES, f"{where}: {name} is the name of no rule"
                 found[name][where] = given | set(RULES[name].usual)
