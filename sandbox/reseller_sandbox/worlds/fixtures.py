@@ -8,17 +8,15 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from reseller_sandbox import fixture
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import Clock
-from reseller_sandbox.core.refusals import INVALID_FIXTURE, Refused, Rule
+from reseller_sandbox.core.refusals import INVALID_FIXTURE, Refused
 from reseller_sandbox.core.words import Vocabulary
 from reseller_sandbox.fixture import FixtureError, Seed
 from reseller_sandbox.worlds.moment import Moment
-
-T = TypeVar("T")
 
 #: How many fixtures are remembered once they have been read.
 REMEMBERED = 16
@@ -74,9 +72,7 @@ class Fixtures:
     def text(self, text: str | Mapping[str, Any], now: datetime | None = None) -> Moment:
         """The first moment of the fixture that a text or a mapping is; refuses with ``invalid_fixture``."""
         if not isinstance(text, str):
-            return self._first(
-                usable(INVALID_FIXTURE, lambda: fixture.loads(text, now=now, words=self.words))
-            )
+            return self._first(_usable(lambda: fixture.loads(text, now=now, words=self.words)))
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         read = partial(fixture.loads, text, name="state", now=now, words=self.words)
         return self._moment(f"text {digest}", now, read)
@@ -87,7 +83,7 @@ class Fixtures:
     def _moment(self, source: str, now: datetime | None, load: Callable[[], Seed]) -> Moment:
         found = self._read.get((source, now))
         if found is None:
-            found = usable(INVALID_FIXTURE, load)
+            found = _usable(load)
             for oldest in list(self._read)[: -REMEMBERED + 1 or None]:
                 self._read.pop(oldest, None)  # which another thread may have done
             self._read[source, now] = found
@@ -132,17 +128,18 @@ def _is_same(one: Moment, other: Moment) -> bool:
     return clocks[0] == clocks[1] and one.assumptions == other.assumptions
 
 
-def usable(rule: Rule, load: Callable[[], T]) -> T:
-    """Return what ``load`` does; refuse by ``rule`` with what is wrong with a fixture."""
+def _usable(load: Callable[[], Seed]) -> Seed:
+    """Return what ``load`` does; refuse with ``invalid_fixture``, and what is wrong."""
     try:
         return load()
     except FixtureError as error:
-        raise Refused(rule, problems=_told(error)) from None
+        raise Refused(INVALID_FIXTURE, problems=told(error)) from None
 
 
-def _told(error: FixtureError) -> str:
-    told = "; ".join(str(error).splitlines()).rstrip(".")
-    if len(told) <= _LONGEST:
-        return told
+def told(error: FixtureError) -> str:
+    """Return what is wrong with a fixture, in one line."""
+    line = "; ".join(str(error).splitlines()).rstrip(".")
+    if len(line) <= _LONGEST:
+        return line
     count = f"more than {len(error.problems)}" if error.more else str(len(error.problems))
-    return f"{told[:_LONGEST]}… ({count} problems in all)"
+    return f"{line[:_LONGEST]}… ({count} problems in all)"

@@ -23,11 +23,11 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.core.state import State
-from reseller_sandbox.fixture import added
+from reseller_sandbox.fixture import FixtureError, added
 from reseller_sandbox.worlds import history_points, timeline
 from reseller_sandbox.worlds.credentials import Index, renewed
 from reseller_sandbox.worlds.eventlog import EventLog
-from reseller_sandbox.worlds.fixtures import Fixtures, usable
+from reseller_sandbox.worlds.fixtures import Fixtures, told
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.moment import Moment, to
 from reseller_sandbox.worlds.strangers import Former, Stranger, somebodys
@@ -172,10 +172,10 @@ class Engine:
         with world.lock, self._lock:
             world.settle()
             before = world.moment
-            state = usable(
-                INVALID_ENTRY,
-                lambda: added(before.state, world.now(), before.assumptions, section, key, entry),
-            )
+            try:
+                state = added(before.state, world.now(), before.assumptions, section, key, entry)
+            except FixtureError as error:
+                raise Refused(INVALID_ENTRY, problems=told(error)) from None
             new = [state.accounts[number] for number in state.accounts if number not in before.state.accounts]
             others = {one.client_id for one in new if self._index.is_taken(one, by_other_than=world)}
             state = self._with_credentials(state, world.number, world, others)
