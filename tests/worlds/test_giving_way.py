@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import sys
+import weakref
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -14,7 +15,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.control.interface import Control
 from reseller_sandbox.core.state import filled
-from reseller_sandbox.server.collector import sparing_survivors
+from reseller_sandbox.server.collector import WHOLE, sparing_survivors
 from reseller_sandbox.worlds import timeline
 
 #: What stands in for the placeholders of paths.
@@ -120,3 +121,24 @@ def test_a_full_collection_goes_over_what_is_new_alone() -> None:
         assert len(gc.get_objects()) < 1000
     assert gc.get_freeze_count() == 0
     assert len(held) == 2000
+
+
+class Knot:
+    """An object that knows itself, so that only the collector frees it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_a_cycle_that_dies_late_is_freed_in_the_end() -> None:
+    """One full collection of a few goes over everything."""
+    with sparing_survivors():
+        knot = Knot()
+        gone = weakref.ref(knot)
+        gc.collect()  # which it survives
+        del knot
+        gc.collect()
+        assert gone() is not None
+        for _ in range(WHOLE):
+            gc.collect()
+        assert gone() is None

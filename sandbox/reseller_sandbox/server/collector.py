@@ -9,25 +9,35 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
+
+#: One full collection of so many goes over everything.
+WHOLE = 50
 
 
 @contextmanager
 def sparing_survivors() -> Iterator[None]:
-    """Have each full collection go over what is new since the last one alone, while the context lasts.
+    """Have full collections go over what is new since the last one alone, while the context lasts.
 
-    It is for a process that does nothing but serve: it concerns all that the process holds.
+    Every ``WHOLE``-th goes over everything, so that cycles which die late are freed too. It is for a process
+    that does nothing but serve: it concerns all that the process holds.
     """
+    collections = count(1)
+
+    def spare(phase: str, about: dict[str, Any]) -> None:
+        if about["generation"] != 2:
+            return
+        if phase == "stop":
+            gc.freeze()
+        elif next(collections) % WHOLE == 0:
+            gc.unfreeze()
+
     gc.collect()
     gc.freeze()
-    gc.callbacks.append(_spare)
+    gc.callbacks.append(spare)
     try:
         yield
     finally:
-        gc.callbacks.remove(_spare)
+        gc.callbacks.remove(spare)
         gc.unfreeze()
-
-
-def _spare(phase: str, about: dict[str, Any]) -> None:
-    if phase == "stop" and about["generation"] == 2:
-        gc.freeze()
