@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.benchmarks import answering, faults, forking, soak, unmatched
+from tests.benchmarks import answering, faults, following, forking, soak, unmatched
 
-BENCHMARKS = (answering, faults, forking, unmatched, soak)
+BENCHMARKS = (answering, faults, forking, following, unmatched, soak)
 
 for benchmark in BENCHMARKS:
     print(benchmark.__doc__)
