@@ -267,3 +267,16 @@ def test_on_the_command_line(served: tuple[Sandbox, str]) -> None:
         process.send_signal(signal.SIGINT)
         rest, errors = process.communicate(timeout=10)
         assert (rest, errors, process.returncode) == ("", "", 0)
+
+
+def test_who_follows_alike_shares_and_who_asks_for_else_gets_that(served: tuple[Sandbox, str]) -> None:
+    """Several with one match get the same; others beside them only what they mean."""
+    sandbox, url = served
+    paths = ["account=main", "account=main", "account=other", "outcome=refused"]
+    followers = [Sse(url, f"journal/follow?{path}") for path in paths]
+    for account, path in (("main", BALANCE), ("other", BALANCE), ("main", NOBODY), ("other", NOBODY)):
+        sandbox.client(account).get(path)
+    came = [[one.event()["id"] for _ in range(2)] for one in followers]
+    assert came == [["r1", "r3"], ["r1", "r3"], ["r2", "r4"], ["r3", "r4"]]
+    for one in followers:
+        one.close()

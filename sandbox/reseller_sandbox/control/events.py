@@ -14,6 +14,10 @@ from reseller_sandbox.web.strict_json import write
 _PACE = 0.0005
 
 
+def _event(record: Any) -> bytes:
+    return b"id: %b\ndata: %b\n\n" % (str(record.mark).encode(), write(dumped(record)))
+
+
 class EventStream:
     """What follows of a power, in pieces as they are there: ``id``, ``data``; ``missed``; ``end``."""
 
@@ -29,12 +33,11 @@ class EventStream:
         return b"".join([*self._events(), *([self.end()] if ended else [])])
 
     def _events(self) -> Iterator[bytes]:
-        records = self._followed.ready()
+        events = self._followed.written(_event)
         if self._followed.missed > self._missed:
             self._missed = self._followed.missed
             yield b"event: missed\ndata: " + write({"missed": self._missed}) + b"\n\n"
-        for record in records:
-            yield b"id: %b\ndata: %b\n\n" % (str(record.mark).encode(), write(dumped(record)))
+        yield from events
 
     @staticmethod
     def end() -> bytes:

@@ -205,7 +205,7 @@ class Clock(Power):
             since: Begin with what came after the event of this number, as far as it is still known.
         """
         world = here(self).world
-        return followed(world, lambda event: _tick(world, event), since)
+        return followed("clock", world, lambda event: _tick(world, event), since)
 
 
 def _tick(world: World, event: Event) -> Tick | None:

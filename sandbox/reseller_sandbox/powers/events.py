@@ -139,10 +139,11 @@ class Events(Power):
             since: Begin with what came after the event of this number, as far as it is still known.
         """
         world, meant = here(self).world, _meant(kind, name, domain)
-        return followed(world, lambda event: _shown(event, world.state) if meant(event) else None, since)
+        key = f"events {kind!r} {name!r} {domain!r}"
+        return followed(key, world, lambda event: _shown(event, world.state) if meant(event) else None, since)
 
 
-def followed(world: World, show: Callable[[Event], T | None], since: int | None) -> Followed[T]:
+def followed(key: str, world: World, show: Callable[[Event], T | None], since: int | None) -> Followed[T]:
     """Return what ``show`` makes of events as they happen, after those since the event of a number."""
     with world.lock:
         world.settle()
@@ -150,6 +151,7 @@ def followed(world: World, show: Callable[[Event], T | None], since: int | None)
         known = sorted([*map(_request, entries), *world.moment.log.events], key=lambda event: event.number)
     past = (show(event) for event in known if since is not None and event.number > since)
     return Followed(
+        key,
         follower,
         lambda one: show(_request(one) if isinstance(one, Entry) else one),
         [shown for shown in past if shown is not None],

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from types import TracebackType
 from typing import Any, Generic, Self, TypeVar
 
-from reseller_sandbox.worlds.feed import Follower
+from reseller_sandbox.worlds.feed import Come, Follower
 
 T = TypeVar("T")
 
@@ -41,11 +41,14 @@ class Following(ABC, Generic[T], Iterator[T]):
 class Followed(Following[T]):
     """What happens in a world of this process: ``past`` first, then what ``show`` makes of what comes.
 
-    ``show`` returns None for what is not meant.
+    ``show`` returns None for what is not meant; those with the same ``key`` show alike.
     """
 
-    def __init__(self, follower: Follower, show: Callable[[Any], T | None], past: Iterable[T] = ()) -> None:
+    def __init__(
+        self, key: str, follower: Follower, show: Callable[[Any], T | None], past: Iterable[T] = ()
+    ) -> None:
         self.follower = follower
+        self._key = key
         self._show = show
         self._ready = deque(past)
 
@@ -55,9 +58,28 @@ class Followed(Following[T]):
         self._ready.clear()
         return found
 
+    def written(self, write: Callable[[T], bytes]) -> list[bytes]:
+        """Return what ``ready`` would, as ``write`` has it, which is asked once for all who follow alike."""
+        found = [write(one) for one in self._ready]
+        self._ready.clear()
+        for come in self.follower.take():
+            key = self._key, write
+            if key not in come.shown:
+                one = self._shown(come)
+                come.shown[key] = None if one is None else write(one)
+            if come.shown[key] is not None:
+                found.append(come.shown[key])
+        return found
+
     def _taken(self) -> Iterator[T]:
-        shown = map(self._show, self.follower.take())
+        shown = map(self._shown, self.follower.take())
         return (one for one in shown if one is not None)
+
+    def _shown(self, come: Come) -> T | None:
+        if self._key not in come.shown:
+            come.shown[self._key] = self._show(come.thing)
+        found: T | None = come.shown[self._key]
+        return found
 
     @property
     def missed(self) -> int:  # type: ignore[override]

@@ -137,7 +137,10 @@ class Journal(Power):
         follower, entries = here(self).world.journal.follow()
         past = [request_line(entry) for entry in entries if wanted(entry)] if "since" in match else ()
         return Followed(
-            follower, lambda one: request_line(one) if isinstance(one, Entry) and live(one) else None, past
+            f"journal {live}",
+            follower,
+            lambda one: request_line(one) if isinstance(one, Entry) and live(one) else None,
+            past,
         )
 
     @act()

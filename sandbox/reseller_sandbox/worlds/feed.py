@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from itertools import islice
 from threading import Condition
 from typing import Any
@@ -12,12 +13,20 @@ from typing import Any
 KEPT = 10_000
 
 
+@dataclass(slots=True, eq=False)
+class Come:
+    """Something that has come, and what it is to those who follow: made once for all who ask alike."""
+
+    thing: Any
+    shown: dict[Any, Any] = field(default_factory=dict)
+
+
 class Feed:
     """The latest of what has come, shared by all who follow; nothing is kept while nobody does."""
 
     def __init__(self) -> None:
         self.changed = Condition()
-        self.kept: deque[Any] = deque(maxlen=KEPT)
+        self.kept: deque[Come] = deque(maxlen=KEPT)
         self.count = 0
         self.followers: set[Follower] = set()
 
@@ -27,7 +36,7 @@ class Feed:
             return
         with self.changed:
             for thing in things:
-                self.kept.append(thing)
+                self.kept.append(Come(thing))
                 self.count += 1
             self._wake()
 
@@ -69,7 +78,7 @@ class Follower:
         self.asleep = True
         self.when_news: Callable[[], None] | None = None
 
-    def take(self) -> list[Any]:
+    def take(self) -> list[Come]:
         """Return what has come since the last time."""
         feed = self._feed
         with feed.changed:
