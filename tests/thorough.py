@@ -1,4 +1,4 @@
-"""How many examples property tests try: few in `make test`, many more in `make test-all`."""
+"""How many examples property tests try: few, or many more with TESTS_THOROUGH=1."""
 
 from __future__ import annotations
 
