@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import Commands, Configured, give_up, log_on_standard_error, say
+from reseller_sandbox.console import Command, Commands, Configured, give_up, log_on_standard_error, say
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.requestlog import RequestLine
@@ -111,12 +111,12 @@ def check(files: tuple[str, ...]) -> None:
     sys.exit(1 if failed else 0)
 
 
-@main.group("fixture")
+@main.group("fixture", help="Show the format of fixtures.")
 def fixture_format() -> None:
     """Show the format of fixtures."""
 
 
-@fixture_format.command("schema")
+@fixture_format.command("schema", cls=Command)
 def fixture_schema() -> None:
     """Print its JSON Schema, by which editors complete and check a fixture."""
     from reseller_sandbox.fixture.schema import json_schema
@@ -124,7 +124,7 @@ def fixture_schema() -> None:
     click.echo(json.dumps(json_schema(), indent=2))
 
 
-@fixture_format.command("example")
+@fixture_format.command("example", cls=Command)
 def fixture_example() -> None:
     """Print an example of every section, with each key there is and what it says."""
     from reseller_sandbox.fixture.schema import example

@@ -92,18 +92,18 @@ class TestAnOrderWhoseAnswerWasLost:
 
 def test_a_premium_name_ordered_again_and_again_without_its_price(wire: Api, advice):
     """Nothing was ever ordered."""
-    gold = {"domain": {"domainName": "silver.com"}, "authCode": "let-me-in"}
-    entries = [order(wire, "requestTransfer", gold) for _ in range(2)]
+    copper = {"domain": {"domainName": "copper.com"}}
+    entries = [order(wire, "createDomain", copper) for _ in range(2)]
     (found,) = advice()
     assert (found["rule"], found["amount"], found["entries"]) == ("premium_without_price", None, entries)
-    assert "30.00" in found["summary"]
+    assert "20.00" in found["summary"]
 
 
 def test_a_premium_name_that_got_its_price_in_the_end(wire: Api, advice):
     """Neither is a price forgotten once, nor one that was sent at last, worth a word."""
-    renewal = {"domain": {"domainName": "gold.com"}}
-    assert wire.post(f"{DOMAINS}/renewDomain", renewal).error == "premium_cost_required"
+    tin = {"domain": {"domainName": "tin.com"}}
+    assert wire.post(f"{DOMAINS}/createDomain", tin).error == "premium_cost_required"
     assert advice() == []
-    assert wire.post(f"{DOMAINS}/renewDomain", renewal).error == "premium_cost_required"
-    assert wire.post(f"{DOMAINS}/renewDomain", {**renewal, "purchaseCost": "300.00"}).status == 200
+    assert wire.post(f"{DOMAINS}/createDomain", tin).error == "premium_cost_required"
+    assert wire.post(f"{DOMAINS}/createDomain", {**tin, "purchaseCost": "15.00"}).status == 200
     assert advice() == []

@@ -137,10 +137,13 @@ def _spoilt(schema: Any, components: dict[str, Any], depth: int) -> Iterator[Any
 #: Good values for keys that must be given.
 GOOD = {
     "account": "main",
+    "changes": {"when": {"times": 1}},
+    "contact": {"name": "X"},
     "domain": "active.com",
     "event": "expiry",
     "fixture": "zones: {}",
     "in_service": True,
+    "ips": ["192.0.2.1"],
     "kind": "reset",
     "name": "x",
     "of": "renewal",

@@ -138,9 +138,11 @@ def test_fields_with_values_of_another_kind(at: Guarded, document: dict[str, Any
 @pytest.mark.parametrize(("method", "path"), [row for row in ROWS if "{" in row[1]])
 def test_paths(at: Guarded, document: dict[str, Any], method: str, path: str):
     """Nothing is found under names that nothing has."""
-    watched = Watched(at, document["paths"][path][method.lower()])
+    operation = document["paths"][path][method.lower()]
+    watched = Watched(at, operation)
+    creates = operation["operationId"].endswith(".add")
     for segment in SEGMENTS:
-        watched.send(method, filled(path, segment), must=segment == "no-such-thing")
+        watched.send(method, filled(path, segment), must=segment == "no-such-thing" and not creates)
     assert watched.wrong == []
 
 

@@ -59,7 +59,7 @@ def test_years_are_multiplied(api: Api, years: int) -> None:
 
 def test_a_premium_name_has_its_own_prices(sandbox: Sandbox, api: Api) -> None:
     """The price of all the years has to be sent; protection is added to it but not part of it."""
-    arrange_zone(sandbox, "com", premium=(("rare", sandbox.world.state.zones["com"].premium[0][1]),))
+    arrange_zone(sandbox, "com", premium=(("rare", dict(sandbox.world.state.zones["com"].premium)["gold"]),))
     shown = api.post(f"{D}/checkAvailability", {"domainNames": ["rare.com"]}).json["results"][0]
     assert (shown["premium"], shown["purchaseCost"], shown["renewalCost"]) == (True, "500.00", "300.00")
     assert create(api, "rare.com", 2).error == "premium_cost_required"
@@ -72,14 +72,14 @@ def test_a_premium_name_has_its_own_prices(sandbox: Sandbox, api: Api) -> None:
 @pytest.mark.parametrize("cost", [500, 500.0, "500", "500.00", "5e2", "500.000000"])
 def test_a_price_in_any_spelling(sandbox: Sandbox, api: Api, cost: object) -> None:
     """A number or a string; what counts is the amount."""
-    arrange_zone(sandbox, "com", premium=(("rare", sandbox.world.state.zones["com"].premium[0][1]),))
+    arrange_zone(sandbox, "com", premium=(("rare", dict(sandbox.world.state.zones["com"].premium)["gold"]),))
     assert create(api, "rare.com", 1, cost).json["totalPaid"] == "500.00"
 
 
 @pytest.mark.parametrize("cost", ["500.001", 499.99, "500.000001", 5, 10**12, "9" * 60])
 def test_a_price_that_is_not_the_one(sandbox: Sandbox, api: Api, cost: object) -> None:
     """Not by a fraction."""
-    arrange_zone(sandbox, "com", premium=(("rare", sandbox.world.state.zones["com"].premium[0][1]),))
+    arrange_zone(sandbox, "com", premium=(("rare", dict(sandbox.world.state.zones["com"].premium)["gold"]),))
     assert create(api, "rare.com", 1, cost).error == "price_mismatch"
 
 

@@ -104,6 +104,12 @@ CALLS: list[tuple[str, Callable[[Sandbox], object]]] = [
     ("history.rewind", lambda s: s.rewind(connect(s).get("/v3/balance").headers["x-sandbox-request"])),
     ("branches.switch", lambda s: s.branches.switch(next(iter(s.branches)).name)),
     ("branches.remove", lambda s: s.branches.remove(next(iter(s.branches)).name)),
+    ("names.add", lambda s: s.names.add("added.com")),
+    ("accounts.add", lambda s: s.accounts.add("shop", contact={"name": "Shop"})),
+    ("customers.add", lambda s: s.customers.add(901, name="Nora", mail="nora@example.com")),
+    ("contacts.add", lambda s: s.contacts.add("NORA", name="Nora")),
+    ("hosts.add", lambda s: s.hosts.add("ns7.added.com", ips=["192.0.2.7"])),
+    ("transfers.add", lambda s: s.transfers.add("added.com", to="other")),
     ("journal.clear", lambda s: s.journal.clear()),
     ("history.load", lambda s: s.load(s.export())),
 ]

@@ -162,7 +162,12 @@ def passages(stage: Stage) -> Sequence[Passage]:
     return _PASSAGES[stage]
 
 
-_PASSAGES = {stage: [row for row in TIMED if row.stage is stage and not row.tried_again] for stage in Stage}
+def by_stage(rows: Sequence[Passage]) -> dict[Stage, list[Passage]]:
+    """Return the rows that end each stage, without those that try again."""
+    return {stage: [row for row in rows if row.stage is stage and not row.tried_again] for stage in Stage}
+
+
+_PASSAGES = by_stage(TIMED)
 
 
 def trial(stage: Stage) -> Passage | None:
