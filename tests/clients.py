@@ -134,7 +134,11 @@ class Socket:
             self.connection.putheader("Content-Length", str(len(raw)))
         self.connection.endheaders(raw)
         response = self.connection.getresponse()
-        body = response.read()
+        if (response.getheader("Content-Type") or "").startswith("text/event-stream"):
+            body = b""  # it goes on for as long as one listens, and this client does not
+            self.close()
+        else:
+            body = response.read()
         return Answer(response.status, {name.lower(): value for name, value in response.getheaders()}, body)
 
     def close(self) -> None:
