@@ -15,7 +15,7 @@ from reseller_sandbox.core.model import Order, Stage, TransferStatus
 from reseller_sandbox.core.outside import ACTIONS
 from reseller_sandbox.core.state import Draft, Due, State
 
-__all__ = ["Due", "Happening", "about", "due_by", "fire", "names", "next_due"]
+__all__ = ["Due", "Happening", "about", "due_by", "fire", "is_due", "names", "next_due"]
 
 #: What may happen beside the passages of an order's life.
 TRANSFER_CANCELLED = "transfer cancelled"
@@ -54,14 +54,26 @@ def about(state: State, name: str) -> list[Due]:
     return sorted((at, kind, key) for at, kind, key in found if at is not None)
 
 
+def is_due(state: State, due: Due) -> bool:
+    """Whether ``due`` is in the calendar of ``state``, as the record that it is about has it."""
+    at, kind, key = due
+    return _instant(state, kind, key) == at
+
+
 def _instant(state: State, kind: str, key: Any) -> datetime | None:
-    if kind == "order":
-        return state.orders[key].due
-    if kind == "retry":
-        return state.orders[key].retry
+    """Return when that comes, or None where nothing is to come."""
+    if kind in ("order", "retry"):
+        order = state.orders.get(key)
+        if order is None:
+            return None
+        return order.due if kind == "order" else order.retry
     if kind == "plan":
-        plan = state.plans[key]
-        return plan.at if plan.struck is None else None
+        plan = state.plans.get(key)
+        return plan.at if plan is not None and plan.struck is None else None
+    if kind in PROMOTION_ENDS:
+        zone = state.zones.get(key)
+        promotion = getattr(zone, kind, None)
+        return promotion.until if promotion is not None else None
     transfer = state.transfers.get(key)
     return transfer.completes if transfer is not None and transfer.pending else None
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from typing import NamedTuple
 
 from reseller_sandbox.core.model import OUTSIDE, Account, Order
 from reseller_sandbox.core.state import Draft
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Happening:
+class Happening(NamedTuple):
     """One event that has happened: when, what, to which name, zone or account, and whom it concerned.
 
     ``charged`` is what ``account`` paid for it (below zero: what it got back), ``balance`` what it

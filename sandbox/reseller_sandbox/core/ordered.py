@@ -12,8 +12,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any, Generic, TypeVar
 
-from rpds import HashTrieMap
-
 Key = TypeVar("Key", bound=tuple[Any, ...])
 
 _WIDEST = 32
@@ -23,7 +21,8 @@ _FILLED = _WIDEST * 3 // 4
 #: How many changes wait at most until they are put into the tree together.
 _WAITING = 256
 
-_NONE: HashTrieMap[Any, bool] = HashTrieMap()
+#: The changes that wait: those before the latest, the latest one's key, and whether that is to be added.
+_Waiting = tuple[Any, Any, bool]
 
 
 class _Leaf:
@@ -106,9 +105,12 @@ class _Changes:
 
     __slots__ = ("adds", "keys")
 
-    def __init__(self, adds: HashTrieMap[Any, bool]) -> None:
-        self.adds = adds
-        self.keys = sorted(adds)
+    def __init__(self, waiting: _Waiting | None) -> None:
+        self.adds: dict[Any, bool] = {}
+        while waiting is not None:
+            waiting, key, added = waiting
+            self.adds.setdefault(key, added)  # the latest one counts
+        self.keys = sorted(self.adds)
 
 
 def _cut(kind: Any, parts: Sequence[Any]) -> list[Any]:
@@ -150,23 +152,23 @@ class Ordered(Generic[Key]):
     __slots__ = ("_held",)
 
     def __init__(self, keys: Iterable[Key] = ()) -> None:
-        self._held: tuple[Any, HashTrieMap[Key, bool]] = (_rooted(_cut(_Leaf, sorted(set(keys)))), _NONE)
+        self._held: tuple[Any, _Waiting | None, int] = (_rooted(_cut(_Leaf, sorted(set(keys)))), None, 0)
 
     def _with(self, key: Key, *, added: bool) -> Ordered[Key]:
-        root, waiting = self._held
+        root, waiting, count = self._held
         made: Ordered[Key] = Ordered.__new__(Ordered)
-        made._held = (root, waiting.insert(key, added))
-        if len(waiting) >= _WAITING:
+        made._held = (root, (waiting, key, added), count + 1)
+        if count >= _WAITING:
             made._tree()
         return made
 
     def _tree(self) -> Any:
         """The tree with all that waited in it. The set is the same before and after."""
-        root, waiting = self._held
-        if waiting:
+        root, waiting, _ = self._held
+        if waiting is not None:
             changes = _Changes(waiting)
             root = _rooted(root.merged(changes, 0, len(changes.keys)))
-            self._held = (root, _NONE)
+            self._held = (root, None, 0)
         return root
 
     def add(self, key: Key) -> Ordered[Key]:
@@ -205,9 +207,8 @@ class Ordered(Generic[Key]):
             yield key
 
     def __contains__(self, key: Key) -> bool:
-        root, waiting = self._held
-        added = waiting.get(key)
-        return bool(root.size and root.contains(key)) if added is None else added
+        tree = self._tree()
+        return bool(tree.size and tree.contains(key))
 
     def __iter__(self) -> Iterator[Key]:
         return self.walk()

@@ -46,7 +46,7 @@ class Moment:
         coming = events.due_by(state, until)  # in order, which makes it a heap
         while coming:
             due = heappop(coming)
-            if due not in state.calendar:
+            if not events.is_due(state, due):
                 continue
             draft = Draft(state, due[0], self.assumptions, f"event:{due[1]}:{due[2]}", BY_ITSELF)
             plan = due[2] if due[1] == "plan" else None
