@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
 from marshmallow import Schema, fields
@@ -46,6 +47,7 @@ def endpoints(powers: Iterable[type[Power]]) -> tuple[Endpoint, ...]:
     return tuple(_row(operation) for power in powers for operation in power.operations())
 
 
+@cache
 def _row(operation: Operation) -> Endpoint:
     method = method_of(operation)
     segments = [one for one in operation.parameters if one.place == "segment"]

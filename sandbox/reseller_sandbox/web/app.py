@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from flask import Flask, Response
 from werkzeug.exceptions import HTTPException
-from werkzeug.routing import BaseConverter
+from werkzeug.routing import BaseConverter, Rule
 
 from reseller_sandbox.server.delivery import delivering
 from reseller_sandbox.web.generation import Endpoint, Generation
@@ -35,9 +35,21 @@ class _Version(BaseConverter):
     regex = r"[Vv][0-9]+\.[0-9]+"
 
 
+class _Route(Rule):
+    """A rule that requests are matched with: nothing is compiled for building addresses, which nobody does."""
+
+    def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:  # noqa: ARG002
+        return _builds_nothing
+
+
+def _builds_nothing(*_: Any, **__: Any) -> tuple[str, str]:
+    raise NotImplementedError
+
+
 def create_app(worlds: Engine, generations: Sequence[Generation], limits: BodyLimits) -> Flask:
     """A WSGI application that serves ``generations`` over ``worlds``, with bodies up to ``limits``."""
     app = Flask("reseller_sandbox", static_folder=None)
+    app.url_rule_class = _Route
     app.url_map.merge_slashes = False
     app.url_map.converters |= {"digits": _Digits, "version": _Version}
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
