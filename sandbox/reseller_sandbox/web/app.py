@@ -36,7 +36,7 @@ class _Version(BaseConverter):
 
 
 class _Route(Rule):
-    """A rule that requests are matched with: nothing is compiled for building addresses, which nobody does."""
+    """A rule that requests are matched with: nothing is compiled for building addresses: nobody does."""
 
     def _compile_builder(self, append_unknown: bool = True) -> Callable[..., tuple[str, str]]:  # noqa: ARG002
         return _builds_nothing
