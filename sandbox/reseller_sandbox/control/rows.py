@@ -47,7 +47,7 @@ def endpoints(powers: Iterable[type[Power]]) -> tuple[Endpoint, ...]:
     return tuple(_row(operation) for power in powers for operation in power.operations())
 
 
-@cache
+@cache  # a row holds nothing of a world, so every sandbox has the same
 def _row(operation: Operation) -> Endpoint:
     method = method_of(operation)
     segments = [one for one in operation.parameters if one.place == "segment"]
