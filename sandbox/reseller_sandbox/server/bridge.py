@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.server.collector import Beside
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
@@ -75,6 +76,7 @@ class Bridge:
         self.when_unread = when_unread
         #: The requests that wait for something, and by when that should be over, by the stopwatch.
         self.held: dict[asyncio.Task[Any], float] = {}
+        self._beside = Beside()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -156,7 +158,7 @@ class Bridge:
     async def _call_aside(self, environ: WSGIEnvironment, wire: Wire) -> Answer:
         """What the application answers on a thread; raises ``Gone``, and then it goes on there."""
         try:
-            with self._holding(0):
+            with self._holding(0), self._beside:
                 return await asyncio.to_thread(self._call, environ)
         except asyncio.CancelledError:
             await wire.drop()
