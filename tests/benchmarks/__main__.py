@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.benchmarks import answering, faults, following, forking, soak, unmatched
+from tests.benchmarks import answering, faults, following, forking, soak, unmatched, waiting
 
-BENCHMARKS = (answering, faults, forking, following, unmatched, soak)
+BENCHMARKS = (answering, faults, forking, following, unmatched, waiting, soak)
 
 for benchmark in BENCHMARKS:
     print(benchmark.__doc__)

@@ -15,7 +15,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.control.interface import Control
 from reseller_sandbox.core.state import filled
-from reseller_sandbox.server.collector import WHOLE, sparing_survivors
+from reseller_sandbox.server.collector import TURN, WHOLE, Beside, sparing_survivors
 from reseller_sandbox.worlds import timeline
 
 #: What stands in for the placeholders of paths.
@@ -142,3 +142,46 @@ def test_a_cycle_that_dies_late_is_freed_in_the_end() -> None:
         for _ in range(WHOLE):
             gc.collect()
         assert gone() is None
+
+
+def test_while_something_is_done_beside_the_loop_threads_take_short_turns_and_nothing_is_collected() -> None:
+    """So it is from the first to the last of them, whatever it raises; then all is as it was."""
+    usual, beside = sys.getswitchinterval(), Beside()
+
+    def failing() -> None:
+        with beside:
+            with beside:
+                pass
+            assert not gc.isenabled()
+            assert sys.getswitchinterval() == pytest.approx(TURN)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        failing()
+    assert gc.isenabled()
+    assert sys.getswitchinterval() == pytest.approx(usual)
+
+
+def test_what_was_made_meanwhile_is_not_gone_over_at_once() -> None:
+    """It passes for old: left out altogether where survivors are spared, else as any other old object."""
+    with sparing_survivors():
+        with Beside():
+            held = [[] for _ in range(1000)]
+        assert gc.get_freeze_count() >= 1000
+        assert gc.isenabled()
+    with Beside():
+        held += [[] for _ in range(1000)]
+    assert gc.get_freeze_count() == 0
+    assert gc.get_count()[0] < 1000
+    assert len(held) == 2000
+
+
+def test_a_collector_that_somebody_has_stopped_stays_so() -> None:
+    """What is done beside the loop puts back what it found."""
+    gc.disable()
+    try:
+        with Beside():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

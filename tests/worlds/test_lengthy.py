@@ -5,12 +5,14 @@ from __future__ import annotations
 import http.client
 import json
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
+from itertools import pairwise
+from socket import create_connection
 from statistics import median
-from time import sleep
 from typing import Any
 
 import pytest
@@ -18,11 +20,15 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import Clock, real_now, stopwatch
 from reseller_sandbox.core.state import filled
+from reseller_sandbox.server.collector import Beside
 from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.turn import Busy, hurried
 from tests.clients import Answer, Api, Headers, Socket
 
 ORDERS = 6000
+
+#: How many seconds a thread may compute before it lets the others on.
+LONGEST_TURN = 0.05
 
 #: A long way for the clock of a world with so many names, and where it leads.
 FAR = b'{"by": "P2Y", "limit": 3}'
@@ -32,6 +38,11 @@ EARLIER, LATER = "2026-01-15T12:00:00Z", "2028-01-15T12:00:00Z"
 @pytest.fixture(scope="module")
 def grown() -> Sandbox:
     """A world with some thousands of names."""
+    return holding_orders()
+
+
+def holding_orders() -> Sandbox:
+    """A sandbox whose default world has some thousands of names."""
     sandbox = Sandbox(max_body=1 << 24)
     moment = sandbox.world.moment
     one = moment.state.orders[min(moment.state.orders)]
@@ -111,7 +122,7 @@ def test_requests_of_a_world_whose_clock_is_on_its_way_take_effect_after_it(grow
         ]
 
         def ask_this_world() -> None:
-            sleep(0.01)
+            time.sleep(0.01)
             if threads[0].ident is None and is_at_work(busy):
                 for thread in threads:
                     thread.start()
@@ -142,6 +153,72 @@ def test_a_clock_that_fell_far_behind_catches_up_beside_the_others(grown: Sandbo
     assert sum(taken) > 10
     assert late_answer["serverTime"][:4] == "2028"
     assert not behind.world.is_far_behind
+
+
+def test_what_cannot_be_read_waits_for_a_clock_that_fell_far_behind_beside_the_others() -> None:
+    """It stands in the default world's journal once that has caught up; meanwhile others are answered."""
+    sandbox = holding_orders()
+    other = sandbox.fork(fixture="default")
+    moment = sandbox.world.moment
+    sandbox.world.moment = replace(moment, clock=Clock(moment.clock.now(), real_now() - timedelta(days=730)))
+    with sandbox.serve() as server:
+        api, answered = client(server.url, other), []
+        with create_connection(("127.0.0.1", server.port)) as malformed:
+            malformed.sendall(b"what is this\r\n\r\n")
+            assert malformed.recv(100).startswith(b"HTTP/1.1 400")
+        while sandbox.world.is_far_behind:
+            answered.append(api.get("/v3/balance").status)
+        assert len(answered) > 10
+        with sandbox.world.lock:
+            entry = sandbox.world.journal.get("r1")
+    assert (entry.status, entry.at.year) == (400, 2028)
+
+
+WORK: dict[str, Callable[[Sandbox, str], object]] = {
+    "export": lambda sandbox, _: sandbox.export(),
+    "load": lambda sandbox, text: sandbox.load(text),
+    "fork of a sent state": lambda sandbox, text: sandbox.fork(state=text),
+    "a year": lambda sandbox, _: sandbox.clock.advance(by="P1Y"),
+}
+
+
+@pytest.mark.skipif(not hasattr(time, "pthread_getcpuclockid"), reason="threads have no clocks here")
+@pytest.mark.parametrize("what", WORK)
+def test_no_piece_of_long_work_keeps_the_interpreter(grown: Sandbox, what: str) -> None:
+    """Another thread is let on after few milliseconds of computing: no garbage is collected, for one."""
+    text = grown.export()
+    turns: list[float] = []
+    while (
+        len(turns) < 3 and min(turns, default=1) > LONGEST_TURN
+    ):  # other processes keep this one waiting too
+        busy = grown.fork(seed=f"{what} {len(turns)}")
+        turns.append(longest_turn(partial(WORK[what], busy, f"{text}# {what} {len(turns)}\n")))
+        busy.close()
+    assert min(turns) < LONGEST_TURN
+
+
+def longest_turn(work: Callable[[], object]) -> float:
+    """How many seconds ``work`` computes at most until this thread is let on."""
+    begin, done, end = (threading.Event() for _ in range(3))
+
+    def run() -> None:
+        begin.wait()
+        with Beside():
+            work()
+        done.set()
+        end.wait()
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    clock = time.pthread_getcpuclockid(thread.ident or 0)
+    computed = [time.clock_gettime(clock)]
+    begin.set()
+    while not done.is_set():
+        time.sleep(0.0003)
+        computed.append(time.clock_gettime(clock))
+    end.set()
+    thread.join()
+    return max(after - before for before, after in pairwise(computed))
 
 
 def client(url: str, sandbox: Sandbox) -> Api:

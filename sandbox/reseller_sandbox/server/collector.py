@@ -21,7 +21,7 @@ TURN = 0.0005
 
 
 class _Sparing:
-    """Called around each collection: what survives a full one is left out of the next, but of every so many."""
+    """Called around each collection; what survives a full one is left out of those that follow."""
 
     def __init__(self) -> None:
         self._collections = count(1)

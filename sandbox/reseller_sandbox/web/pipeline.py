@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -121,6 +122,9 @@ class Pipeline:
 
     def unread(self, lost: Unread) -> None:
         """Keep account, in the default world, of a request that the server could not read."""
+        if self.worlds.default.is_far_behind:  # to catch up would hold up everybody
+            threading.Thread(target=self._unread, args=(lost,)).start()
+            return
         try:
             with hurried():
                 self._unread(lost)
