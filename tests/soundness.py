@@ -8,7 +8,6 @@ from dataclasses import astuple
 from decimal import Decimal
 from itertools import chain
 
-from reseller_sandbox.core.events import is_due
 from reseller_sandbox.core.model import OUTSIDE, Stage
 from reseller_sandbox.core.state import State, filled
 from reseller_sandbox.core.texts import has_control
@@ -26,7 +25,7 @@ def rebuilt(state: State) -> State:
 def assert_sound(state: State) -> None:
     """Assert that the books balance, that no name has two holders, and that the indexes are right."""
     assert state == rebuilt(state), "an index does not follow from the records"
-    assert all(is_due(state, due) for due in state.calendar), "a record does not know when it is due"
+    assert all(state.is_due(due) for due in state.calendar), "a record does not know when it is due"
     sums: Counter[int] = Counter()
     for entry in state.ledger.values():
         sums[entry.account] += entry.amount  # type: ignore[assignment]

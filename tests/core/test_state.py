@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from datetime import UTC, datetime
-from typing import Any
+from decimal import Decimal
+from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 from rpds import HashTrieMap
@@ -12,8 +13,25 @@ from rpds import HashTrieMap
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.copies import copied
-from reseller_sandbox.core.model import Card, Contact, Host, Order, Stage
+from reseller_sandbox.core.model import (
+    ROLES,
+    After,
+    Card,
+    Contact,
+    Contacts,
+    Flag,
+    Host,
+    Order,
+    Policy,
+    Prices,
+    Promotion,
+    Purpose,
+    Stage,
+    TransferStatus,
+)
+from reseller_sandbox.core.refusals import NOT_HELD, Refused
 from reseller_sandbox.core.state import Draft, State, filled
+from reseller_sandbox.core.tables import TABLES
 from tests.registry import order_of
 from tests.soundness import rebuilt
 
@@ -127,12 +145,101 @@ def test_removing_every_record_empties_every_index(sandbox: Sandbox) -> None:
 )
 def test_a_changed_record_is_found_where_it_belongs(sandbox: Sandbox, changes: dict[str, Any]) -> None:
     """A change of whatever an index looks at moves the record in it."""
-    from dataclasses import replace
-
     order: Order = order_of(sandbox, "active.com")
     changed = sandbox.world.state.put(replace(order, **changes))
     assert changed == rebuilt(changed)
     assert changed.put(order) == sandbox.world.state
+
+
+OTHER = {
+    int: [901, 902],
+    str: ["other-1", "other-2"],
+    bool: [True, False],
+    datetime: [NOON, NOON.replace(month=4)],
+    tuple: [(), ("ns1.active.com", "ns9.else.net")],
+    Decimal: [Decimal(1), Decimal(2)],
+    Card: [Card(mail="a@example.com"), Card(mail="b@example.com")],
+    Contacts: [Contacts(**dict.fromkeys(ROLES, handle)) for handle in ("C-1", "C-2")],
+    Stage: [Stage.ARRIVING, Stage.ACTIVE],
+    TransferStatus: [TransferStatus.PENDING, TransferStatus.CLIENT_REJECTED],
+    frozenset: [frozenset(), frozenset({Flag.HOLD})],
+    Promotion: [None, Promotion(price=Decimal(1), until=NOON)],
+    After: [None, After(operation="v3.*")],
+    Prices: [Prices(**dict.fromkeys(("registration", "renewal", "transfer", "restore"), Decimal(1)))],
+    Policy: [Policy(), Policy(overdue=1)],
+    Purpose: [Purpose.RESTORE, Purpose.TRANSFER],
+}
+
+
+def _others(kind: type, name: str) -> list[Any]:
+    """Values that a field of a record can have, some of them other than those of the tests' registry."""
+    hints = get_type_hints(kind)[name]
+    allowed = [
+        get_origin(one) or one for one in (get_args(hints) if type(None) in get_args(hints) else (hints,))
+    ]
+    return [value for one in allowed for value in ([None] if one is type(None) else OTHER[one])]
+
+
+@pytest.mark.parametrize("kind", TABLES, ids=lambda kind: kind.__name__)
+def test_whatever_changes_in_a_record_the_indexes_follow(kind: type) -> None:
+    """Every field of every kind of record, one by one and there and back."""
+    sandbox = Sandbox()
+    sandbox.outside.when("P3D").drop("active-example.com")
+    sandbox.outside.adjust_balance("main", by=1)
+    state, own = sandbox.world.state, TABLES[kind].key
+    records = getattr(state, TABLES[kind].name)
+    record = records[sorted(records)[:2][-1]]
+    for one in fields(kind):
+        if own(replace(record, **{one.name: record})) is record:
+            continue  # the field that the record is kept under
+        for value in _others(kind, one.name):
+            changed = state.put(replace(record, **{one.name: value}))
+            assert changed == rebuilt(changed), (one.name, value)
+            assert changed.put(record) == state, (one.name, value)
+
+
+def test_what_a_draft_has_made_stays_as_it_is() -> None:
+    """Whatever is written to the draft afterwards, to whichever part."""
+    work = draft(filled(State(), [host("ns1.example.com")]))
+    work.put(host("ns2.example.com"))
+    kept = work.made()
+    names = sorted(kept.hosts)
+    work.put(host("ns3.example.com"))
+    work.remove(host("ns1.example.com"))
+    work.next("order")
+    assert sorted(kept.hosts) == names == [name for _, name in kept.hosts_of_domain]
+    assert not kept.counters
+    assert sorted(work.made().hosts) == ["ns2.example.com", "ns3.example.com"]
+
+
+def test_a_draft_that_goes_on_tells_of_its_latest_transaction_alone() -> None:
+    """The earlier one's changes are in its state, and no longer among those it tells of."""
+    work = draft()
+    work.put(host("ns1.example.com"))
+    work.go_on(NOON.replace(hour=13), "another")
+    work.put(host("ns2.example.com"))
+    assert (work.now.hour, work.cause) == (13, "another")
+    assert [change.key for change in work.changes()] == ["ns2.example.com"]
+    assert sorted(work.state.hosts) == ["ns1.example.com", "ns2.example.com"]
+
+
+def test_what_an_attempt_wrote_is_taken_back() -> None:
+    """When it refuses: the records, the numbers taken and what came due; what was there before stays."""
+    work = draft()
+    work.put(host("ns1.example.com"))
+
+    def refuse(inner: Draft) -> None:
+        inner.put(host("ns2.example.com"))
+        inner.next("order")
+        raise Refused(NOT_HELD, name="example.com")
+
+    with pytest.raises(Refused):
+        work.attempt(refuse)
+    assert list(work.state.hosts) == ["ns1.example.com"]
+    assert not work.state.counters
+    assert [change.key for change in work.changes()] == ["ns1.example.com"]
+    work.attempt(lambda inner: inner.put(host("ns3.example.com")))
+    assert sorted(work.state.hosts) == ["ns1.example.com", "ns3.example.com"]
 
 
 def test_a_contact_of_a_customer_is_linked_to_it() -> None:

@@ -36,7 +36,7 @@ def run(monkeypatch: pytest.MonkeyPatch) -> Run:
     def make(instead: dict[tuple[str, Stage], Passage], *more: Passage) -> Sandbox:
         rows = [instead.get((row.event, row.stage), row) for row in lifecycle.TIMED]
         monkeypatch.setattr(lifecycle, "TIMED", (*rows, *more))
-        monkeypatch.setattr(lifecycle, "_PASSAGES", lifecycle.by_stage((*rows, *more)))
+        monkeypatch.setattr(lifecycle, "_BY_STAGE", lifecycle.by_stage((*rows, *more)))
         return Sandbox(REGISTRY)
 
     return make

@@ -85,8 +85,11 @@ class Clock:
 
 
 def years_later(instant: datetime, years: int) -> datetime:
-    """The same calendar day ``years`` on; the 29th of February becomes the 28th."""
-    return instant + relativedelta(years=years)
+    """Return the same calendar day ``years`` on; the 29th of February may become the 28th."""
+    try:
+        return instant.replace(year=instant.year + years)
+    except ValueError:
+        return instant.replace(year=instant.year + years, day=28)
 
 
 def days(count: int) -> timedelta:

@@ -1,40 +1,44 @@
-"""Copies of frozen records: what ``dataclasses.replace`` makes, in a quarter of its time."""
+"""Copies of frozen records: what ``dataclasses.replace`` makes, in a third of its time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cache
+from itertools import repeat
+from operator import attrgetter, call
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
 def copied(record: T, changes: Mapping[str, Any]) -> T:
-    """Return ``record`` with some of its fields changed; raises TypeError for names that it has not.
+    """Return ``record`` with some of its fields changed; raise TypeError for names that it has not.
 
     It is for where time makes many copies: a record has slots, and no ``__post_init__``.
     """
     kind: Any = type(record)
-    copy, puts = _copier(kind)
-    made: T = copy(record)
-    try:
-        for name, value in changes.items():
-            puts[name](made, value)
-    except KeyError:
-        raise TypeError(f"{kind.__name__} has not all of {', '.join(changes)}") from None
+    made: T = object.__new__(kind)
+    writers, values, by_name = _slots(kind)
+    any(map(call, writers, repeat(made), values(record)))  # none of them returns anything
+    for name, value in changes.items():
+        if name not in by_name:
+            raise TypeError(f"{kind.__name__} has not all of {', '.join(changes)}")
+        by_name[name](made, value)
     return made
 
 
-@cache
-def _copier(kind: type[Any]) -> tuple[Callable[[Any], Any], dict[str, Callable[[Any, Any], None]]]:
-    """Return what copies a record of ``kind`` slot by slot, and what sets each slot of a copy.
+def put_into(record: Any, name: str, value: Any) -> None:
+    """Write one field of a frozen record that nobody but the caller has seen yet."""
+    kind: Any = type(record)
+    _slots(kind)[2][name](record, value)
 
-    As in ``dataclasses`` the function is compiled for the fields: a loop over them takes twice its time.
-    """
-    puts = {one.name: getattr(kind, one.name).__set__ for one in fields(kind)}
-    lines = [f"    put_{name}(made, record.{name})" for name in puts]
-    source = "\n".join(["def copy(record):", "    made = new(kind)", *lines, "    return made"])
-    known = {"new": object.__new__, "kind": kind, **{f"put_{name}": put for name, put in puts.items()}}
-    exec(source, known)
-    return known["copy"], puts
+
+Writer = Callable[[Any, Any], None]
+
+
+@cache
+def _slots(kind: Any) -> tuple[Sequence[Writer], Callable[[Any], tuple[Any, ...]], Mapping[str, Writer]]:
+    names = [one.name for one in fields(kind)]
+    by_name = {name: getattr(kind, name).__set__ for name in names}
+    return list(by_name.values()), attrgetter(*names), by_name

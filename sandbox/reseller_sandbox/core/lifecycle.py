@@ -7,7 +7,7 @@ has it otherwise; ``TIMED`` the only one that says how an order moves on when no
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from reseller_sandbox.core.actions import LOOKS
@@ -157,22 +157,32 @@ TIMED: tuple[Passage, ...] = (
 )
 
 
+Ways = tuple[Sequence[Passage], Passage | None]
+
+
+def by_stage(rows: Sequence[Passage]) -> Mapping[Stage, Ways]:
+    """Return, for each stage, the rows that end it, and the row of what is tried again and again there."""
+    found = {stage: [row for row in rows if row.stage is stage] for stage in Stage}
+    return {
+        stage: (
+            [row for row in own if not row.tried_again],
+            next((row for row in own if row.tried_again), None),
+        )
+        for stage, own in found.items()
+    }
+
+
+_BY_STAGE = by_stage(TIMED)
+
+
 def passages(stage: Stage) -> Sequence[Passage]:
     """Return the rows that lead on from ``stage``, without what is tried in between."""
-    return _PASSAGES[stage]
-
-
-def by_stage(rows: Sequence[Passage]) -> dict[Stage, list[Passage]]:
-    """Return the rows that end each stage, without those that try again."""
-    return {stage: [row for row in rows if row.stage is stage and not row.tried_again] for stage in Stage}
-
-
-_PASSAGES = by_stage(TIMED)
+    return _BY_STAGE[stage][0]
 
 
 def trial(stage: Stage) -> Passage | None:
     """Return the row of what is tried again and again at ``stage``."""
-    return next((row for row in TIMED if row.stage is stage and row.tried_again), None)
+    return _BY_STAGE[stage][1]
 
 
 def completion(requested: datetime, policy: Policy) -> datetime:
@@ -183,23 +193,23 @@ def completion(requested: datetime, policy: Policy) -> datetime:
 def due(
     stage: Stage, since: datetime, expires: datetime, policy: Policy, processing: timedelta
 ) -> datetime | None:
-    """When time alone will move on an order that has been at ``stage`` ``since`` then.
+    """Return when time alone will move on an order that has been at ``stage`` ``since`` then.
 
     A transfer's end belongs to the transfer, not to its order.
     """
     if stage is Stage.ARRIVING:
         return None
-    return min((row.period.end(since, expires, policy, processing) for row in passages(stage)), default=None)
+    return min([row.period.end(since, expires, policy, processing) for row in passages(stage)], default=None)
 
 
-def ending(draft: Draft, order: Order) -> list[Passage]:
+def ending(draft: Draft, order: Order) -> Sequence[Passage]:
     """Return the rows whose period ends first for ``order``, in the order in which they are tried."""
+    rows = passages(order.stage)
+    if all(row.period is rows[0].period for row in rows):
+        return rows
     policy, processing = draft.state.zones[order.zone].policy, _processing(draft, order.stage)
-    ends = [
-        (row.period.end(order.since, order.expires, policy, processing), row) for row in passages(order.stage)
-    ]
-    first = min(end for end, _ in ends)
-    return [row for end, row in ends if end == first]
+    ends = [row.period.end(order.since, order.expires, policy, processing) for row in rows]
+    return [row for row, end in zip(rows, ends, strict=True) if end == min(ends)]
 
 
 def retry(order: Order, assumed: Assumptions, now: datetime) -> datetime | None:
@@ -222,13 +232,13 @@ _PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
 
 
 def enter(draft: Draft, order: Order, stage: Stage) -> Order:
-    """Write ``order`` as having reached ``stage`` now, or as staying there with new dates; answers it."""
+    """Write ``order`` as having reached ``stage`` now, or as staying there with new dates; return it."""
     zone: Zone = draft.state.zones[order.zone]
     since = order.since if order.stage is stage else draft.now
     moment = due(stage, since, order.expires, zone.policy, _processing(draft, stage))
     moved = copied(order, {"stage": stage, "since": since, "due": moment})
     again = retry(moved, draft.assumed, draft.now)
-    moved = moved if again == moved.retry else replace(moved, retry=again)
+    moved = moved if again == moved.retry else copied(moved, {"retry": again})
     draft.put(moved)
     return moved
 
@@ -253,7 +263,7 @@ def leaving(state: State, order: Order) -> bool:
 
 
 def require(draft: Draft, order: Order, action: Action, *, locks: bool = True) -> Move:
-    """The row for ``action``; refuses with ``wrong_state``, ``transfer_pending``, ``locked``, in this order.
+    """Return the row for ``action``; refuse with ``wrong_state``, ``transfer_pending``, ``locked``, in order.
 
     ``locks=False`` leaves the flag to the caller, for an action that the flag forbids only in part.
     """

@@ -19,7 +19,7 @@ _NARROWEST = _WIDEST // 4
 _FILLED = _WIDEST * 3 // 4
 
 #: How many changes wait at most until they are put into the tree together.
-_WAITING = 256
+_WAITING = 1024
 
 #: The changes that wait: those before the latest, the latest one's key, and whether that is to be added.
 _Waiting = tuple[Any, Any, bool]

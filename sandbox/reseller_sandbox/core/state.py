@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
@@ -14,9 +14,8 @@ from rpds import HashTrieMap
 
 from reseller_sandbox.core.actions import Action
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.copies import copied
+from reseller_sandbox.core.copies import copied, put_into
 from reseller_sandbox.core.model import (
-    OUTSIDE,
     Account,
     Contact,
     Customer,
@@ -31,119 +30,9 @@ from reseller_sandbox.core.model import (
 )
 from reseller_sandbox.core.ordered import Ordered
 from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.tables import HOLDERS, TABLES, Due, Table
 
 T = TypeVar("T")
-Keys = tuple[tuple[str, Any], ...]
-Values = tuple[tuple[str, Any, Any], ...]
-
-#: An entry of the calendar: when, what kind of thing, and which one.
-Due = tuple[datetime, str, Any]
-
-
-class _Table(NamedTuple):
-    """How records of one type are kept: under which key, and in which indexes they are found.
-
-    ``listed`` answers (sorted index, key) pairs, ``looked_up`` (map, key, value) triples. Both are
-    functions of the record alone, so that an index cannot fall out of step with its table.
-    """
-
-    name: str
-    key: Callable[[Any], Any]
-    listed: Callable[[Any], Keys] = lambda _: ()
-    looked_up: Callable[[Any], Values] = lambda _: ()
-
-
-def _account_lookups(account: Account) -> Values:
-    if account.client_id == OUTSIDE:
-        return ()
-    working = (
-        ("key", ("account_by_key", account.key, account.client_id)),
-        ("token", ("account_by_token", account.token, account.client_id)),
-    )
-    return tuple(lookup for credential, lookup in working if credential not in account.revoked)
-
-
-def _order_lookups(order: Order) -> Values:
-    own = ("own_order", (order.account, order.name), order.id)
-    return (own,) if order.stage is Stage.ARRIVING else (own, ("holding_order", order.name, order.id))
-
-
-def _order_keys(order: Order) -> Keys:
-    listed: Keys = (("orders_of_account", (order.account, order.id)),)
-    if order.due is not None:
-        listed += (("calendar", (order.due, "order", order.id)),)
-    if order.retry is not None:
-        listed += (("calendar", (order.retry, "retry", order.id)),)
-    if order.customer_id is not None:
-        listed += (("linked", ("customer", order.customer_id, order.id)),)
-    for handle in sorted(set(order.contacts.handles())):
-        listed += (("linked", ("contact", handle, order.id)),)
-    for server in order.nameservers:
-        listed += (("linked", ("nameserver", server, order.id)),)
-    return listed
-
-
-def _zone_keys(zone: Zone) -> Keys:
-    promotions = {
-        "registration_promotion": zone.registration_promotion,
-        "renewal_promotion": zone.renewal_promotion,
-    }
-    return tuple(
-        ("calendar", (promotion.until, event, zone.name))
-        for event, promotion in promotions.items()
-        if promotion is not None
-    )
-
-
-def _transfer_keys(transfer: Transfer) -> Keys:
-    if not transfer.pending:
-        return ()
-    return (("calendar", (transfer.completes, "transfer", transfer.name)),)
-
-
-def _plan_keys(plan: Plan) -> Keys:
-    if plan.struck is not None:
-        return ()
-    if plan.at is not None:
-        return (("calendar", (plan.at, "plan", plan.id)),)
-    return (("waiting", (plan.id,)),)
-
-
-_TABLES: dict[type, _Table] = {
-    Account: _Table("accounts", lambda account: account.client_id, looked_up=_account_lookups),
-    Customer: _Table(
-        "customers",
-        lambda customer: customer.customer_id,
-        looked_up=lambda customer: (
-            ("customer_by_mail", (customer.account, customer.card.mail.lower()), customer.customer_id),
-        ),
-        listed=lambda customer: (("customers_of_account", (customer.account, customer.customer_id)),),
-    ),
-    Contact: _Table(
-        "contacts",
-        lambda contact: contact.handle,
-        listed=lambda contact: (
-            (("linked", ("customer_contact", contact.customer_id, contact.handle)),)
-            if contact.customer_id is not None
-            else ()
-        ),
-    ),
-    Zone: _Table("zones", lambda zone: zone.name, listed=_zone_keys),
-    Order: _Table("orders", lambda order: order.id, listed=_order_keys, looked_up=_order_lookups),
-    Host: _Table(
-        "hosts", lambda host: host.name, listed=lambda host: (("hosts_of_domain", (host.domain, host.name)),)
-    ),
-    Transfer: _Table("transfers", lambda transfer: transfer.name, listed=_transfer_keys),
-    LedgerEntry: _Table(
-        "ledger",
-        lambda entry: entry.id,
-        listed=lambda entry: (("ledger_of_account", (entry.account, entry.id)),),
-    ),
-    Plan: _Table("plans", lambda plan: plan.id, listed=_plan_keys),
-}
-
-#: The names of the tables, in the order of the kinds of records.
-TABLES = tuple(table.name for table in _TABLES.values())
 
 
 def _map() -> Any:
@@ -193,72 +82,92 @@ class State:
     waiting: Ordered[tuple[int]] = _set()
 
     def find(self, kind: type[Any], key: Any) -> Any:
-        """The record of type ``kind`` under ``key``, or None."""
-        return getattr(self, _TABLES[kind].name).get(key)
+        """Return the record of type ``kind`` under ``key``, or None."""
+        return getattr(self, TABLES[kind].name).get(key)
+
+    def is_due(self, due: Due) -> bool:
+        """Whether ``due`` is in the calendar, as the record that it is about has it."""
+        _, event, key = due
+        kind = HOLDERS[event]
+        record = self.find(kind, key)
+        return record is not None and due in TABLES[kind].due(record)
 
     def put(self, record: Record) -> State:
-        """The state with ``record`` in its table, in place of the one under the same key."""
-        changing = _Changing(self)
-        changing.put(record)
-        return changing.made()
+        """Return the state with ``record`` in its table, in place of the one under the same key."""
+        making = _Making(self)
+        making.put(record)
+        return making.made()
 
 
-class _Changing(dict[str, Any]):
-    """A state that is being changed: those of its parts that are others by now, over those of ``base``.
+class _Making:
+    """A state in the making: a copy of ``base`` that is written to until somebody takes it away.
 
     ``due`` is given each entry that a record written to it has in the calendar.
     """
 
-    def __init__(self, base: State, due: list[Due] | None = None) -> None:
-        super().__init__()
-        self.base = base
-        self.due: list[Due] = [] if due is None else due
+    __slots__ = ("_copied", "due", "state")
 
-    def __missing__(self, part: str) -> Any:
-        return getattr(self.base, part)
+    def __init__(self, base: State) -> None:
+        self.state = base
+        self.due: list[Due] = []
+        self._copied = False
 
     def made(self) -> State:
-        """The state with every change made so far."""
-        return copied(self.base, self)
+        """Return the state for good: what is written from now on is written to another copy."""
+        self._copied = False
+        return self.state
+
+    def write(self, part: str, value: Any) -> None:
+        """Put ``value`` in place of a table or an index."""
+        if not self._copied:
+            self.state, self._copied = copied(self.state, {}), True
+        put_into(self.state, part, value)
 
     def put(self, record: Record) -> Any:
-        """Write ``record``; answers the one whose place it takes, or None."""
-        table = _TABLES[type(record)]
-        key = table.key(record)
-        before = self[table.name].get(key)
-        self[table.name] = self[table.name].insert(key, record)
+        """Write ``record``; return the one whose place it takes, or None."""
+        table = TABLES[type(record)]
+        key, records = table.key(record), getattr(self.state, table.name)
+        before = records.get(key)
+        self.write(table.name, records.insert(key, record))
         self._reindex(table, before, record)
         return before
 
     def remove(self, record: Record) -> None:
         """Take ``record`` out."""
-        table = _TABLES[type(record)]
-        self[table.name] = self[table.name].remove(table.key(record))
+        table = TABLES[type(record)]
+        self.write(table.name, getattr(self.state, table.name).remove(table.key(record)))
         self._reindex(table, record, None)
 
-    def _reindex(self, table: _Table, before: Any, after: Any) -> None:
-        old_listed, new_listed = _of(table.listed, before), _of(table.listed, after)
-        for index, key in old_listed:
-            if (index, key) not in new_listed:
-                self[index] = self[index].remove(key)
-        for index, key in new_listed:
-            if index == "calendar":  # the same entry again where one stage ends as soon as it begins
-                self.due.append(key)
-            if (index, key) not in old_listed:
-                self[index] = self[index].add(key)
-        old_found, new_found = _of(table.looked_up, before), _of(table.looked_up, after)
-        for found in old_found:
-            index, key, value = found
-            if found not in new_found and self[index].get(key) == value:
-                self[index] = self[index].remove(key)
-        for found in new_found:
-            if found not in old_found:
-                index, key, value = found
-                self[index] = self[index].insert(key, value)
+    def _reindex(self, table: Table, before: Any, after: Any) -> None:
+        due = _of(table.due, after)
+        self.due += due  # the same entry again where one stage ends as soon as it begins
+        old = [("calendar", entry) for entry in _of(table.due, before)]
+        new = [("calendar", entry) for entry in due]
+        if before is None or after is None or table.found_by(before) != table.found_by(after):
+            old += _of(table.listed, before)
+            new += _of(table.listed, after)
+            self._look_up(_of(table.looked_up, before), _of(table.looked_up, after))
+        for index, key in old:
+            if (index, key) not in new:
+                self.write(index, getattr(self.state, index).remove(key))
+        for index, key in new:
+            if (index, key) not in old:
+                self.write(index, getattr(self.state, index).add(key))
+
+    def _look_up(self, old: Iterable[Any], new: Iterable[Any]) -> None:
+        for entry in old:
+            name, key, value = entry
+            found = getattr(self.state, name)
+            if entry not in new and found.get(key) == value:
+                self.write(name, found.remove(key))
+        for entry in new:
+            if entry not in old:
+                name, key, value = entry
+                self.write(name, getattr(self.state, name).insert(key, value))
 
 
-def _of(index: Callable[[Any], tuple[T, ...]], record: Any) -> tuple[T, ...]:
-    return index(record) if record is not None else ()
+def _of(entries: Callable[[Any], tuple[T, ...]], record: Any) -> tuple[T, ...]:
+    return entries(record) if record is not None else ()
 
 
 class Change(NamedTuple):
@@ -278,59 +187,68 @@ class Draft:
     ``operation``, what that does.
     """
 
-    __slots__ = ("_changes", "_changing", "assumed", "base", "cause", "now", "operation")
+    __slots__ = ("_changes", "_making", "assumed", "base", "cause", "now", "operation")
 
     def __init__(
         self, base: State, now: datetime, assumed: Assumptions, cause: str, operation: str = ""
     ) -> None:
         self.base = base
-        self._changing = _Changing(base)
         self.now = now
         self.assumed = assumed
         self.cause = cause
         self.operation = operation
+        self._making = _Making(base)
         self._changes: dict[tuple[str, Any], Change] = {}
 
     @property
     def state(self) -> State:
-        """The registry as the draft has it by now."""
-        if self._changing:
-            self._changing = _Changing(self._changing.made(), self._changing.due)
-        return self._changing.base
+        """The registry as the draft has it by now, for reading: it changes with what the draft writes."""
+        return self._making.state
+
+    def made(self) -> State:
+        """Return the registry as the draft has it, to keep: what the draft writes later is not in it."""
+        return self._making.made()
+
+    def go_on(self, now: datetime, cause: str) -> None:
+        """Begin another transaction, at another instant and for another cause, on what this one has made."""
+        self.now, self.cause = now, cause
+        self._changes = {}
+        self._making.due = []
 
     def put(self, record: Record) -> None:
         """Write ``record``, new or in place of its earlier self."""
-        self._note(record, self._changing.put(record), record)
+        self._note(record, self._making.put(record), record)
 
     def remove(self, record: Record) -> None:
         """Take ``record`` out."""
         self._note(record, record, None)
-        self._changing.remove(record)
+        self._making.remove(record)
 
     def _note(self, record: Record, before: Any, after: Record | None) -> None:
-        table = _TABLES[type(record)]
+        table = TABLES[type(record)]
         at = (table.name, table.key(record))
         earlier = self._changes.get(at)
         self._changes[at] = Change(*at, earlier.before if earlier else before, after)
 
     def attempt(self, work: Callable[[Draft], T]) -> T:
-        """What ``work`` answers; where it refuses, what it wrote is taken back before the refusal goes on."""
-        state, due, changes = self.state, list(self._changing.due), dict(self._changes)
+        """Return what ``work`` returns; where it refuses, take back what it wrote before refusing alike."""
+        making, changes = _Making(self.made()), dict(self._changes)
+        making.due = list(self._making.due)
         try:
             return work(self)
         except Refused:
-            self._changing, self._changes = _Changing(state, due), changes
+            self._making, self._changes = making, changes
             raise
 
     def next(self, counter: str) -> int:
-        """The next number of ``counter``: 1, 2, 3, …"""
-        counters = self._changing["counters"]
-        number: int = counters.get(counter, 0) + 1
-        self._changing["counters"] = counters.insert(counter, number)
+        """Return the next number of ``counter``: 1, 2, 3, …"""
+        counters = self.state.counters
+        number = counters.get(counter, 0) + 1
+        self._making.write("counters", counters.insert(counter, number))
         return number
 
     def next_code(self, counter: str, alphabet: str, length: int) -> str:
-        """A code that looks random and follows from the state's seed and the counter alone."""
+        """Return a code that looks random and follows from the state's seed and the counter alone."""
         source = f"{self.base.seed}/{counter}/{self.next(counter)}"
         number = int.from_bytes(hashlib.sha256(source.encode()).digest())
         letters = []
@@ -340,12 +258,12 @@ class Draft:
         return "".join(letters)
 
     @property
-    def made_due(self) -> Sequence[Due]:
+    def made_due(self) -> list[Due]:
         """The entries in the calendar of what the draft has written; some may have left it again."""
-        return self._changing.due
+        return self._making.due
 
     def changes(self) -> list[Change]:
-        """What the draft changed, in the order of the first touch."""
+        """Return what the draft changed, in the order of the first touch."""
         return [change for change in self._changes.values() if change.before != change.after]
 
 
@@ -354,18 +272,19 @@ _FEW = 16
 
 
 def filled(state: State, records: Iterable[Record]) -> State:
-    """``state`` with ``records`` put into it: what ``State.put`` makes of them one by one, in one go."""
+    """Return ``state`` with ``records`` put into it, as ``State.put`` does one by one, in one go."""
     every = list(records)
     maps: dict[str, dict[Any, Any]] = defaultdict(dict)
     sets: dict[str, list[Any]] = defaultdict(list)
     for record in every:
-        table = _TABLES[type(record)]
+        table = TABLES[type(record)]
         maps[table.name][table.key(record)] = record
+        sets["calendar"] += table.due(record)
         for index, key in table.listed(record):
             sets[index].append(key)
         for index, key, value in table.looked_up(record):
             maps[index][key] = value
-    new = [(table.name, key) for table in _TABLES.values() for key in maps.get(table.name, ())]
+    new = [(table.name, key) for table in TABLES.values() for key in maps.get(table.name, ())]
     if len(every) < _FEW or len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
         return reduce(State.put, every, state)  # one takes the place of another, and of its index entries
     changed: dict[str, Any] = {index: getattr(state, index).update(found) for index, found in maps.items()}

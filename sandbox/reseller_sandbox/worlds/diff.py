@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from reseller_sandbox.core.state import TABLES, Change, State
+from reseller_sandbox.core.state import Change, State
+from reseller_sandbox.core.tables import TABLES
 from reseller_sandbox.faults import FaultBook
 from reseller_sandbox.fixture import faults
 from reseller_sandbox.worlds.moment import Moment
@@ -16,8 +17,8 @@ def changes(earlier: State, later: State) -> Iterator[Change]:
 
     A table that neither has touched costs nothing, any other one look at each of its records.
     """
-    for table in TABLES:
-        old, new = getattr(earlier, table), getattr(later, table)
+    for table in TABLES.values():
+        old, new = getattr(earlier, table.name), getattr(later, table.name)
         if old is new:
             continue
         touched = [key for key, record in new.items() if old.get(key) is not record]
@@ -25,7 +26,7 @@ def changes(earlier: State, later: State) -> Iterator[Change]:
         for key in sorted(touched):
             before, after = old.get(key), new.get(key)
             if before != after:
-                yield Change(table, key, before, after)
+                yield Change(table.name, key, before, after)
 
 
 def settings(earlier: Moment, later: Moment) -> Iterator[tuple[str, Any, Any]]:

@@ -44,18 +44,19 @@ class Moment:
             return self, []
         fired: list[Fired] = []
         coming = events.due_by(state, until)  # in order, which makes it a heap
+        draft = Draft(state, first[0], self.assumptions, "", BY_ITSELF)
         while coming:
             due = heappop(coming)
-            if not events.is_due(state, due):
+            if not draft.state.is_due(due):
                 continue
-            draft = Draft(state, due[0], self.assumptions, f"event:{due[1]}:{due[2]}", BY_ITSELF)
-            plan = due[2] if due[1] == "plan" else None
-            fired += (Fired(happening, plan) for happening in events.fire(draft, due))
-            state = draft.state
+            at, kind, key = due
+            draft.go_on(at, f"event:{kind}:{key}")
+            plan = key if kind == "plan" else None
+            fired += [Fired(happening, plan) for happening in events.fire(draft, due)]
             for later in draft.made_due:
                 if later[0] <= until:
                     heappush(coming, later)
-        return self.after(state, fired), [happening for happening, _ in fired]
+        return self.after(draft.made(), fired), [happening for happening, _ in fired]
 
     def after(self, state: State, fired: Sequence[Fired]) -> Moment:
         """This moment with ``state``, to which ``fired`` has led."""
@@ -160,7 +161,7 @@ def after_request(operation: str, names: Collection[str], *, accepted: bool) -> 
         for plan in list(plans.waiting_for(state, operation, names, accepted=accepted)):
             draft = Draft(state, now, moment.assumptions, f"event:plan:{plan.id}", BY_ITSELF)
             fired.append(Fired(plans.strike(draft, plan), plan.id))
-            state = draft.state
+            state = draft.made()
         return moment.after(state, fired), [happening for happening, _ in fired]
 
     return go

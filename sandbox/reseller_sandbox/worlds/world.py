@@ -154,7 +154,7 @@ class World:
             else:
                 outcome.changes = draft.changes()
                 if draft.state is not draft.base:
-                    self.moment = replace(self.moment, state=draft.state)
+                    self.moment = replace(self.moment, state=draft.made())
             return outcome
 
     @property
