@@ -15,7 +15,7 @@ from tests.registry import REGISTRY
 
 NAMES = [item.metadata["name"] for item in fields(Assumptions)]
 FREE_KINDS = {"word", "versions", "headers"}
-FREE = [item.metadata["name"] for item in fields(Assumptions) if item.metadata["kind"] in FREE_KINDS]
+FREE = [item.metadata["name"] for item in fields(Assumptions) if item.metadata["kind"].name in FREE_KINDS]
 
 HOSTILE = ["a\nb", "a\r\nX-Evil: 1", "a\x00b", "", " ", "é", "\ud800", "x" * 70_000, '"', "V2.0\nX", "a b"]
 
@@ -36,7 +36,7 @@ def free() -> Sandbox:
 
 def test_the_walk_below_meets_every_free_value() -> None:
     """A silence with a free value of another kind needs a walk of its own."""
-    kinds = {item.metadata["kind"] for item in fields(Assumptions)}
+    kinds = {item.metadata["kind"].name for item in fields(Assumptions)}
     assert kinds == {"choice", "switch", "seconds"} | FREE_KINDS
     assert FREE
 

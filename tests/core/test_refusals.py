@@ -144,7 +144,7 @@ def test_the_core_spells_nothing_as_interfaces_do() -> None:
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             own |= {str(word) for word in (getattr(node, key, None) for key in ("id", "attr", "arg")) if word}
             if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                texts.append((f"{file.name}:{node.lineno}", node.value))
+                texts.append((f"{file.relative_to(ROOT / 'core')}:{node.lineno}", node.value))
     spelt = _spelt() - own - set(Flag)
     assert {"purchaseCost", "authCode", "unlockTransfer", "transfer_code", "current_expiry_date"} <= spelt
     words = "|".join(sorted(map(re.escape, spelt)))

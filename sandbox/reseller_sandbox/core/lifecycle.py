@@ -20,9 +20,6 @@ from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Possible, Refused
 from reseller_sandbox.core.state import Draft, State
 
-#: How far ahead a name can be paid for, in years.
-LONGEST_TERM = 10
-
 
 @dataclass(frozen=True, slots=True)
 class Move:

@@ -15,6 +15,9 @@ from typing import Any
 #: The account that stands for every other registrar. It has no credentials and pays nothing.
 OUTSIDE = 0
 
+#: How far ahead a name can be paid for, in years.
+LONGEST_TERM = 10
+
 ROLES = ("registrant", "admin", "tech", "billing")
 
 

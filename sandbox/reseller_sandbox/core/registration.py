@@ -10,8 +10,19 @@ from typing import NamedTuple
 from reseller_sandbox.core import contacts, customers, hosts, ledger, patterns, prices
 from reseller_sandbox.core.clock import years_later
 from reseller_sandbox.core.contacts import Wanted
-from reseller_sandbox.core.lifecycle import LONGEST_TERM, enter
-from reseller_sandbox.core.model import ROLES, Account, Contacts, Flag, Order, Premium, Purpose, Stage, Zone
+from reseller_sandbox.core.lifecycle import enter
+from reseller_sandbox.core.model import (
+    LONGEST_TERM,
+    ROLES,
+    Account,
+    Contacts,
+    Flag,
+    Order,
+    Premium,
+    Purpose,
+    Stage,
+    Zone,
+)
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.orders import Agreed, Placed, new_code, require_cost
 from reseller_sandbox.core.refusals import (

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from reseller_sandbox.core import ledger, money, prices
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.copies import copied
-from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, enter, leaving, require
-from reseller_sandbox.core.model import Flag, Order, Purpose, Stage, Zone
+from reseller_sandbox.core.lifecycle import Action, enter, leaving, require
+from reseller_sandbox.core.model import LONGEST_TERM, Flag, Order, Purpose, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.orders import Agreed, Placed, label_and_zone, require_cost
 from reseller_sandbox.core.refusals import (

@@ -11,8 +11,9 @@ from reseller_sandbox.core import customers, hosts, ledger, orders, prices, rene
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days, wire, years_later
 from reseller_sandbox.core.contacts import Wanted, assign, check
-from reseller_sandbox.core.lifecycle import LONGEST_TERM, Action, completion, enter, require
+from reseller_sandbox.core.lifecycle import Action, completion, enter, require
 from reseller_sandbox.core.model import (
+    LONGEST_TERM,
     OUTSIDE,
     Account,
     Flag,

@@ -26,7 +26,7 @@ from reseller_sandbox.core.clock import (
     parse_instant,
     wire,
 )
-from reseller_sandbox.core.lifecycle import LONGEST_TERM
+from reseller_sandbox.core.model import LONGEST_TERM
 from reseller_sandbox.core.spelling import COMPARED, nearest
 
 _LONGEST = 255

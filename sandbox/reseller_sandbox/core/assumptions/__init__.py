@@ -1,0 +1,98 @@
+"""What the contract leaves open, each as a named assumption that can be switched.
+
+One field is one silence: its name on the outside, its default, its alternatives, the value that callers were
+seen to rely on where that differs, and what it decides. Settings, fixtures and answers use the same names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
+
+from reseller_sandbox.core.assumptions.registry import Registry
+from reseller_sandbox.core.assumptions.silence import BadAssumption as BadAssumption
+from reseller_sandbox.core.assumptions.silence import read as read_value
+from reseller_sandbox.core.assumptions.v2 import V2
+from reseller_sandbox.core.assumptions.v3 import V3
+from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.values import shortened
+
+PROFILES = ("documented", "observed")
+
+
+@dataclass(frozen=True)
+class Assumptions(Registry, V2, V3):
+    """A value for each silence of the contract."""
+
+    def with_values(self, values: Mapping[str, object]) -> Assumptions:
+        """Return these assumptions with the named ones changed; raise ``BadAssumption``."""
+        changed: dict[str, Any] = {}
+        for name, given in values.items():
+            if name not in _FIELDS:
+                raise BadAssumption(f"{shortened(name)} is no assumption{nearest(name, _FIELDS, 0.4)}")
+            field = _FIELDS[name]
+            changed[field.name] = read_value(field.metadata, given)
+        return replace(self, **changed)
+
+    def values(self) -> dict[str, object]:
+        """Return each assumption's value under its outer name."""
+        return {name: getattr(self, field.name) for name, field in _FIELDS.items()}
+
+    def departures(self) -> dict[str, object]:
+        """Return the values that differ from the defaults."""
+        return {name: value for name, value in self.values().items() if value != _FIELDS[name].default}
+
+
+#: The fields by their names on the outside, and those names by the fields' own.
+_FIELDS = {field.metadata["name"]: field for field in fields(Assumptions)}
+_NAMES = {field.name: name for name, field in _FIELDS.items()}
+
+
+def profile(name: str) -> Assumptions:
+    """Return a profile's assumptions: ``documented`` is all defaults, ``observed`` what callers rely on."""
+    if name not in PROFILES:
+        raise BadAssumption(f"{shortened(name)} is no profile; the profiles are {', '.join(PROFILES)}")
+    observed = {name: field.metadata["observed"] for name, field in _FIELDS.items()}
+    return Assumptions().with_values(observed if name == "observed" else {})
+
+
+def catalogue(values: Assumptions) -> list[dict[str, object]]:
+    """Return every assumption as data: name, value, default, what it takes, observed value, meaning."""
+    return [
+        {
+            "name": name,
+            "value": getattr(values, field.name),
+            "default": field.default,
+            "takes": field.metadata["kind"].takes,
+            "observed": field.metadata["observed"],
+            "about": field.metadata["about"],
+        }
+        for name, field in _FIELDS.items()
+    ]
+
+
+class _Watched:
+    """Reads assumptions for one request and remembers which it read."""
+
+    __slots__ = ("_read", "_values")
+
+    def __init__(self, values: Assumptions, read: set[str]) -> None:
+        self._values = values
+        self._read = read
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._values, name)
+        self._read.add(name)
+        return value
+
+
+def watched(values: Assumptions, read: set[str]) -> Assumptions:
+    """Return ``values`` for reading only; the names of the fields that are read are added to ``read``."""
+    return cast(Assumptions, _Watched(values, read))
+
+
+def named(values: Assumptions, read: Iterable[str]) -> list[tuple[str, object]]:
+    """Return the fields in ``read`` as pairs of outer name and value, in the order of the catalogue."""
+    found = set(read)
+    return [(name, getattr(values, own)) for own, name in _NAMES.items() if own in found]

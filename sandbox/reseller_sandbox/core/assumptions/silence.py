@@ -1,0 +1,102 @@
+"""How a silence of the contract is declared: its name, the values that it takes, and what it decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import field
+from typing import Any, NamedTuple
+
+from reseller_sandbox.core.values import shortened
+
+_MOST_LISTED = 10
+
+
+class BadAssumption(ValueError):
+    """There is no assumption of a name, or it does not take a value; the message says which."""
+
+
+class Kind(NamedTuple):
+    """A kind of value: its name, what it takes in words, and how a value is read.
+
+    Values end up in bodies, in paths and in headers, so none holds what those could not.
+    """
+
+    name: str
+    takes: str
+    #: It returns None for what the kind does not take.
+    read: Callable[[Any], Any]
+
+
+def _like(pattern: str) -> Callable[[Any], str | None]:
+    compiled = re.compile(pattern)
+    return lambda given: given if isinstance(given, str) and compiled.fullmatch(given) else None
+
+
+def _listed(pattern: str) -> Callable[[Any], tuple[str, ...] | None]:
+    """Return what reads a list, or a text with commas, of items like ``pattern``."""
+    item = _like(pattern)
+
+    def read(given: Any) -> tuple[str, ...] | None:
+        listed = given.split(",") if isinstance(given, str) else given
+        if not isinstance(listed, list | tuple) or not 0 < len(listed) <= _MOST_LISTED:
+            return None
+        items = [item(one.strip()) if isinstance(one, str) else None for one in listed]
+        return tuple(one for one in items if one) if all(items) else None
+
+    return read
+
+
+def _seconds(given: Any) -> int | None:
+    text = str(given)
+    if text.isascii() and text.isdigit() and len(text) < 9:
+        return int(text)
+    return 0 if text == "instant" else None
+
+
+WORD = Kind(
+    "word", "a word of letters, digits, hyphens and underscores", _like("[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+)
+SECONDS = Kind("seconds", "a number of seconds, or instant", _seconds)
+VERSIONS = Kind(
+    "versions",
+    f"a list of up to {_MOST_LISTED} versions such as V2.0",
+    _listed(r"[Vv][0-9]{1,4}\.[0-9]{1,4}"),
+)
+HEADERS = Kind(
+    "headers", f"a list of up to {_MOST_LISTED} names of headers", _listed("[A-Za-z][A-Za-z0-9-]{0,63}")
+)
+
+
+def one_of(name: str, values: str, about: str, *, observed: str = "") -> Any:
+    """Declare a choice among ``values``, which commas part; the first is the default."""
+    words = values.split(", ")
+    return free(name, _choice("choice", {word: word for word in words}), words[0], about, observed=observed)
+
+
+def switch(name: str, default: bool, about: str, *, observed: str = "") -> Any:
+    """Declare a choice between true and false."""
+    words = {str(value).lower(): value for value in (default, not default)}
+    return free(name, _choice("switch", words), str(default).lower(), about, observed=observed)
+
+
+def free(name: str, kind: Kind, default: str, about: str, *, observed: str = "") -> Any:
+    """Declare a value of ``kind``; ``observed`` is what callers rely on, where that is not the default."""
+    told = {"name": name, "kind": kind, "observed": observed or default, "about": about}
+    return field(default=kind.read(default), metadata=told)
+
+
+def _choice(name: str, words: Mapping[str, Any]) -> Kind:
+    def read(given: Any) -> Any:
+        text = str(given).lower() if isinstance(given, bool) else given
+        return words.get(text) if isinstance(text, str) else None
+
+    return Kind(name, "one of " + ", ".join(words), read)
+
+
+def read(silence: Mapping[str, Any], given: object) -> Any:
+    """Return the value that ``given`` (text, or what YAML and JSON make of it) stands for in a silence."""
+    value = silence["kind"].read(given)
+    if value is None:
+        raise BadAssumption(f"{silence['name']} takes {silence['kind'].takes}, not {shortened(given)}")
+    return value
