@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from http.client import HTTPConnection
+from pathlib import Path
 from typing import Any, Protocol
 from unittest.mock import patch
 from urllib.parse import quote, urlencode
@@ -24,6 +28,9 @@ from reseller_sandbox.web.routes import method_of, path_of
 from tests.clients import JSON, Socket, encoded
 
 Came = tuple[str, Any]
+
+#: Everything that can be asked of a power.
+OPERATIONS = tuple(one for power in POWERS.values() for one in power.operations())
 
 
 class Through(Protocol):
@@ -111,10 +118,10 @@ def by_command(url: str) -> Through:
                 arguments.append(_word(value))
             else:
                 options += _option(key, value, parameter)
-        words = [*name.split("."), *options, "--url", url, "--json", "--", *arguments]
+        spelt = name.replace("_", "-").split(".")
+        words = [*spelt, *options, "--url", url, "--json", "--", *arguments]
         with patch.object(FollowedThere, "data", side_effect=StopIteration):  # which else would not end
-            spelt = [word.replace("_", "-") if word in name else word for word in words]
-            done = CliRunner().invoke(main, spelt)
+            done = CliRunner().invoke(main, words)
         if done.exit_code == 0 and one.sort == "stream":
             return "ok", None
         if done.exit_code == 0:
@@ -135,11 +142,40 @@ def _word(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-def here(sandbox: Sandbox) -> Door:
-    """The door of a sandbox in this process."""
-    return Here(sandbox.engine, sandbox.world)
+@dataclass(frozen=True)
+class Doors:
+    """The doors to one sandbox, by name."""
+
+    sandbox: Sandbox
+    through: Mapping[str, Through]
+
+    def start_over(self) -> None:
+        """Have the world as it began, whatever has come through a door."""
+        self.sandbox.engine.start_over()
 
 
-def there(url: str) -> There:
-    """The door to a server."""
-    return There(url)
+@contextmanager
+def doors_to(fixture: Path) -> Iterator[Doors]:
+    """Open the four doors to a sandbox on a real port."""
+    sandbox = Sandbox(fixture)
+    with sandbox.serve() as server:
+        socket, remote = Socket(server.url), There(server.url)
+        yield Doors(
+            sandbox,
+            {
+                "python": in_python(Here(sandbox.engine, sandbox.world)),
+                "http": over_http(socket),
+                "remote": in_python(remote),
+                "command": by_command(server.url),
+            },
+        )
+        socket.close()
+        remote.close()
+
+
+def measured(came: Any) -> Any:
+    """Return what came without what is measured, and so never the same twice."""
+    if isinstance(came, dict):
+        times = ("duration_ms", "idle_seconds")
+        return {name: 0 if name in times else measured(value) for name, value in came.items()}
+    return type(came)(map(measured, came)) if isinstance(came, list | tuple) else came

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from reseller_sandbox import Sandbox
-from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Operation
-from tests.clients import Socket
-from tests.powers.doors import Through, by_command, here, in_python, over_http, there
+from tests.powers.doors import OPERATIONS, Doors, doors_to, measured
 from tests.powers.example import REQUEST
 from tests.powers.examples import EXAMPLES, Example
 from tests.registry import REGISTRY
@@ -19,41 +15,28 @@ from tests.registry import REGISTRY
 #: What the examples speak of beside the tests' own registry.
 MORE = "customers:\n  501: {name: Ann, mail: ann@example.com}\n"
 
-OPERATIONS = [one for power in POWERS.values() for one in power.operations()]
-
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Sandbox, str]]:
-    """A sandbox on a real port."""
+def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
+    """The doors to a sandbox on a real port."""
     fixture = tmp_path_factory.mktemp("doors") / "registry.yaml"
     fixture.write_text(REGISTRY.read_text("utf-8") + MORE, "utf-8")
-    sandbox = Sandbox(fixture)
-    with sandbox.serve() as server:
-        yield sandbox, server.url
+    with doors_to(fixture) as doors:
+        yield doors
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=str)
-def test_every_door_leads_to_the_same(server: tuple[Sandbox, str], example: Example) -> None:
+def test_every_door_leads_to_the_same(doors: Doors, example: Example) -> None:
     """In Python, over HTTP, through a remote sandbox and on the command line."""
-    sandbox, url = server
-    socket, remote = Socket(url), there(url)
-    doors: dict[str, Through] = {
-        "python": in_python(here(sandbox)),
-        "http": over_http(socket),
-        "remote": in_python(remote),
-        "command": by_command(url),
-    }
     came = {}
-    for name, through in doors.items():
-        sandbox.engine.start_over()
+    for name, through in doors.through.items():
+        doors.start_over()
         for setting, given in example.before:
             if setting == REQUEST:
-                sandbox.client().open(**given)
+                doors.sandbox.client().open(**given)
             else:
                 assert through(setting, given)[0] == "ok"
-        came[name] = _measured(through(example.operation, example.given))
-    socket.close()
-    remote.close()
+        came[name] = measured(through(example.operation, example.given))
     expected = example.refused or "ok"
     assert came["python"][0] == expected, came["python"]
     assert came["http"] == came["remote"] == came["python"]
@@ -64,14 +47,6 @@ def test_every_door_leads_to_the_same(server: tuple[Sandbox, str], example: Exam
         assert outcome in ("refused", "invalid_parameter")
         if outcome == "refused":
             assert came["python"][1][0] in said
-
-
-def _measured(came: Any) -> Any:
-    """``came`` without what is measured, and so never the same twice."""
-    if isinstance(came, dict):
-        measured = ("duration_ms", "idle_seconds")
-        return {name: 0 if name in measured else _measured(value) for name, value in came.items()}
-    return type(came)(map(_measured, came)) if isinstance(came, list | tuple) else came
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)

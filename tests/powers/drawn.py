@@ -1,0 +1,105 @@
+"""Calls of powers at random: what is told is drawn from the kinds of the signature, or is wrong on purpose."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from hypothesis import strategies as st
+from hypothesis.strategies import SearchStrategy
+
+from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.powers.power import Operation
+
+#: Words that mean something somewhere in the tests' registry, or look as if they did.
+WORDS = (
+    *("active.com", "second.com", "arriving.com", "españa.com", "ACTIVE.com.", "wanted.com", "nobodys.com"),
+    *("main", "other", "nobody", "com", "*", "*.com", "v3.*", "v3.balance", "v3.createDomain", "expiry"),
+    *("r1", "start", "now", "before:r1", "b1", "here", "slow", "default", "latency", "A1001", "4xx", "ok"),
+    *("P1D", "90m", "-P1D", "+30d", "3600", "12.50", "1e3", "2026-03-05T00:00:00Z", "2026-04-01", "soon"),
+    *("7", "1.0", "true", "null", "a=b", "k=v,l=w", '["*.com"]', '"text"', "{}", "@file", "-x", "--json"),
+)
+
+INSTANTS = ("2026-03-01T12:00:00Z", "2026-03-02", "2026-03-20T10:00:00+02:00", "2020-01-01T00:00:00Z")
+
+texts = st.sampled_from(WORDS) | st.text(
+    st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12
+)
+whole_numbers = st.integers(-3, 40) | st.integers(-(10**17), 10**17)
+numbers = whole_numbers | st.decimals(-100, 100, places=2).map(float)
+scalars = texts | whole_numbers | st.booleans()
+values: SearchStrategy[Any] = st.recursive(
+    scalars, lambda one: st.lists(one, max_size=2) | st.dictionaries(texts, one, max_size=2), max_leaves=4
+)
+
+
+def told(shape: Mapping[str, Any]) -> SearchStrategy[Any]:
+    """Return what a JSON Schema describes, roughly: bounds and patterns may be left."""
+    if "oneOf" in shape:
+        return st.one_of([told(one) for one in shape["oneOf"]])
+    if "enum" in shape:
+        return st.sampled_from(list(shape["enum"]))
+    match shape.get("type"):
+        case "string":
+            return st.sampled_from(INSTANTS) if shape.get("format") == "date-time" else texts
+        case "integer":
+            low, high = shape.get("minimum", 0), shape.get("maximum", 100)
+            return st.integers(low, min(high, low + 50)) | st.sampled_from([low - 1, high, high + 1])
+        case "number":
+            return numbers
+        case "boolean":
+            return st.booleans()
+        case "array":
+            return st.lists(told(shape.get("items", {})), max_size=3)
+        case "object":
+            return _object(shape)
+    return values
+
+
+def _object(shape: Mapping[str, Any]) -> SearchStrategy[Any]:
+    parts: Mapping[str, Any] = shape.get("properties", {})
+    if not parts:
+        within = shape.get("additionalProperties")
+        return st.dictionaries(texts, texts | st.none() if isinstance(within, Mapping) else values, max_size=2)
+    required = shape.get("required", ())
+    known = {name: told(one) for name, one in parts.items()}
+    return st.fixed_dictionaries(
+        {name: one for name, one in known.items() if name in required},
+        optional={name: one for name, one in known.items() if name not in required},
+    ).filter(lambda drawn: len(drawn) <= len(required) + 3)
+
+
+def _sorts(shape: Mapping[str, Any]) -> set[str]:
+    """Return the JSON types that a schema allows; all of them where it names none."""
+    found = {sort for one in shape.get("oneOf", [shape]) for sort in [one.get("type")]}
+    return set() if None in found else found
+
+
+def is_sayable(parameter: Parameter, value: Any) -> bool:
+    """Whether a word says just this: a word for a text is that text, and any other word is JSON."""
+    sorts = _sorts(parameter.kind.shape)
+    if not isinstance(value, str):
+        return "string" not in sorts or (isinstance(value, list | dict) and len(sorts) > 1)
+    if "string" in sorts and not sorts & {"array", "object"}:
+        return True
+    try:
+        found = json.loads(value)
+    except ValueError:
+        return not value.startswith("@")
+    return sorts == {"string", "array"} and not isinstance(found, list | str)
+
+
+@st.composite
+def calls(draw: st.DrawFn, operation: Operation) -> dict[str, Any]:
+    """Return what an operation might be told: most of it as declared, some of it wrong."""
+    given: dict[str, Any] = {}
+    chance = st.integers(0, 9)
+    often = 5 if len(operation.parameters) < 8 else 1
+    for one in operation.parameters:
+        if (draw(chance) < 9) if one.required or one.place == "segment" else (draw(chance) < often):
+            fitting = told(one.kind.shape)
+            given[one.name] = draw(fitting if draw(chance) < 8 else values)
+    if draw(chance) == 0:
+        given["colour"] = draw(scalars)
+    return given
