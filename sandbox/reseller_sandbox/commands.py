@@ -6,6 +6,7 @@ Each is a call of a running server; what it takes and what it says of it is the 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.remote import FollowedThere, There, Unreachable
 from reseller_sandbox.settings import ServerSettings
-from reseller_sandbox.web.routes import spoken
+from reseller_sandbox.web.routes import alternatives, said, spoken
 
 #: How a command ends: as the last two say, or with 2 for words that it does not take.
 REFUSED, UNREACHABLE = 1, 3
@@ -133,11 +134,25 @@ def _value(one: Parameter, word: Any) -> Any:
         return _file(word[1:])
     if not isinstance(word, tuple):
         return spoken(one, word) if isinstance(word, str) else word
-    values = [spoken(one, part) for part in word]
-    pairs = [pair for value in values if isinstance(value, str) and "=" in value for pair in value.split(",")]
-    if pairs and all("=" in pair for pair in pairs):
-        return {name: spoken(one, value) for name, _, value in (pair.partition("=") for pair in pairs)}
+    shapes = list(alternatives(one.kind.shape))
+    listed = next((shape["items"] for shape in shapes if "items" in shape), None)
+    if listed is None and (pairs := [_pairs(shapes, part) for part in word]) and all(pairs):
+        return {name: value for told in pairs for name, value in told.items()}
+    values = [_pairs(alternatives(listed or {}), part) or spoken(one, part) for part in word]
     return values[0] if len(values) == 1 else values
+
+
+def _pairs(shapes: Iterable[Mapping[str, Any]], word: str) -> dict[str, Any]:
+    """Return the object that NAME=VALUE,NAME=VALUE is for one of ``shapes`` with such keys, or {}."""
+    pairs = [pair.partition("=") for pair in word.split(",")]
+    if not all(mark for _, mark, _ in pairs):
+        pairs = [word.partition("=")]
+    for shape in shapes:
+        rest = shape.get("additionalProperties", {})
+        keys = {name: shape.get("properties", {}).get(name, rest) for name, mark, _ in pairs if mark}
+        if shape.get("type") == "object" and keys and False not in keys.values():
+            return {name: said(keys[name], value) for name, _, value in pairs}
+    return {}
 
 
 def _is_document(one: Parameter) -> bool:

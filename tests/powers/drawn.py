@@ -1,4 +1,4 @@
-"""Calls of powers at random: what is told is drawn from the kinds of the signature, or is wrong on purpose."""
+"""Calls of powers at random: what they are told follows from the signature, or is wrong on purpose."""
 
 from __future__ import annotations
 
@@ -61,7 +61,9 @@ def _object(shape: Mapping[str, Any]) -> SearchStrategy[Any]:
     parts: Mapping[str, Any] = shape.get("properties", {})
     if not parts:
         within = shape.get("additionalProperties")
-        return st.dictionaries(texts, texts | st.none() if isinstance(within, Mapping) else values, max_size=2)
+        return st.dictionaries(
+            texts, texts | st.none() if isinstance(within, Mapping) else values, max_size=2
+        )
     required = shape.get("required", ())
     known = {name: told(one) for name, one in parts.items()}
     return st.fixed_dictionaries(
@@ -70,24 +72,25 @@ def _object(shape: Mapping[str, Any]) -> SearchStrategy[Any]:
     ).filter(lambda drawn: len(drawn) <= len(required) + 3)
 
 
-def _sorts(shape: Mapping[str, Any]) -> set[str]:
-    """Return the JSON types that a schema allows; all of them where it names none."""
-    found = {sort for one in shape.get("oneOf", [shape]) for sort in [one.get("type")]}
-    return set() if None in found else found
-
-
 def is_sayable(parameter: Parameter, value: Any) -> bool:
-    """Whether a word says just this: a word for a text is that text, and any other word is JSON."""
-    sorts = _sorts(parameter.kind.shape)
+    """Whether a word says just this: JSON where a value of its type is wanted, else a text."""
+    shapes = parameter.kind.shape.get("oneOf", [parameter.kind.shape])
+    sorts = {sort for one in shapes for sort in [one.get("type", "object" if "oneOf" in one else None)]}
     if not isinstance(value, str):
-        return "string" not in sorts or (isinstance(value, list | dict) and len(sorts) > 1)
-    if "string" in sorts and not sorts & {"array", "object"}:
+        return None in sorts or bool(_SORTS[type(value)] & sorts - {"string"} and "number" not in sorts)
+    if sorts <= {"string", "number"}:
         return True
     try:
         found = json.loads(value)
     except ValueError:
-        return not value.startswith("@")
-    return sorts == {"string", "array"} and not isinstance(found, list | str)
+        return not value.startswith("@") and ("=" not in value or "object" not in sorts)
+    return None not in sorts and not _SORTS[type(found)] & sorts
+
+
+_SORTS = {
+    **{str: {"string"}, bool: {"boolean"}, int: {"integer", "number"}, float: {"number"}},
+    **{list: {"array"}, dict: {"object"}, type(None): set()},
+}
 
 
 @st.composite

@@ -15,18 +15,21 @@ from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.web.generation import Endpoint
 from reseller_sandbox.web.records import schema_of
-from reseller_sandbox.web.routes import method_of, path_of, spoken, status_of
+from reseller_sandbox.web.routes import method_of, path_of, spoken, status_of, takes_slashes
 
 
 class Told(fields.Raw):
     """A value as its kind describes it; the power itself reads it."""
 
-    def __init__(self, parameter: Parameter, about: str, *, is_spoken: bool) -> None:
+    def __init__(self, operation: Operation, parameter: Parameter, *, is_spoken: bool) -> None:
+        about = operation.told.get(parameter.name, "")
         metadata = {"description": about} if about else {}
         super().__init__(required=parameter.required, data_key=parameter.name, metadata=metadata)
         self.shape = dict(parameter.kind.shape)
         self.parameter = parameter
         self.is_spoken = is_spoken
+        if parameter.place == "segment" and takes_slashes(operation):
+            self.route = "rest"
 
     def value(self, given: Any) -> Any:
         """Return what is told, which in a path or a query string is a word."""
@@ -77,6 +80,6 @@ def _row(operation: Operation) -> Endpoint:
 
 
 def _asked(operation: Operation, known: Iterable[Parameter], *, is_spoken: bool) -> Schema:
-    told = {one.name: Told(one, operation.told.get(one.name, ""), is_spoken=is_spoken) for one in known}
+    told = {one.name: Told(operation, one, is_spoken=is_spoken) for one in known}
     name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
     return Asked.from_dict(dict(told), name=f"{name}Asked")()

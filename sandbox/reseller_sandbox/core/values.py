@@ -329,10 +329,19 @@ Anything = Annotated[Any, ANYTHING]
 def shortened(value: object) -> str:
     """Return ``value`` as complaints quote it."""
     try:
-        shown = repr(value)
+        shown = repr(_undecimal(value))
     except ValueError:  # Python writes no number of so many digits
         shown = "a number of thousands of digits"
     return shown if len(shown) <= COMPARED else f"{shown[: COMPARED - 1]}…"
+
+
+def _undecimal(value: object) -> object:
+    """Return ``value`` with the numbers that Python would have for its decimals."""
+    if isinstance(value, Mapping):
+        return {key: _undecimal(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_undecimal(one) for one in value]
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def complaint(problems: Sequence[str]) -> str:

@@ -35,6 +35,13 @@ class _Version(BaseConverter):
     regex = r"[Vv][0-9]+\.[0-9]+"
 
 
+class _Rest(BaseConverter):
+    """All that is left of a path, slashes too."""
+
+    regex = ".+"
+    part_isolating = False
+
+
 class _Route(Rule):
     """A rule whose URL builder is compiled when a URL is first built from it: the sandbox itself builds none.
 
@@ -51,7 +58,7 @@ def create_app(worlds: Engine, generations: Sequence[Generation], limits: BodyLi
     app = Flask("reseller_sandbox", static_folder=None)
     app.url_rule_class = _Route
     app.url_map.merge_slashes = False
-    app.url_map.converters |= {"digits": _Digits, "version": _Version}
+    app.url_map.converters |= {"digits": _Digits, "version": _Version, "rest": _Rest}
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     pipeline = Pipeline(worlds, generations, limits)
     for generation in generations:

@@ -57,6 +57,8 @@ class Whole(fields.Integer):
 class Digits(Whole):
     """A whole number in a path or a query string."""
 
+    route: ClassVar[str] = "digits"
+
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         if isinstance(value, str) and value.isascii() and value.removeprefix("-").isdigit():
             return whole(value)

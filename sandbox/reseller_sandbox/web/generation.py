@@ -13,7 +13,6 @@ from reseller_sandbox.core.assumptions import Assumptions, watched
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Refused, Rule, Wording
 from reseller_sandbox.core.state import Draft
-from reseller_sandbox.web.fields import Digits
 from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds import Outcome, World
 
@@ -111,9 +110,9 @@ class Endpoint:
         return self.method == "GET" or self.only_reads
 
     def rules(self) -> tuple[str, ...]:
-        """The paths as routing rules: a placeholder that a schema knows as a number takes digits alone."""
+        """The paths as routing rules: a placeholder takes what its field's ``route`` says, or one segment."""
         known = [schema.fields.items() for schema in (self.query, self.path) if schema is not None]
-        forms = {name: "digits" for fields in known for name, kind in fields if isinstance(kind, Digits)}
+        forms = {name: getattr(kind, "route", "string") for fields in known for name, kind in fields}
         forms["version"] = "version"
 
         def rule(found: re.Match[str]) -> str:

@@ -100,9 +100,8 @@ class Rows:
 
 def _row(endpoint: Endpoint, path: str, rule: str) -> _Row:
     literals = tuple(one for one in _segments(path) if not one.startswith("{"))
-    return _Row(
-        f"{endpoint.method} {path}", endpoint.method, literals, rule.count("<digits:"), rule.count("<string:")
-    )
+    texts = rule.count("<string:") + rule.count("<rest:")
+    return _Row(f"{endpoint.method} {path}", endpoint.method, literals, rule.count("<digits:"), texts)
 
 
 def _segments(path: str) -> list[str]:
