@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from flask import Flask
@@ -12,6 +13,8 @@ from reseller_sandbox.core.assumptions import profile
 from reseller_sandbox.core.clock import Clock
 from reseller_sandbox.core.values import INSTANT
 from reseller_sandbox.core.words import Vocabulary
+from reseller_sandbox.powers.catalogue import POWERS
+from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, Settings
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.auth import Signatures
@@ -62,12 +65,12 @@ def vocabulary() -> Vocabulary:
     return Vocabulary(frozenset(operations()), errors)
 
 
-def assemble(worlds: Engine, settings: Settings) -> Flask:
-    """The application that serves every interface over ``worlds``."""
+def assemble(worlds: Engine, settings: Settings, powers: Mapping[str, type[Power]] = POWERS) -> Flask:
+    """Return the application that serves every interface over ``worlds``, and these ``powers``."""
     signatures = Signatures(settings.header_prefix, settings.public_urls)
     gate = Gate(token=settings.control_token, open=settings.control_open, public_urls=settings.public_urls)
     interfaces = (V3(worlds, signatures), V2(worlds))
-    control = Control(worlds, interfaces, gate)
+    control = Control(worlds, interfaces, gate, powers)
     return create_app(worlds, (*interfaces, control), _body_limits(settings))
 
 

@@ -19,7 +19,7 @@ from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.options import Options, flagged
 from reseller_sandbox.powers.catalogue import POWERS
-from reseller_sandbox.powers.power import Operation
+from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.remote import FollowedThere, There, Unreachable
 from reseller_sandbox.settings import ServerSettings
 from reseller_sandbox.web.routes import alternatives, said, spoken
@@ -44,12 +44,14 @@ _WHERE = (
 )
 
 
-def group(name: str, alone: click.Command | None = None) -> click.Group | None:
+def group(
+    name: str, alone: click.Command | None = None, powers: Mapping[str, type[Power]] = POWERS
+) -> click.Group | None:
     """Return the commands of the power of that name, or None where there is no such power.
 
     ``alone`` is what its name does by itself.
     """
-    power = POWERS.get(name)
+    power = powers.get(name)
     if power is None:
         return None
     commands = {_spelt(one.name): _command(one) for one in power.operations()}

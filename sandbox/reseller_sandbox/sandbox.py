@@ -16,24 +16,12 @@ from reseller_sandbox.assembly import assemble, open_worlds, server_of
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
 from reseller_sandbox.core.spelling import nearest
-from reseller_sandbox.powers.advice import Advice
-from reseller_sandbox.powers.assumptions import Assumptions
-from reseller_sandbox.powers.catalogue import POWERS
-from reseller_sandbox.powers.clock import Clock
-from reseller_sandbox.powers.events import Events
-from reseller_sandbox.powers.faults import Faults
-from reseller_sandbox.powers.health import Health
+from reseller_sandbox.powers.catalogue import Powers
 from reseller_sandbox.powers.here import Here
-from reseller_sandbox.powers.history import Branches, Difference, History, Loaded, Snapshots
-from reseller_sandbox.powers.journal import Journal
-from reseller_sandbox.powers.ledger import Ledger
-from reseller_sandbox.powers.outside import Outside
-from reseller_sandbox.powers.people import Accounts, Contacts, Customers
-from reseller_sandbox.powers.plans import Plans
+from reseller_sandbox.powers.history import Difference, Loaded
 from reseller_sandbox.powers.points import CheckpointRecord, Standing, WentBack
 from reseller_sandbox.powers.power import WorldDoor
-from reseller_sandbox.powers.registry import Hosts, Names, Transfers
-from reseller_sandbox.powers.worlds import ForkOptions, Worlds
+from reseller_sandbox.powers.worlds import ForkOptions
 from reseller_sandbox.remote import There
 from reseller_sandbox.settings import Settings, configured
 from reseller_sandbox.v3.signing import signed_headers
@@ -47,7 +35,7 @@ if TYPE_CHECKING:
 _OWN = ("app", "settings", "world", "engine")
 
 
-class Sandbox:
+class Sandbox(Powers):
     """The reseller API in this process, with a world of its own.
 
     >>> sandbox = Sandbox()
@@ -65,7 +53,7 @@ class Sandbox:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.engine = open_worlds(settings, frozen=True)
-        self.app: Flask = assemble(self.engine, settings)
+        self.app: Flask = assemble(self.engine, settings, self.powers())
         self._enter(Here(self.engine, self.engine.default))
 
     @classmethod
@@ -79,31 +67,12 @@ class Sandbox:
         """Say that what a sandbox in this process has beside its powers is missing elsewhere."""
         if name in _OWN:
             raise AttributeError(f"{name} is there only for a sandbox in this process, not through a server")
-        raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*POWERS, *_OWN))}")
+        raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.powers(), *_OWN))}")
 
     def _enter(self, door: WorldDoor) -> None:
         """Have every power over the world that ``door`` leads to."""
         self.door = door
-        self.clock = Clock(door)
-        self.names = Names(door)
-        self.accounts = Accounts(door)
-        self.customers = Customers(door)
-        self.contacts = Contacts(door)
-        self.hosts = Hosts(door)
-        self.transfers = Transfers(door)
-        self.faults = Faults(door)
-        self.outside = Outside(door)
-        self.plans = Plans(door)
-        self.assumptions = Assumptions(door)
-        self.advice = Advice(door)
-        self.events = Events(door)
-        self.journal = Journal(door)
-        self.ledger = Ledger(door)
-        self.worlds = Worlds(door)
-        self.history = History(door)
-        self.snapshots = Snapshots(door)
-        self.branches = Branches(door)
-        self.health = Health(door)
+        self.reach(door)
         if isinstance(door, Here):
             self.world: World = door.world
 

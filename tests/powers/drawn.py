@@ -11,6 +11,7 @@ from hypothesis.strategies import SearchStrategy
 
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.power import Operation
+from reseller_sandbox.web.routes import takes_slashes
 
 #: Words that mean something somewhere in the tests' registry, or look as if they did.
 WORDS = (
@@ -72,11 +73,11 @@ def _object(shape: Mapping[str, Any]) -> SearchStrategy[Any]:
     ).filter(lambda drawn: len(drawn) <= len(required) + 3)
 
 
-def is_sayable(parameter: Parameter, value: Any) -> bool:
+def _is_sayable(parameter: Parameter, value: Any) -> bool:
     """Whether a word says just this: JSON where a value of its type is wanted, else a text."""
     shapes = parameter.kind.shape.get("oneOf", [parameter.kind.shape])
     sorts = {sort for one in shapes for sort in [one.get("type", "object" if "oneOf" in one else None)]}
-    if not isinstance(value, str):
+    if "boolean" in sorts or not isinstance(value, str):
         return None in sorts or bool(_SORTS[type(value)] & sorts - {"string"} and "number" not in sorts)
     if sorts <= {"string", "number"}:
         return True
@@ -84,13 +85,30 @@ def is_sayable(parameter: Parameter, value: Any) -> bool:
         found = json.loads(value)
     except ValueError:
         return not value.startswith("@") and ("=" not in value or "object" not in sorts)
-    return None not in sorts and not _SORTS[type(found)] & sorts
+    return "string" in sorts and not _SORTS[type(found)] & sorts
 
 
 _SORTS = {
     **{str: {"string"}, bool: {"boolean"}, int: {"integer", "number"}, float: {"number"}},
     **{list: {"array"}, dict: {"object"}, type(None): set()},
 }
+
+
+def fits(operation: Operation, told: Mapping[str, Any], *, in_words: bool) -> bool:
+    """Whether each value can be said: in the path as a word, elsewhere as JSON or as words."""
+    said = {one.name: one for one in operation.parameters if in_words or one.place == "segment"}
+    if any(one.place == "segment" and one.name not in told for one in said.values()):
+        return False
+    return not _cut(operation, told) and all(
+        _is_sayable(said[name], value) for name, value in told.items() if name in said
+    )
+
+
+def _cut(operation: Operation, told: Mapping[str, Any]) -> bool:
+    """Whether a slash in a segment makes another path of it, where a verb comes after the segment."""
+    return not takes_slashes(operation) and any(
+        "/" in str(told.get(one.name)) for one in operation.parameters if one.place == "segment"
+    )
 
 
 @st.composite

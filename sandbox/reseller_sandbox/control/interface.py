@@ -13,6 +13,7 @@ from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, PLAIN, Refused, Rule
 from reseller_sandbox.powers.catalogue import POWERS
+from reseller_sandbox.powers.power import Power
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.bodies import load, read_object
 from reseller_sandbox.web.gate import Gate
@@ -40,11 +41,17 @@ class Control:
     wording = PLAIN
     known_errors: frozenset[str] = frozenset()
 
-    def __init__(self, worlds: Engine, others: Sequence[Generation], gate: Gate | None = None) -> None:
+    def __init__(
+        self,
+        worlds: Engine,
+        others: Sequence[Generation],
+        gate: Gate | None = None,
+        powers: Mapping[str, type[Power]] = POWERS,
+    ) -> None:
         self._worlds = worlds
         self._gate = gate or Gate()
         self.credentials = self._gate.credentials
-        every = (*rows.endpoints(POWERS.values()), documents.endpoint(lambda: (*others, self)))
+        every = (*rows.endpoints(powers.values()), documents.endpoint(lambda: (*others, self)))
         self.endpoints: tuple[Endpoint, ...] = tuple(map(_strict, every))
 
     def owns(self, path: str) -> bool:

@@ -96,7 +96,9 @@ def _when(given: Any) -> str:
     """An instant, or a length of time ahead: in either case a text that ``instant`` understands."""
     if isinstance(given, datetime):
         given = given.isoformat()
-    elif isinstance(given, timedelta) or (isinstance(given, int | Decimal) and not isinstance(given, bool)):
+    elif isinstance(given, timedelta) or (
+        isinstance(given, int | float | Decimal) and not isinstance(given, bool)
+    ):
         seconds = given.total_seconds() if isinstance(given, timedelta) else given
         given = str(int(seconds)) if 0 <= seconds < _LONGEST_WAIT and seconds == int(seconds) else ""
     try:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, cast
 from reseller_sandbox.core.parts import described, shown
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
 from reseller_sandbox.core.signatures import Group
-from reseller_sandbox.core.values import MAPPING, Kind, Record, Text
+from reseller_sandbox.core.values import MAPPING, Kind, Record
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultRule, choices, reading
 from reseller_sandbox.faults import Kind as FaultKind
 from reseller_sandbox.powers.fault_records import (
@@ -24,6 +24,7 @@ from reseller_sandbox.powers.fault_records import (
     PresetsFound,
 )
 from reseller_sandbox.powers.here import Here, here
+from reseller_sandbox.powers.pages import Key
 from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.worlds import World
 
@@ -72,7 +73,7 @@ class Faults(Power):
         return _found(here(self).world)
 
     @look(UNKNOWN_FAULT)
-    def get(self, name: Text, /) -> FaultRecord:
+    def get(self, name: Key, /) -> FaultRecord:
         """Return one rule.
 
         Args:
@@ -116,7 +117,7 @@ class Faults(Power):
             return _placed(here(self), (), _read(here(self), cast(Any, rules), place="rules[{}]"))
 
     @act(UNKNOWN_FAULT)
-    def change(self, name: Text, /, changes: Record) -> FaultRecord:
+    def change(self, name: Key, /, changes: Record) -> FaultRecord:
         """Change parts of a rule, which stays where it is and goes on counting.
 
         Args:
@@ -127,7 +128,7 @@ class Faults(Power):
         return _changed(here(self), name, changes)
 
     @act(UNKNOWN_FAULT)
-    def pause(self, name: Text, /) -> FaultRecord:
+    def pause(self, name: Key, /) -> FaultRecord:
         """Let a rule strike nothing for now.
 
         Args:
@@ -136,7 +137,7 @@ class Faults(Power):
         return _changed(here(self), name, {"paused": True})
 
     @act(UNKNOWN_FAULT)
-    def resume(self, name: Text, /) -> FaultRecord:
+    def resume(self, name: Key, /) -> FaultRecord:
         """Let a paused rule strike again.
 
         Args:
@@ -145,7 +146,7 @@ class Faults(Power):
         return _changed(here(self), name, {"paused": False})
 
     @act(UNKNOWN_FAULT)
-    def remove(self, name: Text, /) -> FaultsFound:
+    def remove(self, name: Key, /) -> FaultsFound:
         """Take one rule away; the answer is the others.
 
         Args:

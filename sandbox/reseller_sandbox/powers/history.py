@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from reseller_sandbox.core.refusals import (
     INVALID_FIXTURE,
@@ -16,8 +15,9 @@ from reseller_sandbox.core.refusals import (
     UNKNOWN_REQUEST,
     UNKNOWN_SNAPSHOT,
 )
-from reseller_sandbox.core.values import Kind, Switch, Text, choice, whole
+from reseller_sandbox.core.values import Switch, Text, choice, whole
 from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.pages import Key
 from reseller_sandbox.powers.points import (
     FIXTURE,
     POINT_RULES,
@@ -33,18 +33,6 @@ from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.powers.records import RecordChange, Setting, record_change, settings_of
 from reseller_sandbox.powers.registry_records import AccountRecord, account_record, accounts_here
 from reseller_sandbox.worlds import Moment, World, diff, history_points, timeline
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
-
-
-def _name(given: Any) -> str:
-    if isinstance(given, str) and _NAME.fullmatch(given):
-        return given
-    raise ValueError("must be 1 to 80 letters, digits, dots, hyphens and underscores")
-
-
-#: What a snapshot can be called: something that needs no escape in a path.
-SnapshotName = Annotated[str, Kind({"type": "string", "pattern": f"^{_NAME.pattern}$"}, _name)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +101,7 @@ class Snapshots(Power):
         return _snapshots(here(self).world)
 
     @act(TOO_MANY_SNAPSHOTS)
-    def add(self, name: SnapshotName) -> CheckpointRecord:
+    def add(self, name: Key) -> CheckpointRecord:
         """Keep this moment under a name, in place of what was kept there.
 
         Args:
@@ -122,7 +110,7 @@ class Snapshots(Power):
         return checkpoint_record(timeline.snapshot(here(self).world, name))
 
     @act(UNKNOWN_SNAPSHOT)
-    def restore(self, name: Text, /) -> WentBack:
+    def restore(self, name: Key, /) -> WentBack:
         """Go back to a snapshot; the clock and the random numbers are as they were.
 
         Args:
@@ -132,7 +120,7 @@ class Snapshots(Power):
         return went_back(world, timeline.restore(world, name))
 
     @act(UNKNOWN_SNAPSHOT)
-    def remove(self, name: Text, /) -> SnapshotsFound:
+    def remove(self, name: Key, /) -> SnapshotsFound:
         """Forget a snapshot; the answer is those that stay.
 
         Args:
@@ -156,7 +144,7 @@ class Branches(Power):
         return _branches(here(self).world)
 
     @act(UNKNOWN_BRANCH)
-    def switch(self, name: Text, /) -> WentBack:
+    def switch(self, name: Key, /) -> WentBack:
         """Take up a branch where it ended; what is left behind becomes a branch in its turn.
 
         Args:
@@ -166,7 +154,7 @@ class Branches(Power):
         return went_back(world, timeline.switch(world, name))
 
     @act(UNKNOWN_BRANCH)
-    def remove(self, name: Text, /) -> BranchesFound:
+    def remove(self, name: Key, /) -> BranchesFound:
         """Forget a branch; the answer is those that stay.
 
         Args:

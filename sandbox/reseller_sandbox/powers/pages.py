@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any, TypeVar
@@ -9,11 +10,23 @@ from typing import Annotated, Any, TypeVar
 from reseller_sandbox.core.model import OUTSIDE
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.refusals import UNKNOWN_RECORD, Refused
-from reseller_sandbox.core.values import whole
+from reseller_sandbox.core.values import Kind, whole
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power
 
 T = TypeVar("T")
+
+_KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
+
+
+def _key(given: Any) -> str:
+    if isinstance(given, str) and _KEY.fullmatch(given):
+        return given
+    raise ValueError("must be 1 to 80 letters, digits, dots, hyphens and underscores")
+
+
+#: What a snapshot, a branch or a rule of faults is called: it needs no escape in a path.
+Key = Annotated[str, Kind({"type": "string", "pattern": f"^{_KEY.pattern}$"}, _key)]
 
 Limit = Annotated[int, whole(1, 1000)]
 Start = Annotated[int, whole(0, 10**9)]

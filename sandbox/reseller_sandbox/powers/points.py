@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -91,10 +92,11 @@ def _fixture(given: Any) -> Any:
 
 
 def _spoken(word: str) -> Any:
-    try:
-        return json.loads(word)
-    except ValueError:
-        return word
+    """Return the JSON object that a word is, or the word: YAML."""
+    with suppress(ValueError):
+        found = json.loads(word)
+        return found if isinstance(found, dict) else word
+    return word
 
 
 FIXTURE = Kind(

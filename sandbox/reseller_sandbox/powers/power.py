@@ -141,7 +141,7 @@ class Power:
 
     def __init_subclass__(cls) -> None:
         cls.name = name_of(cls.__name__)
-        for operation in cls.operations():
+        for operation in _operations(cls):
             operation.power = cls
 
     def __init__(self, door: Door) -> None:
@@ -149,8 +149,14 @@ class Power:
 
     @classmethod
     def operations(cls) -> tuple[Operation, ...]:
-        """Return what can be asked of it, in the order in which it is written."""
-        return tuple(one.operation for one in vars(cls).values() if hasattr(one, "operation"))
+        """Return what can be asked of it, in the order in which it is written, what it inherits first."""
+        known = {one.name: one for base in reversed(cls.__mro__) for one in _operations(base)}
+        return tuple(known.values())
+
+
+def _operations(power: type) -> list[Operation]:
+    """Return what a class itself declares."""
+    return [one.operation for one in vars(power).values() if hasattr(one, "operation")]
 
 
 def look(*refuses: Rule, long: bool = False) -> Callable[[F], F]:

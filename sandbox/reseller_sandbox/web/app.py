@@ -38,7 +38,7 @@ class _Version(BaseConverter):
 class _Rest(BaseConverter):
     """All that is left of a path, slashes too."""
 
-    regex = ".+"
+    regex = r"[\s\S]+"
     part_isolating = False
 
 

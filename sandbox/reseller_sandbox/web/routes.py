@@ -68,7 +68,7 @@ def spoken(parameter: Parameter, word: str) -> Any:
 
 
 def said(shape: Mapping[str, Any], word: str) -> Any:
-    """Return the JSON that ``word`` is, where ``shape`` takes something of its type; else the word itself."""
+    """Return the JSON that ``word`` is, or the word where ``shape`` takes texts and nothing of that type."""
     sorts = {sort for one in alternatives(shape) for sort in _listed(one.get("type"))}
     if sorts == {"string"}:
         return word
@@ -76,7 +76,7 @@ def said(shape: Mapping[str, Any], word: str) -> Any:
         found = json.loads(word)
     except ValueError:
         return word
-    return found if sorts <= {None} or _SORTS[type(found)] & sorts else word
+    return word if "string" in sorts and not _SORTS[type(found)] & sorts else found
 
 
 def alternatives(shape: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
