@@ -14,7 +14,7 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import UNKNOWN_EXTRA
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
-from reseller_sandbox.web.generation import Endpoint
+from reseller_sandbox.web.endpoint import Endpoint
 
 Make = Callable[..., Sandbox]
 HEADER = "X-Sandbox-Ignored"

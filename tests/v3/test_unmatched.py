@@ -14,7 +14,7 @@ from reseller_sandbox.core import orders
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
-from reseller_sandbox.web.generation import Endpoint
+from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.nearest import Rows
 from tests.benchmarks import unmatched
 from tests.clients import Answer, Api

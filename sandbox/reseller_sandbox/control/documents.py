@@ -9,7 +9,8 @@ from marshmallow import INCLUDE, Schema
 
 from reseller_sandbox.control.call import ControlCall
 from reseller_sandbox.core.refusals import UNKNOWN_DOCUMENT, Refused
-from reseller_sandbox.web.generation import Endpoint, Generation
+from reseller_sandbox.web.endpoint import Endpoint
+from reseller_sandbox.web.interface import Interface
 
 
 class Document(Schema):
@@ -23,15 +24,15 @@ class Document(Schema):
         return obj
 
 
-def endpoint(generations: Callable[[], Sequence[Generation]]) -> Endpoint:
-    """The row that serves the documents of ``generations``, each drawn when it is first asked for."""
+def endpoint(interfaces: Callable[[], Sequence[Interface]]) -> Endpoint:
+    """The row that serves the documents of ``interfaces``, each drawn when it is first asked for."""
     drawn: dict[str, Any] = {}
 
     def show(call: ControlCall) -> Any:
         """The OpenAPI document of one interface."""
         from reseller_sandbox.web.openapi import describe  # apispec is loaded for those who ask
 
-        by_name = {f"{generation.name}.json": generation for generation in generations()}
+        by_name = {f"{interface.name}.json": interface for interface in interfaces()}
         asked = call.arguments["document"]
         if asked not in by_name:
             raise Refused(UNKNOWN_DOCUMENT, document=asked[:80], known=", ".join(by_name))

@@ -1,4 +1,4 @@
-"""The control interface as a generation: it takes no account's credentials and acts on worlds."""
+"""The control interface: it asks for no account's credentials and acts on worlds."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, PL
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.web import errors
-from reseller_sandbox.web.bodies import load, read_object
+from reseller_sandbox.web.bodies import load
+from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.gate import Gate
-from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming
+from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.interface import Answer, Interface
 from reseller_sandbox.worlds import Engine, Outcome, World
 
 
@@ -44,7 +46,7 @@ class Control:
     def __init__(
         self,
         worlds: Engine,
-        others: Sequence[Generation],
+        others: Sequence[Interface],
         gate: Gate | None = None,
         powers: Mapping[str, type[Power]] = POWERS,
     ) -> None:
@@ -69,7 +71,7 @@ class Control:
         if endpoint.streams and (mark := incoming.headers.get("Last-Event-ID")):
             query["since"] = mark  # what a browser says when it comes again
         found = load(endpoint.query, query) if endpoint.query is not None else {}
-        body = read_object(incoming.body) if incoming.method != "GET" else {}
+        body = incoming.object if incoming.method != "GET" else {}
         found |= load(endpoint.body, body) if endpoint.body is not None else {}
         return incoming.arguments | found
 
@@ -85,18 +87,17 @@ class Control:
         """Directly on the world."""
         return Outcome(endpoint.handle(ControlCall(world, self._worlds, arguments)))
 
-    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming, world: World) -> Answer:  # noqa: ARG002
+    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:
         """The result through the endpoint's schema."""
         if endpoint.streams:
             incoming.headers_out["Cache-Control"] = "no-store"
-            return Answer(endpoint.status, EventStream(result), EventStream.content_type)
+            return Answer(endpoint.status, b"", EventStream.content_type, EventStream(result))
         return Answer(endpoint.status, endpoint.answer.dump(result))
 
     def refuse(
         self,
         refused: Refused,
         incoming: Incoming,  # noqa: ARG002
-        world: World | None,  # noqa: ARG002
         endpoint: Endpoint | None,  # noqa: ARG002
     ) -> Answer:
         """``error``, ``message`` and ``remedy``, always with the status that fits."""
@@ -108,11 +109,10 @@ class Control:
         error: str,  # noqa: ARG002
         facts: Mapping[str, object],
         incoming: Incoming,
-        world: World,
         endpoint: Endpoint | None,
     ) -> Answer:
         """Nothing strikes control."""
-        return self.refuse(Refused(refusals.INTERNAL_ERROR, **facts), incoming, world, endpoint)
+        return self.refuse(Refused(refusals.INTERNAL_ERROR, **facts), incoming, endpoint)
 
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
         """Each rule has one status."""

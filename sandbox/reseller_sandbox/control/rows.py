@@ -13,7 +13,7 @@ from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import Operation, Power
-from reseller_sandbox.web.generation import Endpoint
+from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.records import schema_of
 from reseller_sandbox.web.routes import method_of, path_of, spoken, status_of, takes_slashes
 

@@ -11,6 +11,7 @@ import re
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 
 from dateutil.relativedelta import relativedelta
 
@@ -97,11 +98,13 @@ def days(count: int) -> timedelta:
     return timedelta(days=count)
 
 
+@lru_cache(maxsize=4096)
 def wire(instant: datetime) -> str:
     """``YYYY-MM-DDTHH:MM:SSZ``."""
     return instant.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+@lru_cache(maxsize=4096)
 def wire_spaced(instant: datetime) -> str:
     """``YYYY-MM-DD HH:MM:SS``, in UTC."""
     return instant.strftime("%Y-%m-%d %H:%M:%S")

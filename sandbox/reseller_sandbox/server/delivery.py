@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from http.client import BadStatusLine
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -125,7 +125,6 @@ class Again:
     when: Callable[[Callable[[], None]], None] | None = None
 
 
-@runtime_checkable
 class Stream(Protocol):
     """An answer that goes on: pieces of it as they are there, until it has ended."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import TOKEN_MISSING, UNKNOWN_TOKEN, Refused
 from reseller_sandbox.web.gate import HEADER as CONTROL_HEADER
-from reseller_sandbox.web.generation import Incoming
+from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.worlds import Engine, World
 
 #: The header of the contract; that others are looked at is an assumption.

@@ -18,9 +18,8 @@ from reseller_sandbox.core.refusals import (
 )
 from reseller_sandbox.core.values import complaint
 from reseller_sandbox.v2.forms import FormText, read_form
-from reseller_sandbox.web.bodies import read_object
 from reseller_sandbox.web.fields import Shape, Whole, problems
-from reseller_sandbox.web.generation import Incoming, assumed_by
+from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.worlds import World
 
 _FORM = "application/x-www-form-urlencoded"
@@ -62,8 +61,8 @@ def read(incoming: Incoming, world: World) -> dict[str, Any]:
     content_type = incoming.headers.get("Content-Type", "")
     form = _FORM in content_type.lower() and not incoming.body.lstrip().startswith((b"{", b"["))
     if not form or not incoming.body:
-        return read_object(incoming.body)
-    if assumed_by(world, incoming).request_format == "json":
+        return incoming.object
+    if incoming.assumed_in(world).request_format == "json":
         raise Refused(
             UNSUPPORTED_MEDIA_TYPE,
             given=content_type[:_LONGEST],

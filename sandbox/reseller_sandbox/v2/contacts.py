@@ -14,8 +14,8 @@ from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number
 from reseller_sandbox.v2.shapes import Checked, Done, done
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Shape, Text, TextOrWhole, Within
-from reseller_sandbox.web.generation import Call, Endpoint
 from reseller_sandbox.worlds import World
 
 #: Under which keys a body may repeat the contact's handle.

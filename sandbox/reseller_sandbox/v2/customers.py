@@ -8,13 +8,13 @@ from marshmallow import ValidationError, fields, post_load, validate
 
 from reseller_sandbox.core import customers, refusals, texts
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.model import Customer
+from reseller_sandbox.core.model import CARD_FIELDS, Customer
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number
 from reseller_sandbox.v2.shapes import Done, Told, done
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Shape, Text, Within
-from reseller_sandbox.web.generation import Call, Endpoint
 
 _LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error="must be a two-letter language code")
 _POSITIVE = validate.Range(min=0, error="must not be negative")
@@ -84,16 +84,16 @@ class Created(Done):
 class CustomerInfo(Shape):
     """What is shown of a customer."""
 
-    address = Text(attribute="card.address")
-    city = Text(attribute="card.city")
-    company = Text(attribute="card.company")
+    address = Text()
+    city = Text()
+    company = Text()
     count_active_orders = fields.Integer()
-    country = Text(attribute="card.country")
+    country = Text()
     id = fields.Integer()
-    mail = Text(attribute="card.mail")
-    name = Text(attribute="card.name")
-    phone = Text(attribute="card.phone")
-    region = Text(attribute="card.region")
+    mail = Text()
+    name = Text()
+    phone = Text()
+    region = Text()
     zip = fields.Integer()
 
 
@@ -131,7 +131,7 @@ def info(call: Call) -> dict[str, Any]:
     customer = _asked(call)
     code = customer.card.zip
     data = {
-        "card": customer.card,
+        **{name: getattr(customer.card, name) for name in CARD_FIELDS},
         "id": customer.customer_id,
         "count_active_orders": len(customers.active_orders(call.draft, customer)),
         "zip": int(code) if code.isascii() and code.isdigit() else 0,

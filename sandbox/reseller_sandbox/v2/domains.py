@@ -26,8 +26,8 @@ from reseller_sandbox.v2.shapes import (
     servers_asked,
     shown,
 )
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Listed, Shape, Shaped, SpacedInstant, Text, Within
-from reseller_sandbox.web.generation import Call, Endpoint
 from reseller_sandbox.worlds import World
 
 # Availability

@@ -13,8 +13,8 @@ from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Bit
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Done, done, handles_asked, own_order, servers_asked
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Shaped, Text
-from reseller_sandbox.web.generation import Call, Endpoint
 
 
 class ServerChanges(fields.Field[dict[str, list[str]]]):

@@ -15,8 +15,8 @@ from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Listed, Shape, Shaped, Text, Within
-from reseller_sandbox.web.generation import Call, Endpoint
 
 
 def _address(entry: Any) -> TypedAddress:

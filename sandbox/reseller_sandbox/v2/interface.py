@@ -1,4 +1,4 @@
-"""v2.0 as a generation: how it authenticates, reads bodies, answers and refuses."""
+"""v2.0: how the interface authenticates, reads bodies, answers and refuses."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ from reseller_sandbox.v2 import (
 from reseller_sandbox.v2.wording import WORDING
 from reseller_sandbox.web import statements
 from reseller_sandbox.web.bodies import load
+from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import ANY_OPERATION, in_header
-from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Transacting, assumed_by
 from reseller_sandbox.web.ignored import tell
+from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.interface import Answer, Transacting
 from reseller_sandbox.worlds import Engine, World
 
 _OWN_PATH = re.compile(r"/[Vv][0-9]+\.[0-9]+(/|$)")
@@ -85,7 +87,7 @@ class V2(Transacting):
         world = incoming.world or self._worlds.default
         if version == "V2.0" and version in world.assumptions.versions:
             return
-        served = assumed_by(world, incoming).versions
+        served = incoming.assumed_in(world).versions
         if version not in (one.upper() for one in served):
             raise Refused(VERSION_NOT_SERVED, version=version[:20], served=", ".join(served))
 
@@ -95,14 +97,12 @@ class V2(Transacting):
         given = bodies.read(incoming, world) if isinstance(endpoint.body, bodies.Asked) else None
         tell(endpoint, incoming, world, given)
         if given is not None and isinstance(endpoint.body, bodies.Asked):
-            found = bodies.load(endpoint.body, given, assumed_by(world, incoming))
+            found = bodies.load(endpoint.body, given, incoming.assumed_in(world))
             statements.check(endpoint, incoming, given, _OTHER_KEYS)
         found |= incoming.arguments
         return found | (load(endpoint.path, incoming.arguments) if endpoint.path is not None else {})
 
-    def refuse(
-        self, refused: Refused, incoming: Incoming, world: World | None, endpoint: Endpoint | None
-    ) -> Answer:
+    def refuse(self, refused: Refused, incoming: Incoming, endpoint: Endpoint | None) -> Answer:
         """``code``, ``msg`` and ``status``, with the HTTP status that the assumptions choose.
 
         The rule and its sentence, which say more than the documented message, stand in a header.
@@ -110,22 +110,17 @@ class V2(Transacting):
         known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses, *ANY_OPERATION)
         if not known:
             raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.code}")
-        assumed = assumed_by(world or incoming.world or self._worlds.default, incoming)
+        assumed = incoming.assumed_in(incoming.world or self._worlds.default)
         incoming.headers_out["X-Sandbox-Refusal"] = in_header(str(refused))
         code, message = errors.answer(endpoint.id if endpoint is not None else "", refused)
         return _error(assumed, code, message)
 
     def inject(
-        self,
-        error: str,
-        facts: Mapping[str, object],
-        incoming: Incoming,
-        world: World,
-        endpoint: Endpoint | None,
+        self, error: str, facts: Mapping[str, object], incoming: Incoming, endpoint: Endpoint | None
     ) -> Answer:
         """As ``refuse`` would, whether the operation declares the error or not."""
         return _error(
-            assumed_by(world, incoming),
+            incoming.assumed_in(incoming.world or self._worlds.default),
             *injected.words(endpoint.id if endpoint is not None else "", error, facts),
         )
 

@@ -14,8 +14,8 @@ from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, shown
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Shape, SpacedInstant, Text, Within
-from reseller_sandbox.web.generation import Call, Endpoint
 
 
 class RenewalWanted(Asked):

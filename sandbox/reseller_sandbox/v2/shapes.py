@@ -12,8 +12,8 @@ from reseller_sandbox.core.model import ROLES, Order
 from reseller_sandbox.core.names import written
 from reseller_sandbox.core.zones import parse_name, zone_of
 from reseller_sandbox.v2.bodies import text
+from reseller_sandbox.web.endpoint import Call
 from reseller_sandbox.web.fields import Shape, Text, Truth
-from reseller_sandbox.web.generation import Call
 
 #: What finding one of the account's names may refuse, in the order of the checks.
 FOUND = (refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED, refusals.DOMAIN_NOT_FOUND)

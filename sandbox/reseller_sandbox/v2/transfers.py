@@ -13,8 +13,8 @@ from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number
 from reseller_sandbox.v2.shapes import NAME_PATH, Done, done, reseller_customer
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Text, TextOrNumber
-from reseller_sandbox.web.generation import Call, Endpoint
 
 
 class TransferWanted(Asked):

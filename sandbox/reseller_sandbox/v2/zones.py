@@ -9,6 +9,7 @@ from marshmallow import fields
 
 from reseller_sandbox.core.model import Promotion, Zone
 from reseller_sandbox.v2.shapes import Done, done, shown
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import (
     Digits,
     Listed,
@@ -20,7 +21,6 @@ from reseller_sandbox.web.fields import (
     Truth,
     Within,
 )
-from reseller_sandbox.web.generation import Call, Endpoint
 
 
 class ZonesAsked(Shape):

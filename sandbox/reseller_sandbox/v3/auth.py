@@ -17,7 +17,7 @@ from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMATCH, UNKNOWN_KEY, Refused
 from reseller_sandbox.v3.mistakes import Mistaken
 from reseller_sandbox.v3.signing import Reading, sign
-from reseller_sandbox.web.generation import Incoming, assumed_by
+from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.worlds import Engine, World
 
 #: One of the two elements under any prefix.
@@ -84,7 +84,7 @@ class Signatures:
         return told if prefix is None else f"{told}, which --header-prefix {prefix or repr('')} would take"
 
     def _verify(self, incoming: Incoming, world: World, account: Account, signature: str) -> None:
-        assumed = assumed_by(world, incoming)
+        assumed = incoming.assumed_in(world)
         given = signature.encode("utf-8", "surrogatepass")
         for reading in self._readings(incoming, account.key):
             if reading.allowed(assumed) and hmac.compare_digest(sign(account.secret, reading.text), given):

@@ -11,8 +11,8 @@ from reseller_sandbox.core.model import Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import either, shown
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Shape, Text, TextOrNumber
-from reseller_sandbox.web.generation import Call, Endpoint
 
 
 class CodeWanted(Shape):

@@ -10,8 +10,8 @@ from reseller_sandbox.core.prices import FREE
 from reseller_sandbox.core.refusals import TOO_MANY_NAMES, Refused
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import shown
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Amount, Listed, Shape, Text, Truth, Within
-from reseller_sandbox.web.generation import Call, Endpoint
 
 MOST_NAMES = 50
 

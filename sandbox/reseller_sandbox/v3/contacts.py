@@ -20,8 +20,8 @@ from reseller_sandbox.v3.shapes import (
     envelope,
     named_below,
 )
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Shape, Text, Within
-from reseller_sandbox.web.generation import Call, Endpoint
 
 
 def _some(contacts: dict[str, Any]) -> None:

@@ -22,6 +22,7 @@ from reseller_sandbox.v3.shapes import (
     named_below,
     summary,
 )
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import (
     Amount,
     Digits,
@@ -35,7 +36,6 @@ from reseller_sandbox.web.fields import (
     Whole,
     Within,
 )
-from reseller_sandbox.web.generation import Call, Endpoint
 
 PER_PAGE = 100
 

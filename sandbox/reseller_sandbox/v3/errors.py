@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.refusals import Rule
+from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import ANYWHERE, EMPTY_BODY
-from reseller_sandbox.web.generation import Endpoint
 
 __all__ = ["BODY", "COMMON", "EMPTY_BODY", "named"]
 

@@ -1,4 +1,4 @@
-"""v3 as a generation: how it authenticates, reads bodies, answers and refuses."""
+"""v3: how the interface authenticates, reads bodies, answers and refuses."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ from reseller_sandbox.v3 import (
 from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.v3.wording import WORDING
 from reseller_sandbox.web import statements
-from reseller_sandbox.web.bodies import load, read_object
+from reseller_sandbox.web.bodies import load
+from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import ANY_OPERATION, BODY_SHAPE, body_of, described, status_of
-from reseller_sandbox.web.generation import Answer, Endpoint, Incoming, Transacting, assumed_by
 from reseller_sandbox.web.ignored import tell
+from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.interface import Answer, Transacting
 from reseller_sandbox.worlds import Engine, World
 
 
@@ -84,39 +86,37 @@ class V3(Transacting):
     def _object(self, incoming: Incoming, world: World) -> dict[str, Any]:
         content_type = incoming.headers.get("Content-Type", "")
         other = incoming.body and "json" not in content_type.lower()
-        if other and assumed_by(world, incoming).content_type == "json":
+        if other and incoming.assumed_in(world).content_type == "json":
             raise Refused(
                 UNSUPPORTED_MEDIA_TYPE,
                 given=content_type[:80] or "none",
                 wanted="Content-Type: application/json",
                 setting="v3.request.content_type=any",
             )
-        return read_object(incoming.body)
+        return incoming.object
 
-    def refuse(
-        self, refused: Refused, incoming: Incoming, world: World | None, endpoint: Endpoint | None
-    ) -> Answer:
+    def refuse(self, refused: Refused, incoming: Incoming, endpoint: Endpoint | None) -> Answer:
         """``error`` and ``message``, with the status that the assumptions choose."""
         known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses, *ANY_OPERATION)
         if not known:
             raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.code}")
-        chosen = world or incoming.world or self._worlds.default
-        always_200 = assumed_by(chosen, incoming).v3_http_status == "always_200"
-        return Answer(200 if always_200 else status_of(refused.rule), body_of(refused))
+        assumed = incoming.assumed_in(incoming.world or self._worlds.default)
+        return Answer(
+            200 if assumed.v3_http_status == "always_200" else status_of(refused.rule), body_of(refused)
+        )
 
     def inject(
         self,
         error: str,
         facts: Mapping[str, object],
         incoming: Incoming,
-        world: World,
         endpoint: Endpoint | None,  # noqa: ARG002
     ) -> Answer:
         """As ``refuse`` would, whether the operation declares the error or not."""
         rule = self.rules.get(error, refusals.INTERNAL_ERROR)
         refused = Refused(rule, **facts)
         refused.spoken_in(self.wording)
-        return self.refuse(refused, incoming, world, None)
+        return self.refuse(refused, incoming, None)
 
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
         """Each rule has one status."""

@@ -14,7 +14,7 @@ from reseller_sandbox.core.refusals import Rule
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, answered, own_order
 from reseller_sandbox.v3.shapes import Envelope, EnvelopeWithPremium, EnvelopeWithUpdateLock
-from reseller_sandbox.web.generation import Call, Endpoint
+from reseller_sandbox.web.endpoint import Call, Endpoint
 
 
 def _set(call: Call, action: Action, flag: Flag, on: bool) -> dict[str, Any]:

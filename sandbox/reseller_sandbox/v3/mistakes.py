@@ -12,7 +12,7 @@ from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.state import State
 from reseller_sandbox.v3 import slips
 from reseller_sandbox.v3.signing import Reading, sign
-from reseller_sandbox.web.generation import Incoming
+from reseller_sandbox.web.incoming import Incoming
 
 _MOST_SHOWN = 16
 _LONGEST_SHOWN = 600

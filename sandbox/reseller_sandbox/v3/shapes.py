@@ -13,6 +13,7 @@ from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Contact
 from reseller_sandbox.core.names import written
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.web.endpoint import Call
 from reseller_sandbox.web.fields import (
     Instant,
     Listed,
@@ -26,7 +27,6 @@ from reseller_sandbox.web.fields import (
     Truth,
     Within,
 )
-from reseller_sandbox.web.generation import Call
 
 STATUSES = ("active", "suspended", "pending")
 

@@ -12,7 +12,7 @@ from urllib.parse import quote, unquote, urlsplit
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.names import BadName, normalise, to_unicode
 from reseller_sandbox.v3.signing import Reading
-from reseller_sandbox.web.generation import Incoming
+from reseller_sandbox.web.incoming import Incoming
 
 _ESCAPE = re.compile(rb"%[0-9A-Fa-f]{2}")
 _ASCII = "".join(map(chr, range(0x21, 0x7F)))

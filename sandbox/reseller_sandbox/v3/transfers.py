@@ -25,8 +25,8 @@ from reseller_sandbox.v3.shapes import (
     shown,
     status,
 )
+from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Amount, Price, Shape, Text, Whole, Within
-from reseller_sandbox.web.generation import Call, Endpoint
 
 
 class TransferWanted(CodeWanted):

@@ -1,19 +1,21 @@
-"""The Flask application: the rows of every generation, routed to the pipeline."""
+"""The Flask application: the rows of every interface, routed to the pipeline."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
-from flask import Flask, Response
+from flask import Flask, Request, Response, request
 from werkzeug.exceptions import HTTPException
-from werkzeug.routing import BaseConverter, Rule
+from werkzeug.routing import BaseConverter, MapAdapter, Rule
 
 from reseller_sandbox.server.delivery import delivering
-from reseller_sandbox.web.generation import Endpoint, Generation
+from reseller_sandbox.web.endpoint import Endpoint
+from reseller_sandbox.web.incoming import ENV_PREFIX, Incoming
+from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.limits import BodyLimits
-from reseller_sandbox.web.pipeline import ENV_PREFIX, ENV_WORLD, Pipeline
+from reseller_sandbox.web.pipeline import ENV_WORLD, Pipeline
 from reseller_sandbox.worlds import Engine
 
 if TYPE_CHECKING:
@@ -53,31 +55,45 @@ class _Route(Rule):
         return lambda rule, **values: compiled(append_unknown)(rule, **values)
 
 
-def create_app(worlds: Engine, generations: Sequence[Generation], limits: BodyLimits) -> Flask:
-    """A WSGI application that serves ``generations`` over ``worlds``, with bodies up to ``limits``."""
-    app = Flask("reseller_sandbox", static_folder=None)
+class _Application(Flask):
+    """An application whose rows are found by path and method alone, whatever host a request names."""
+
+    def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
+        """Return what finds the row of ``request``."""
+        if request is None:
+            return super().create_url_adapter(request)
+        return self.url_map.bind("", path_info=request.path, default_method=request.method)
+
+
+def create_app(worlds: Engine, interfaces: Sequence[Interface], limits: BodyLimits) -> Flask:
+    """Return a WSGI application that serves ``interfaces`` over ``worlds``, with bodies up to ``limits``."""
+    app = _Application("reseller_sandbox", static_folder=None)
     app.url_rule_class = _Route
     app.url_map.merge_slashes = False
     app.url_map.converters |= {"digits": _Digits, "version": _Version, "rest": _Rest}
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    pipeline = Pipeline(worlds, generations, limits)
-    for generation in generations:
-        for endpoint in generation.endpoints:
-            view = _view(pipeline, generation, endpoint)
+    pipeline = Pipeline(worlds, interfaces, limits)
+    for interface in interfaces:
+        for endpoint in interface.endpoints:
+            view = _view(pipeline, interface, endpoint)
             for number, rule in enumerate(endpoint.rules()):
                 app.add_url_rule(rule, f"{endpoint.id}#{number}", view, methods=[endpoint.method])
-    app.register_error_handler(HTTPException, pipeline.stray)
-    app.register_error_handler(Exception, pipeline.crashed)
+    app.register_error_handler(HTTPException, lambda error: pipeline.stray(error, _incoming({})))
+    app.register_error_handler(Exception, lambda error: pipeline.crashed(error, _incoming({})))
     app.extensions[UNREAD] = pipeline.unread
     app.wsgi_app = delivering(partial(_through_world, app.wsgi_app))  # type: ignore[assignment, method-assign]
     return app
 
 
-def _view(pipeline: Pipeline, generation: Generation, endpoint: Endpoint) -> Callable[..., Response]:
-    def view(**arguments: Any) -> Response:
-        return pipeline.run(generation, endpoint, arguments)
+def _view(pipeline: Pipeline, interface: Interface, endpoint: Endpoint) -> Callable[..., Response]:
+    def view(**arguments: str) -> Response:
+        return pipeline.run(interface, endpoint, _incoming(arguments))
 
     return view
+
+
+def _incoming(arguments: dict[str, str]) -> Incoming:
+    return Incoming.of(cast(Any, request)._get_current_object(), arguments)
 
 
 def _through_world(

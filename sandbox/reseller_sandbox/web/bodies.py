@@ -15,7 +15,7 @@ _LONGEST = 2000
 
 
 def read_object(body: bytes) -> dict[str, Any]:
-    """The object in ``body``; nothing at all and ``[]`` count as an empty one.
+    """Return the object in ``body``, an empty one for nothing at all and for ``[]``.
 
     Refuses with ``malformed_body``.
     """
@@ -31,7 +31,7 @@ def read_object(body: bytes) -> dict[str, Any]:
 
 
 def load(schema: Schema, given: Any) -> dict[str, Any]:
-    """``given`` read by ``schema``; refuses with ``invalid_parameter``, naming every mistake."""
+    """Return ``given`` read by ``schema``; refuses with ``invalid_parameter``, naming every mistake."""
     try:
         return dict(schema.load(given))
     except ValidationError as error:

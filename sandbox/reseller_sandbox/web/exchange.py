@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.core.clock import stopwatch
@@ -13,22 +14,24 @@ from reseller_sandbox.core.refusals import Refusal, Refused
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule, Strike
 from reseller_sandbox.server.requestlog import masked
-from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming
-from reseller_sandbox.web.subjects import subjects
+from reseller_sandbox.web.endpoint import Endpoint
+from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.interface import Answer, Interface
 from reseller_sandbox.worlds import Entry, Moment, Outcome, World, redact
 from reseller_sandbox.worlds.moment import after_request
 
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and its answer in the making; ``began`` is what the stopwatch showed when it came.
+    """One request and its answer in the making, which the rules of faults look at (``core.matching``).
 
-    ``admitted`` is whether a row took the request and its credentials let it in, ``carried_out`` whether
-    the operation has been done. ``instead`` is what the client is told where
-    faults keep the operation's own answer from arriving: an error's name, or ``fault``.
+    ``began`` is what the stopwatch showed when it came, ``admitted`` whether a row took the request and its
+    credentials let it in, ``carried_out`` whether the operation has been done. ``instead`` is what the client
+    is told where faults keep the operation's own answer from arriving: an error's name, or ``fault``.
+    ``status`` is that of the operation's own answer, once there is one.
     """
 
-    generation: Generation
+    interface: Interface
     endpoint: Endpoint | None
     incoming: Incoming
     began: float
@@ -44,6 +47,8 @@ class Exchange:
     carried_out: bool = False
     instead: str = ""
     held: Strike | None = None
+    status: int = 0
+    number: int = 0
 
     @property
     def operation(self) -> str:
@@ -51,14 +56,74 @@ class Exchange:
         return self.endpoint.id if self.endpoint is not None else NO_OPERATION
 
     @property
-    def struck_by(self) -> str:
-        """The names of the faults that struck it."""
-        return ", ".join(rule.name for rule in self.faults)
+    def reads(self) -> bool:
+        """Whether the operation only reads."""
+        return self.endpoint is not None and self.endpoint.reads
+
+    @property
+    def at(self) -> datetime:
+        """The instant at which it came."""
+        assert self.before is not None
+        return self.before.clock.instant
+
+    @property
+    def method(self) -> str:
+        """The HTTP method."""
+        return self.incoming.method
+
+    @property
+    def path(self) -> str:
+        """The path, without the world's prefix and the query."""
+        return self.incoming.path
+
+    @property
+    def account(self) -> str | None:
+        """The account's name, where it is let in."""
+        account = self.incoming.account
+        return account.name if account is not None and self.admitted else None
+
+    @property
+    def headers(self) -> Iterable[tuple[str, str]]:
+        """The headers."""
+        return self.incoming.headers.items()
+
+    @property
+    def query(self) -> Sequence[tuple[str, str]]:
+        """The elements of the query."""
+        return self.incoming.query
+
+    @property
+    def domains(self) -> tuple[str, ...]:
+        """The names it is about."""
+        return self.incoming.names
+
+    @property
+    def json(self) -> Any:
+        """The JSON body, or None where there is none."""
+        try:
+            return self.incoming.object if self.incoming.body else None
+        except Refused:
+            return None
+
+    @property
+    def changed(self) -> bool:
+        """Whether it has changed anything."""
+        return bool(self.changes)
+
+    @property
+    def struck_by(self) -> list[str]:
+        """The names of the faults that have struck it so far."""
+        return [rule.name for rule in self.faults]
+
+    @property
+    def fault(self) -> str:
+        """The names of the faults that have struck it, in one line."""
+        return ", ".join(self.struck_by)
 
     @property
     def note(self) -> str:
         """What the request log says of it."""
-        return f"{self.operation} {self.outcome}" + (f" (fault {self.struck_by})" if self.faults else "")
+        return f"{self.operation} {self.outcome}" + (f" (fault {self.fault})" if self.faults else "")
 
     @property
     def outcome(self) -> str:
@@ -68,12 +133,12 @@ class Exchange:
         return self.refused.rule.code if self.refused is not None else OK
 
     def begin(self, world: World) -> None:
-        """Give the request its name in its world, and remember the moment it came at."""
+        """Give the request its name in its world, and remember the moment at which it came."""
         self.world = world
-        if self.generation.journalled:
+        if self.interface.journalled:
             with world.lock:
                 world.settle()
-                self.before = world.moment
+                self.before = self.before or world.moment
                 self.cause = world.next_request()
                 self.step = world.moment.log.number
                 self.after = world.moment
@@ -89,25 +154,25 @@ class Exchange:
             raise outcome.refused
         self.carried_out = True
         self.changes = outcome.changes
-        return self.generation.accept(endpoint, outcome.result, self.incoming, world)
+        return self.interface.accept(endpoint, outcome.result, self.incoming)
 
     def _attempt(self, endpoint: Endpoint, world: World, account: Account | None, cause: str) -> Outcome[Any]:
         try:
-            asked = self.generation.arguments(endpoint, self.incoming, world)
-            return self.generation.carry_out(endpoint, world, account, asked, self.incoming, cause)
+            asked = self.interface.arguments(endpoint, self.incoming, world)
+            return self.interface.carry_out(endpoint, world, account, asked, self.incoming, cause)
         except Refused as refused:  # as early as in reading what is asked for
             return Outcome(refused=refused)
 
     def _set_plans_off(self, endpoint: Endpoint, *, accepted: bool) -> None:
         """Let what was planned for after this request happen: now, be the request answered from the past."""
         if self.cause and self.world is not None and self.world.state.waiting:
-            planned = after_request(endpoint.id, subjects(self.incoming), accepted=accepted)
+            planned = after_request(endpoint.id, self.incoming.names, accepted=accepted)
             self.world.travel(planned, cause=self.step)
 
     def refuse(self, refused: Refused) -> Answer:
         """The answer to a request that was refused."""
-        self.refused = refused.spoken_in(self.generation.wording)
-        return self.generation.refuse(refused, self.incoming, self.incoming.world, self.endpoint)
+        self.refused = refused.spoken_in(self.interface.wording)
+        return self.interface.refuse(refused, self.incoming, self.endpoint)
 
     def record(self, world: World, status: int, answer: bytes, assumed: Sequence[tuple[str, object]]) -> None:
         """Write what came of it into the journal of its world."""
@@ -118,10 +183,10 @@ class Exchange:
             Entry(
                 id=self.cause,
                 step=self.step,
-                at=self.before.clock.instant,
+                at=self.at,
                 operation=self.operation,
                 account=incoming.account.name if incoming.account is not None else None,
-                domains=subjects(incoming),
+                domains=incoming.names,
                 method=incoming.method,
                 target=masked(incoming.target),
                 body=incoming.body,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
@@ -13,6 +13,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
 from reseller_sandbox.core.digits import whole
+from reseller_sandbox.web.writers import Write, writer
 
 if TYPE_CHECKING:
     from reseller_sandbox.worlds import World
@@ -34,6 +35,16 @@ class Shape(Schema):
     def more(self, world: World) -> Collection[str]:
         """The keys that are read in ``world`` beside those of the fields."""
         return ()
+
+    @cached_property
+    def _write(self) -> Write:
+        return writer(self)
+
+    def dump(self, obj: Any, *, many: bool | None = None) -> Any:
+        """Return ``obj`` as JSON values; an attribute that it lacks is left out."""
+        if self.many if many is None else many:
+            return [self._write(one) for one in obj]
+        return self._write(obj)
 
     @pre_load
     def without_nulls(self, given: Any, **_: Any) -> Any:

@@ -20,7 +20,7 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.web.generation import Incoming
+from reseller_sandbox.web.incoming import Incoming
 
 #: The header that carries the control token.
 HEADER = "X-Sandbox-Token"

@@ -10,10 +10,10 @@ from marshmallow import Schema, fields
 
 from reseller_sandbox.core.refusals import UNKNOWN_EXTRA, UNKNOWN_KEYS, Refused
 from reseller_sandbox.core.spelling import close
-from reseller_sandbox.web.bodies import read_object
+from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import in_header
 from reseller_sandbox.web.fields import Shape
-from reseller_sandbox.web.generation import Endpoint, Incoming, assumed_by
+from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.worlds import World
 
 #: The header that names them, each with the key that is nearest to it, if one is near.
@@ -44,7 +44,7 @@ def tell(
         return
     incoming.ignored = told
     told += ("and more",) if next(found, None) else ()
-    if assumed_by(world, incoming).unknown_keys == "refused":
+    if incoming.assumed_in(world).unknown_keys == "refused":
         raise Refused(UNKNOWN_KEYS, keys=", ".join(told))
     incoming.headers_out[HEADER] = in_header(", ".join(told))
 
@@ -65,7 +65,7 @@ def _in_body(
 def _unread(incoming: Incoming) -> Mapping[str, Any]:
     """The body that nothing reads, where it is an object."""
     try:
-        return read_object(incoming.body)
+        return incoming.object
     except Refused:
         return {}
 

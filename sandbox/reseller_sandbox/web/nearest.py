@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 
-from reseller_sandbox.web.generation import Endpoint
+from reseller_sandbox.web.endpoint import Endpoint
 
 #: How many are named, and from which likeness on.
 _MOST = 3

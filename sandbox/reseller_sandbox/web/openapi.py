@@ -13,35 +13,36 @@ from apispec.ext.marshmallow import MarshmallowPlugin
 from marshmallow import Schema
 
 from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import ANY_OPERATION
 from reseller_sandbox.web.fields import Digits
-from reseller_sandbox.web.generation import Endpoint, Generation
+from reseller_sandbox.web.interface import Interface
 
 
-def describe(generation: Generation) -> dict[str, Any]:
-    """The OpenAPI document of a generation."""
+def describe(interface: Interface) -> dict[str, Any]:
+    """The OpenAPI document of an interface."""
     plugin = MarshmallowPlugin(schema_name_resolver=_name)
     spec = APISpec(
-        title=f"The reseller API, {generation.name}, as the sandbox serves it",
-        version=generation.name,
+        title=f"The reseller API, {interface.name}, as the sandbox serves it",
+        version=interface.name,
         openapi_version="3.1.0",
         plugins=[plugin],
-        security=[{name: [] for name in generation.credentials}],
+        security=[{name: [] for name in interface.credentials}],
     )
-    for name in generation.credentials:
+    for name in interface.credentials:
         spec.components.security_scheme(name, {"type": "apiKey", "in": "header", "name": name})
     plugin.converter.add_attribute_function(_declared_shape)  # type: ignore[union-attr]
-    spec.components.schema("Error", dict(generation.error_shape))
+    spec.components.schema("Error", dict(interface.error_shape))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a schema used as one and as many is one schema
-        for endpoint in generation.endpoints:
+        for endpoint in interface.endpoints:
             for path in endpoint.paths:
-                operation = _operation(generation, endpoint, path)
+                operation = _operation(interface, endpoint, path)
                 spec.path(path, operations={endpoint.method.lower(): operation})
     return dict(spec.to_dict())
 
 
-def _operation(generation: Generation, endpoint: Endpoint, path: str) -> dict[str, Any]:
+def _operation(interface: Interface, endpoint: Endpoint, path: str) -> dict[str, Any]:
     summary, _, rest = docstring(endpoint.handle).partition("\n")
     suffix = "" if path == endpoint.paths[0] else f".{endpoint.paths.index(path)}"
     operation: dict[str, Any] = {
@@ -55,8 +56,8 @@ def _operation(generation: Generation, endpoint: Endpoint, path: str) -> dict[st
     if endpoint.body is not None:
         operation["requestBody"] = {"content": {"application/json": {"schema": endpoint.body}}}
     by_status: defaultdict[int, list[str]] = defaultdict(list)
-    for rule in (*generation.common, *endpoint.refuses, *ANY_OPERATION):
-        for status, words in generation.described(endpoint, rule):
+    for rule in (*interface.common, *endpoint.refuses, *ANY_OPERATION):
+        for status, words in interface.described(endpoint, rule):
             by_status[int(status)].append(f"* {words}")
     for status, told in sorted(by_status.items()):
         operation["responses"][str(status)] = {

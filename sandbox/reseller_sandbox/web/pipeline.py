@@ -1,4 +1,4 @@
-"""The one path that every request takes, whichever generation it belongs to."""
+"""The one path that every request takes, whichever interface it belongs to."""
 
 from __future__ import annotations
 
@@ -6,86 +6,85 @@ import logging
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from functools import partial
-from typing import Any, cast
+from datetime import datetime
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 from wsgiref.handlers import format_date_time
 
-from flask import Response, request
+from flask import Response
 from werkzeug.exceptions import HTTPException
+from werkzeug.wsgi import get_content_length
 
 from reseller_sandbox.core.assumptions import named
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INTERNAL_ERROR, UNKNOWN_WORLD, UNREAD, Refused
-from reseller_sandbox.server.delivery import (
-    ENV_AGAIN,
-    ENV_NOTE,
-    ENV_SERVED,
-    ENV_STREAM,
-    ENV_TOO_LARGE,
-    Again,
-    Stream,
-)
+from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_NOTE, ENV_SERVED, ENV_STREAM, ENV_TOO_LARGE, Again
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.web import strikes
+from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.exchange import Exchange
-from reseller_sandbox.web.generation import Answer, Endpoint, Generation, Incoming, content
 from reseller_sandbox.web.hosts import require_host
+from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.interface import Answer, Interface
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.web.strikes import Postponed
 from reseller_sandbox.web.unmatched import Unmatched
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.turn import Busy, hurried
 
-#: Keys of the WSGI environment under which the path prefix of a world is handed on.
+#: Key of the WSGI environment for the name of the world that the path chose.
 ENV_WORLD = "sandbox.world"
-ENV_PREFIX = "sandbox.prefix"
 
 #: The status that stands for none, where WSGI wants one and the connection will not carry it.
 UNANSWERED = 503
 
 log = logging.getLogger("reseller_sandbox")
 
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIEnvironment
+
 
 class Pipeline:
     """Takes a request to its endpoint and brings the answer back, with what is to be said about it."""
 
-    def __init__(self, worlds: Engine, generations: Sequence[Generation], limits: BodyLimits) -> None:
+    def __init__(self, worlds: Engine, interfaces: Sequence[Interface], limits: BodyLimits) -> None:
         self.worlds = worlds
-        self.generations = generations
+        self.interfaces = interfaces
         self.limits = limits
-        self._unmatched = Unmatched(generations, limits)
+        self._unmatched = Unmatched(interfaces, limits)
 
-    def run(self, generation: Generation, endpoint: Endpoint, arguments: dict[str, Any]) -> Response:
+    def run(self, interface: Interface, endpoint: Endpoint, incoming: Incoming) -> Response:
         """Answer a request that has matched ``endpoint``."""
-        return _promptly(lambda: self._serve(generation, endpoint, arguments))
+        return _promptly(incoming, lambda: self._serve(Exchange(interface, endpoint, incoming, stopwatch())))
 
-    def stray(self, error: HTTPException) -> Response:
-        """Answer a request that no endpoint takes, in the shape of the generation it looks like."""
-        return _promptly(lambda: self._serve(self._owner(request.path), None, {}, error))
+    def stray(self, error: HTTPException, incoming: Incoming) -> Response:
+        """Answer a request that no endpoint takes, in the shape of the interface it looks like."""
+        owner = self._owner(incoming.path)
+        return _promptly(incoming, lambda: self._serve(Exchange(owner, None, incoming, stopwatch()), error))
 
-    def _serve(
-        self,
-        generation: Generation,
-        endpoint: Endpoint | None,
-        arguments: dict[str, Any],
-        error: HTTPException | None = None,
-    ) -> Response:
-        exchange = Exchange(generation, endpoint, _incoming(arguments), stopwatch())
-        again: Again | None = request.environ.pop(ENV_AGAIN, None)
+    def crashed(self, error: Exception, incoming: Incoming) -> Response:
+        """Answer for a failure outside any endpoint."""
+        exchange = Exchange(self._owner(incoming.path), None, incoming, stopwatch())
+        return _promptly(incoming, lambda: self._finish(exchange, self._fail(exchange, error)))
+
+    def _serve(self, exchange: Exchange, error: HTTPException | None = None) -> Response:
+        environ = exchange.incoming.environ
+        again: Again | None = environ.pop(ENV_AGAIN, None)
         exchange.held = again.held if again is not None else None
+        served = environ.get(ENV_SERVED, False)
         try:
             let_in = self._admitted(exchange, error)
-            if again is None and ENV_SERVED in request.environ and self._is_lengthy(exchange, let_in):
-                request.environ[ENV_AGAIN] = Again(aside=True)
+            if served and again is None and self._is_lengthy(exchange, let_in):
+                environ[ENV_AGAIN] = Again(aside=True)
                 return Response(status=204)
             try:
                 answer = self._perform(exchange, let_in)
             except Postponed as postponed:
-                if request.environ.get(ENV_SERVED):
-                    request.environ[ENV_AGAIN] = postponed.again
+                if served:
+                    environ[ENV_AGAIN] = postponed.again
                     return Response(status=204)
                 time.sleep(postponed.again.after)
                 exchange.held = postponed.again.held
@@ -101,24 +100,19 @@ class Pipeline:
     def _admitted(
         self, exchange: Exchange, error: HTTPException | None
     ) -> tuple[World, Account | None] | Refused:
-        """For whom and in which world the operation is to be done, or why no operation is reached."""
-        incoming, generation = exchange.incoming, exchange.generation
+        """Return for whom and in which world the operation is to be done, or why no operation is reached."""
+        incoming, interface = exchange.incoming, exchange.interface
         try:
             self._read(incoming)
             if error is not None:
                 with suppress(Refused):  # only to know whose it is
-                    generation.authenticate(incoming)
+                    interface.authenticate(incoming)
                 return self._unmatched.why(error, incoming)
-            let_in = generation.authenticate(incoming)
+            let_in = interface.authenticate(incoming)
         except Refused as refused:
             return refused
         exchange.admitted = True
         return let_in
-
-    def crashed(self, error: Exception) -> Response:
-        """Answer for a failure outside any endpoint."""
-        exchange = Exchange(self._owner(request.path), None, _incoming({}), stopwatch())
-        return _promptly(lambda: self._finish(exchange, self._fail(exchange, error)))
 
     def unread(self, lost: Unread) -> None:
         """Keep account, in the default world, of a request that the server could not read."""
@@ -133,8 +127,8 @@ class Pipeline:
 
     def _unread(self, lost: Unread) -> None:
         path = lost.target.partition("?")[0]
-        incoming = Incoming(lost.method, lost.target, path, "", dict(lost.headers), [], b"")
-        exchange = Exchange(self.generations[0], None, incoming, stopwatch())
+        incoming = Incoming(lost.method, lost.target, path, "", dict(lost.headers))
+        exchange = Exchange(self.interfaces[0], None, incoming, stopwatch())
         rule = UNREAD[lost.problem.error]
         exchange.refused = Refused(rule, problem=lost.problem.message).refusal
         world = self.worlds.default
@@ -146,28 +140,29 @@ class Pipeline:
     def _refuse(self, exchange: Exchange, refused: Refused) -> Answer:
         """The answer to a refusal, which stands in a journal: the default world's where none is known."""
         known = exchange.incoming.world
-        if exchange.world is None and (known is not None or exchange.generation.journalled):
+        if exchange.world is None and (known is not None or exchange.interface.journalled):
             exchange.begin(known or self.worlds.default)
         return exchange.refuse(refused)
 
     def _read(self, incoming: Incoming) -> None:
-        environ = request.environ
+        """Read the body, and find the world that the path names; both can be refused."""
+        environ = incoming.environ
         require_host(environ)
         limit = self.limits.of(incoming.path)
-        if environ.get(ENV_TOO_LARGE) or (request.content_length or 0) > limit:
+        if environ.get(ENV_TOO_LARGE) or (get_content_length(environ) or 0) > limit:
             raise Refused(BODY_TOO_LARGE, limit=limit, setting=self.limits.setting(incoming.path))
         name = environ.get(ENV_WORLD)
         if name is not None:
             incoming.world = self.worlds.get(name)
             if incoming.world is None:
                 raise Refused(UNKNOWN_WORLD, world=_short(name))
-        incoming.body = request.get_data(cache=False)
+        incoming.read_body()
 
     def _perform(self, exchange: Exchange, let_in: tuple[World, Account | None] | Refused) -> Answer:
         why = let_in if isinstance(let_in, Refused) else None
         nowhere = exchange.incoming.world or self.worlds.default
         world, account = (nowhere, None) if isinstance(let_in, Refused) else let_in
-        if not exchange.generation.journalled:  # control, which locks what it changes for itself
+        if not exchange.interface.journalled:  # control, which locks what it changes for itself
             return self._act(exchange, world, account, why)
         with world.lock:
             faults = world.moment.faults.rules and (why is None or why.rule is not UNKNOWN_WORLD)
@@ -195,60 +190,64 @@ class Pipeline:
         return self._refuse(exchange, Refused(INTERNAL_ERROR, where="; the log of the sandbox says where"))
 
     def _finish(self, exchange: Exchange, answer: Answer) -> Response:
-        """The answer as HTTP, once it stands in the journal."""
-        body = b"" if isinstance(answer.body, Stream) else content(answer)
-        headers = {"Date": format_date_time((exchange.world or self.worlds.default).now().timestamp())}
+        """Return the answer as HTTP, once it stands in the journal."""
+        incoming, body = exchange.incoming, answer.content
+        headers = {"Date": _http_date((exchange.world or self.worlds.default).now())}
         if exchange.world is not None:
-            assumed = named(exchange.world.assumptions, exchange.incoming.assumed)
+            assumed = named(exchange.world.assumptions, incoming.assumed)
             if exchange.cause:
                 exchange.record(exchange.world, answer.status, body, assumed)
             headers |= _told(exchange, exchange.world, assumed)
-        headers |= exchange.incoming.headers_out
+        headers |= incoming.headers_out
         if exchange.refused is not None and exchange.refused.rule is BODY_TOO_LARGE:
             headers["Connection"] = "close"
-        request.environ[ENV_NOTE] = exchange.note
-        if isinstance(answer.body, Stream):
-            if request.environ.get(ENV_SERVED):
-                request.environ[ENV_STREAM] = answer.body
+        incoming.environ[ENV_NOTE] = exchange.note
+        if answer.stream is not None:
+            if ENV_SERVED in incoming.environ:
+                incoming.environ[ENV_STREAM] = answer.stream
             else:  # nobody waits for more: what there is, and no end
-                body = answer.body.piece()
-                answer.body.close()
-        content_type = answer.content_type or exchange.generation.content_type
-        return Response(body, answer.status or UNANSWERED, headers, content_type=content_type)
+                body = answer.stream.piece()
+                answer.stream.close()
+        headers["Content-Type"] = answer.content_type or exchange.interface.content_type
+        return WholeResponse(body, answer.status or UNANSWERED, headers)
 
-    def _owner(self, path: str) -> Generation:
-        return next((one for one in self.generations if one.owns(path)), self.generations[0])
+    def _owner(self, path: str) -> Interface:
+        return next((one for one in self.interfaces if one.owns(path)), self.interfaces[0])
 
 
-def _promptly(answer: Callable[[], Response]) -> Response:
-    """What ``answer`` makes; on the event loop only if nobody is at work on the world, else it is put off."""
-    again: Again | None = request.environ.get(ENV_AGAIN)
-    if ENV_SERVED not in request.environ or (again is not None and again.aside):
+class WholeResponse(Response):
+    """An answer that is complete as it is made, with a body that is known and no cookies."""
+
+    default_mimetype = None
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Send it, as WSGI has it."""
+        body = self.get_data()
+        empty = self.status_code in (204, 304)
+        if not empty:
+            self.headers["Content-Length"] = str(len(body))
+        start_response(self.status, self.headers.to_wsgi_list())
+        return () if empty or environ["REQUEST_METHOD"] == "HEAD" else (body,)
+
+
+@lru_cache(maxsize=256)
+def _http_date(instant: datetime) -> str:
+    return format_date_time(instant.timestamp())
+
+
+def _promptly(incoming: Incoming, answer: Callable[[], Response]) -> Response:
+    """Return what ``answer`` makes; on the event loop it is put off while the world is being changed."""
+    environ = incoming.environ
+    again: Again | None = environ.get(ENV_AGAIN)
+    if ENV_SERVED not in environ or (again is not None and again.aside):
         return answer()
     try:
         with hurried():
             return answer()
     except Busy as busy:
         held = again.held if again is not None else None
-        request.environ[ENV_AGAIN] = Again(held=held, when=busy.turn.when_free)
+        environ[ENV_AGAIN] = Again(held=held, when=busy.turn.when_free)
         return Response(status=204)
-
-
-def _incoming(arguments: dict[str, Any]) -> Incoming:
-    environ = request.environ
-    return Incoming(
-        method=request.method,
-        target=environ.get("REQUEST_URI") or environ.get("RAW_URI") or request.full_path.rstrip("?"),
-        path=request.path,
-        scheme=request.scheme,
-        headers=cast(Mapping[str, str], request.headers),
-        query=[(key, value) for key, values in request.args.lists() for value in values],
-        body=b"",
-        arguments={name: str(value) for name, value in arguments.items()},
-        prefix=environ.get(ENV_PREFIX, ""),
-        port=environ.get("SERVER_PORT", ""),
-        environ=environ,
-    )
 
 
 def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]]) -> dict[str, str]:
@@ -256,7 +255,7 @@ def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]
     told = {
         "X-Sandbox-World": world.name,
         "X-Sandbox-Request": exchange.cause,
-        "X-Sandbox-Fault": exchange.struck_by,
+        "X-Sandbox-Fault": exchange.fault,
         "X-Sandbox-Assumptions": ", ".join(f"{name}={_word(value)}" for name, value in assumed),
     }
     return {name: value for name, value in told.items() if value}

@@ -13,7 +13,8 @@ from marshmallow import Schema, fields
 
 from reseller_sandbox.core import names
 from reseller_sandbox.core.refusals import INSUFFICIENT_FUNDS, INVALID_PARAMETER, Refused
-from reseller_sandbox.web.generation import Endpoint, Incoming
+from reseller_sandbox.web.endpoint import Endpoint
+from reseller_sandbox.web.incoming import Incoming
 
 _LONGEST = 80
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from flask import request
-
 from reseller_sandbox.core import money
 from reseller_sandbox.core.matching import FAULT
 from reseller_sandbox.core.model import Account
@@ -17,9 +15,8 @@ from reseller_sandbox.faults import Effects, Phase, Strike
 from reseller_sandbox.faults.effects import Instead, NamedError
 from reseller_sandbox.server.delivery import ENV_DELIVERY, Again, Close, Delivery
 from reseller_sandbox.web.exchange import Exchange
-from reseller_sandbox.web.generation import Answer, Incoming
-from reseller_sandbox.web.seen import Seen
-from reseller_sandbox.web.subjects import subjects
+from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.interface import Answer
 from reseller_sandbox.worlds import World
 
 #: The errors about a number of years, each with what a zone calls its limit.
@@ -44,31 +41,31 @@ def perform(exchange: Exchange, world: World, account: Account | None, why: Refu
     operation is to take effect only after a delay.
     """
     world.settle()
-    arrived, seen = world.moment, Seen(exchange, world)
-    before = _taken_up(exchange.held, world) if exchange.held else _struck("before", seen, world, Effects())
+    exchange.before = world.moment
+    held = exchange.held
+    before = _taken_up(held, world) if held else _struck("before", exchange, world, Effects())
     if before is None:
-        request.environ[ENV_DELIVERY] = Delivery(cut=Close())
+        exchange.incoming.environ[ENV_DELIVERY] = Delivery(cut=Close())
         return NO_ANSWER
     effects = before.effects
-    if effects.wait and exchange.held is None:
+    if effects.wait and held is None:
         world.moment = replace(world.moment, faults=world.moment.faults.holding(before))
         raise Postponed(Again(effects.wait, before))
     exchange.begin(world)
-    exchange.before = arrived
     exchange.faults += before.rules
     if effects.decided:
         return _sent(replace(effects, wait=0.0), NO_ANSWER, exchange, world)
     answer = _answered(exchange, world, account, effects, why)
-    seen.status = answer.status
-    after = _struck("after", seen, world, Effects(answer=answer.body))
+    exchange.status = answer.status
+    after = _struck("after", exchange, world, Effects(answer=answer.body))
     exchange.faults += after.rules
     return _sent(after.effects, answer, exchange, world)
 
 
-def _struck(phase: Phase, seen: Seen, world: World, effects: Effects) -> Strike:
+def _struck(phase: Phase, exchange: Exchange, world: World, effects: Effects) -> Strike:
     """Let the rules of ``world`` have their turn; their counts change with that."""
     moment = world.moment
-    faults, strike = moment.faults.strike(phase, seen, seen.at, moment.state.seed, effects)
+    faults, strike = moment.faults.strike(phase, exchange, exchange.at, moment.state.seed, effects)
     if faults is not moment.faults:
         world.moment = replace(moment, faults=faults)
     return strike
@@ -135,7 +132,7 @@ def _sent(effects: Effects, answer: Answer, exchange: Exchange, world: World) ->
     """The answer as it goes out, which is on the way that the faults have left it."""
     exchange.after = world.moment
     if effects.delivery is not None:
-        request.environ[ENV_DELIVERY] = effects.delivery
+        exchange.incoming.environ[ENV_DELIVERY] = effects.delivery
     if effects.instead is not None:
         made = _made(effects.instead, exchange, world)
         exchange.instead = made[0] if effects.cut is None else FAULT
@@ -147,12 +144,12 @@ def _sent(effects: Effects, answer: Answer, exchange: Exchange, world: World) ->
 
 def _made(instead: Instead, exchange: Exchange, world: World) -> tuple[str, Answer]:
     """What the client is told in place of the operation's answer, in a word and as it goes out."""
-    incoming, generation = exchange.incoming, exchange.generation
+    incoming, interface = exchange.incoming, exchange.interface
     incoming.headers_out |= dict(instead.headers)
     if isinstance(instead, NamedError):
         facts = {**_known(incoming), **_limit(incoming, world, instead.error), **instead.facts}
-        answer = generation.inject(instead.error, facts, incoming, world, exchange.endpoint)
-        told = instead.error if instead.error in generation.known_errors else INTERNAL_ERROR.code
+        answer = interface.inject(instead.error, facts, incoming, exchange.endpoint)
+        told = instead.error if instead.error in interface.known_errors else INTERNAL_ERROR.code
         return told, replace(answer, status=instead.status or answer.status)
     body, content_type = instead.body, instead.content_type
     if isinstance(body, str) or body is None:
@@ -164,7 +161,7 @@ def _made(instead: Instead, exchange: Exchange, world: World) -> tuple[str, Answ
 def _limit(incoming: Incoming, world: World, error: str) -> dict[str, object]:
     """What the zone of the name that is asked for has for a limit of years, where ``error`` is about one."""
     zones = world.state.zones
-    found = [zones[end] for name in subjects(incoming) for end in suffixes(name) if end in zones]
+    found = [zones[end] for name in incoming.names for end in suffixes(name) if end in zones]
     if not found or error not in _LIMITS:
         return {}
     return {"limit": getattr(found[0], _LIMITS[error])}
@@ -172,7 +169,7 @@ def _limit(incoming: Incoming, world: World, error: str) -> dict[str, object]:
 
 def _known(incoming: Incoming) -> dict[str, object]:
     """What a refusal of this request could well speak of."""
-    names, account = subjects(incoming), incoming.account
+    names, account = incoming.names, incoming.account
     known: dict[str, object] = {"name": names[0]} if names else {}
     if account is not None:
         balance = money.write(account.balance)

@@ -14,7 +14,8 @@ from reseller_sandbox.core.refusals import (
     UNKNOWN_PATH,
     Refused,
 )
-from reseller_sandbox.web.generation import Generation, Incoming
+from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.web.nearest import Rows
 
@@ -22,23 +23,23 @@ _SHOWN = 200
 _MOST_WORDS = 3
 
 #: What the contract calls an interface, where that is not its name here.
-_GENERATIONS = {"v2": "v2.0"}
+_CONTRACT_NAMES = {"v2": "v2.0"}
 
 
 class Unmatched:
-    """Says why no row of ``generations`` takes a request."""
+    """Says why no row of ``interfaces`` takes a request."""
 
-    def __init__(self, generations: Sequence[Generation], limits: BodyLimits) -> None:
-        self._generations = generations
+    def __init__(self, interfaces: Sequence[Interface], limits: BodyLimits) -> None:
+        self._interfaces = interfaces
         self._limits = limits
 
     @cached_property
     def _rows(self) -> dict[str, Rows]:
         """The rows of each interface by its name, and those that clients call under none."""
         journalled = [
-            one for generation in self._generations if generation.journalled for one in generation.endpoints
+            one for interface in self._interfaces if interface.journalled for one in interface.endpoints
         ]
-        return {"": Rows(journalled)} | {one.name: Rows(one.endpoints) for one in self._generations}
+        return {"": Rows(journalled)} | {one.name: Rows(one.endpoints) for one in self._interfaces}
 
     def why(self, error: HTTPException, incoming: Incoming) -> Refused:
         """The refusal that ``error`` stands for; an unknown path is told the rows that it comes near to."""
@@ -60,14 +61,14 @@ class Unmatched:
 
     def _nearest(self, incoming: Incoming) -> str:
         """The operations that may have been meant, or what there are none of."""
-        name = next((one.name for one in self._generations if one.owns(incoming.path)), "")
+        name = next((one.name for one in self._interfaces if one.owns(incoming.path)), "")
         rows, path = self._rows[name], incoming.path
         found = rows.nearest(incoming.method, path)
         if found:
             return f"the nearest {'is' if len(found) == 1 else 'are'} {', '.join(found)}"
         strange = rows.strange(path)
         if name:
-            where = name if name == "control" else f"the contract's {_GENERATIONS.get(name, name)}"
+            where = name if name == "control" else f"the contract's {_CONTRACT_NAMES.get(name, name)}"
             return f"{where} has " + (
                 f"no operations on {' '.join(strange[:_MOST_WORDS])}" if strange else "nothing like it"
             )

@@ -1,0 +1,70 @@
+"""An operation as a row: where it is called, what it takes and answers, and what it may refuse."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from marshmallow import Schema
+
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.refusals import Rule
+from reseller_sandbox.core.state import Draft
+
+
+@dataclass(slots=True)
+class Call:
+    """What an operation is handed: a draft to work on, whose account it is, and what was asked."""
+
+    draft: Draft
+    account: Account
+    arguments: dict[str, Any]
+
+    @property
+    def assumed(self) -> Assumptions:
+        """What the contract's silences are taken to mean; reading one is noted for the answer."""
+        return self.draft.assumed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """One row: an operation with its paths, what it takes, what it answers and what it may refuse.
+
+    ``path`` is the schema of placeholders that are more than text. ``refuses`` is in the order in which
+    the checks are made. ``handle``'s docstring is the operation's description. ``lengthy_from`` is the size
+    in bytes from which on a body takes long to work on. ``only_reads`` marks an operation that changes
+    nothing though its method is not GET, ``streams`` one whose answer goes on.
+    """
+
+    id: str
+    method: str
+    paths: tuple[str, ...]
+    handle: Callable[[Any], Any]
+    answer: Schema
+    body: Schema | None = None
+    query: Schema | None = None
+    path: Schema | None = None
+    refuses: tuple[Rule, ...] = ()
+    lengthy_from: int | None = None
+    status: int = 200
+    only_reads: bool = False
+    streams: bool = False
+
+    @property
+    def reads(self) -> bool:
+        """Whether it changes nothing, whatever it is asked."""
+        return self.method == "GET" or self.only_reads
+
+    def rules(self) -> tuple[str, ...]:
+        """Return the paths as routing rules; a placeholder takes what its field's ``route`` says, or a segment."""
+        known = [schema.fields.items() for schema in (self.query, self.path) if schema is not None]
+        forms = {name: getattr(kind, "route", "string") for fields in known for name, kind in fields}
+        forms["version"] = "version"
+
+        def rule(found: re.Match[str]) -> str:
+            return f"<{forms.get(found[1], 'string')}:{found[1]}>"
+
+        return tuple(re.sub(r"\{(\w+)\}", rule, path) for path in self.paths)

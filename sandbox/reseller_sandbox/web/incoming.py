@@ -1,0 +1,133 @@
+"""An HTTP request, read whole, and whose it turns out to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, cast
+
+from werkzeug.wsgi import get_input_stream
+
+from reseller_sandbox.core.assumptions import Assumptions, watched
+from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.web.bodies import read_object
+from reseller_sandbox.worlds import World
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+    from flask import Request
+
+#: Key of the WSGI environment for the part of the path that chose the world.
+ENV_PREFIX = "sandbox.prefix"
+
+#: The headers that WSGI spells like anything else.
+_UNMARKED = ("CONTENT_TYPE", "CONTENT_LENGTH")
+
+#: Under which keys a path or a body says which name it is about.
+_NAME_KEYS = ("domainName", "domain_name")
+
+
+@dataclass
+class Incoming:
+    """One HTTP request.
+
+    ``target`` is the request target as sent, ``prefix`` the part of it that chose the world,
+    ``port`` the one it came in on, ``arguments`` what the path's placeholders matched. ``world`` and
+    ``account`` are set as soon as they are known, whether the request is let in or not. ``assumed`` collects
+    the assumptions that the answer rests on, ``ignored`` the keys that nothing reads, ``headers_out`` what
+    the answer's headers say beside the usual. ``environ`` is what WSGI says of the request.
+    """
+
+    method: str
+    target: str
+    path: str
+    scheme: str
+    headers: Mapping[str, str]
+    query: Sequence[tuple[str, str]] = ()
+    body: bytes = b""
+    arguments: dict[str, str] = field(default_factory=dict)
+    prefix: str = ""
+    port: str = ""
+    world: World | None = None
+    account: Account | None = None
+    credentials_in_query: bool = False
+    ignored: tuple[str, ...] = ()
+    assumed: set[str] = field(default_factory=set)
+    headers_out: dict[str, str] = field(default_factory=dict)
+    environ: WSGIEnvironment = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, request: Request, arguments: dict[str, str]) -> Incoming:
+        """Return Flask's ``request``, of which the body is still to be read."""
+        environ = request.environ
+        return cls(
+            method=request.method,
+            target=environ.get("REQUEST_URI") or environ.get("RAW_URI") or request.full_path.rstrip("?"),
+            path=request.path,
+            scheme=request.scheme,
+            headers=cast(Mapping[str, str], request.headers),
+            query=list(request.args.items(multi=True)) if environ.get("QUERY_STRING") else (),
+            arguments=arguments,
+            prefix=environ.get(ENV_PREFIX, ""),
+            port=environ.get("SERVER_PORT", ""),
+            environ=environ,
+        )
+
+    def read_body(self) -> None:
+        """Take the body from the connection."""
+        self.body = get_input_stream(self.environ).read()
+
+    @cached_property
+    def object(self) -> dict[str, Any]:
+        """The JSON object in the body; refuses with ``malformed_body``."""
+        return read_object(self.body)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The domain names in the path and the body, as the registry keeps them, without malformed ones."""
+        return tuple(dict.fromkeys(_well_formed(self._texts())))
+
+    def _texts(self) -> Iterator[Any]:
+        yield from (self.arguments.get(key) for key in _NAME_KEYS)
+        try:
+            body = self.object if self.body else {}
+        except Refused:
+            return
+        inner = body.get("domain")
+        for holder in (body, inner if isinstance(inner, dict) else {}):
+            yield from (holder.get(key) for key in _NAME_KEYS)
+        many = body.get("domainNames")
+        yield from many if isinstance(many, list) else ()
+
+    def sent(self) -> Iterable[tuple[str, str]]:
+        """Return the headers as they are at hand, where their names may be spelt as WSGI spells them."""
+        if not self.environ:
+            return self.headers.items()
+        found = [(name[5:], value) for name, value in self.environ.items() if name[:5] == "HTTP_"]
+        return found + [(name, self.environ[name]) for name in _UNMARKED if self.environ.get(name)]
+
+    def query_value(self, name: str) -> str | None:
+        """Return the first value of a query element, whatever the case of its name."""
+        wanted = name.lower()
+        return next((value for key, value in self.query if key.lower() == wanted), None)
+
+    def recognise(self, sender: tuple[World, Account] | None) -> None:
+        """Note whose request this is although it is not let in, unless the path chose another world."""
+        if sender is not None and self.world in (None, sender[0]):
+            self.world, self.account = sender
+
+    def assumed_in(self, world: World) -> Assumptions:
+        """Return the assumptions of ``world``, noting for the answer which are read."""
+        return watched(world.assumptions, self.assumed)
+
+
+def _well_formed(texts: Iterable[Any]) -> Iterator[str]:
+    for text in texts:
+        if isinstance(text, str):
+            try:
+                yield normalise(text)
+            except BadName:
+                continue

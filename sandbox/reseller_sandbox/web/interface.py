@@ -1,0 +1,138 @@
+"""An interface on the wire: rows, and how they authenticate, read, answer and refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.refusals import Refused, Rule, Wording
+from reseller_sandbox.core.state import Draft
+from reseller_sandbox.server.delivery import Stream
+from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.strict_json import write
+from reseller_sandbox.worlds import Outcome, World
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A status and a JSON value, ready to be written; bytes are written as they are.
+
+    Without a content type of its own it has that of its interface. A ``stream`` follows where it goes on.
+    """
+
+    status: int
+    body: Any
+    content_type: str = ""
+    stream: Stream | None = None
+
+    @property
+    def content(self) -> bytes:
+        """The bytes of the body."""
+        return self.body if isinstance(self.body, bytes) else write(self.body)
+
+
+class Interface(Protocol):
+    """A family of endpoints that authenticate, take bodies and refuse alike."""
+
+    @property
+    def name(self) -> str:
+        """The first part of its endpoints' ids."""
+
+    @property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Its rows."""
+
+    @property
+    def journalled(self) -> bool:
+        """Whether its requests are numbered and kept in their world's journal."""
+
+    @property
+    def common(self) -> tuple[Rule, ...]:
+        """What any of its endpoints may refuse, beside its own."""
+
+    @property
+    def wording(self) -> Wording:
+        """Its words for the terms of the domain."""
+
+    @property
+    def credentials(self) -> tuple[str, ...]:
+        """The headers that its requests carry, all of them together; none where anybody is let in."""
+
+    @property
+    def content_type(self) -> str:
+        """What its answers are declared as."""
+
+    @property
+    def error_shape(self) -> Mapping[str, object]:
+        """The JSON Schema of its refusals' bodies."""
+
+    def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:
+        """Return how documents show a rule that ``endpoint`` refuses by: HTTP statuses and words."""
+
+    def owns(self, path: str) -> bool:
+        """Whether a path without a row looks like one of this interface's."""
+
+    def authenticate(self, incoming: Incoming) -> tuple[World, Account | None]:
+        """Return the world that a request is for, and whose it is; refuses by one of ``common``."""
+
+    def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
+        """Return what the request asks for, read by the endpoint's schemas."""
+
+    def carry_out(
+        self,
+        endpoint: Endpoint,
+        world: World,
+        account: Account | None,
+        arguments: dict[str, Any],
+        incoming: Incoming,
+        cause: str,
+    ) -> Outcome[Any]:
+        """Let the endpoint's operation take effect."""
+
+    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:
+        """Return the answer to an operation that was done."""
+
+    def refuse(self, refused: Refused, incoming: Incoming, endpoint: Endpoint | None) -> Answer:
+        """Return the answer to a request that was refused."""
+
+    def inject(
+        self, error: str, facts: Mapping[str, object], incoming: Incoming, endpoint: Endpoint | None
+    ) -> Answer:
+        """Return the answer to a request that is said to have failed with ``error``.
+
+        Its message leaves open what is missing in ``facts``. An error that is not one of ``known_errors`` is
+        an internal error here.
+        """
+
+    @property
+    def known_errors(self) -> frozenset[str]:
+        """The names of the errors that it can inject."""
+
+
+class Transacting:
+    """What the interfaces that act in worlds share: each operation is a transaction of its world."""
+
+    def carry_out(
+        self,
+        endpoint: Endpoint,
+        world: World,
+        account: Account | None,
+        arguments: dict[str, Any],
+        incoming: Incoming,
+        cause: str,
+    ) -> Outcome[Any]:
+        """Carry the operation out on a draft of the world."""
+        assert account is not None
+        client_id = account.client_id
+
+        def work(draft: Draft) -> Any:
+            return endpoint.handle(Call(draft, draft.state.accounts[client_id], arguments))
+
+        return world.transact(cause, work, incoming.assumed, endpoint.id)
+
+    def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:  # noqa: ARG002
+        """Return the result through the endpoint's schema."""
+        return Answer(endpoint.status, endpoint.answer.dump(result))
