@@ -14,10 +14,10 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.v3 import mistakes
-from reseller_sandbox.v3.signing import sign
+from reseller_sandbox.v3.signing import Signer, sign
 from reseller_sandbox.worlds import strangers
 from tests.clients import Answer, Headers, InProcess, signature
-from tests.registry import BASE
+from tests.registry import BASE, write
 
 Make = Callable[..., Sandbox]
 
@@ -122,20 +122,48 @@ def test_letters_signed_where_escapes_were_sent_are_taken_and_told(sandbox: Sand
     assert answer.headers["x-sandbox-signature"].endswith("v3.signature.payload=raw (percent-decoded)")
 
 
-def test_a_long_body_is_not_hashed_without_end(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+class Counted:
+    """How often a text is signed in search of a slip."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.times = 0
+        monkeypatch.setattr(mistakes, "sign", self._counting(sign))
+        monkeypatch.setattr(Signer, "gives", self._counting(Signer.gives))
+
+    def _counting(self, made: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*given: Any) -> Any:
+            self.times += 1
+            return made(*given)
+
+        return counted
+
+
+@pytest.mark.parametrize(
+    ("size", "most"), [(100, 700), (3_000, 700), (5_000, 10), (900_000, 10)], ids="{} bytes".format
+)
+def test_a_long_body_is_not_hashed_without_end(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, size: int, most: int
+) -> None:
     """Looking for slips costs little where each look takes long."""
-    hashed: list[int] = []
+    counted, body = Counted(monkeypatch), b'{"domainNames": ["' + b"a" * size + b'"]}'
+    assert send(sandbox, CHECK, signed("0" * 64), body).error == "signature_mismatch"
+    assert 0 < counted.times < most
 
-    def counted(secret: str, text: bytes) -> bytes:
-        hashed.append(len(text))
-        return sign(secret, text)
 
-    monkeypatch.setattr(mistakes, "sign", counted)
-    for size, most in ((100, 2000), (900_000, 10)):
-        hashed.clear()
-        body = b'{"domainNames": ["' + b"a" * size + b'"]}'
-        assert send(sandbox, CHECK, signed("0" * 64), body).error == "signature_mismatch"
-        assert 0 < len(hashed) < most
+@pytest.mark.parametrize(
+    "target", ["/v3/balance", LIST, SENT, f"{SENT}?x=%20&X-SVC-APIKEY=a&X-SVC-SIGNATURE=b"]
+)
+def test_a_wrong_signature_is_explained_after_a_bounded_search(
+    make: Make, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    """However many readings a request has, and accounts and public URLs the service."""
+    sandbox = make(public_urls=tuple(f"https://api{number}.test" for number in range(20)))
+    account = sandbox.account("main")
+    write(sandbox, *(replace(account, client_id=9000 + n, key=f"k{n}", secret=f"s{n}") for n in range(300)))
+    counted = Counted(monkeypatch)
+    headers = [*signed("0" * 64), ("X-Forwarded-Host", "proxy.test"), ("Referer", "https://elsewhere.test")]
+    assert send(sandbox, target, headers).error == "signature_mismatch"
+    assert 0 < counted.times < 700
 
 
 # The key

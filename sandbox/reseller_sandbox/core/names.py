@@ -19,6 +19,7 @@ class BadName(ValueError):
     """Text that is not a name; the message says why, and reads on after the text itself."""
 
 
+@lru_cache(maxsize=4096)
 def normalise(text: str) -> str:
     """``text`` as the registry keeps names, for example ``xn--espaa-rta.com`` for ``España.com.``.
 

@@ -44,7 +44,7 @@ class Signatures:
         return f"{self.prefix}SIGNATURE"
 
     def authenticate(self, incoming: Incoming, worlds: Engine) -> tuple[World, Account]:
-        """The world and account that signed; refuses with ``credentials_missing``, ``unknown_key`` or
+        """Return the world and account that signed; refuses with ``credentials_missing``, ``unknown_key`` or
         ``signature_mismatch``."""
         key, signature = (self._element(incoming, name) for name in (self.key_name, self.signature_name))
         missing = [
@@ -72,7 +72,7 @@ class Signatures:
         return sent
 
     def _instead(self, incoming: Incoming) -> str:
-        """The elements that came under another prefix, and how they would be taken."""
+        """Return which elements came under another prefix, and how they would be taken."""
         names = [*(name for name, _ in incoming.headers.items()), *(name for name, _ in incoming.query)]
         found = [
             one for one in map(_ELEMENT.fullmatch, names) if one and one[1].lower() != self.prefix.lower()
@@ -90,24 +90,28 @@ class Signatures:
             if reading.allowed(assumed) and hmac.compare_digest(sign(account.secret, reading.text), given):
                 incoming.headers_out["X-Sandbox-Signature"] = reading.settings
                 return
-        readings = list(self._readings(incoming, account.key))
+        readings = list(dict.fromkeys(self._readings(incoming, account.key)))
         allowed = [reading for reading in readings if reading.allowed(assumed)]
-        mistaken = Mistaken(world.state, account, given, readings, allowed, incoming, self._bases(incoming))
+        bases = list(dict.fromkeys(self._bases(incoming)))
+        mistaken = Mistaken(world.state, account, given, readings, allowed, incoming, bases)
         raise Refused(SIGNATURE_MISMATCH, explanation=mistaken.explained())
 
     def _readings(self, incoming: Incoming, key: str) -> Iterator[Reading]:
-        """Every string that the request's sender may have signed, the likeliest first."""
-        seen: set[Reading] = set()
+        """Yield every string that the request's sender may have signed, the likeliest first.
+
+        They are made as they are asked for: nearly always the first one is right. Some come again.
+        """
+        name, payloads = key.encode(), _payloads(incoming.body)
         for query, target in self._targets(incoming):
             for endpoint, where, decoded in self._endpoints(incoming, target):
-                for payload, data in _payloads(incoming.body):
-                    reading = Reading(key.encode(), where, data, endpoint, payload, query, decoded)
-                    if reading not in seen:
-                        seen.add(reading)
-                        yield reading
+                for payload, data in payloads:
+                    yield Reading(name, where, data, endpoint, payload, query, decoded)
 
     def _targets(self, incoming: Incoming) -> Iterator[tuple[str, str]]:
-        """The request target, and the value of ``v3.signature.query`` that it goes with (if any)."""
+        """Yield the request target, after the value of ``v3.signature.query`` that it goes with, if any."""
+        if "?" not in incoming.target:
+            yield "", incoming.target
+            return
         elements = {self.key_name.lower(), self.signature_name.lower()}
         path, _, query = incoming.target.partition("?")
         parts = query.split("&") if query else []
@@ -120,11 +124,12 @@ class Signatures:
         yield "included", _joined(path, [part for name, part in named if name != signature])
 
     def _endpoints(self, incoming: Incoming, target: str) -> Iterator[tuple[str, bytes, bool]]:
+        """Yield each kind of endpoint with what is signed for it, and whether that is percent-decoded."""
         sent = [target.encode("latin-1", "replace")]
         if incoming.prefix:
             sent.append(sent[0].removeprefix(incoming.prefix.encode()))
         forms = [(form, False) for form in sent]
-        forms += [(plain, True) for form in sent if (plain := unquote_to_bytes(form)) != form]
+        forms += [(unquote_to_bytes(form), True) for form in sent if b"%" in form]
         for base in self._bases(incoming):
             for form, decoded in forms:
                 yield "url", base.encode("utf-8", "replace") + form, decoded
@@ -132,17 +137,18 @@ class Signatures:
             yield "path", form, decoded
             yield "path_no_query", form.partition(b"?")[0], decoded
 
-    def _bases(self, incoming: Incoming) -> list[str]:
+    def _bases(self, incoming: Incoming) -> Iterator[str]:
+        """Yield the beginnings of the URL under which a client may have called, the likeliest first."""
         host = incoming.headers.get("Host", "")
-        forwarded = incoming.headers.get("X-Forwarded-Host", "").partition(",")[0].strip()
+        yield f"{incoming.scheme}://{host}"
         other = "https" if incoming.scheme == "http" else "http"
-        bases = [f"{scheme}://{host}" for scheme in (incoming.scheme, other)]
-        bases += [url.rstrip("/") for url in self.public_urls]
-        bases += [f"{scheme}://{forwarded}" for scheme in ("https", "http") if forwarded]
+        yield f"{other}://{host}"
+        yield from (url.rstrip("/") for url in self.public_urls)
+        forwarded = incoming.headers.get("X-Forwarded-Host", "").partition(",")[0].strip()
+        yield from (f"{scheme}://{forwarded}" for scheme in ("https", "http") if forwarded)
         bare, _, port = host.rpartition(":")
         sibling = bare if port.isdigit() else f"{host}:{incoming.port}"
-        bases += [f"{scheme}://{sibling}" for scheme in (incoming.scheme, other)]
-        return list(dict.fromkeys(bases))
+        yield from (f"{scheme}://{sibling}" for scheme in (incoming.scheme, other))
 
 
 def _account(incoming: Incoming, worlds: Engine, key: str) -> tuple[World, Account] | None:
@@ -157,7 +163,7 @@ def _joined(path: str, query: Sequence[str]) -> str:
 
 
 def _payloads(body: bytes) -> tuple[tuple[str, bytes], ...]:
-    """What PAYLOAD may stand for; an empty body is the one place where readings differ."""
+    """Return what PAYLOAD may stand for; an empty body is the one place where readings differ."""
     if body:
         return (("body", body),)
     return (("raw", b""), ("empty_object", b"{}"), ("empty_object", b"[]"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 from dataclasses import dataclass
 
@@ -10,14 +9,27 @@ from reseller_sandbox.core.assumptions import Assumptions
 
 
 def sign(secret: str, text: bytes) -> bytes:
-    """The signature of ``text``: HMAC-SHA256 in lower-case hexadecimal."""
-    return hmac.new(secret.encode(), text, hashlib.sha256).hexdigest().encode()
+    """Return the signature of ``text``: HMAC-SHA256 in lower-case hexadecimal."""
+    return hmac.digest(secret.encode(), text, "sha256").hex().encode()
 
 
 def signed_headers(key: str, secret: str, prefix: str, endpoint: str, body: bytes) -> dict[str, str]:
-    """The two headers of a request with ``body`` to ``endpoint``, a full URL or whatever reading is meant."""
+    """Return the headers that sign a request with ``body`` to ``endpoint``, a URL or a part of it."""
     signature = sign(secret, key.encode() + endpoint.encode() + body).decode()
     return {f"{prefix}APIKEY": key, f"{prefix}SIGNATURE": signature}
+
+
+class Signer:
+    """Signs many texts with one secret, at half of what each would take by itself."""
+
+    def __init__(self, secret: str) -> None:
+        self._empty = hmac.new(secret.encode(), digestmod="sha256")
+
+    def gives(self, text: bytes, signature: bytes) -> bool:
+        """Whether ``signature`` is that of ``text``."""
+        made = self._empty.copy()
+        made.update(text)
+        return hmac.compare_digest(made.hexdigest().encode(), signature)
 
 
 @dataclass(frozen=True, slots=True)
