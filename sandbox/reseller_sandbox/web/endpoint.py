@@ -59,7 +59,7 @@ class Endpoint:
         return self.method == "GET" or self.only_reads
 
     def rules(self) -> tuple[str, ...]:
-        """Return the paths as routing rules; a placeholder takes what its field's ``route`` says, or a segment."""
+        """Return the paths as routing rules; a placeholder takes its field's ``route``, or a segment."""
         known = [schema.fields.items() for schema in (self.query, self.path) if schema is not None]
         forms = {name: getattr(kind, "route", "string") for fields in known for name, kind in fields}
         forms["version"] = "version"
