@@ -2,47 +2,31 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.core.refusals.rule import Category, Rule
+from reseller_sandbox.core.refusals.rule import conflict, invalid, not_found
 
-INVALID_NAMESERVER = Rule(
+INVALID_NAMESERVER = invalid(
     "invalid_nameserver",
-    Category.INVALID,
     "{NAMESERVERS}: {server!r} {problem}.",
     "send other name servers: {server!r} {problem}",
 )
-INVALID_IP = Rule(
-    "invalid_ip", Category.INVALID, "{ADDRESSES}: {ip!r} {problem}.", "send another address: {ip!r} {problem}"
+INVALID_IP = invalid("invalid_ip", "{ADDRESSES}: {ip!r} {problem}.", "send another address: {ip!r} {problem}")
+UNKNOWN_IP_TYPE = invalid(
+    "unknown_ip_type", "{ADDRESSES}: the type {type!r} is neither v4 nor v6.", "use v4 or v6"
 )
-UNKNOWN_IP_TYPE = Rule(
-    "unknown_ip_type",
-    Category.INVALID,
-    "{ADDRESSES}: the type {type!r} is neither v4 nor v6.",
-    "use v4 or v6",
-)
-HOSTS_NOT_SUPPORTED = Rule(
+HOSTS_NOT_SUPPORTED = conflict(
     "hosts_not_supported",
-    Category.CONFLICT,
     "The zone {zone} keeps no glue records.",
     "use name servers outside the zone {zone}",
 )
-INVALID_HOSTNAME = Rule(
-    "invalid_hostname",
-    Category.INVALID,
-    "{HOST}: {host!r} {problem}.",
-    "use another host name: {host!r} {problem}",
+INVALID_HOSTNAME = invalid(
+    "invalid_hostname", "{HOST}: {host!r} {problem}.", "use another host name: {host!r} {problem}"
 )
-HOST_EXISTS = Rule(
-    "host_exists",
-    Category.CONFLICT,
-    "The glue record {host} exists already.",
-    "edit {host}, or delete it first",
+HOST_EXISTS = conflict(
+    "host_exists", "The glue record {host} exists already.", "edit {host}, or delete it first"
 )
-HOST_NOT_FOUND = Rule(
-    "host_not_found", Category.NOT_FOUND, "There is no glue record {host}.", "create {host} first"
-)
-HOST_IN_USE = Rule(
+HOST_NOT_FOUND = not_found("host_not_found", "There is no glue record {host}.", "create {host} first")
+HOST_IN_USE = conflict(
     "host_in_use",
-    Category.CONFLICT,
     "{host} is a name server of {users}.",
     "take {host} out of the name servers of {users} first",
 )

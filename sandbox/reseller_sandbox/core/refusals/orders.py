@@ -2,167 +2,122 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.core.refusals.rule import Category, Rule
+from reseller_sandbox.core.refusals.rule import conflict, forbidden, invalid, not_found, payment, unavailable
 
-INVALID_NAME = Rule(
-    "invalid_name",
-    Category.INVALID,
-    "{name!r} is not a name that can be registered: {problem}.",
-    "use another name: {problem}",
+INVALID_NAME = invalid(
+    "invalid_name", "{name!r} is not a name that can be registered: {problem}.", "use another name: {problem}"
 )
-ZONE_NOT_SUPPORTED = Rule(
-    "zone_not_supported",
-    Category.INVALID,
-    "No zone of this service holds {name}.",
-    "use a name in a zone that the service has",
+ZONE_NOT_SUPPORTED = invalid(
+    "zone_not_supported", "No zone of this service holds {name}.", "use a name in a zone that the service has"
 )
-ZONE_OUT_OF_SERVICE = Rule(
+ZONE_OUT_OF_SERVICE = unavailable(
     "zone_out_of_service",
-    Category.UNAVAILABLE,
     "The zone {zone} is out of service.",
     "use another zone, or wait until {zone} is in service again",
 )
-DOMAIN_NOT_FOUND = Rule(
+DOMAIN_NOT_FOUND = not_found(
     "domain_not_found",
-    Category.NOT_FOUND,
     "{name} is not in this account.",
     "use a name that this account holds",
-    usual={"elsewhere": False},
+    elsewhere=False,
 )
-NAME_TAKEN = Rule("name_taken", Category.CONFLICT, "{name} is registered already.", "use another name")
-NAME_RESERVED = Rule(
-    "name_reserved", Category.CONFLICT, "{name} is kept back by its registry.", "use another name"
-)
+NAME_TAKEN = conflict("name_taken", "{name} is registered already.", "use another name")
+NAME_RESERVED = conflict("name_reserved", "{name} is kept back by its registry.", "use another name")
 
 # Order state.
-WRONG_STATE = Rule(
+WRONG_STATE = conflict(
     "wrong_state",
-    Category.CONFLICT,
     "{name} is at the stage {state}, where {action} is not possible; possible there: {possible}.",
     "do what is possible there: {possible}",
 )
-SWITCHED_ALREADY = Rule(
-    "switched_already",
-    Category.CONFLICT,
-    "{action} changes nothing for {name}: it is so already.",
-    "nothing needs to be done",
+SWITCHED_ALREADY = conflict(
+    "switched_already", "{action} changes nothing for {name}: it is so already.", "nothing needs to be done"
 )
-TRANSFER_PENDING = Rule(
+TRANSFER_PENDING = conflict(
     "transfer_pending",
-    Category.CONFLICT,
     "{name} is being transferred, so {action} has to wait.",
     "wait until the transfer is over",
 )
-NO_TRANSFER = Rule(
+NO_TRANSFER = conflict(
     "no_transfer",
-    Category.CONFLICT,
     "{name} has no pending transfer that this account could {action}.",
     "ask for a transfer of {name} first",
 )
-LOCKED = Rule(
+LOCKED = conflict(
     "locked",
-    Category.CONFLICT,
     "{name} has {flag} set, which forbids {action}; take it off first ({key}).",
     "take {flag} off with {key} first",
 )
-HELD_BY_REGISTRY = Rule(
+HELD_BY_REGISTRY = conflict(
     "held_by_registry",
-    Category.CONFLICT,
     "{name} stays suspended: its registry holds it (server_hold), and only the registry can end that.",
     "let the registry end its hold of {name} : here by the outside action release_hold",
 )
 
 # Money and terms.
-INSUFFICIENT_FUNDS = Rule(
+INSUFFICIENT_FUNDS = payment(
     "insufficient_funds",
-    Category.PAYMENT,
     "{amount} {currency} are needed and the balance is {balance} {currency}.",
     "top up the balance to {amount} {currency} or more",
 )
-PREMIUM_COST_REQUIRED = Rule(
+PREMIUM_COST_REQUIRED = invalid(
     "premium_cost_required",
-    Category.INVALID,
     "{name} is a premium name: {AGREED_PRICE} must be sent and be {price}.",
     "send {AGREED_PRICE} {price}",
 )
-PREMIUM_NOT_TAKEN = Rule(
+PREMIUM_NOT_TAKEN = conflict(
     "premium_not_taken",
-    Category.CONFLICT,
     "{name} is a premium name, and nothing here agrees to its price of {price} (v2.premium_names).",
     "order {name} in v3, with {price} as {AGREED_PRICE}",
 )
-PRIVACY_NOT_OFFERED = Rule(
-    "privacy_not_offered",
-    Category.CONFLICT,
-    "The zone {zone} offers no whois protection.",
-    "leave whois protection out",
+PRIVACY_NOT_OFFERED = conflict(
+    "privacy_not_offered", "The zone {zone} offers no whois protection.", "leave whois protection out"
 )
-PRICE_MISMATCH = Rule(
+PRICE_MISMATCH = conflict(
     "price_mismatch",
-    Category.CONFLICT,
     "{AGREED_PRICE} is {given}, but the price of {name} is {price}.",
     "send {AGREED_PRICE} {price}",
 )
-PERIOD_TOO_LONG = Rule(
+PERIOD_TOO_LONG = invalid(
     "period_too_long",
-    Category.INVALID,
     "{YEARS} is {years}; {name} takes at most {limit}{reason}.",
     "ask for at most {limit} years",
-    usual={"reason": ""},
+    reason="",
 )
-PERIOD_TOO_SHORT = Rule(
-    "period_too_short",
-    Category.INVALID,
-    "{YEARS} is {years}; {name} takes at least {limit}.",
-    "ask for at least {limit} years",
+PERIOD_TOO_SHORT = invalid(
+    "period_too_short", "{YEARS} is {years}; {name} takes at least {limit}.", "ask for at least {limit} years"
 )
-END_MISMATCH = Rule(
-    "end_mismatch",
-    Category.CONFLICT,
-    "{YEARS} {years} takes {name} to {end}, not to {given}.",
-    "send the date {end}, or none",
+END_MISMATCH = conflict(
+    "end_mismatch", "{YEARS} {years} takes {name} to {end}, not to {given}.", "send the date {end}, or none"
 )
-EXPIRY_MISMATCH = Rule(
-    "expiry_mismatch",
-    Category.CONFLICT,
-    "{name} expires on {expires}, not on {given}.",
-    "send the date {expires}",
+EXPIRY_MISMATCH = conflict(
+    "expiry_mismatch", "{name} expires on {expires}, not on {given}.", "send the date {expires}"
 )
 
 # Transfers.
-TRANSFERS_NOT_SUPPORTED = Rule(
+TRANSFERS_NOT_SUPPORTED = conflict(
     "transfers_not_supported",
-    Category.CONFLICT,
     "The zone {zone} takes no transfers.",
     "register a name in {zone}; it cannot be transferred",
 )
-NOT_REGISTERED = Rule(
+NOT_REGISTERED = not_found(
     "not_registered",
-    Category.NOT_FOUND,
     "{name} is not registered, so there is nothing to transfer.",
     "nobody holds it: register it instead",
 )
-ALREADY_YOURS = Rule(
-    "already_yours",
-    Category.CONFLICT,
-    "{name} is in this account already.",
-    "nothing needs to be transferred",
+ALREADY_YOURS = conflict(
+    "already_yours", "{name} is in this account already.", "nothing needs to be transferred"
 )
-TOO_YOUNG = Rule(
+TOO_YOUNG = conflict(
     "too_young",
-    Category.CONFLICT,
     "{name} {came} on {since}; it can be transferred from {ready} on.",
     "ask again at {ready} or later",
 )
-WRONG_AUTH_CODE = Rule(
-    "wrong_auth_code",
-    Category.FORBIDDEN,
-    "{AUTH_CODE} is not the code of {name}.",
-    "get the code from the name's present holder",
+WRONG_AUTH_CODE = forbidden(
+    "wrong_auth_code", "{AUTH_CODE} is not the code of {name}.", "get the code from the name's present holder"
 )
-INVALID_AUTH_CODE = Rule(
+INVALID_AUTH_CODE = invalid(
     "invalid_auth_code",
-    Category.INVALID,
     "{AUTH_CODE} must have {shortest} to {longest} printable ASCII characters.",
     "send {shortest} to {longest} printable ASCII characters",
 )

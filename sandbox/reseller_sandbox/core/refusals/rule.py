@@ -26,6 +26,10 @@ class Category(StrEnum):
     NOT_IMPLEMENTED = "not implemented"
     UNAVAILABLE = "unavailable"
 
+    def rule(self, code: str, sentence: str, remedy: str, **usual: object) -> Rule:
+        """Return a rule of this sort."""
+        return Rule(code, self, sentence, remedy, usual)
+
 
 @dataclass(frozen=True, slots=True)
 class Rule:
@@ -40,6 +44,21 @@ class Rule:
     sentence: str
     remedy: str
     usual: Mapping[str, object] = field(default_factory=dict, hash=False, compare=False)
+
+
+invalid = Category.INVALID.rule
+unauthenticated = Category.UNAUTHENTICATED.rule
+payment = Category.PAYMENT.rule
+forbidden = Category.FORBIDDEN.rule
+not_found = Category.NOT_FOUND.rule
+wrong_method = Category.WRONG_METHOD.rule
+conflict = Category.CONFLICT.rule
+too_large = Category.TOO_LARGE.rule
+wrong_format = Category.WRONG_FORMAT.rule
+limit = Category.LIMIT.rule
+internal = Category.INTERNAL.rule
+not_implemented = Category.NOT_IMPLEMENTED.rule
+unavailable = Category.UNAVAILABLE.rule
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +113,7 @@ class Refused(Exception):
         return f"{self.rule.code}: {self.message}"
 
     def spoken_in(self, wording: Wording) -> Refusal:
-        """Let it be told in the words of an interface; answers what there is to keep of it."""
+        """Tell it in the words of an interface; return what there is to keep of it."""
         self.refusal = replace(self.refusal, wording=wording)
         return self.refusal
 
