@@ -13,9 +13,10 @@ from rpds import HashTrieMap
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.copies import copied
+from reseller_sandbox.core.globs import Glob
+from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.model import (
     ROLES,
-    After,
     Card,
     Contact,
     Contacts,
@@ -164,7 +165,7 @@ OTHER = {
     TransferStatus: [TransferStatus.PENDING, TransferStatus.CLIENT_REJECTED],
     frozenset: [frozenset(), frozenset({Flag.HOLD})],
     Promotion: [None, Promotion(price=Decimal(1), until=NOON)],
-    After: [None, After(operation="v3.*")],
+    Match: [None, Match(account=(Glob("main"),))],
     Prices: [Prices(**dict.fromkeys(("registration", "renewal", "transfer", "restore"), Decimal(1)))],
     Policy: [Policy(), Policy(overdue=1)],
     Purpose: [Purpose.RESTORE, Purpose.TRANSFER],

@@ -355,10 +355,10 @@ def test_credentials_are_revoked_and_restored(
         ("register", {"domain": "wanted.com", "at": "2020-01-01"}),
         ("register", {"domain": "wanted.com", "at": True}),
         ("register", {"domain": "wanted.com", "at": "P1D", "after": "v3.*"}),
-        ("register", {"domain": "wanted.com", "after": {}}),
+        ("register", {"domain": "wanted.com", "after": {"since": "r1"}}),
         ("register", {"domain": "wanted.com", "after": 7}),
         ("register", {"domain": "wanted.com", "after": {"operation": "v3.*", "nth": 2}}),
-        ("register", {"domain": "wanted.com", "after": {"operation": "v3.*", "answer": "late"}}),
+        ("register", {"domain": "wanted.com", "after": {"operation": "v3.*", "outcome": "late"}}),
         ("register", {"domain": "wanted.com", "at": "P3000Y"}),
     ],
 )

@@ -144,7 +144,7 @@ def test_a_name_is_taken_between_check_and_create(player: Player, wire: Api) -> 
     """The race that nobody can stage against a real registry."""
     after = {"operation": "v3.checkAvailability", "domain": "wanted.com"}
     plan = player.act("register", domain="wanted.com", after=after)["plan"]
-    assert plan["after"] == {**after, "answer": "accepted"}
+    assert plan["after"] == {**after, "carried_out": True}
     assert check(wire, "other-one.com") == "available"
     assert player.plans()[0]["struck"] is None
     assert check(wire, "wanted.com") == "available"
@@ -192,29 +192,32 @@ def test_the_outcome_of_a_transfer_can_be_scripted(player: Player, wire: Api) ->
 
 def test_a_refused_request_leaves_a_plan_waiting(player: Player, wire: Api) -> None:
     """Unless the plan waits for a refusal, or for any answer."""
-    refusing = {"operation": "v3.createDomain", "answer": "refused"}
+    refusing = {"operation": "v3.createDomain", "outcome": "refused"}
     player.act("register", domain="one.com", after="v3.createDomain")
     player.act("register", domain="two.com", after=refusing)
-    player.act("register", domain="three.com", after={**refusing, "answer": "any"})
+    player.act("register", domain="three.com", after={**refusing, "outcome": ["ok", "refused"]})
     assert create(wire, "active.com") == "name_taken"
     assert [plan["struck"] is not None for plan in player.plans()] == [False, True, True]
     assert create(wire, "four.com") == "ok"
     assert all(plan["struck"] for plan in player.plans())
 
 
-@pytest.mark.parametrize("answer", ["refused", "any", "accepted"])
+@pytest.mark.parametrize(
+    "waits", [{"outcome": "refused"}, {"outcome": ["ok", "refused"]}, {"outcome": "ok"}, {}]
+)
 @pytest.mark.parametrize("body", [b"{", b"[]", {}, {"domain": 7}, {"domain": {"domainName": 7}}], ids=repr)
 def test_a_request_refused_in_reading_it_is_refused(
-    player: Player, wire: Api, served: Sandbox, body: Any, answer: str
+    player: Player, wire: Api, served: Sandbox, body: Any, waits: dict[str, Any]
 ) -> None:
     """A body that is no JSON, lacks a key or has a wrong type counts in v3 and v2.0 as any refusal does."""
-    waits = [("v3.createDomain", "one.com"), ("v2.domain.register", "two.com")]
-    for operation, name in waits:
-        player.act("register", domain=name, after={"operation": operation, "answer": answer})
+    for operation, name in (("v3.createDomain", "one.com"), ("v2.domain.register", "two.com")):
+        player.act("register", domain=name, after={"operation": operation, **waits})
     assert wire.post("/v3/domains/createDomain", body).status >= 400
     token = [("X-Auth-Token", served.account("main").token), JSON]
     assert wire.send("POST", "/V2.0/domain/active.com", token, encoded(body)).status >= 400
-    assert [plan["struck"] is not None for plan in player.plans()] == [answer != "accepted"] * 2
+    assert [plan["struck"] is not None for plan in player.plans()] == [
+        "refused" in waits.get("outcome", [])
+    ] * 2
 
 
 STRUCK_BY = [
@@ -246,11 +249,73 @@ def test_a_plan_strikes_after_what_is_carried_out_whatever_a_fault_makes_of_it(
 
 
 def test_a_request_that_nobody_signed_sets_nothing_off(player: Player, wire: Api) -> None:
-    """Nor does one of the control interface."""
-    player.act("register", domain="wanted.com", after={"operation": "*", "answer": "any"})
+    """Nor does one of the control interface. Only who waits for the refusal itself has it."""
+    player.act("register", domain="wanted.com", after={})
+    player.act("register", domain="wanted.com", after={"operation": "*", "outcome": "ok"})
     wire.send("GET", "/v3/balance", [])
     player.get("/health")
-    assert player.plans()[0]["struck"] is None
+    assert [plan["struck"] for plan in player.plans()] == [None, None]
+    player.act("register", domain="wanted.com", after={"outcome": "4xx", "path": "/v3/*"})
+    wire.send("GET", "/v3/balance", [])
+    assert [plan["struck"] is not None for plan in player.plans()] == [False, False, True]
+
+
+#: Requests of one client, and what a plan can say to wait for one of them.
+SENT = (
+    ("GET", "/v3/balance?page=1", None, ()),
+    ("GET", "/v3/domains/getDomain/nobody.com", None, ()),
+    ("POST", "/v3/domains/checkAvailability", {"domainNames": ["a.com", "wanted.com"]}, [("X-Run", "7")]),
+    ("POST", "/v3/domains/createDomain", {"domain": {"domainName": "new-one.com"}}, ()),
+    ("POST", "/v3/domains/lock/new-one.com", None, ()),
+    ("DELETE", "/v3/nothing/here", None, ()),
+)
+RESULTS = {"outcome", "carried_out", "changed", "fault"}
+MATCHES: list[dict[str, Any]] = [
+    {"operation": ["v2.*", "v3.check*"]},
+    {"domain": "*one.com"},
+    {"account": "m*", "method": ["post", "delete"]},
+    {"account": "other"},
+    {"path": "/v3/*/check*", "headers": {"X-Run": "7", "X-Other": None}},
+    {"headers": {"x-run": "8"}},
+    {"query": {"page": "?"}},
+    {"body": {"domainNames[*]": "wanted.*"}},
+    {"body": {"domain": {"domainName": "new-one.com"}}, "changed": True},
+    {"body": {"domain.domainName": 7}},
+    {"outcome": "refused"},
+    {"outcome": ["404", "name_taken"], "operation": "v3.*"},
+    {"outcome": "unknown_path"},
+    {"outcome": "2xx", "changed": False},
+    {"carried_out": False},
+    {"fault": "lost", "outcome": "fault"},
+    {"fault": "lost", "carried_out": True},
+    {"fault": "slow"},
+]
+
+
+@pytest.mark.parametrize("match", MATCHES, ids=str)
+def test_a_plan_waits_for_what_the_journal_finds(sandbox: Sandbox, match: dict[str, Any]) -> None:
+    """Told the same, a plan strikes right after the first of the requests that the journal lists.
+
+    Where that leaves open what comes of the request, the plan waits for one that is carried out.
+    """
+    sandbox.faults.add(kind="truncate", name="lost", match={"operation": "v3.lock"})
+    sandbox.outside.when(after=match).register("taken-meanwhile.com")
+    with sandbox.serve() as server:
+        socket, account = Socket(server.url), sandbox.account("main")
+        client = Api(socket, server.url, account.key, account.secret)
+        for method, target, body, headers in SENT:
+            with suppress(OSError, HTTPException):
+                client.call(method, target, body, headers)
+        socket.close()
+    told = match if match.keys() & RESULTS else {**match, "carried_out": True}
+    found = sandbox.journal.find(**told).requests
+    (plan,) = sandbox.plans.list().plans
+    assert (plan.struck is not None) is bool(found)
+    entries = sandbox.world.journal.entries
+    assert len(entries) >= len(SENT)  # a client sends again what was lost
+    held = ["taken-meanwhile.com" in entry.after.state.holding_order for entry in entries]
+    first = next((at for at, entry in enumerate(entries) if found and entry.id == found[0].id), None)
+    assert held == [first is not None and at >= first for at in range(len(entries))]
 
 
 def test_plans_strike_in_the_order_of_their_making(player: Player, wire: Api) -> None:
@@ -270,7 +335,7 @@ def test_an_operation_that_is_none_is_refused(player: Player, served: Sandbox) -
     answer = player.call(
         "POST", "/outside/register", {"domain": "wanted.com", "after": "v3.checkAvailabilty"}
     )
-    assert (answer.status, answer.error) == (400, "unknown_operation")
+    assert (answer.status, answer.error) == (400, "invalid_parameter")
     assert "v3.checkAvailability" in answer.message
     assert served.world.state is before
 

@@ -12,6 +12,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
+from reseller_sandbox.core.matching import Match
+
 #: The account that stands for every other registrar. It has no credentials and pays nothing.
 OUTSIDE = 0
 
@@ -300,22 +302,8 @@ class LedgerEntry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class After:
-    """Which request of a client a plan waits for.
-
-    ``operation`` is a pattern of operation ids (``v3.*``), ``name`` a name that the request must be about
-    (empty: any), ``answer`` how the interface must have answered it: ``accepted``, ``refused`` or ``any``,
-    whatever of that a fault lets arrive. A request that a fault stops before it gets there is not counted.
-    """
-
-    operation: str
-    name: str = ""
-    answer: str = "accepted"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Something that the rest of the world will do: ``at`` an instant, or ``after`` a client's request.
+    """Something that the rest of the world will do: ``at`` an instant, or ``after`` a request.
 
     ``given`` is what the action is told, as sorted pairs. ``struck`` is when it was done, or when
     it came to nothing: ``refused`` says why.
@@ -325,7 +313,7 @@ class Plan:
     action: str
     given: tuple[tuple[str, Any], ...] = ()
     at: datetime | None = None
-    after: After | None = None
+    after: Match | None = None
     struck: datetime | None = None
     refused: str = ""
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import Annotated, Any
 
 from reseller_sandbox.core import ledger, orders, prices, registration, transfers
 from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.lifecycle import enter
-from reseller_sandbox.core.model import OUTSIDE, Flag, Order, Stage, Transfer, TransferStatus
+from reseller_sandbox.core.model import LONGEST_TERM, OUTSIDE, Flag, Order, Stage, Transfer, TransferStatus
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import (
     HELD_OUTSIDE,
@@ -44,7 +44,7 @@ from reseller_sandbox.core.terms import (
     set_promotion,
     set_service,
 )
-from reseller_sandbox.core.values import Name, Switch, Text, Years
+from reseller_sandbox.core.values import Name, Switch, Text, whole
 from reseller_sandbox.core.zones import require_in_service, zone_of
 
 Action = Callable[..., Happening]
@@ -70,7 +70,7 @@ def register(
     draft: Draft,
     domain: Name,
     *,
-    years: Years | None = None,
+    years: Annotated[int, whole(1, LONGEST_TERM)] | None = None,
     locked: Switch = False,
     autorenew: Switch = True,
     auth_code: Text | None = None,

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from reseller_sandbox.core import outside
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.happenings import Happening
-from reseller_sandbox.core.model import After, Plan
+from reseller_sandbox.core.matching import Match, Request
+from reseller_sandbox.core.model import Plan
 from reseller_sandbox.core.outside import HOPELESS
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_PLAN, Refused
 from reseller_sandbox.core.state import Draft, State
@@ -21,9 +21,9 @@ _SUBJECTS = ("domain", "zone", "account")
 
 
 def make(
-    draft: Draft, action: str, given: Mapping[str, Any], *, at: str | None = None, after: After | None = None
+    draft: Draft, action: str, given: Mapping[str, Any], *, at: str | None = None, after: Match | None = None
 ) -> Plan:
-    """Plan an action ``at`` an instant or a length of time ahead, or ``after`` a client's next such request.
+    """Plan an action ``at`` an instant or a length of time ahead, or ``after`` the next such request.
 
     ``given`` is as ``read`` answers it. Refuses with ``invalid_parameter`` when
     the instant is past, and as the action does where waiting would not mend it.
@@ -77,17 +77,26 @@ def subject(plan: Plan) -> str:
     return str(next(given[name] for name in _SUBJECTS if name in given))
 
 
-def waiting_for(state: State, operation: str, names: Collection[str], *, accepted: bool) -> Iterator[Plan]:
-    """The plans that wait for such a request: ``operation`` about ``names``, accepted or refused."""
+#: What a match may say of what came of a request.
+_RESULTS = frozenset({"outcome", "carried_out", "changed", "fault"})
+
+
+def awaited(match: Match) -> Match:
+    """Return which request a plan waits for: one that is carried out, where ``match`` leaves open what came
+    of it.
+
+    Refuses with ``invalid_parameter`` where only requests of the past could be meant.
+    """
+    if match.since is not None:
+        raise Refused(INVALID_PARAMETER, problems="after.since is for requests of the past")
+    return match if match.parts & _RESULTS else replace(match, carried_out=True)
+
+
+def waiting_for(state: State, request: Request) -> Iterator[Plan]:
+    """Return the plans that wait for a request like this one, which has been answered."""
     for (number,) in state.waiting:
         plan = state.plans[number]
-        after = plan.after
-        assert after is not None
-        if (
-            Glob(after.operation).matches(operation)
-            and (not after.name or after.name in names)
-            and after.answer in ("any", "accepted" if accepted else "refused")
-        ):
+        if plan.after is not None and plan.after(request):
             yield plan
 
 

@@ -26,7 +26,6 @@ from reseller_sandbox.core.clock import (
     parse_instant,
     wire,
 )
-from reseller_sandbox.core.model import LONGEST_TERM
 from reseller_sandbox.core.spelling import COMPARED, nearest
 
 _LONGEST = 255
@@ -314,14 +313,12 @@ ANYTHING: Kind[Any] = Kind({}, _itself, spoken=None, says="any JSON value")
 Text = Annotated[str, TEXT]
 Name = Annotated[str, Kind({"type": "string"}, _name, names.to_unicode)]
 Zone = Annotated[str, Kind({"type": "string"}, _zone, names.to_unicode)]
-Years = Annotated[int, whole(1, LONGEST_TERM)]
 Switch = Annotated[bool, SWITCH]
 Amount = Annotated[Decimal | float | str, AMOUNT]
 Change = Annotated[Decimal | float | str, CHANGE]
 When = Annotated[str | int | datetime | timedelta, WHEN]
 Term = Annotated[str, choice("registration", "renewal")]
 Credentials = Annotated[str, choice("both", "key", "token")]
-Answered = Annotated[str, choice("accepted", "refused", "any")]
 Instant = Annotated[datetime | str, INSTANT]
 Length = Annotated[relativedelta | timedelta | str | int, DURATION]
 Record = Annotated[Mapping[str, Any], MAPPING]

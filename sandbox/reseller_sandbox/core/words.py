@@ -62,9 +62,16 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[tuple[str, str]]
 def read_match(given: Mapping[str, Any], words: Vocabulary | None, place: str = "match") -> Match:
     """Read a match as it is written; refuses with ``invalid_parameter``, naming every mistake."""
     problems = Problems()
-    match = read(Match, given, place, problems)
-    for part, problem in unknown(match, words) if match is not None else ():
-        problems.add(f"{place}.{part}" if place else part, problem)
-    if match is None or problems.found:
+    match = match_in(given, words, place, problems)
+    if match is None:
         raise Refused(INVALID_PARAMETER, problems="; ".join(problems.found))
     return match
+
+
+def match_in(given: Any, words: Vocabulary | None, place: str, problems: Problems) -> Match | None:
+    """Return the match that is written at ``place``; None after mistakes, which are noted in ``problems``."""
+    match = read(Match, given, place, problems)
+    wrong = list(unknown(match, words)) if match is not None else []
+    for part, problem in wrong:
+        problems.add(f"{place}.{part}" if place else part, problem)
+    return None if wrong else match

@@ -6,19 +6,20 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Annotated, Any, Concatenate, ParamSpec, Required, Self, TypedDict, cast
+from typing import Annotated, Any, Concatenate, ParamSpec, Self, cast
 
 from reseller_sandbox.core import outside, plans, refusals, terms
 from reseller_sandbox.core.docstrings import told_of
-from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.happenings import Happening
-from reseller_sandbox.core.model import After, Plan
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_OPERATION, Refused, Rule
+from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.model import Plan
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter, declared, record
-from reseller_sandbox.core.spelling import close
 from reseller_sandbox.core.state import Draft
-from reseller_sandbox.core.values import TEXT, Answered, Name, Text, When, either
+from reseller_sandbox.core.values import TEXT, When, either
+from reseller_sandbox.core.words import read_match
 from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.matching import Matching
 from reseller_sandbox.powers.plans import PlanRecord, plan_record
 from reseller_sandbox.powers.power import Door, Operation, Power, method_for
 from reseller_sandbox.powers.records import Fired, fired
@@ -29,15 +30,7 @@ P = ParamSpec("P")
 _SUBJECTS = {"domain": "The name.", "zone": "The zone.", "account": "The account's name, or its client id."}
 
 
-class Waiting(TypedDict, total=False):
-    """Which request of a client a plan waits for."""
-
-    operation: Required[Text]
-    domain: Name
-    answer: Answered
-
-
-Wait = Annotated[str | Waiting, either(TEXT, record(Waiting))]
+Wait = Annotated[str | Matching, either(TEXT, record(Matching))]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,20 +94,16 @@ def happens(
     def declare(
         action: Callable[Concatenate[Draft, P], Happening],
     ) -> Callable[Concatenate[Outside, P], Played]:
-        operation = ActionPlayed(action, "act", (UNKNOWN_OPERATION, *refuses), long=False)
+        operation = ActionPlayed(action, "act", refuses, long=False)
         return cast("Callable[Concatenate[Outside, P], Played]", method_for(operation))
 
     return declare
 
 
-def _wait(power: Power, after: str | Waiting) -> After:
-    """Return the request to wait for; refuses with ``unknown_operation``."""
-    told: Waiting = {"operation": after} if isinstance(after, str) else after
-    operation, words = told["operation"], here(power).words
-    if words is not None and not any(map(Glob(operation).matches, words.operations)):
-        near = close(operation, sorted(words.operations), 3, 0.0)
-        raise Refused(UNKNOWN_OPERATION, operation=operation, nearest=", ".join(near))
-    return After(operation=operation, name=told.get("domain", ""), answer=told.get("answer", "accepted"))
+def _wait(power: Power, after: str | Matching) -> Match:
+    """Return the request to wait for; refuses with ``invalid_parameter``."""
+    told: Matching = {"operation": after} if isinstance(after, str) else after
+    return plans.awaited(read_match(told, here(power).words, "after"))
 
 
 class Later:
@@ -149,8 +138,8 @@ class Outside(Power):
 
         Args:
             at: When it is to happen, where not at once: an instant, or a length of time ahead.
-            after: The request of any client after which it is to happen: an operation's id or a pattern of
-                them, or an object that has also a ``domain`` and an ``answer``.
+            after: The request of any client after which it is to happen, told as to ``journal.find``, or its
+                operation alone. Where that leaves open what comes of the request, it is to be carried out.
         """
         return type(self)(Later(self._door, {"at": at, "after": after}))
 

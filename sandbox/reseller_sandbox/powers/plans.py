@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from reseller_sandbox.core import outside, plans
 from reseller_sandbox.core.model import Plan
-from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.parts import shown
 from reseller_sandbox.core.refusals import UNKNOWN_PLAN
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.values import whole
@@ -19,17 +19,8 @@ from reseller_sandbox.worlds.redact import masked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AwaitedRequest:
-    """Which request of a client a plan waits for."""
-
-    operation: str
-    domain: str | None
-    answer: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class PlanRecord:
-    """Something that the rest of the world will do: at an instant, or after a client's request.
+    """Something that the rest of the world will do: at an instant, or ``after`` the request that is meant.
 
     ``struck`` is when it did, or when it came to nothing: then ``refused`` says why.
     """
@@ -38,7 +29,7 @@ class PlanRecord:
     action: str
     given: Mapping[str, Any]
     at: datetime | None
-    after: AwaitedRequest | None
+    after: Mapping[str, Any] | None
     struck: datetime | None
     refused: str
 
@@ -83,17 +74,12 @@ def plan_record(plan: Plan) -> PlanRecord:
     """Return a plan as people look at it."""
     told = dict(plan.given)
     known = (one for one in outside.parameters(plan.action) if one.name in told)
-    after = plan.after
     return PlanRecord(
         id=plan.id,
         action=plan.action,
         given=masked({one.name: one.kind.write(told[one.name]) for one in known}),
         at=plan.at,
-        after=None
-        if after is None
-        else AwaitedRequest(
-            operation=after.operation, domain=to_unicode(after.name) or None, answer=after.answer
-        ),
+        after=shown(plan.after) if plan.after is not None else None,
         struck=plan.struck,
         refused=plan.refused,
     )

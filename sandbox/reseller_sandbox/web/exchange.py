@@ -23,12 +23,12 @@ from reseller_sandbox.worlds.moment import after_request
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and its answer in the making, which the rules of faults look at (``core.matching``).
+    """One request and its answer in the making, which faults and plans look at (``core.matching``).
 
     ``began`` is what the stopwatch showed when it came, ``admitted`` whether a row took the request and its
     credentials let it in, ``carried_out`` whether the operation has been done. ``instead`` is what the client
     is told where faults keep the operation's own answer from arriving: an error's name, or ``fault``.
-    ``status`` is that of the operation's own answer, once there is one.
+    ``status`` is that of its answer: of the operation's own until faults have made another.
     """
 
     interface: Interface
@@ -147,7 +147,6 @@ class Exchange:
         """Carry out the operation in ``world``; raises ``Refused``."""
         try:
             outcome = self._attempt(endpoint, world, account, cause)
-            self._set_plans_off(endpoint, accepted=outcome.refused is None)
         finally:
             self.after = world.moment
         if outcome.refused is not None:
@@ -163,11 +162,12 @@ class Exchange:
         except Refused as refused:  # as early as in reading what is asked for
             return Outcome(refused=refused)
 
-    def _set_plans_off(self, endpoint: Endpoint, *, accepted: bool) -> None:
-        """Let what was planned for after this request happen: now, be the request answered from the past."""
+    def set_plans_off(self, answer: Answer) -> None:
+        """Let what was planned for after this request happen, which has its ``answer``."""
+        self.status = answer.status
         if self.cause and self.world is not None and self.world.state.waiting:
-            planned = after_request(endpoint.id, self.incoming.names, accepted=accepted)
-            self.world.travel(planned, cause=self.step)
+            self.world.travel(after_request(self), cause=self.step)
+            self.after = self.world.moment
 
     def refuse(self, refused: Refused) -> Answer:
         """The answer to a request that was refused."""

@@ -167,8 +167,19 @@ class Pipeline:
         with world.lock:
             faults = world.moment.faults.rules and (why is None or why.rule is not UNKNOWN_WORLD)
             if faults or exchange.held is not None:
-                return strikes.perform(exchange, world, account, why)
+                answer = strikes.perform(exchange, world, account, why)
+            else:
+                answer = self._answered(exchange, world, account, why)
+            exchange.set_plans_off(answer)
+            return answer
+
+    def _answered(
+        self, exchange: Exchange, world: World, account: Account | None, why: Refused | None
+    ) -> Answer:
+        try:
             return self._act(exchange, world, account, why)
+        except Refused as refused:
+            return self._refuse(exchange, refused)
 
     def _is_lengthy(self, exchange: Exchange, let_in: tuple[World, Account | None] | Refused) -> bool:
         """Whether the request would hold up the others, were it not done beside them."""

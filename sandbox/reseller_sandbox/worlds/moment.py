@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
@@ -11,6 +11,7 @@ from reseller_sandbox.core import events, plans
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import LATEST, Clock, wire
 from reseller_sandbox.core.events import Happening
+from reseller_sandbox.core.matching import Request
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import NOTHING_DUE, SET_BACK, Refused
@@ -152,13 +153,13 @@ def _until(there: Callable[[Moment, Sequence[Happening]], bool], reason: str) ->
     return go
 
 
-def after_request(operation: str, names: Collection[str], *, accepted: bool) -> Journey:
-    """The way to the moment after what was planned for after such a request; the clock stays."""
+def after_request(request: Request) -> Journey:
+    """Return the way to the moment after what was planned for after such a request; the clock stays."""
 
     def go(moment: Moment) -> tuple[Moment, list[Happening]]:
         state, now = moment.state, moment.clock.now()
         fired: list[Fired] = []
-        for plan in list(plans.waiting_for(state, operation, names, accepted=accepted)):
+        for plan in list(plans.waiting_for(state, request)):
             draft = Draft(state, now, moment.assumptions, f"event:plan:{plan.id}", BY_ITSELF)
             fired.append(Fired(plans.strike(draft, plan), plan.id))
             state = draft.made()

@@ -11,6 +11,8 @@ from typing import Any
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.parts import shown as shown_parts
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.worlds.redact import MASK, is_secret
 
@@ -33,6 +35,8 @@ def plain(value: Any) -> Any:
             return value.isoformat()
         case set() | frozenset():
             return sorted(map(plain, value), key=lambda one: (type(one).__name__, str(one)))
+        case Match():
+            return shown_parts(value)
         case Mapping():
             return {str(key): plain(inner) for key, inner in value.items()}
         case list() | tuple():

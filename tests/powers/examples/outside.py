@@ -36,6 +36,25 @@ ACTIONS: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 WRONG = {"zone": "", "account": "", "auth_code": ""}
 
 OUTGOING = (("outside.request_transfer", {"domain": "second.com"}),)
+
+#: Which requests a plan can wait for: whatever a match can say of one, but when it came.
+AWAITED = (
+    {"account": "main", "operation": ["v3.getDomain", "v2.domain.*"], "outcome": ["ok", "refused", "fault"]},
+    {"method": "post", "path": "/v3/*", "body": {"domainNames[*]": "*.com"}, "changed": False},
+    {"headers": {"x-run": "7", "x-other": None}, "query": {"page": "1"}, "outcome": "4xx"},
+    {"fault": "lost*", "carried_out": True},
+    {},
+)
+MISTAKEN = (
+    {"since": "r1"},
+    {"answer": "accepted"},
+    {"operation": "v3.balanse"},
+    {"outcome": "late"},
+    {"carried_out": "perhaps"},
+    {"headers": 7},
+    {"body": {"[": 1}},
+)
+
 PROMOTION = {"zone": "com", "of": "registration", "price": "1.5", "until": "P3D"}
 
 EXAMPLES = (
@@ -64,12 +83,17 @@ EXAMPLES = (
     Example("outside.register", {"domain": "wanted.nowhere", "at": "P1D"}, "zone_not_supported"),
     Example("outside.register", {"domain": "wanted.com", "at": "P1D", "after": "v3.*"}, BAD),
     Example("outside.register", {"domain": "wanted.com", "at": "2020-01-01"}, BAD),
-    Example("outside.register", {"domain": "wanted.com", "after": "v3.balanse"}, "unknown_operation"),
+    Example("outside.register", {"domain": "wanted.com", "after": "v3.balanse"}, BAD),
     Example("outside.register", {"domain": "wanted.com", "year": 1}, BAD),
     Example(
         "outside.register",
-        {"domain": "wanted.com", "after": {"operation": "v3.*", "domain": "wanted.com", "answer": "refused"}},
+        {
+            "domain": "wanted.com",
+            "after": {"operation": "v3.*", "domain": "wanted.com", "outcome": "refused"},
+        },
     ),
+    *(Example("outside.register", {"domain": "wanted.com", "after": match}) for match in AWAITED),
+    *(Example("outside.register", {"domain": "wanted.com", "after": match}, BAD) for match in MISTAKEN),
     Example("outside.set_promotion", PROMOTION),
     Example("outside.set_promotion", {**PROMOTION, "price": "free"}, BAD),
     Example("outside.set_promotion", {**PROMOTION, "until": "2020-01-01"}, BAD),

@@ -88,11 +88,6 @@ UNKNOWN_ACCOUNT = not_found(
 UNKNOWN_ZONE = not_found(
     "unknown_zone", "There is no zone {zone!r}; there are {known}.", "name a zone that is there: {known}"
 )
-UNKNOWN_OPERATION = invalid(
-    "unknown_operation",
-    "No operation matches {operation!r}; the nearest are {nearest}.",
-    "use one of {nearest}",
-)
 UNKNOWN_PLAN = not_found("unknown_plan", "There is no plan {plan}.", "name a plan that is listed")
 NOT_HELD = not_found("not_held", "Nobody holds {name}.", "let somebody register {name} first")
 HELD_OUTSIDE = conflict(
