@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from io import BytesIO
 from pathlib import Path
@@ -147,6 +147,24 @@ class Sandbox(Powers):
         """A Flask test client whose requests carry the credentials of ``account``."""
         token_header = self.world.assumptions.token_headers[0]
         return SignedClient(self.app, self.account(account), self.settings.header_prefix, token_header)
+
+    def intercept(
+        self, *urls: str, others: Literal["network", "refuse"] = "network", real_time: bool = False
+    ) -> AbstractContextManager[Self]:
+        """Have httpx and requests find this sandbox at ``urls`` while the context lasts, whoever uses them.
+
+        >>> with sandbox.intercept("https://api.example.test"):
+        ...     httpx.get("https://api.example.test/v3/balance")
+
+        Clients need not be told and may have been made before. A URL is a scheme, a host and perhaps a port.
+        Where contexts are nested, or entered in several threads or tasks, each has its own; other threads are
+        in all of them. ``others`` is what becomes of requests to elsewhere: they go on to the network, or
+        raise ``NetworkRefused``. Faults and ``real_time`` are as with ``SandboxTransport``. Refuses with
+        ``invalid_parameter``.
+        """
+        from reseller_sandbox.testing.interception import intercepting
+
+        return intercepting(self, urls, others, real_time)
 
     @contextmanager
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[Server]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.server.protocol import MAX_HEAD, MAX_TARGET
+from reseller_sandbox.server.problem import MAX_HEAD, MAX_TARGET
 from reseller_sandbox.server.server import RequestLine, Server
 from reseller_sandbox.web.app import UNREAD
 from tests.clients import JSON, Api

@@ -20,7 +20,7 @@ import pytest
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.delivery import Again, Delivery
-from reseller_sandbox.server.protocol import MAX_HEAD, MAX_TARGET
+from reseller_sandbox.server.problem import MAX_HEAD, MAX_TARGET
 from reseller_sandbox.server.server import CannotListen, PortInUse, RequestLine, Server, bound
 
 PATIENCE = 10  # Seconds until a test that waits in vain gives up.

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from http import HTTPStatus
 
 from reseller_sandbox.server.wire import Answer
+
+#: The longest request target and the longest head of a request, in bytes.
+MAX_TARGET = 16 << 10
+MAX_HEAD = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,21 @@ class Problem:
     def raw(self) -> bytes:
         """That answer as HTTP, with the word that the connection will be closed."""
         answer = self.answer().closing()
-        lines = [b"HTTP/1.1 %d %s" % (self.status, HTTPStatus(self.status).phrase.encode())]
-        lines += [b"%s: %s" % header for header in answer.headers]
-        return b"\r\n".join([*lines, b"", answer.body])
+        return answer.head + answer.body
+
+
+TARGET_TOO_LONG = Problem(414, "uri_too_long", f"The request target is longer than {MAX_TARGET} bytes.")
+HEAD_TOO_LONG = Problem(
+    431, "headers_too_large", f"The request's headers or trailers are longer than {MAX_HEAD} bytes together."
+)
+INCOMPLETE = Problem(0, "incomplete_request", "The connection ended before the request did.")
+SPOKE_TLS = Problem(
+    400,
+    "malformed_request",
+    "This is TLS, and the server speaks plain HTTP: use http:// in place of https://.",
+)
+
+
+def malformed(reason: str) -> Problem:
+    """Bytes that are not HTTP."""
+    return Problem(400, "malformed_request", f"This is not an HTTP request: {reason}.")

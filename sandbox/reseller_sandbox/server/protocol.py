@@ -11,31 +11,20 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from reseller_sandbox.server.bridge import Bridge, origin_form
 from reseller_sandbox.server.heads import escaped, is_tls, raw_target
-from reseller_sandbox.server.problem import Problem
+from reseller_sandbox.server.problem import (
+    HEAD_TOO_LONG,
+    INCOMPLETE,
+    MAX_HEAD,
+    MAX_TARGET,
+    SPOKE_TLS,
+    TARGET_TOO_LONG,
+    Problem,
+    malformed,
+)
 from reseller_sandbox.server.wire import Receive, Send, tcp_beneath
-
-#: The longest request target and the longest head of a request, in bytes.
-MAX_TARGET = 16 << 10
-MAX_HEAD = 64 << 10
 
 #: For how many seconds a client that was refused may go on sending before the connection is dropped.
 LINGER = 2.0
-
-TARGET_TOO_LONG = Problem(414, "uri_too_long", f"The request target is longer than {MAX_TARGET} bytes.")
-HEAD_TOO_LONG = Problem(
-    431, "headers_too_large", f"The request's headers or trailers are longer than {MAX_HEAD} bytes together."
-)
-INCOMPLETE = Problem(0, "incomplete_request", "The connection ended before the request did.")
-SPOKE_TLS = Problem(
-    400,
-    "malformed_request",
-    "This is TLS, and the server speaks plain HTTP: use http:// in place of https://.",
-)
-
-
-def malformed(reason: str) -> Problem:
-    """Bytes that are not HTTP."""
-    return Problem(400, "malformed_request", f"This is not an HTTP request: {reason}.")
 
 
 class Refused(Exception):

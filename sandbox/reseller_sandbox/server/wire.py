@@ -13,6 +13,7 @@ import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from http import HTTPStatus
 from typing import Any
 
 if sys.platform == "linux":
@@ -29,10 +30,13 @@ LINGER_NOT = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
 
 #: After how many seconds without news a follower is told that the server is still there.
 HEARTBEAT = 15.0
+HEARTBEAT_BYTES = b": here\n\n"
 
 #: How much of a body that nobody will read is taken off the client, and for how long.
 SPILL_BYTES = 16 << 20
 SPILL_SECONDS = 2.0
+
+_PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,18 @@ class Answer:
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes
+
+    @property
+    def phrase(self) -> bytes:
+        """The words that go with its status."""
+        return _PHRASES.get(self.status, b"")
+
+    @property
+    def head(self) -> bytes:
+        """Its status line and headers as they are sent."""
+        lines = [b"HTTP/1.1 %d %s" % (self.status, self.phrase)]
+        lines += [b"%s: %s" % header for header in self.headers]
+        return b"\r\n".join([*lines, b"", b""])
 
     def closing(self) -> Answer:
         """The same answer, after which the connection ends."""
@@ -115,7 +131,9 @@ class Wire:
                     async with asyncio.timeout(HEARTBEAT):
                         await news.wait()
                 except TimeoutError:
-                    await self.send({"type": "http.response.body", "body": b": here\n\n", "more_body": True})
+                    await self.send(
+                        {"type": "http.response.body", "body": HEARTBEAT_BYTES, "more_body": True}
+                    )
         finally:
             left.cancel()
         await self.send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -1,19 +1,33 @@
-"""Help for the tests of those who build on the reseller API: pytest fixtures, HTTP adapters, clocks."""
+"""Help for the tests of those who build on the reseller API: pytest fixtures, HTTP clients, clocks.
+
+What it offers is loaded when it is asked for: pytest loads this package for every test run, and httpx,
+requests and freezegun need not be there.
+"""
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reseller_sandbox.testing.clocks import freeze_time
+    from reseller_sandbox.testing.interception import NetworkRefused
+    from reseller_sandbox.testing.line import EndlessWait
+    from reseller_sandbox.testing.with_httpx import SandboxTransport
+    from reseller_sandbox.testing.with_requests import SandboxAdapter
 
-__all__ = ["freeze_time"]
+__all__ = ["EndlessWait", "NetworkRefused", "SandboxAdapter", "SandboxTransport", "freeze_time"]
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for only then: pytest loads this package for every test run."""
-    if name == "freeze_time":
-        from reseller_sandbox.testing import clocks
-
-        return clocks.freeze_time
+    """Return what this package offers under ``name``, from the module that has it."""
+    homes = {
+        "EndlessWait": "line",
+        "NetworkRefused": "interception",
+        "SandboxAdapter": "with_requests",
+        "SandboxTransport": "with_httpx",
+        "freeze_time": "clocks",
+    }
+    if name in homes:
+        return getattr(import_module(f"{__name__}.{homes[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,0 +1,143 @@
+"""Requests to a sandbox in this process, without a socket: what its clients of every library stand on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from reseller_sandbox.server.bridge import call, environment, origin_form
+from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_DELIVERY, ENV_STREAM, Again, Delivery, Stream
+from reseller_sandbox.server.heads import Unread
+from reseller_sandbox.server.problem import HEAD_TOO_LONG, MAX_HEAD, MAX_TARGET, TARGET_TOO_LONG, Problem
+from reseller_sandbox.server.wire import Answer
+from reseller_sandbox.web.app import UNREAD
+from reseller_sandbox.web.pipeline import ENV_WORLD
+
+if TYPE_CHECKING:
+    from reseller_sandbox import Sandbox
+
+Headers = Sequence[tuple[bytes, bytes]]
+
+#: The port of a URL that has none.
+PORTS = {"http": 80, "https": 443}
+
+#: A thread calls that has the time to wait for its turn.
+FIRST = Again(aside=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A whole request. ``target`` is as it would be sent; names of headers are in lower case."""
+
+    method: str
+    scheme: str
+    port: int
+    target: bytes
+    headers: Headers
+    body: bytes = b""
+
+    @property
+    def declared(self) -> int | None:
+        """The length that its headers give its body, in bytes; None where it is sent in chunks."""
+        named = dict(self.headers)
+        return None if b"transfer-encoding" in named else int(named.get(b"content-length", b"0"))
+
+    @property
+    def head(self) -> bytes:
+        """Its request line and headers as they are sent."""
+        lines = [b"%s %s HTTP/1.1" % (self.method.encode(), self.target)]
+        return b"\r\n".join([*lines, *(b"%s: %s" % header for header in self.headers), b"", b""])
+
+    def __str__(self) -> str:
+        """The method and the path."""
+        return f"{self.method} {origin_form(self.target).partition(b'?')[0].decode('latin-1')}"
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What comes of a request: an answer, and what is to become of that on its way.
+
+    With ``again`` there is no answer yet: that is to be called for it, ``after`` so many seconds. A
+    ``stream`` follows the head of the answer. ``last`` is whether the connection ends after it.
+    """
+
+    answer: Answer
+    last: bool
+    delivery: Delivery | None = None
+    stream: Stream | None = None
+    again: Callable[[], Reply] | None = None
+    after: float = 0.0
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the answer arrives at once, and whole."""
+        return self.delivery is None and self.again is None and self.stream is None
+
+
+class Caller:
+    """Makes requests to ``sandbox``; those to a fork reach its world, whatever account's they are.
+
+    There the credentials that the world has inherited count as well as its own.
+    """
+
+    def __init__(self, sandbox: Sandbox) -> None:
+        self._app = sandbox.app
+        self._world = "" if sandbox.world is sandbox.engine.default else sandbox.world.name
+
+    def call(self, request: Request, again: Again = FIRST) -> Reply:
+        """Return the reply to a request that is made for the first time, or ``again``."""
+        if (problem := _unreadable(request)) is not None:
+            return self.refuse(Unread.of(request.head, problem))
+        path, _, query = origin_form(request.target).partition(b"?")
+        environ = environment(
+            {
+                "method": request.method,
+                "scheme": request.scheme,
+                "http_version": "1.1",
+                "raw_path": path,
+                "query_string": query,
+                "headers": request.headers,
+                "server": ("sandbox", request.port),
+                "client": ("127.0.0.1", 0),
+                "state": {"target": request.target},
+            }
+        )
+        environ["wsgi.input"] = BytesIO(request.body)
+        if request.declared != 0:
+            environ["CONTENT_LENGTH"] = str(len(request.body))
+        if self._world:
+            environ[ENV_WORLD] = self._world
+        environ[ENV_AGAIN] = replace(again, aside=True)
+        answer = call(self._app, environ)
+        answer = replace(answer, headers=[(name.lower(), value) for name, value in answer.headers])
+        last = _closes(request.headers) or _closes(answer.headers)
+        later: Again | None = environ.get(ENV_AGAIN)
+        return Reply(
+            answer.closing() if last else answer,
+            last,
+            environ.get(ENV_DELIVERY),
+            environ.get(ENV_STREAM),
+            partial(self.call, request, later) if later is not None else None,
+            later.after if later is not None else 0.0,
+        )
+
+    def refuse(self, lost: Unread) -> Reply:
+        """Return the reply to a request that a server cannot read, of which it keeps account all the same."""
+        self._app.extensions[UNREAD](lost)
+        return Reply(lost.problem.answer().closing(), last=True)
+
+
+def _unreadable(request: Request) -> Problem | None:
+    """Return why a server does not read a request that is well-formed; None where it does."""
+    if len(request.target) > MAX_TARGET:
+        return TARGET_TOO_LONG
+    size = sum(len(name) + len(value) + len(b": \r\n") for name, value in request.headers)
+    return HEAD_TOO_LONG if size > MAX_HEAD else None
+
+
+def _closes(headers: Headers) -> bool:
+    """Whether the connection is to end after the message that has these."""
+    return any(name == b"connection" and b"close" in value.lower() for name, value in headers)

@@ -1,0 +1,179 @@
+"""The HTTP clients of this process, sent to a sandbox at the address that they usually use.
+
+What httpx and requests do to reach the network is replaced while anybody intercepts, and put back after the
+last. Which of several interceptions takes a request is looked up with each request.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from urllib.parse import urlsplit
+
+import idna
+
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.testing.caller import PORTS
+
+if TYPE_CHECKING:
+    from reseller_sandbox import Sandbox
+
+#: Where a request goes: scheme, host in its ASCII form, and port.
+Origin: TypeAlias = tuple[str, str, int]
+
+S = TypeVar("S", bound="Sandbox")
+
+Others: TypeAlias = Literal["network", "refuse"]
+
+#: The client libraries that can be intercepted, and the module of ours that knows how.
+CLIENTS = {
+    "httpx": "reseller_sandbox.testing.with_httpx",
+    "requests": "reseller_sandbox.testing.with_requests",
+}
+
+
+class NetworkRefused(RuntimeError):
+    """A request was about to go to the network where only a sandbox is to be reached."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Interception:
+    """Requests to ``origins`` go to a sandbox, by the way that each client library has there.
+
+    ``ways`` are those by the name of the library; ``others`` is what becomes of all other requests.
+    """
+
+    origins: frozenset[Origin]
+    others: Others
+    ways: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Detour:
+    """A method by which the clients of a library reach the network, and what is called instead of it.
+
+    ``divert`` makes that of the method itself and of a function that returns the way to a sandbox for a URL,
+    or None for a request that goes on to the network.
+    """
+
+    owner: type
+    name: str
+    divert: Callable[[Callable[..., Any], Callable[[str], Any]], Callable[..., Any]]
+
+
+#: The interceptions that were entered in this thread or task, the innermost last.
+_OWN: ContextVar[tuple[Interception, ...]] = ContextVar("own", default=())
+
+_LOCK = threading.Lock()
+
+
+@contextmanager
+def intercepting(sandbox: S, urls: tuple[str, ...], others: Others, real_time: bool) -> Iterator[S]:
+    """Send the requests that httpx and requests make to ``urls`` to ``sandbox``, while the context lasts.
+
+    Refuses with ``invalid_parameter``.
+    """
+    if others not in ("network", "refuse"):
+        near = nearest(str(others), ("network", "refuse"))
+        raise _invalid(f"others takes network or refuse, and not {others!r}{near}")
+    if not urls:
+        raise _invalid("intercept takes the URLs that the clients use, such as https://api.example.test")
+    made = Interception(frozenset(map(_given, urls)), others)
+    with ExitStack() as stack:
+        for library, module in CLIENTS.items():
+            with suppress(ImportError):
+                import_module(library)
+                ours: Any = import_module(module)
+                made.ways[library] = ours.way_to(sandbox, real_time)
+                for detour in ours.DETOURS:
+                    stack.enter_context(_detoured(library, detour, made))
+        _OWN.set((*_OWN.get(), made))
+        stack.callback(lambda: _OWN.set(tuple(one for one in _OWN.get() if one is not made)))
+        yield sandbox
+
+
+@contextmanager
+def _detoured(library: str, detour: Detour, made: Interception) -> Iterator[None]:
+    """Have a method look at ``made`` too; the method is replaced for the first who asks."""
+    with _LOCK:
+        found = vars(detour.owner)[detour.name]
+        if not hasattr(found, "interceptions"):
+            found = _replaced(library, detour, found)
+            setattr(detour.owner, detour.name, found)
+        found.interceptions = (*found.interceptions, made)
+    try:
+        yield
+    finally:
+        with _LOCK:
+            found.interceptions = tuple(one for one in found.interceptions if one is not made)
+            if not found.interceptions and vars(detour.owner)[detour.name] is found:
+                setattr(detour.owner, detour.name, found.original)
+
+
+def _replaced(library: str, detour: Detour, original: Callable[..., Any]) -> Any:
+    def way(url: str) -> Any:
+        chosen = _chosen(url, replaced.interceptions)
+        return chosen.ways[library] if chosen is not None else None
+
+    replaced: Any = detour.divert(original, way)
+    replaced.original, replaced.interceptions = original, ()
+    return replaced
+
+
+def _chosen(url: str, known: tuple[Interception, ...]) -> Interception | None:
+    """Return the interception that takes a request to ``url``: one of this thread's or task's own first.
+
+    Any other thread is in all that there are, the latest first. Raises ``NetworkRefused`` where none takes
+    the request and one of them refuses such requests.
+    """
+    own = tuple(one for one in _OWN.get() if one in known)
+    rest = tuple(one for one in known if one not in own)
+    origin = _origin(url)
+    for one in (*reversed(own), *reversed(rest)):
+        if origin in one.origins:
+            return one
+    if any(one.others == "refuse" for one in own or known):
+        places = sorted({_written(place) for one in known for place in one.origins})
+        raise NetworkRefused(
+            f"a request to {_written(origin)} would have gone to the network, which others='refuse' forbids; "
+            f"intercepted are {', '.join(places)}"
+        )
+    return None
+
+
+def _given(url: str) -> Origin:
+    """Return the origin that a user has named; refuses one with more to it."""
+    try:
+        parts = urlsplit(url)
+        origin = _origin(url)
+    except (ValueError, TypeError, AttributeError) as problem:
+        raise _invalid(f"{url!r} is no URL: {problem}") from None
+    if parts.scheme not in PORTS or not origin[1]:
+        raise _invalid(f"{url!r} is no URL of a service, such as https://api.example.test")
+    if parts.path.strip("/") or parts.query or parts.fragment or parts.username is not None:
+        raise _invalid(f"{url!r} has more than a scheme, a host and a port: name {_written(origin)}")
+    return origin
+
+
+def _origin(url: str) -> Origin:
+    parts = urlsplit(url)
+    host = (parts.hostname or "").rstrip(".")
+    if not host.isascii():
+        host = idna.encode(host, uts46=True).decode()
+    return parts.scheme, host, parts.port or PORTS.get(parts.scheme, 0)
+
+
+def _written(origin: Origin) -> str:
+    scheme, host, port = origin
+    host = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{host}" + (f":{port}" if port != PORTS.get(scheme) else "")
+
+
+def _invalid(problem: str) -> Refused:
+    return Refused(INVALID_PARAMETER, problems=problem)

@@ -1,0 +1,204 @@
+"""The client's end of a connection within this process: bytes, the time between them, and how it ends.
+
+Time passes only in the reckoning: a client with a timeout that is shorter than what it would have to
+wait is told so at once, and any other has its bytes at once.
+"""
+
+from __future__ import annotations
+
+import errno
+import math
+import os
+import time
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from reseller_sandbox.server.delivery import Close, Delivery, Garbage, Hang, Reset, Stream, Truncate, pieces
+from reseller_sandbox.server.wire import HEARTBEAT, HEARTBEAT_BYTES, Answer
+from reseller_sandbox.testing.caller import Reply
+
+#: How often a stream that waits for news is looked at, in seconds.
+LOOK = 0.005
+
+#: The longest that is slept at a stretch, in seconds: the system's own limits are different ones.
+LONGEST = 3600.0
+
+_PLAIN = Delivery()
+
+
+class EndlessWait(RuntimeError):
+    """A client without a timeout waits for what never comes; ``about`` is its request."""
+
+    def __init__(self, about: object) -> None:
+        super().__init__(
+            f"{about} is never answered, and its client waits without a timeout: over a socket it would wait "
+            "for ever. Give the client a timeout, or say after how long the connection ends."
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Pause:
+    """So many seconds without a byte; ``real`` ones have to be waited for, whatever the line's time."""
+
+    seconds: float
+    real: bool = False
+
+
+Coming: TypeAlias = Generator[bytes | Pause, None, None]
+
+
+def silence() -> Coming:
+    """Yield that nothing comes."""
+    yield Pause(math.inf)
+
+
+def transmission(reply: Reply) -> Coming:
+    """Yield what comes on a connection as the reply to a request; it ends when the connection does.
+
+    Raises ConnectionResetError where the connection is reset. A request that was to take effect later does so
+    even if the client has left by then.
+    """
+    while (again := reply.again) is not None:
+        try:
+            yield Pause(reply.after)
+        finally:
+            reply = again()
+    delivery = reply.delivery or _PLAIN
+    yield Pause(delivery.delay)
+    match delivery.cut:
+        case Reset():
+            raise _reset()
+        case Close():
+            return
+        case Garbage(raw):
+            yield raw
+            return
+        case Hang(seconds):
+            yield Pause(math.inf if seconds is None else seconds)
+            return
+    if reply.stream is not None:
+        yield from _followed(reply.answer, reply.stream)
+    else:
+        yield reply.answer.head
+        yield from _dripping(reply.answer.body, delivery)
+    if isinstance(delivery.cut, Truncate):
+        if delivery.cut.reset:
+            raise _reset()
+    elif not reply.last:
+        yield Pause(math.inf)
+
+
+def _dripping(body: bytes, delivery: Delivery) -> Coming:
+    for number, piece in enumerate(pieces(body, delivery)):
+        if number and delivery.drip:
+            yield Pause(delivery.drip.pause)
+        yield piece
+
+
+def _followed(answer: Answer, stream: Stream) -> Coming:
+    """Yield an answer that goes on, in chunks; it is looked at for as long as the client does."""
+    headers = [header for header in answer.headers if header[0] != b"content-length"]
+    try:
+        yield replace(answer, headers=[*headers, (b"transfer-encoding", b"chunked")]).head
+        silent = 0.0
+        while True:
+            ended, piece = stream.ended, stream.piece()
+            if not piece and silent >= HEARTBEAT:
+                piece = HEARTBEAT_BYTES
+            if piece:
+                yield b"%x\r\n%b\r\n" % (len(piece), piece)
+                silent = 0.0
+            if ended:
+                break
+            yield Pause(LOOK, real=True)
+            silent += LOOK
+        yield b"0\r\n\r\n"
+    finally:
+        stream.close()
+
+
+def _reset() -> ConnectionResetError:
+    return ConnectionResetError(errno.ECONNRESET, os.strerror(errno.ECONNRESET))
+
+
+class Line:
+    """A connection on which ``coming`` comes; with ``real_time`` its pauses are waited for.
+
+    ``about`` says what was asked, for ``EndlessWait``.
+    """
+
+    def __init__(self, coming: Coming, *, real_time: bool = False, about: object = "") -> None:
+        self._coming = coming
+        self._real_time = real_time
+        self._about = about
+        self._received = bytearray()
+        #: Whether nothing more can come.
+        self.has_ended = False
+
+    def read(self, size: int, timeout: float | None) -> bytes:
+        """Return up to ``size`` bytes as soon as there are any, and none where the connection has ended.
+
+        Raises what a socket raises: TimeoutError after ``timeout`` seconds, ConnectionResetError; and
+        ``EndlessWait`` where that would wait for ever.
+        """
+        steps = self._steps(size, timeout)
+        while True:
+            try:
+                time.sleep(next(steps))
+            except StopIteration as end:
+                return bytes(end.value)
+
+    async def aread(self, size: int, timeout: float | None) -> bytes:
+        """Do as ``read`` does, and let others have their turn while it waits."""
+        steps = self._steps(size, timeout)
+        while True:
+            try:
+                seconds = next(steps)
+            except StopIteration as end:
+                return bytes(end.value)
+            import anyio  # which httpx brings for its asynchronous client
+
+            await anyio.sleep(seconds)
+
+    def leave(self) -> None:
+        """Go away, whatever may still come."""
+        self.has_ended = True
+        self._coming.close()
+
+    def _next(self) -> bytes | Pause | None:
+        try:
+            return next(self._coming)
+        except StopIteration:
+            self.has_ended = True
+            return None
+        except OSError:
+            self.has_ended = True
+            raise
+
+    def _steps(self, size: int, timeout: float | None) -> Generator[float, None, bytes]:
+        """Yield the seconds to wait for in earnest; return what has come then."""
+        left = math.inf if timeout is None else timeout
+        while not self._received:
+            coming = self._next()
+            if coming is None:
+                return b""
+            if isinstance(coming, bytes):
+                self._received += coming
+                continue
+            pause, earnest = coming.seconds, coming.real or self._real_time
+            if timeout is not None and pause and pause >= left:
+                if earnest:
+                    yield left
+                self.leave()
+                raise TimeoutError("timed out")
+            if pause == math.inf and not earnest:
+                raise EndlessWait(self._about)
+            if earnest:
+                while pause > 0:
+                    yield min(pause, LONGEST)
+                    pause -= LONGEST
+            left -= coming.seconds
+        piece = bytes(self._received[:size])
+        del self._received[:size]
+        return piece

@@ -1,0 +1,222 @@
+"""requests without a socket: its own machinery, down to where it would connect.
+
+Everything above the connection is requests and urllib3 as in production: what is written and read is HTTP,
+so retries, what is raised, and how much of an answer has been read by then are what they are over a socket.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+import httptools
+from requests import PreparedRequest
+from requests.adapters import DEFAULT_POOLSIZE, HTTPAdapter
+from urllib3 import HTTPConnectionPool
+from urllib3.connection import HTTPConnection
+
+from reseller_sandbox.server.heads import Unread
+from reseller_sandbox.server.problem import INCOMPLETE, malformed
+from reseller_sandbox.testing.caller import PORTS, Caller, Reply, Request
+from reseller_sandbox.testing.interception import Detour
+from reseller_sandbox.testing.line import Line, silence, transmission
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
+
+    from reseller_sandbox import Sandbox
+
+
+class SandboxAdapter(HTTPAdapter):
+    """Carries the requests of a ``requests.Session`` to a sandbox in this process.
+
+    >>> session = requests.Session()
+    >>> session.mount("https://api.example.test", SandboxAdapter(sandbox))
+
+    With a fork, requests reach its world. What faults do to a connection raises what it raises over a socket
+    (``requests.ConnectionError``, ``ChunkedEncodingError``, …). The client's timeouts count, but nobody
+    waits: a delay that is too long for the client raises ``requests.ReadTimeout`` at once. With ``real_time``
+    delays are waited for. ``options`` are those of ``requests.adapters.HTTPAdapter``, such as
+    ``max_retries``.
+    """
+
+    def __init__(self, sandbox: Sandbox, *, real_time: bool = False, **options: Any) -> None:
+        super().__init__(**options)
+        self._pools = Pools(Caller(sandbox), real_time)
+
+    def get_connection_with_tls_context(
+        self, request: PreparedRequest, *_: Any, **__: Any
+    ) -> HTTPConnectionPool:
+        """Return connections to the sandbox."""
+        return self._pools.to(str(request.url))
+
+
+class Pools:
+    """Connections to the sandbox that ``caller`` calls, by the address that they are to."""
+
+    def __init__(self, caller: Caller, real_time: bool) -> None:
+        self._caller = caller
+        self._real_time = real_time
+        self._pools: dict[tuple[str, str, int], HTTPConnectionPool] = {}
+
+    def to(self, url: str) -> HTTPConnectionPool:
+        """Return the connections to where ``url`` leads."""
+        parts = urlsplit(url)
+        place = parts.scheme, parts.hostname or "", parts.port or PORTS[parts.scheme]
+        if place not in self._pools:
+            self._pools[place] = self._made(*place)
+        return self._pools[place]
+
+    def _made(self, scheme: str, host: str, port: int) -> HTTPConnectionPool:
+        caller, real_time = self._caller, self._real_time
+
+        class Connection(HTTPConnection):
+            default_port = PORTS[scheme]  # type: ignore[misc]  # as urllib3's own
+
+            def connect(self) -> None:
+                self.sock: Any = Socket(caller, scheme, port, real_time)
+
+            @property
+            def is_connected(self) -> bool:
+                return self.sock is not None and not self.sock.has_ended
+
+        pool = HTTPConnectionPool(host, port, maxsize=DEFAULT_POOLSIZE)
+        pool.scheme, pool.ConnectionCls = scheme, Connection
+        return pool
+
+
+def way_to(sandbox: Sandbox, real_time: bool) -> Pools:
+    """Return what has the connections for the requests that are intercepted."""
+    return Pools(Caller(sandbox), real_time)
+
+
+def _divert(original: Callable[..., Any], way: Callable[[str], Any]) -> Callable[..., Any]:
+    @wraps(original)
+    def connection(self: HTTPAdapter, request: PreparedRequest, *args: Any, **options: Any) -> Any:
+        pools = way(str(request.url))
+        return original(self, request, *args, **options) if pools is None else pools.to(str(request.url))
+
+    return connection
+
+
+DETOURS = (Detour(HTTPAdapter, "get_connection_with_tls_context", _divert),)
+
+
+class Socket:
+    """What a connection takes for its socket: takes requests, and gives what comes of them."""
+
+    def __init__(self, caller: Caller, scheme: str, port: int, real_time: bool) -> None:
+        self._caller = caller
+        self._scheme = scheme
+        self._port = port
+        self._real_time = real_time
+        self._timeout: float | None = None
+        self._parser = httptools.HttpRequestParser(self)
+        self._sent = b""
+        self._line = self._silent()
+        #: Whether it is closed, and how many still read from it: it ends after the last of them.
+        self._is_closed, self._readers = False, 0
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no other request can be made on it."""
+        return self._line.has_ended
+
+    def sendall(self, data: bytes) -> None:
+        """Take a piece of a request; make it as soon as it is whole."""
+        self._sent += data
+        try:
+            self._parser.feed_data(data)
+        except httptools.HttpParserError as error:
+            problem = malformed(str(error.__cause__ or error.__context__ or error))
+            self._hear(self._caller.refuse(Unread.of(self._sent, problem)), "A request that is not HTTP")
+
+    def on_message_begin(self) -> None:
+        """Begin a request."""
+        self._line = self._silent()
+        self._target, self._body = b"", b""
+        self._headers: list[tuple[bytes, bytes]] = []
+
+    def on_url(self, url: bytes) -> None:
+        """Take a piece of its target."""
+        self._target += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """Take a header."""
+        self._headers.append((name.lower(), value))
+
+    def on_body(self, body: bytes) -> None:
+        """Take a piece of its body."""
+        self._body += body
+
+    def on_message_complete(self) -> None:
+        """Make it."""
+        method = self._parser.get_method().decode()
+        request = Request(method, self._scheme, self._port, self._target, self._headers, self._body)
+        self._hear(self._caller.call(request), request)
+
+    def _hear(self, reply: Reply, about: object) -> None:
+        self._line = Line(transmission(reply), real_time=self._real_time, about=about)
+        self._sent = b""
+
+    def _silent(self) -> Line:
+        """Return the line while a request is not whole: the sandbox, too, waits."""
+        return Line(silence(), real_time=self._real_time, about="A request that is not whole")
+
+    def settimeout(self, timeout: float | None) -> None:
+        """Let each piece of an answer take so many seconds."""
+        self._timeout = timeout
+
+    def makefile(self, *_: Any) -> io.BufferedReader:
+        """Return the answer, to be read."""
+        self._readers += 1
+        return io.BufferedReader(_Reader(self))
+
+    def read(self, size: int) -> bytes:
+        """Return the next bytes of the answer."""
+        return self._line.read(size, self._timeout)
+
+    def shutdown(self, _how: int) -> None:
+        """Go away, whoever reads."""
+        self._line.leave()
+
+    def close(self) -> None:
+        """Go away, as soon as nobody reads; be it in the middle of a request."""
+        self._is_closed = True
+        if self._sent:
+            self._caller.refuse(Unread.of(self._sent, INCOMPLETE))
+            self._sent = b""
+        self._leave_if_done()
+
+    def read_no_longer(self) -> None:
+        """Note that one of those who read is done."""
+        self._readers -= 1
+        self._leave_if_done()
+
+    def _leave_if_done(self) -> None:
+        if self._is_closed and not self._readers:
+            self._line.leave()
+
+
+class _Reader(io.RawIOBase):
+    """What a socket's ``makefile`` stands on."""
+
+    def __init__(self, socket: Socket) -> None:
+        self._socket = socket
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        view = memoryview(buffer)
+        piece = self._socket.read(len(view))
+        view[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        if not self.closed:
+            super().close()
+            self._socket.read_no_longer()

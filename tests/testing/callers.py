@@ -1,0 +1,114 @@
+"""The HTTP clients that people use, as a test calls them: over a socket, or in this process."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import requests
+
+from reseller_sandbox import Sandbox
+from reseller_sandbox.testing import SandboxAdapter, SandboxTransport
+
+
+@dataclass
+class Got:
+    """What a client was given: as much of an answer as it could read, and what it raised."""
+
+    status: int = 0
+    reason: str = ""
+    headers: list[tuple[str, str]] = field(default_factory=list)
+    body: bytes = b""
+    raised: type[BaseException] | None = None
+
+
+class Httpx:
+    """httpx's synchronous client; of ``sandbox`` in this process, or over a socket without one."""
+
+    def __init__(self, sandbox: Sandbox | None, timeout: float | None, **options: Any) -> None:
+        transport = SandboxTransport(sandbox, **options) if sandbox is not None else None
+        self.client = httpx.Client(transport=transport, timeout=timeout, trust_env=False, verify=False)
+
+    def call(self, method: str, url: str, headers: dict[str, str], body: bytes, *, streamed: bool) -> Got:
+        got = Got()
+        try:
+            with self.client.stream(method, url, headers=headers, content=body) as answer:
+                got.status, got.reason = answer.status_code, answer.reason_phrase
+                got.headers = answer.headers.multi_items()
+                for piece in answer.iter_raw() if streamed else [answer.read()]:
+                    got.body += piece
+        except Exception as error:
+            got.raised = type(error)
+        return got
+
+    def close(self) -> None:
+        self.client.close()
+
+
+class AsyncHttpx:
+    """httpx's asynchronous client."""
+
+    def __init__(self, sandbox: Sandbox | None, timeout: float | None, **options: Any) -> None:
+        transport = SandboxTransport(sandbox, **options) if sandbox is not None else None
+        self.client = httpx.AsyncClient(transport=transport, timeout=timeout, trust_env=False, verify=False)
+        self.runner = asyncio.Runner()
+
+    def call(self, method: str, url: str, headers: dict[str, str], body: bytes, *, streamed: bool) -> Got:
+        return self.runner.run(self._called(method, url, headers, body, streamed))
+
+    async def _called(self, method: str, url: str, headers: Any, body: bytes, streamed: bool) -> Got:
+        got = Got()
+        try:
+            async with self.client.stream(method, url, headers=headers, content=body) as answer:
+                got.status, got.reason = answer.status_code, answer.reason_phrase
+                got.headers = answer.headers.multi_items()
+                if streamed:
+                    async for piece in answer.aiter_raw():
+                        got.body += piece
+                else:
+                    got.body = await answer.aread()
+        except Exception as error:
+            got.raised = type(error)
+        return got
+
+    def close(self) -> None:
+        self.runner.run(self.client.aclose())
+        self.runner.close()
+
+
+class Requests:
+    """requests, with a session."""
+
+    def __init__(self, sandbox: Sandbox | None, timeout: float | None, **options: Any) -> None:
+        self.session = requests.Session()
+        self.session.trust_env = False
+        self.timeout = timeout
+        if sandbox is not None:
+            for scheme in ("http://", "https://"):
+                self.session.mount(scheme, SandboxAdapter(sandbox, **options))
+
+    def call(self, method: str, url: str, headers: dict[str, str], body: bytes, *, streamed: bool) -> Got:
+        got = Got()
+        try:
+            answer = self.session.request(
+                method, url, headers=headers, data=body, timeout=self.timeout, stream=True
+            )
+            with answer:
+                got.status, got.reason, got.headers = (
+                    answer.status_code,
+                    answer.reason,
+                    list(answer.headers.items()),
+                )
+                for piece in answer.iter_content(1) if streamed else [answer.content]:
+                    got.body += piece
+        except Exception as error:
+            got.raised = type(error)
+        return got
+
+    def close(self) -> None:
+        self.session.close()
+
+
+CALLERS = {"httpx": Httpx, "httpx, asynchronous": AsyncHttpx, "requests": Requests}
