@@ -99,9 +99,9 @@ def sample(package: Path, found: list[Mutant], count: int, seed: int) -> list[Mu
 
 
 def _is_sound(package: Path, mutant: Mutant) -> bool:
-    """Whether the change leaves Python: a star that marks parameters is no multiplication."""
+    """Whether the change can be made and leaves Python: a star that marks parameters is no multiplication."""
     try:
         ast.parse(mutant.applied((package / mutant.file).read_text("utf-8")))
-    except SyntaxError:
+    except (SyntaxError, AttributeError):  # the latter of cosmic-ray itself, at an exception with a dot
         return False
     return True

@@ -1,37 +1,144 @@
-"""Trying a mutant: the tests that reach it run in a process of its own, until one of them fails."""
+"""Trying mutants: the tests that reach each run in a process of their own, until one of them fails.
+
+The tests are collected once. A fork of that process has the changed functions in place of the loaded ones.
+What runs at import is changed in its file and tried in a process that loads everything anew; so is what
+survives.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
+import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from io import StringIO
 from itertools import chain, zip_longest
 from pathlib import Path
 
 import pytest
 
-#: How long, as measured, the tests of each round may take: few at first, as most mutants die at once.
-ROUNDS = (3.0, 25.0)
+from tests.mutants.live import Live
+from tests.mutants.reach import Reach
+from tests.mutants.sites import Mutant
 
-#: Libraries that the processes share, so that not each has to load them.
-LOADED_ONCE = (
-    "flask.testing",
-    "marshmallow",
-    "apispec.ext.marshmallow",
-    "hypothesis.stateful",
-    "httpx",
-    "requests",
-    "jsonschema",
-    "yaml",
-    "rpds",
-    "re2",
-    "idna",
-    "dateutil.relativedelta",
-    "uvicorn.protocols.http.httptools_impl",
-    "rich.table",
-)
+#: How long, as measured, the tests of each round may take: few at first, as most mutants die at once.
+ROUNDS = (1.5, 5.0, 25.0)
+
+OPTIONS = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist")
+
+
+class Trials:
+    """A plugin that tries mutants instead of running the tests, and tells of each whether it survives."""
+
+    def __init__(
+        self,
+        package: Path,
+        reach: Reach,
+        mutants: Iterable[Mutant],
+        tell: Callable[[Mutant, bool, str], None],
+    ) -> None:
+        self.package = package
+        self.reach = reach
+        self.mutants = mutants
+        self.tell = tell
+        self.failed = False
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Try one after the other."""
+        self.items = {item.nodeid: item for item in session.items}
+        self.live = Live(self.package)
+        session.config.get_terminal_writer()._file = StringIO()  # where the forks' dots go
+        gc.collect()
+        gc.freeze()
+        known = next(rounds(self.items, self.reach.seconds))
+        if not self._passes(known, lambda: True):
+            sys.exit("some tests fail without any mutant")
+        for mutant in self.mutants:
+            self._try(mutant)
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note that a test has failed."""
+        self.failed = self.failed or report.failed
+
+    def _try(self, mutant: Mutant) -> None:
+        began, file = time.monotonic(), self.package / mutant.file
+        before = file.read_text("utf-8")
+        after = mutant.applied(before)
+        tests = [test for test in self.reach.tests(mutant.file, mutant.line) if test in self.items]
+        told = list(rounds(tests, self.reach.seconds))
+        alive = all(
+            self._passes(some, lambda: self.live.change(file, before, after)) for some in told
+        ) and self._passes_anew(file, before, after, told)
+        ran = sum(map(len, told))
+        self.tell(mutant, alive, f"{ran} tests, {time.monotonic() - began:.0f} s")
+
+    def _passes(self, tests: list[str], change: Callable[[], bool]) -> bool:
+        """Whether ``tests`` pass in a fork after ``change``, or that cannot be made there."""
+        child = os.fork()
+        if child == 0:
+            _alone(lambda: not change() or self._run(tests))
+        return _ended_well(child, tests, self.reach.seconds)
+
+    def _run(self, tests: list[str]) -> bool:
+        wanted = set(tests)
+        chosen = [item for name, item in self.items.items() if name in wanted]
+        for item, following in zip_longest(chosen, chosen[1:]):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=following)
+            if self.failed:
+                return False
+        return True
+
+    def _passes_anew(self, file: Path, before: str, after: str, told: list[list[str]]) -> bool:
+        file.write_text(after, "utf-8")
+        try:
+            return _anew([test for some in told[:2] for test in some], self.reach.seconds)
+        finally:
+            file.write_text(before, "utf-8")
+
+
+def _alone(work: Callable[[], bool]) -> None:
+    """Do ``work`` in a process group of its own, silently, and end the process."""
+    done = False
+    try:
+        os.setpgid(0, 0)
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nowhere, stream)
+        done = work()
+    finally:
+        os._exit(0 if done else 1)
+
+
+def _ended_well(child: int, tests: list[str], seconds: dict[str, float]) -> bool:
+    """Whether a process has ended in time and without a failure; whatever it has started ends with it."""
+    limit = time.monotonic() + 60 + 20 * sum(seconds.get(one, 1.0) for one in tests)
+    done, status = 0, 1
+    while not done and time.monotonic() < limit:
+        done, status = os.waitpid(child, os.WNOHANG)
+        time.sleep(0 if done else 0.01)
+    with suppress(ProcessLookupError):
+        os.killpg(child, signal.SIGKILL)
+    if not done:
+        os.waitpid(child, 0)
+    return bool(done) and status == 0
+
+
+def _anew(tests: list[str], seconds: dict[str, float]) -> bool:
+    """Whether ``tests`` pass in a process that loads everything anew."""
+    asked = [sys.executable, "-m", "tests.mutants.trial", *dict.fromkeys(map(_file, tests))]
+    limit = 120 + 20 * sum(seconds.get(one, 1.0) for one in tests)
+    try:
+        done = subprocess.run(
+            asked, input="\n".join(tests), text=True, capture_output=True, timeout=limit, check=False
+        )
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0
 
 
 class _Chosen:
@@ -48,7 +155,7 @@ def rounds(tests: Iterable[str], seconds: dict[str, float]) -> Iterator[list[str
     """Yield the tests of each round: one of each file in turn, the quickest first, while there is time."""
     by_file: dict[str, list[str]] = {}
     for test in sorted(tests, key=lambda one: seconds.get(one, 1.0)):
-        by_file.setdefault(test.partition("::")[0], []).append(test)
+        by_file.setdefault(_file(test), []).append(test)
     files = sorted(by_file.values(), key=lambda them: sum(seconds.get(one, 1.0) for one in them[:10]))
     waiting = list(filter(None, chain.from_iterable(zip_longest(*files))))
     for allowed in ROUNDS:
@@ -62,45 +169,9 @@ def rounds(tests: Iterable[str], seconds: dict[str, float]) -> Iterator[list[str
         waiting = left
 
 
-def survives(tree: Path, tests: list[str], seconds: dict[str, float]) -> bool:
-    """Whether every one of ``tests`` passes in ``tree``; taking far too long is as good as failing."""
-    child = os.fork()
-    if child == 0:
-        _run(tree, tests)
-    limit = time.monotonic() + 60 + 5 * sum(seconds.get(one, 1.0) for one in tests)
-    while time.monotonic() < limit:
-        done, status = os.waitpid(child, os.WNOHANG)
-        if done:
-            return status == 0
-        time.sleep(0.02)
-    os.killpg(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    return False
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
-def _run(tree: Path, tests: list[str]) -> None:
-    code = 1
-    try:
-        os.setpgid(0, 0)
-        os.chdir(tree)
-        nowhere = os.open(os.devnull, os.O_RDWR)
-        for stream in (0, 1, 2):
-            os.dup2(nowhere, stream)
-        files = list(dict.fromkeys(test.partition("::")[0] for test in tests))
-        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
-        options += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]  # of what is loaded once
-        code = int(pytest.main([*options, *files], plugins=[_Chosen(set(tests))]))
-    finally:
-        os._exit(code)
-
-
-def prepare(tree: Path) -> None:
-    """Have everything that follows, in this process and in those it starts, import from ``tree``."""
-    for name in LOADED_ONCE:
-        __import__(name)
-    sys.dont_write_bytecode = True
-    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(tree / "sandbox"), str(tree)])
-    sys.path[:0] = [str(tree / "sandbox"), str(tree)]
-    for name in [one for one in sys.modules if one.split(".")[0] in ("reseller_sandbox", "tests")]:
-        del sys.modules[name]
+if __name__ == "__main__":
+    sys.exit(pytest.main([*OPTIONS, *sys.argv[1:]], plugins=[_Chosen(set(sys.stdin.read().splitlines()))]))
