@@ -2,6 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# Compiled modules are kept, whatever the surroundings say: the tests start this package some hundred times.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run test test-all mutants lint format bench lock clean
 
 run: .venv/ready

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import gc
+from collections.abc import Iterator
 
 import pytest
 
@@ -10,10 +11,16 @@ from reseller_sandbox import Sandbox
 from tests import thorough
 from tests.clients import Api, Socket
 from tests.documented import documented
-from tests.registry import REGISTRY, connect
+from tests.registry import REGISTRY, Make, connect
 from tests.rendered import every_entry
 
 thorough.load()
+
+
+def pytest_collection_finish() -> None:
+    """Let the collector of garbage pass over what stays to the end: ten thousand tests, and the package."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +43,7 @@ def sandbox(_in_process: Sandbox) -> Sandbox:
 
 
 @pytest.fixture
-def make() -> Callable[..., Sandbox]:
+def make() -> Make:
     """Makes sandboxes of the tests' registry with settings of their own."""
     return lambda **settings: Sandbox(REGISTRY, **settings)
 

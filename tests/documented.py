@@ -51,14 +51,19 @@ class Document:
             assert f"`{error}`" in said["description"], (
                 f"{operation['operationId']} does not document {error}"
             )
-        self._validator(operation["operationId"], answer.status, said).validate(answer.json)
+        self.validate(operation, answer.status, answer.json)
 
-    def _validator(self, name: str, status: int, said: dict[str, Any]) -> Draft202012Validator:
-        if (name, status) not in self.validators:
-            schema = said["content"]["application/json"]["schema"]
-            whole = {**schema, "components": self.content["components"]}
-            self.validators[name, status] = Draft202012Validator(whole)
-        return self.validators[name, status]
+    def validate(self, operation: dict[str, Any], status: int, value: Any) -> None:
+        """Assert that ``value`` has the shape in which an operation answers with a status."""
+        known = operation["operationId"], status
+        if known not in self.validators:
+            self.validators[known] = self.validator(operation["responses"][str(status)])
+        self.validators[known].validate(value)
+
+    def validator(self, said: dict[str, Any]) -> Draft202012Validator:
+        """Return what holds a value against the JSON schema of a request or an answer, ``said``."""
+        schema = said["content"]["application/json"]["schema"]
+        return Draft202012Validator({**schema, "components": self.content["components"]})
 
 
 def _segment(part: str) -> str:
@@ -67,7 +72,7 @@ def _segment(part: str) -> str:
 
 @cache
 def document(name: str) -> Document:
-    """The document of an interface, as a sandbox serves it."""
+    """Return the document of ``v3``, ``v2`` or ``control``, as a sandbox serves it."""
     from reseller_sandbox import Sandbox
     from tests.registry import REGISTRY
 

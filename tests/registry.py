@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
@@ -17,6 +18,9 @@ from tests.documented import documented
 
 REGISTRY = Path(__file__).parent / "data" / "registry.yaml"
 BASE = "http://sandbox.test"
+
+#: Makes sandboxes with settings of their own.
+Make = Callable[..., Sandbox]
 
 
 def connect(sandbox: Sandbox, account: str = "main") -> Api:

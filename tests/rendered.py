@@ -63,7 +63,7 @@ def _no_json(constant: str) -> None:
 def _validator() -> Draft202012Validator:
     from tests.documented import document
 
-    content = document("control").content
-    operation = content["paths"]["/_sandbox/journal/{request}"]["get"]
-    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
-    return Draft202012Validator({**schema, "components": content["components"]})
+    control = document("control")
+    return control.validator(
+        control.content["paths"]["/_sandbox/journal/{request}"]["get"]["responses"]["200"]
+    )

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -141,7 +142,7 @@ def test_no_module_keeps_state() -> None:
     assert _containers() == before
 
 
-def _work(script) -> None:  # type: ignore[no-untyped-def]
+def _work(script: Any) -> None:
     one = Sandbox(REGISTRY)
     apis = {name: connect(one, name) for name in ("main", "other", "poor")}
     for who, method, target, body in script:
@@ -150,7 +151,7 @@ def _work(script) -> None:  # type: ignore[no-untyped-def]
 
 
 def _containers() -> dict[str, object]:
-    found = {}
+    found: dict[str, object] = {}
     for name, module in sorted(sys.modules.items()):
         if name == "reseller_sandbox" or name.startswith("reseller_sandbox."):
             for key, value in vars(module).items():

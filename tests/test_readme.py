@@ -6,8 +6,9 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -41,10 +42,11 @@ def examples() -> list[Example]:
 
 
 @pytest.fixture(scope="module")
-def address():
+def address() -> Iterator[str]:
     """A server started as the README starts it, on a port that is free."""
     command = [sys.executable, "-m", "reseller_sandbox.cli", "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout
         first = server.stdout.readline()
         yield first.split()[-1]
         server.terminate()
@@ -52,7 +54,7 @@ def address():
         assert server.wait(10) == 0
 
 
-def test_every_command_prints_what_the_readme_shows(address):
+def test_every_command_prints_what_the_readme_shows(address: str) -> None:
     """All blocks of commands run in one shell; what each prints is what stands below it."""
     told = examples()
     assert len(told) > 20
@@ -79,7 +81,7 @@ def test_every_command_prints_what_the_readme_shows(address):
 
 
 @pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.splitlines()[0][:40])
-def test_every_python_example_runs(block, address, tmp_path):
+def test_every_python_example_runs(block: Any, address: str, tmp_path: Path) -> None:
     """A block with tests passes under pytest; any other runs as a script."""
     file = tmp_path / "test_example.py"
     file.write_text(block.replace(PORT, address.rpartition(":")[2]))
@@ -90,19 +92,19 @@ def test_every_python_example_runs(block, address, tmp_path):
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
 
-def test_the_tour_in_the_readme_is_the_one_in_the_tests():
+def test_the_tour_in_the_readme_is_the_one_in_the_tests() -> None:
     """The script is shown as it is."""
     assert (ROOT / "tests" / "tour.py").read_text() in blocks("python")
 
 
-def test_the_picture_of_the_lifecycle_is_drawn_from_its_table():
+def test_the_picture_of_the_lifecycle_is_drawn_from_its_table() -> None:
     """The diagram in the README is the one that the tables give now."""
     from reseller_sandbox.diagram import mermaid
 
     assert [mermaid() + "\n"] == blocks("mermaid")
 
 
-def test_every_assumption_is_in_the_readme():
+def test_every_assumption_is_in_the_readme() -> None:
     """The table of assumptions names each with its default."""
     from reseller_sandbox.core.assumptions import Assumptions
 
@@ -110,14 +112,14 @@ def test_every_assumption_is_in_the_readme():
         assert f"`{name}`" in README, name
 
 
-def test_the_readme_states_how_many_errors_are_documented():
+def test_the_readme_states_how_many_errors_are_documented() -> None:
     """As many pairs of an error and an operation as the contract's data has."""
     from tests.contract.test_v2_errors import DOCUMENTED
 
     assert f"{len(DOCUMENTED)} pairs of an error and an operation are documented" in README
 
 
-def test_the_readme_states_how_the_errors_are_raised():
+def test_the_readme_states_how_the_errors_are_raised() -> None:
     """Which of the pairs have their real reason, and what is answered before any operation is reached."""
     from reseller_sandbox.core.refusals import BODY_TOO_LARGE, MALFORMED_BODY, UNSUPPORTED_MEDIA_TYPE
     from reseller_sandbox.v2.errors import TRANSPORT

@@ -4,13 +4,14 @@ import hashlib
 import hmac
 import json
 import sys
+from typing import Any
 
 import httpx
 
 URL = sys.argv[1] if len(sys.argv) > 1 else "http://127.0.0.1:8053"
 
 
-def call(account, method, path, body=None):
+def call(account: Any, method: str, path: str, body: Any = None) -> Any:
     """One signed v3 request: the key, the full URL and the very bytes of the body are what is signed."""
     data = json.dumps(body) if body is not None else ""
     key, secret = f"{account}-key", f"{account}-secret"
@@ -19,14 +20,17 @@ def call(account, method, path, body=None):
     return httpx.request(method, URL + path, content=data, headers=headers).json()
 
 
-def control(path, body=None):
+def control(path: str, body: Any = None) -> Any:
     return httpx.post(f"{URL}/_sandbox/{path}", json=body).json()
 
 
-def main():
+def money(account: str = "sandbox") -> str:
+    return str(call(account, "GET", "/v3/balance")[0]["balance"])
+
+
+def main() -> None:
     control("history/reset")
     control("clock/freeze")
-    money = lambda account="sandbox": call(account, "GET", "/v3/balance")[0]["balance"]  # noqa: E731
     domains = "/v3/domains"
 
     made = call(

@@ -11,6 +11,7 @@ import pytest
 from tests.clients import Api
 
 Advice = Callable[..., list[dict[str, Any]]]
+Lose = Callable[..., None]
 
 
 @pytest.fixture
@@ -26,7 +27,7 @@ def advice(wire: Api) -> Advice:
 
 
 @pytest.fixture
-def lose(wire: Api) -> Callable[..., None]:
+def lose(wire: Api) -> Lose:
     """Makes it so that the next request of an operation takes effect and is answered in another way."""
 
     def next_answer(operation: str, **fault: Any) -> None:

@@ -7,12 +7,13 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.advice import RULES
 from tests import tour
+from tests.advice.conftest import Advice
 from tests.clients import Api, Socket
 
 DOMAINS = "/v3/domains"
 
 
-def test_the_answer_lists_what_is_looked_for(wire: Api):
+def test_the_answer_lists_what_is_looked_for(wire: Api) -> None:
     """Every rule says what it is and what to do instead, also where nothing was found."""
     answer = wire.send("GET", "/_sandbox/advice", []).json
     assert answer["findings"] == []
@@ -23,7 +24,7 @@ def test_the_answer_lists_what_is_looked_for(wire: Api):
     assert {one["severity"] for one in answer["looked_for"]} == {"money", "data", "risk"}
 
 
-def test_a_finding_says_what_happened_and_what_to_do(wire: Api, advice):
+def test_a_finding_says_what_happened_and_what_to_do(wire: Api, advice: Advice) -> None:
     """It names the rule, the account, the name, the money and the requests, and the journal has these."""
     first, second = (wire.post(f"{DOMAINS}/renewDomain/second.com") for _ in range(2))
     (found,) = advice()
@@ -37,7 +38,7 @@ def test_a_finding_says_what_happened_and_what_to_do(wire: Api, advice):
     assert "current_expiry_date" in found["instead"]
 
 
-def test_names_are_written_in_unicode(wire: Api, advice):
+def test_names_are_written_in_unicode(wire: Api, advice: Advice) -> None:
     """As people write them."""
     for _ in range(2):
         assert wire.post(f"{DOMAINS}/renewDomain/espa%C3%B1a.com").status == 200
@@ -46,7 +47,7 @@ def test_names_are_written_in_unicode(wire: Api, advice):
     assert "españa.com" in found["summary"]
 
 
-def test_asking_changes_nothing_and_says_the_same_again(served: Sandbox, wire: Api, advice):
+def test_asking_changes_nothing_and_says_the_same_again(served: Sandbox, wire: Api, advice: Advice) -> None:
     """Advice is no request of the world's: it is not in the journal, and the state stays as it is."""
     for _ in range(2):
         wire.post(f"{DOMAINS}/renewDomain/second.com")
@@ -56,7 +57,7 @@ def test_asking_changes_nothing_and_says_the_same_again(served: Sandbox, wire: A
     assert len(served.world.journal) == entries
 
 
-def test_findings_come_in_the_order_of_the_requests(served: Sandbox, wire: Api, advice):
+def test_findings_come_in_the_order_of_the_requests(served: Sandbox, wire: Api, advice: Advice) -> None:
     """Whichever rule found them."""
     served.clock.run()
     for _ in range(5):
@@ -72,7 +73,7 @@ def test_findings_come_in_the_order_of_the_requests(served: Sandbox, wire: Api, 
     ]
 
 
-def test_a_rewind_takes_the_advice_with_it(served: Sandbox, wire: Api, advice):
+def test_a_rewind_takes_the_advice_with_it(served: Sandbox, wire: Api, advice: Advice) -> None:
     """What was undone has cost nothing."""
     for _ in range(2):
         wire.post(f"{DOMAINS}/renewDomain/second.com")
@@ -81,7 +82,7 @@ def test_a_rewind_takes_the_advice_with_it(served: Sandbox, wire: Api, advice):
     assert advice() == []
 
 
-def test_the_same_from_python(sandbox: Sandbox):
+def test_the_same_from_python(sandbox: Sandbox) -> None:
     """``Sandbox.advice.list().findings`` finds what the interface shows, with amounts as decimals."""
     client = sandbox.client("main")
     for _ in range(2):
@@ -95,7 +96,7 @@ def test_the_same_from_python(sandbox: Sandbox):
     )
 
 
-def test_a_good_client_gets_no_advice(served: Sandbox, wire: Api, other_wire: Api, advice):
+def test_a_good_client_gets_no_advice(served: Sandbox, wire: Api, other_wire: Api, advice: Advice) -> None:
     """A tour of the whole interface, with refusals met once and waits that move the clock."""
     wire.get("/v3/balance")
     wire.post(f"{DOMAINS}/checkAvailability", {"domainNames": ["tour.com", "gold.com", "second.com"]})
@@ -123,7 +124,7 @@ def test_a_good_client_gets_no_advice(served: Sandbox, wire: Api, other_wire: Ap
     assert advice() == []
 
 
-def test_the_tour_gets_no_advice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+def test_the_tour_gets_no_advice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Three years in the life of a name, in the packaged fixture, as the README shows them."""
     with Sandbox().serve() as server:
         monkeypatch.setattr(tour, "URL", server.url)
@@ -150,7 +151,7 @@ ODD = [
 
 
 @pytest.mark.parametrize("fault", [None, {"status": 200}, {"error": "internal_error"}], ids=str)
-def test_nothing_in_the_journal_makes_it_fail(sandbox: Sandbox, fault: dict[str, object] | None):
+def test_nothing_in_the_journal_makes_it_fail(sandbox: Sandbox, fault: dict[str, object] | None) -> None:
     """However odd a request, and whatever it was answered."""
     client = sandbox.client()
     if fault is not None:

@@ -7,6 +7,7 @@ from datetime import datetime
 import pytest
 
 from reseller_sandbox import Sandbox
+from tests.advice.conftest import Advice
 from tests.clients import Api
 from tests.registry import arrange, arrange_balance, order_of
 
@@ -20,7 +21,9 @@ def autorenewing(served: Sandbox) -> datetime:
 
 
 @pytest.mark.parametrize("fate", LAPSE)
-def test_too_little_money_for_the_automatic_renewal(served: Sandbox, wire: Api, advice, autorenewing, fate):
+def test_too_little_money_for_the_automatic_renewal(
+    served: Sandbox, wire: Api, advice: Advice, autorenewing: datetime, fate: str
+) -> None:
     """Whatever has become of the name since; the last payment before is what shows it."""
     arrange_balance(served, "24.99")
     paid = wire.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})
@@ -36,7 +39,7 @@ def test_too_little_money_for_the_automatic_renewal(served: Sandbox, wire: Api, 
     assert fate in found["summary"]
 
 
-def test_just_enough_money(served: Sandbox, wire: Api, advice, autorenewing):
+def test_just_enough_money(served: Sandbox, wire: Api, advice: Advice, autorenewing: datetime) -> None:
     """It was renewed."""
     arrange_balance(served, "25.00")
     wire.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})
@@ -46,7 +49,9 @@ def test_just_enough_money(served: Sandbox, wire: Api, advice, autorenewing):
     assert advice() == []
 
 
-def test_a_name_that_does_not_renew_itself(served: Sandbox, wire: Api, advice, autorenewing):
+def test_a_name_that_does_not_renew_itself(
+    served: Sandbox, wire: Api, advice: Advice, autorenewing: datetime
+) -> None:
     """Its holder wanted it so; the same for one that was deleted, or may not be renewed."""
     arrange_balance(served, "1.00")
     wire.post("/v3/domains/disableAutorenew/active.com")
@@ -55,7 +60,7 @@ def test_a_name_that_does_not_renew_itself(served: Sandbox, wire: Api, advice, a
     assert advice() == []
 
 
-def test_an_account_that_nobody_uses_gets_no_advice(served: Sandbox, wire: Api, advice):
+def test_an_account_that_nobody_uses_gets_no_advice(served: Sandbox, wire: Api, advice: Advice) -> None:
     """The registry has a poor account with a name that renews itself; the client is another one."""
     wire.get("/v3/balance")
     served.clock.advance("P2Y")
@@ -63,7 +68,7 @@ def test_an_account_that_nobody_uses_gets_no_advice(served: Sandbox, wire: Api, 
     assert [one["account"] for one in advice("auto_renewal_unpaid")] == []
 
 
-def test_a_name_that_had_expired_before_the_world_began(served: Sandbox, wire: Api, advice):
+def test_a_name_that_had_expired_before_the_world_began(served: Sandbox, wire: Api, advice: Advice) -> None:
     """No request could have helped it."""
     arrange(served, "overdue.com", autorenew=True)
     arrange_balance(served, "0.00")
@@ -71,7 +76,9 @@ def test_a_name_that_had_expired_before_the_world_began(served: Sandbox, wire: A
     assert advice() == []
 
 
-def test_a_name_that_renewed_itself_before_it_did_not(served: Sandbox, wire: Api, advice, autorenewing):
+def test_a_name_that_renewed_itself_before_it_did_not(
+    served: Sandbox, wire: Api, advice: Advice, autorenewing: datetime
+) -> None:
     """The money was there once; it is the second expiry that is spoken of, also when the name is gone."""
     arrange_balance(served, "20.00")
     wire.get("/v3/balance")

@@ -6,6 +6,7 @@ import http.client
 import socket
 import threading
 from statistics import median
+from typing import Any
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.delivery import Delivery, Drip, Hang
@@ -14,11 +15,11 @@ from reseller_sandbox.server.server import Server
 HANGING = 400
 
 
-def test_hanging_answers_delay_nobody():
+def test_hanging_answers_delay_nobody() -> None:
     called = threading.Semaphore(0)
     deliveries = [Delivery(cut=Hang()), Delivery(delay=600), Delivery(drip=Drip(size=1, pause=0.5))]
 
-    def app(environ, start_response):
+    def app(environ: dict[str, Any], start_response: Any) -> list[bytes]:
         if environ["PATH_INFO"] != "/good":
             environ["sandbox.delivery"] = deliveries[int(environ["QUERY_STRING"])]
             called.release()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,8 +14,8 @@ from reseller_sandbox.core.refusals import UNKNOWN_EXTRA
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.endpoint import Endpoint
+from tests.registry import Make
 
-Make = Callable[..., Sandbox]
 HEADER = "X-Sandbox-Ignored"
 ROWS = [*V3.endpoints, *V2.endpoints]
 #: What the placeholders of paths are filled with.
@@ -34,10 +33,11 @@ def path_of(row: Endpoint) -> str:
 
 def told(sandbox: Sandbox, row: Endpoint, query: str = "", body: Any = None) -> str | None:
     """What the answer says was not read; it may be any answer, but a failure."""
-    sent = {} if body is None else {"json": body}
+    sent: dict[str, Any] = {} if body is None else {"json": body}
     answer = sandbox.client().open(path_of(row) + query, method=row.method, **sent)
     assert answer.status_code != 500, answer.text
-    return answer.headers.get(HEADER)
+    told: str | None = answer.headers.get(HEADER)
+    return told
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)

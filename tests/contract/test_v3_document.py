@@ -106,7 +106,7 @@ def _described(document: Document, shape: Any, schema: dict[str, Any]) -> None:
         ({"control_token": "open-sesame"}, "control", ["X-Sandbox-Token"]),
     ],
 )
-def test_a_document_names_the_headers_that_let_in(settings, document, headers):
+def test_a_document_names_the_headers_that_let_in(settings: Any, document: str, headers: Any) -> None:
     """A client made from the document knows what to send, under the names of this server's settings."""
     token = {"X-Sandbox-Token": settings.get("control_token", "")}
     client = Sandbox(**settings).app.test_client()

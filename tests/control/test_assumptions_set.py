@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reseller_sandbox import Sandbox
 
 
 @pytest.fixture
-def made():
+def made() -> Sandbox:
     return Sandbox()
 
 
-def client_id(sandbox):
+def client_id(sandbox: Sandbox) -> Any:
     return sandbox.client().get("/v3/balance").json[0]["client-id"]
 
 
-def told(sandbox, body, prefix=""):
+def told(sandbox: Sandbox, body: Any, prefix: str = "") -> Any:
     return sandbox.app.test_client().post(f"{prefix}/_sandbox/assumptions/set", json=body)
 
 
-def test_one_is_set_from_the_next_request_on(made):
+def test_one_is_set_from_the_next_request_on(made: Sandbox) -> None:
     """What is not named stays; the answer lists every assumption with the value in force."""
     assert client_id(made) == "1001"
     shown = told(made, {"assume": {"v3.ids": "integer"}}).json["assumptions"]
@@ -28,7 +30,7 @@ def test_one_is_set_from_the_next_request_on(made):
     assert client_id(made) == 1001
 
 
-def test_a_profile_sets_them_all(made):
+def test_a_profile_sets_them_all(made: Sandbox) -> None:
     """Single ones are set on top of it."""
     told(made, {"assume": {"v3.ids": "integer"}})
     shown = told(made, {"profile": "observed", "assume": {"v3.list.last_page": "with_next"}}).json[
@@ -40,7 +42,7 @@ def test_a_profile_sets_them_all(made):
     assert values["v3.list.last_page"] == "with_next"
 
 
-def test_another_world_keeps_its_own(made):
+def test_another_world_keeps_its_own(made: Sandbox) -> None:
     """They belong to the world that the prefix names."""
     with made.fork() as fork:
         told(made, {"assume": {"v3.ids": "integer"}}, prefix=f"/_worlds/{fork.world.name}")
@@ -48,7 +50,7 @@ def test_another_world_keeps_its_own(made):
         assert client_id(made) == "1001"
 
 
-def test_a_reset_takes_them_back(made):
+def test_a_reset_takes_them_back(made: Sandbox) -> None:
     """A world begins again with what it began with."""
     told(made, {"assume": {"v3.ids": "integer"}})
     made.reset()
@@ -66,7 +68,7 @@ def test_a_reset_takes_them_back(made):
         ({"v3.ids": "integer"}, "v3.ids"),
     ],
 )
-def test_what_makes_no_sense_changes_nothing(made, body, words):
+def test_what_makes_no_sense_changes_nothing(made: Sandbox, body: Any, words: str) -> None:
     """The answer names what is wrong."""
     answer = told(made, body)
     assert answer.status_code == 400

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import Assumptions
 from tests.clients import Api
-from tests.registry import connect
+from tests.registry import Make, connect
 from tests.shapes import ISO, fits
 
 CONTROL = "/_sandbox"
@@ -23,7 +21,7 @@ def test_health_tells_who_answers(wire: Api) -> None:
     assert answer.json == {"status": "ok", "world": "default", "now": "2026-03-01T12:00:00Z", "frozen": True}
 
 
-def test_every_assumption_is_listed(make: Callable[..., Sandbox]) -> None:
+def test_every_assumption_is_listed(make: Make) -> None:
     """With its value in force, its default, what it takes and what it decides."""
     sandbox = make(assume={"v3.ids": "integer"})
     listed = connect(sandbox).get(f"{CONTROL}/assumptions").json["assumptions"]

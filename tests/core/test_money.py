@@ -172,7 +172,7 @@ def test_every_amount_of_an_action_is_tried() -> None:
     """The list above has each parameter of every action that is an amount."""
     amounts = {kind_of(Amount), kind_of(Change)}
     found = {(action, one.name) for action in ACTIONS for one in parameters(action) if one.kind in amounts}
-    tried = test_the_other_side_is_as_fine.pytestmark[0].args[1]  # type: ignore[attr-defined]
+    tried = test_the_other_side_is_as_fine.pytestmark[0].args[1]
     assert found == {(action, name) for action, told in tried for name in told if told[name] == FINER}
 
 

@@ -152,7 +152,7 @@ def test_a_changed_record_is_found_where_it_belongs(sandbox: Sandbox, changes: d
     assert changed.put(order) == sandbox.world.state
 
 
-OTHER = {
+OTHER: dict[Any, list[Any]] = {
     int: [901, 902],
     str: ["other-1", "other-2"],
     bool: [True, False],
@@ -258,6 +258,6 @@ def test_a_copy_is_what_replace_makes() -> None:
     for record in (kept, kept.orders[min(kept.orders)], kept.accounts[min(kept.accounts)], host("ns1")):
         name = fields(record)[0].name
         assert copied(record, {}) == record
-        assert copied(record, {name: "other"}) == replace(record, **{name: "other"})
+        assert copied(record, {name: "other"}) == replace(record, **{name: "other"})  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="has not all of nmae"):
             copied(record, {"nmae": "other"})

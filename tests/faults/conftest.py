@@ -16,6 +16,9 @@ from tests.clients import Answer, encoded, signature
 
 PATIENCE = 10  # Seconds until a test that waits in vain gives up.
 
+#: Makes the body of a createDomain.
+Register = Callable[..., dict[str, Any]]
+
 
 @dataclass
 class Connection:
@@ -123,7 +126,7 @@ def dial(served: Sandbox, url: str) -> Iterator[Dialler]:
 
 
 @pytest.fixture
-def register() -> Callable[[str], dict[str, Any]]:
+def register() -> Register:
     """Makes the body of a createDomain."""
     return lambda name, **more: {"domain": {"domainName": name}, **more}
 

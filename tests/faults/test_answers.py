@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from reseller_sandbox import Sandbox
 from reseller_sandbox.assembly import operations, vocabulary
 from reseller_sandbox.v2 import injected
-from tests.faults.conftest import balance, charges
+from tests.faults.conftest import Dialler, Register, balance, charges
+from tests.registry import Make
 
 CREATE = "/v3/domains/createDomain"
 BALANCE = "/v3/balance"
@@ -16,7 +19,9 @@ ACTIVE = "/v3/domains/getDomain/active.com"
 
 
 @pytest.mark.parametrize(("phase", "left"), [("before", "10000.00"), ("after", "9990.00")])
-def test_an_error_in_place_of_the_answer(dial, served, register, phase, left):
+def test_an_error_in_place_of_the_answer(
+    dial: Dialler, served: Sandbox, register: Register, phase: str, left: str
+) -> None:
     served.faults.add(kind="error", error="insufficient_funds", when={"phase": phase})
     answer = dial.post(CREATE, register("new.com"))
     assert (answer.status, answer.error) == (402, "insufficient_funds")
@@ -38,7 +43,9 @@ def test_an_error_in_place_of_the_answer(dial, served, register, phase, left):
         ("System Error", {}, 500, ""),  # v2.0's own is no error of v3
     ],
 )
-def test_v3_renders_any_error_in_its_way(dial, served, register, error, facts, status, message):
+def test_v3_renders_any_error_in_its_way(
+    dial: Dialler, served: Sandbox, register: Register, error: str, facts: Any, status: int, message: str
+) -> None:
     served.faults.add(kind="error", error=error, **({"facts": facts} if facts else {}))
     answer = dial.post(CREATE, register("new.com"))
     assert answer.status == status
@@ -46,7 +53,7 @@ def test_v3_renders_any_error_in_its_way(dial, served, register, error, facts, s
     assert answer.message.startswith(message)
 
 
-def test_v3_renders_an_error_as_the_assumptions_have_it(make):
+def test_v3_renders_an_error_as_the_assumptions_have_it(make: Make) -> None:
     sandbox = make(assume={"v3.errors.http_status": "always_200"})
     sandbox.faults.add(kind="error", error="insufficient_funds")
     answer = sandbox.client().get(BALANCE)
@@ -67,7 +74,9 @@ def test_v3_renders_an_error_as_the_assumptions_have_it(make):
         ("invalid_ip", {}, 400, "Not the correct IPv4: …"),  # or IPv6, which only the facts can tell
     ],
 )
-def test_v2_renders_any_error_in_its_way(dial, served, error, facts, code, message):
+def test_v2_renders_any_error_in_its_way(
+    dial: Dialler, served: Sandbox, error: str, facts: Any, code: str, message: str
+) -> None:
     served.faults.add(kind="error", error=error, **({"facts": facts} if facts else {}))
     answer = dial.get("/V2.0/domain/active.com")
     assert answer.status == code
@@ -86,7 +95,9 @@ def test_v2_renders_any_error_in_its_way(dial, served, error, facts, code, messa
     ],
 )
 @pytest.mark.parametrize(("method", "path"), [("PUT", "active.com/renew"), ("POST", "new.com")])
-def test_a_limit_of_years_is_the_zones_where_none_is_told(dial, served, method, path, error, facts, message):
+def test_a_limit_of_years_is_the_zones_where_none_is_told(
+    dial: Dialler, served: Sandbox, method: str, path: str, error: str, facts: Any, message: str
+) -> None:
     """In the operations that v2.0 documents it for."""
     served.faults.add(kind="error", error=error, **({"facts": facts} if facts else {}))
     asked = {"current_expiry_date": "2026-11-21", "period": 1}
@@ -94,7 +105,7 @@ def test_a_limit_of_years_is_the_zones_where_none_is_told(dial, served, method, 
     assert (answer.status, answer.json["msg"]) == (400, message)
 
 
-def test_v2_has_words_for_every_error_in_every_operation():
+def test_v2_has_words_for_every_error_in_every_operation() -> None:
     for operation in (one for one in operations() if one.startswith("v2.")):
         for error in vocabulary().errors:
             code, message = injected.words(operation, error, {})
@@ -103,7 +114,7 @@ def test_v2_has_words_for_every_error_in_every_operation():
             assert message.rstrip(" :") == message, "a place is left blank"
 
 
-def test_another_status_and_retry_after(dial, served):
+def test_another_status_and_retry_after(dial: Dialler, served: Sandbox) -> None:
     served.faults.add(kind="error", error="internal_error", status=502, retry_after=30)
     answer = dial.get(BALANCE)
     assert (answer.status, answer.error, answer.headers["retry-after"]) == (502, "internal_error", "30")
@@ -122,7 +133,9 @@ def test_another_status_and_retry_after(dial, served):
         ({"status": 200, "body": "{", "content_type": "application/json"}, "application/json", b"{"),
     ],
 )
-def test_a_raw_status_and_body(dial, served, rule, content_type, raw):
+def test_a_raw_status_and_body(
+    dial: Dialler, served: Sandbox, rule: dict[str, Any], content_type: str, raw: Any
+) -> None:
     served.faults.add(kind="error", **rule)
     answer = dial.get(BALANCE)
     assert (answer.status, answer.headers["content-type"], answer.raw) == (rule["status"], content_type, raw)
@@ -156,7 +169,7 @@ def test_a_raw_status_and_body(dial, served, rule, content_type, raw):
         ),
     ],
 )
-def test_mutate(dial, served, target, rule, expected):
+def test_mutate(dial: Dialler, served: Sandbox, target: str, rule: dict[str, Any], expected: Any) -> None:
     body = dial.get(target).json
     placed = served.faults.add(kind="mutate", **rule)
     expected(body)
@@ -167,7 +180,7 @@ def test_mutate(dial, served, target, rule, expected):
     assert dial.get(target).json != body, "the world itself is as it was"
 
 
-def test_mutate_does_not_strike_where_there_is_nothing_to_change(dial, served):
+def test_mutate_does_not_strike_where_there_is_nothing_to_change(dial: Dialler, served: Sandbox) -> None:
     placed = served.faults.add(kind="mutate", path="[7].balance", drop=True)
     answer = dial.get(BALANCE)
     assert answer.status == 200
@@ -175,7 +188,7 @@ def test_mutate_does_not_strike_where_there_is_nothing_to_change(dial, served):
     assert (placed.matched, placed.struck) == (1, 0)
 
 
-def test_several_changes_then_a_cut(dial, served):
+def test_several_changes_then_a_cut(dial: Dialler, served: Sandbox) -> None:
     served.faults.replace(
         [
             {"kind": "mutate", "path": "[0].balance", "drop": True},
@@ -188,7 +201,9 @@ def test_several_changes_then_a_cut(dial, served):
     assert connection.rest() == b'[{"client-id":"1001","currency":"USD"}]'[:-1]
 
 
-def test_an_error_after_the_effect_and_the_retry_can_be_told_apart(dial, served, register):
+def test_an_error_after_the_effect_and_the_retry_can_be_told_apart(
+    dial: Dialler, served: Sandbox, register: Register
+) -> None:
     served.faults.add(kind="error", status=500, when={"phase": "after", "times": 1})
     first = dial.post(CREATE, register("new.com"))
     second = dial.post(CREATE, register("new.com"))

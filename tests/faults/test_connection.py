@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from typing import Any
+
 import pytest
 
+from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import stopwatch
-from tests.faults.conftest import Dialler, charges
+from tests.faults.conftest import Connection, Dialler, Register, charges
+from tests.registry import Make
 
 CREATE = "/v3/domains/createDomain"
 BALANCE = "/v3/balance"
 
 
 @pytest.fixture(params=["before", "after"])
-def phase(request):
+def phase(request: pytest.FixtureRequest) -> Any:
     return request.param
 
 
 @pytest.fixture
-def strike(dial, served, phase, register):
+def strike(
+    dial: Dialler, served: Sandbox, phase: str, register: Register
+) -> Iterator[Callable[..., Connection]]:
     """Puts a rule in place and sends a registration into it, which takes effect in phase ``after`` alone."""
 
-    def put(**rule):
+    def put(**rule: Any) -> Connection:
         served.faults.add(**rule, when={"phase": phase}, match={"operation": "v3.createDomain"})
         return dial.send("POST", CREATE, register("new.com"))
 
@@ -30,21 +37,21 @@ def strike(dial, served, phase, register):
     assert dial.get(BALANCE).status == 200, "the server is as good as ever"
 
 
-def test_reset(strike):
+def test_reset(strike: Callable[..., Connection]) -> None:
     with pytest.raises(ConnectionResetError):
         strike(kind="reset").rest()
 
 
-def test_close(strike):
+def test_close(strike: Callable[..., Connection]) -> None:
     assert strike(kind="close").rest() == b""
 
 
-def test_hang(strike):
+def test_hang(strike: Callable[..., Connection]) -> None:
     connection = strike(kind="hang")
     assert connection.silent(0.2)
 
 
-def test_hang_for_a_time(strike):
+def test_hang_for_a_time(strike: Callable[..., Connection]) -> None:
     began = stopwatch()
     assert strike(kind="hang", seconds=0.1).rest() == b""
     assert stopwatch() - began >= 0.1
@@ -58,11 +65,11 @@ def test_hang_for_a_time(strike):
         ({}, b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"),
     ],
 )
-def test_garbage(strike, parameters, sent):
+def test_garbage(strike: Callable[..., Connection], parameters: Any, sent: Any) -> None:
     assert strike(kind="garbage", **parameters).rest() == sent
 
 
-def test_latency(dial, served, register, phase):
+def test_latency(dial: Dialler, served: Sandbox, register: Register, phase: str) -> None:
     served.faults.add(kind="latency", seconds=0.3, when={"phase": phase})
     began = stopwatch()
     connection = dial.send("POST", CREATE, register("new.com"))
@@ -76,7 +83,9 @@ def test_latency(dial, served, register, phase):
     assert charges(served, "new.com") == [("r1", "-10.00")]
 
 
-def test_an_operation_that_waits_takes_effect_though_the_client_has_left(dial, served, register):
+def test_an_operation_that_waits_takes_effect_though_the_client_has_left(
+    dial: Dialler, served: Sandbox, register: Register
+) -> None:
     served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
     dial.send("POST", CREATE, register("new.com")).socket.close()
     assert charges(served, "new.com") == []
@@ -87,7 +96,9 @@ def test_an_operation_that_waits_takes_effect_though_the_client_has_left(dial, s
 
 
 @pytest.mark.parametrize("undo", ["reset", "restore"])
-def test_what_waits_never_happens_once_the_world_is_back_before_it(dial, served, register, undo):
+def test_what_waits_never_happens_once_the_world_is_back_before_it(
+    dial: Dialler, served: Sandbox, register: Register, undo: str
+) -> None:
     served.snapshot("clean")
     served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
     connection = dial.send("POST", CREATE, register("new.com"))
@@ -98,7 +109,9 @@ def test_what_waits_never_happens_once_the_world_is_back_before_it(dial, served,
     assert list(served.world.journal) == []
 
 
-def test_what_waits_happens_though_its_rule_is_taken_away(dial, served, register):
+def test_what_waits_happens_though_its_rule_is_taken_away(
+    dial: Dialler, served: Sandbox, register: Register
+) -> None:
     served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
     connection = dial.send("POST", CREATE, register("new.com"))
     assert connection.silent(0.05)
@@ -107,7 +120,9 @@ def test_what_waits_happens_though_its_rule_is_taken_away(dial, served, register
     assert (answer.status, answer.headers["x-sandbox-fault"]) == (200, "latency")
 
 
-def test_a_request_that_waits_is_numbered_when_it_takes_effect(dial, served, register):
+def test_a_request_that_waits_is_numbered_when_it_takes_effect(
+    dial: Dialler, served: Sandbox, register: Register
+) -> None:
     served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
     connection = dial.send("POST", CREATE, register("new.com"))
     assert connection.silent(0.05)
@@ -117,7 +132,9 @@ def test_a_request_that_waits_is_numbered_when_it_takes_effect(dial, served, reg
     assert charges(served, "new.com") == [("r2", "-10.00")]
 
 
-def test_latency_adds_up_and_what_comes_after_the_wait_may_be_an_error(dial, served):
+def test_latency_adds_up_and_what_comes_after_the_wait_may_be_an_error(
+    dial: Dialler, served: Sandbox
+) -> None:
     served.faults.replace(
         [
             {"kind": "latency", "seconds": 0.1},
@@ -134,13 +151,13 @@ def test_latency_adds_up_and_what_comes_after_the_wait_may_be_an_error(dial, ser
     assert [rule.struck for rule in served.faults.list()] == [1, 1, 1, 0]
 
 
-def test_drip(dial, served):
+def test_drip(dial: Dialler, served: Sandbox) -> None:
     served.faults.add(kind="drip", size=30, pause=0.05)
     began = stopwatch()
     connection = dial.send("GET", BALANCE)
     status, headers = connection.head()
     length = int(headers["content-length"])
-    seen = []
+    seen: list[bytes] = []
     while sum(map(len, seen)) < length:
         seen.append(connection.piece())
     assert status == 200
@@ -148,7 +165,7 @@ def test_drip(dial, served):
     assert stopwatch() - began >= 0.05 * (len(seen) - 1)
 
 
-def test_bandwidth(dial, served):
+def test_bandwidth(dial: Dialler, served: Sandbox) -> None:
     """So many bytes a second, be they many or few."""
     for rate, pieces in ((400, 20), (5, 1)):
         with served.faults.add("bandwidth", rate=rate, match={"path": BALANCE}):
@@ -169,7 +186,7 @@ def test_bandwidth(dial, served):
 @pytest.mark.parametrize(
     ("parameters", "kept"), [({}, None), ({"keep": 5}, 5), ({"keep": 0}, 0), ({"keep": 10**6}, -1)]
 )
-def test_truncate(dial, served, parameters, kept):
+def test_truncate(dial: Dialler, served: Sandbox, parameters: Any, kept: Any) -> None:
     whole = dial.get(BALANCE).raw
     served.faults.add(kind="truncate", **parameters)
     connection = dial.send("GET", BALANCE)
@@ -178,7 +195,7 @@ def test_truncate(dial, served, parameters, kept):
     assert connection.rest() == whole[: len(whole) // 2 if kept is None else kept]
 
 
-def test_truncate_with_a_reset(dial, served):
+def test_truncate_with_a_reset(dial: Dialler, served: Sandbox) -> None:
     served.faults.add(kind="truncate", keep=5, reset=True)
     connection = dial.send("GET", BALANCE)
     connection.head()
@@ -187,7 +204,7 @@ def test_truncate_with_a_reset(dial, served):
         connection.rest()
 
 
-def test_a_stop_waits_for_nothing_that_is_held_up(make):
+def test_a_stop_waits_for_nothing_that_is_held_up(make: Make) -> None:
     sandbox = make()
     sandbox.faults.replace(
         [

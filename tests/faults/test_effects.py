@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from tests.faults.conftest import Dialler, balance, charges
+from reseller_sandbox import Sandbox
+from tests.faults.conftest import Dialler, Register, balance, charges
+from tests.registry import Make
 
 CREATE = "/v3/domains/createDomain"
 RENEW = "/v3/domains/renewDomain"
 BALANCE = "/v3/balance"
 
 
-def test_a_duplicate_renews_and_charges_twice(dial, served):
+def test_a_duplicate_renews_and_charges_twice(dial: Dialler, served: Sandbox) -> None:
     served.faults.add(kind="duplicate", match={"operation": "v3.renewDomain"})
     answer = dial.post(RENEW, {"domain": {"domainName": "second.com"}})
     assert answer.status == 200
@@ -26,7 +28,7 @@ def test_a_duplicate_renews_and_charges_twice(dial, served):
     assert [one["request"] for one in both] == [cause, cause], "both are the request's"
 
 
-def test_the_second_answer_to_a_duplicate(dial, served, register):
+def test_the_second_answer_to_a_duplicate(dial: Dialler, served: Sandbox, register: Register) -> None:
     served.faults.add(kind="duplicate", answer="second", match={"operation": "v3.createDomain"})
     answer = dial.post(CREATE, register("new.com"))
     assert (answer.status, answer.error) == (409, "name_taken")
@@ -35,21 +37,25 @@ def test_the_second_answer_to_a_duplicate(dial, served, register):
     assert entry.changes, "the first time did take effect"
 
 
-def test_what_guards_against_repetition_guards_against_a_duplicate(dial, served):
+def test_what_guards_against_repetition_guards_against_a_duplicate(dial: Dialler, served: Sandbox) -> None:
     served.faults.add(kind="duplicate")
     body = {"current_expiry_date": "2026-08-13", "period": 1, "domain": "second.com"}
     assert dial.send("PUT", "/V2.0/domain/second.com/renew", body).answer().status == 200
     assert charges(served, "second.com") == [("r1", "-12.00")]
 
 
-def test_a_duplicate_of_what_is_refused_is_refused(dial, served, register):
+def test_a_duplicate_of_what_is_refused_is_refused(
+    dial: Dialler, served: Sandbox, register: Register
+) -> None:
     served.faults.add(kind="duplicate")
     assert dial.post(CREATE, register("active.com")).error == "name_taken"
     assert served.world.journal.get("r1").refused is not None
     assert balance(served) == "10000.00"
 
 
-def test_stale_answers_are_from_before_the_last_commits(dial, served, register):
+def test_stale_answers_are_from_before_the_last_commits(
+    dial: Dialler, served: Sandbox, register: Register
+) -> None:
     for name in ("one.com", "two.com"):
         assert dial.post(CREATE, register(name)).status == 200
         dial.get(BALANCE)  # which is no commit
@@ -62,7 +68,9 @@ def test_stale_answers_are_from_before_the_last_commits(dial, served, register):
     assert dial.get(BALANCE).json[0]["balance"] == "9980.00"
 
 
-def test_stale_answers_change_nothing_and_strike_only_what_reads(dial, served, register):
+def test_stale_answers_change_nothing_and_strike_only_what_reads(
+    dial: Dialler, served: Sandbox, register: Register
+) -> None:
     dial.post(CREATE, register("new.com"))
     placed = served.faults.add(kind="stale")
     assert dial.get("/v3/domains/getDomain/new.com").error == "domain_not_found"
@@ -73,13 +81,13 @@ def test_stale_answers_change_nothing_and_strike_only_what_reads(dial, served, r
     assert charges(served, "new.com") == [("r1", "-10.00")]
 
 
-def test_stale_before_anything_was_committed(dial, served):
+def test_stale_before_anything_was_committed(dial: Dialler, served: Sandbox) -> None:
     served.faults.add(kind="stale")
     assert dial.get(BALANCE).status == 200
 
 
 @pytest.mark.parametrize("version", ["v3", "v2"])
-def test_rate_limit_in_the_time_of_the_world(dial, served, version):
+def test_rate_limit_in_the_time_of_the_world(dial: Dialler, served: Sandbox, version: str) -> None:
     target = BALANCE if version == "v3" else "/V2.0/domain/active.com"
     placed = served.faults.add(kind="rate_limit", limit=2, window="60s")
     assert [dial.get(target).status for _ in range(3)] == [200, 200, 429]
@@ -96,7 +104,7 @@ def test_rate_limit_in_the_time_of_the_world(dial, served, version):
     assert (placed.matched, placed.struck) == (7, 3)
 
 
-def test_rate_limit_in_real_time(dial, served):
+def test_rate_limit_in_real_time(dial: Dialler, served: Sandbox) -> None:
     served.faults.add(kind="rate_limit", limit=1, window=0.2, time="real")
     assert dial.get(BALANCE).status == 200
     refused = dial.get(BALANCE)
@@ -107,7 +115,7 @@ def test_rate_limit_in_real_time(dial, served):
         pass
 
 
-def test_a_limit_is_each_accounts_own_unless_it_is_the_rules(served, url):
+def test_a_limit_is_each_accounts_own_unless_it_is_the_rules(served: Sandbox, url: str) -> None:
     main, other = Dialler(served, url), Dialler(served, url, "other")
     with served.faults.add(kind="rate_limit", limit=1):
         assert [main.get(BALANCE).status, other.get(BALANCE).status, main.get(BALANCE).status] == [
@@ -121,7 +129,7 @@ def test_a_limit_is_each_accounts_own_unless_it_is_the_rules(served, url):
     other.close()
 
 
-def test_429_stays_429_where_errors_are_answered_200(make):
+def test_429_stays_429_where_errors_are_answered_200(make: Make) -> None:
     sandbox = make(assume={"v3.errors.http_status": "always_200", "v2.http_status": "always_200"})
     sandbox.faults.add(kind="rate_limit", limit=0)
     assert sandbox.client().get(BALANCE).status_code == 429

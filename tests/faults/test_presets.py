@@ -6,13 +6,14 @@ from collections import Counter
 
 import pytest
 
-from tests.faults.conftest import balance, charges
+from reseller_sandbox import Sandbox
+from tests.faults.conftest import Dialler, Register, balance, charges
 
 CREATE = "/v3/domains/createDomain"
 BALANCE = "/v3/balance"
 
 
-def test_lost_responses(dial, served, register):
+def test_lost_responses(dial: Dialler, served: Sandbox, register: Register) -> None:
     served.faults.preset("lost-responses", when={"times": 1})
     assert dial.get(BALANCE).status == 200, "what changes nothing gets its answer"
     assert dial.post(CREATE, register("active.com")).error == "name_taken", "and so does what is refused"
@@ -27,14 +28,14 @@ def test_lost_responses(dial, served, register):
     assert b'"totalPaid":"10.00"' in lost.answer
 
 
-def test_outage(dial, served, register):
+def test_outage(dial: Dialler, served: Sandbox, register: Register) -> None:
     with served.faults.preset("outage"):
         assert dial.send("GET", BALANCE).rest() == b""
         assert dial.send("POST", CREATE, register("new.com")).rest() == b""
     assert dial.get(BALANCE).json[0]["balance"] == "10000.00"
 
 
-def test_maintenance(dial, served):
+def test_maintenance(dial: Dialler, served: Sandbox) -> None:
     dial.control(
         "POST", "/faults", {"preset": "maintenance", "match": {"operation": "v2.*"}, "retry_after": 60}
     )
@@ -44,14 +45,14 @@ def test_maintenance(dial, served):
     assert answer.json == {"code": 503, "msg": answer.json["msg"], "status": False}
 
 
-def test_rate_limited(dial, served):
+def test_rate_limited(dial: Dialler, served: Sandbox) -> None:
     served.faults.preset("rate-limited", limit=3)
     answers = [dial.get(BALANCE) for _ in range(5)]
     assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]
     assert answers[-1].headers["retry-after"] == "60"
 
 
-def test_slow(sandbox, monkeypatch):
+def test_slow(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
     monkeypatch.setattr("time.sleep", slept.append)
     sandbox.faults.preset("slow", median=1, name="sluggish")
@@ -61,7 +62,7 @@ def test_slow(sandbox, monkeypatch):
     assert 0.5 < sorted(slept)[25] < 2
 
 
-def test_flaky(sandbox, monkeypatch):
+def test_flaky(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.sleep", lambda _: None)
     sandbox.faults.preset("flaky")
     client = sandbox.client()
@@ -78,7 +79,7 @@ def test_flaky(sandbox, monkeypatch):
     assert {rule.name: rule.struck for rule in sandbox.faults.list()}["flaky.reset"] == seen["reset"]
 
 
-def test_changes_to_a_preset_go_where_they_belong(sandbox):
+def test_changes_to_a_preset_go_where_they_belong(sandbox: Sandbox) -> None:
     placed = sandbox.faults.preset("flaky", name="bad", when={"chance": 0.5, "times": 2}, retry_after=9)
     rules = {rule.name: rule for rule in placed.rules}
     assert list(rules) == ["bad.error", "bad.unavailable", "bad.reset", "bad.truncate", "bad.latency"]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.faults.reading import BadFaults
+from tests.registry import Make
 
 BALANCE = "/v3/balance"
 ACTIVE = "/v3/domains/getDomain/active.com"
@@ -13,21 +18,21 @@ CREATE = "/v3/domains/createDomain"
 
 
 @pytest.fixture
-def client(sandbox):
+def client(sandbox: Sandbox) -> Any:
     return sandbox.client()
 
 
-def struck(answer) -> bool:
+def struck(answer: Any) -> bool:
     return "X-Sandbox-Fault" in answer.headers
 
 
-def create(client, name="new.com", **more):
+def create(client: Any, name: str = "new.com", **more: Any) -> Any:
     return client.post(CREATE, json={"domain": {"domainName": name}, **more})
 
 
 # Matching.
 
-REQUESTS = {
+REQUESTS: dict[str, Callable[[Any], Any]] = {
     "balance": lambda client: client.get(BALANCE),
     "active": lambda client: client.get(f"{ACTIVE}?verbose=1"),
     "v2": lambda client: client.get("/V2.0/domain/active.com"),
@@ -74,14 +79,14 @@ REQUESTS = {
         ({"query": {"verbose": None}}, "balance v2 create spanish many"),
     ],
 )
-def test_match(sandbox, client, match, matched):
+def test_match(sandbox: Sandbox, client: Any, match: Any, matched: str) -> None:
     placed = sandbox.faults.add(kind="error", status=599, match=match)
     found = [name for name, ask in REQUESTS.items() if ask(client).status_code == 599]
     assert " ".join(found) == matched
     assert (placed.matched, placed.struck) == (len(found), len(found))
 
 
-def test_a_rule_may_match_only_what_changed_something(sandbox, client):
+def test_a_rule_may_match_only_what_changed_something(sandbox: Sandbox, client: Any) -> None:
     placed = sandbox.faults.add(kind="error", status=599, when={"phase": "after"}, match={"changed": True})
     assert client.get(BALANCE).status_code == 200
     assert create(client, "active.com").status_code == 409
@@ -104,10 +109,12 @@ def test_a_rule_may_match_only_what_changed_something(sandbox, client):
         ({"fault": "other"}, ""),
     ],
 )
-def test_what_came_of_a_request_can_be_matched_after_it(sandbox, client, match, matched):
+def test_what_came_of_a_request_can_be_matched_after_it(
+    sandbox: Sandbox, client: Any, match: Any, matched: str
+) -> None:
     sandbox.faults.add("latency", name="slowly", seconds=0)
     sandbox.faults.add("error", status=599, match=match, when={"phase": "after"})
-    asked = {
+    asked: dict[str, Callable[[], Any]] = {
         "balance": lambda: client.get(BALANCE),
         "create": lambda: create(client, "new.com"),
         "taken": lambda: create(client, "active.com"),
@@ -116,7 +123,7 @@ def test_what_came_of_a_request_can_be_matched_after_it(sandbox, client, match, 
     assert " ".join(name for name, ask in asked.items() if ask().status_code == 599) == matched
 
 
-def test_journal_and_faults_match_alike(sandbox, client):
+def test_journal_and_faults_match_alike(sandbox: Sandbox, client: Any) -> None:
     """One language: what a rule would have struck is what the journal finds by the same words."""
     for ask in REQUESTS.values():
         ask(client)
@@ -139,14 +146,14 @@ def test_journal_and_faults_match_alike(sandbox, client):
             ask(client)
 
 
-def test_control_is_never_struck(sandbox, client):
+def test_control_is_never_struck(sandbox: Sandbox, client: Any) -> None:
     placed = sandbox.faults.add(kind="reset")
     assert client.get("/_sandbox/health").status_code == 200
     assert client.post("/_sandbox/history/reset").status_code == 200
     assert placed.matched == 0
 
 
-def test_a_malformed_request_is_struck_like_any(sandbox, client):
+def test_a_malformed_request_is_struck_like_any(sandbox: Sandbox, client: Any) -> None:
     sandbox.faults.add(kind="error", status=599, when={"phase": "after"})
     assert client.post(CREATE, data=b"{", content_type="application/json").status_code == 599
 
@@ -168,13 +175,13 @@ def test_a_malformed_request_is_struck_like_any(sandbox, client):
         ({"chance": 1, "nth": [2, 3], "times": 1}, "-x------"),
     ],
 )
-def test_counts(sandbox, client, when, expected):
+def test_counts(sandbox: Sandbox, client: Any, when: Any, expected: Any) -> None:
     placed = sandbox.faults.add(kind="error", error="internal_error", when=when)
     assert "".join("x" if struck(client.get(BALANCE)) else "-" for _ in range(8)) == expected
     assert placed.struck == expected.count("x")
 
 
-def test_a_rule_that_is_spent_matches_no_more(sandbox, client):
+def test_a_rule_that_is_spent_matches_no_more(sandbox: Sandbox, client: Any) -> None:
     placed = sandbox.faults.add(kind="error", status=500, when={"times": 1})
     assert not placed.rules[0].spent
     client.get(BALANCE)
@@ -183,7 +190,7 @@ def test_a_rule_that_is_spent_matches_no_more(sandbox, client):
     assert (rule["matched"], rule["struck"], rule["spent"]) == (1, 1, True)
 
 
-def test_from_and_until_are_instants_of_the_world(sandbox, client):
+def test_from_and_until_are_instants_of_the_world(sandbox: Sandbox, client: Any) -> None:
     when = {"from": "2026-03-02T00:00:00Z", "until": "2026-03-03T00:00:00Z"}
     placed = sandbox.faults.add(kind="error", status=599, when=when)
     seen = []
@@ -195,7 +202,7 @@ def test_from_and_until_are_instants_of_the_world(sandbox, client):
     assert (rule["matched"], rule["spent"], rule["when"]) == (2, True, {**when, "phase": "before"})
 
 
-def test_the_first_that_decides_is_the_last_that_strikes(sandbox, client):
+def test_the_first_that_decides_is_the_last_that_strikes(sandbox: Sandbox, client: Any) -> None:
     sandbox.faults.replace(
         [
             {"kind": "error", "status": 501, "when": {"nth": 2}},
@@ -216,8 +223,8 @@ def strikes(sandbox: Sandbox, requests: int = 60) -> str:
     return "".join("x" if struck(client.get(BALANCE)) else "-" for _ in range(requests))
 
 
-def test_the_same_seed_strikes_the_same_requests(make):
-    rule = {"name": "now and then", "kind": "error", "status": 500, "when": {"chance": 0.3}}
+def test_the_same_seed_strikes_the_same_requests(make: Make) -> None:
+    rule: dict[str, Any] = {"name": "now and then", "kind": "error", "status": 500, "when": {"chance": 0.3}}
     rule["name"] = "sometimes"
     runs = {}
     for number, seed in enumerate(["one", "one", "two"]):
@@ -228,7 +235,7 @@ def test_the_same_seed_strikes_the_same_requests(make):
     assert 6 <= runs[0].count("x") <= 30
 
 
-def test_another_name_is_other_luck(make):
+def test_another_name_is_other_luck(make: Make) -> None:
     runs = []
     for name in ("heads", "tails"):
         sandbox = make()
@@ -237,7 +244,7 @@ def test_another_name_is_other_luck(make):
     assert runs[0] != runs[1]
 
 
-def test_a_rule_that_matches_nothing_changes_nobodys_luck(make):
+def test_a_rule_that_matches_nothing_changes_nobodys_luck(make: Make) -> None:
     runs = []
     for more in ([], [{"kind": "error", "status": 500, "name": "idle", "match": {"account": "nobody"}}]):
         sandbox = make()
@@ -248,7 +255,7 @@ def test_a_rule_that_matches_nothing_changes_nobodys_luck(make):
     assert runs[0] == runs[1]
 
 
-def test_rewinding_brings_counts_and_chance_back(sandbox):
+def test_rewinding_brings_counts_and_chance_back(sandbox: Sandbox) -> None:
     placed = sandbox.faults.add(kind="error", status=500, when={"chance": 0.4, "times": 5})
     strikes(sandbox, 3)
     before = placed.rules
@@ -259,7 +266,7 @@ def test_rewinding_brings_counts_and_chance_back(sandbox):
     assert strikes(sandbox, 20) == first
 
 
-def test_a_snapshot_keeps_rules_and_counts_and_a_reset_takes_them_away(sandbox, client):
+def test_a_snapshot_keeps_rules_and_counts_and_a_reset_takes_them_away(sandbox: Sandbox, client: Any) -> None:
     sandbox.faults.add(kind="error", status=500)
     client.get(BALANCE)
     sandbox.snapshot("broken")
@@ -273,14 +280,14 @@ def test_a_snapshot_keeps_rules_and_counts_and_a_reset_takes_them_away(sandbox, 
     assert client.get(BALANCE).status_code == 200
 
 
-def test_a_limits_memory_is_rewound_too(sandbox):
+def test_a_limits_memory_is_rewound_too(sandbox: Sandbox) -> None:
     sandbox.faults.add(kind="rate_limit", limit=2)
     assert strikes(sandbox, 3) == "--x"
     sandbox.rewind("r1", side="after")
     assert strikes(sandbox, 2) == "-x"
 
 
-def test_latency_is_drawn_from_the_seed(make, monkeypatch):
+def test_latency_is_drawn_from_the_seed(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
     monkeypatch.setattr("reseller_sandbox.web.pipeline.time.sleep", slept.append)
     for _ in range(2):
@@ -306,7 +313,7 @@ def test_latency_is_drawn_from_the_seed(make, monkeypatch):
     assert 1.4 < sum(even) / 100 < 1.6
 
 
-def test_lognormal_latency(make, monkeypatch):
+def test_lognormal_latency(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
     monkeypatch.setattr("reseller_sandbox.web.pipeline.time.sleep", slept.append)
     sandbox = make()
@@ -320,7 +327,7 @@ def test_lognormal_latency(make, monkeypatch):
 # Keeping rules.
 
 
-def test_counts_stay_when_other_rules_come_and_go(sandbox, client):
+def test_counts_stay_when_other_rules_come_and_go(sandbox: Sandbox, client: Any) -> None:
     sandbox.faults.add(kind="latency", seconds=0, name="kept")
     client.get(BALANCE)
     with sandbox.faults.add(kind="latency", seconds=0):
@@ -328,7 +335,7 @@ def test_counts_stay_when_other_rules_come_and_go(sandbox, client):
     assert [(rule.name, rule.matched) for rule in sandbox.faults.list()] == [("kept", 2)]
 
 
-def test_replaced_rules_count_anew(sandbox, client):
+def test_replaced_rules_count_anew(sandbox: Sandbox, client: Any) -> None:
     rule = {"kind": "error", "status": 500, "when": {"times": 1}}
     sandbox.faults.replace([rule])
     assert [client.get(BALANCE).status_code for _ in range(2)] == [500, 200]
@@ -336,14 +343,14 @@ def test_replaced_rules_count_anew(sandbox, client):
     assert [client.get(BALANCE).status_code for _ in range(2)] == [500, 200]
 
 
-def test_names_are_made_from_kinds(sandbox):
+def test_names_are_made_from_kinds(sandbox: Sandbox) -> None:
     placed = sandbox.faults.replace([{"kind": "reset"}, {"kind": "reset"}, {"kind": "close"}])
     assert placed.names == ("reset", "reset-2", "close")
     assert sandbox.faults.add(kind="reset").names == ("reset-3",)
 
 
-def test_what_is_listed_can_be_given_again(sandbox):
-    rules = [
+def test_what_is_listed_can_be_given_again(sandbox: Sandbox) -> None:
+    rules: list[Any] = [
         {
             "kind": "reset",
             "match": {"operation": ["v3.*", "v2.*"], "domain": "*.com"},
@@ -361,7 +368,7 @@ def test_what_is_listed_can_be_given_again(sandbox):
     assert listed.faults[2]["window"] == 120
 
 
-def test_a_world_has_faults_of_its_own(sandbox):
+def test_a_world_has_faults_of_its_own(sandbox: Sandbox) -> None:
     sandbox.faults.add(kind="error", status=500)
     forked = sandbox.fork()
     assert [rule.name for rule in forked.faults.list()] == ["error"]
@@ -439,7 +446,7 @@ def test_a_world_has_faults_of_its_own(sandbox):
         ({"preset": "slow", "when": {"chance": 2}}, "when.chance must be a number from 0 to 1"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(sandbox, rule, problem):
+def test_a_mistake_is_told_with_its_place(sandbox: Sandbox, rule: Any, problem: str) -> None:
     with pytest.raises(Refused) as caught:
         sandbox.faults.add(**rule)
     assert caught.value.rule.code == "invalid_parameter"
@@ -447,16 +454,16 @@ def test_a_mistake_is_told_with_its_place(sandbox, rule, problem):
     assert sandbox.faults.list().faults == ()
 
 
-def test_one_bad_rule_changes_nothing_and_every_mistake_is_told(sandbox):
+def test_one_bad_rule_changes_nothing_and_every_mistake_is_told(sandbox: Sandbox) -> None:
     sandbox.faults.add(kind="reset")
     before = sandbox.faults.list()
-    rules = [
+    rules: list[Any] = [
         {"kind": "close", "name": "one"},
         {"kind": "close", "name": "one"},
         {"kind": "close", "when": {"chance": 7, "every": 0}},
         "reset",
     ]
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(BadFaults) as caught:
         sandbox.faults.replace(rules)
     assert caught.value.problems == (
         "rules[1].name is the name of rules[0]",

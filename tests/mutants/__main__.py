@@ -20,7 +20,18 @@ ROOT = Path(__file__).parents[2]
 COPIED = ("sandbox", "tests", "fixtures", "README.md", "Makefile", "pyproject.toml")
 
 #: The folders of tests that are run: those whose tests work in this process, so that what they reach is seen.
-TESTS = ("core", "time", "outside", "v3", "v2", "journal", "worlds", "advice", "faults", "control")
+TESTS: tuple[str, ...] = (
+    "core",
+    "time",
+    "outside",
+    "v3",
+    "v2",
+    "journal",
+    "worlds",
+    "advice",
+    "faults",
+    "control",
+)
 TESTS += ("contract", "properties", "powers", "fixture")
 
 

@@ -239,6 +239,7 @@ def test_prices_change(player: Player, wire: Api) -> None:
     assert wire.post("/v3/domains/createDomain", asked).json["totalPaid"] == "14.50"
     assert player.refused("set_prices", zone="com") == "invalid_parameter"
     assert player.refused("set_prices", zone="nowhere", renewal=1) == "unknown_zone"
+    wrong: Any
     for wrong in (-1, "free", True, 10**9, "0.0000001", [], {}):
         assert player.refused("set_prices", zone="com", renewal=wrong) == "invalid_parameter"
 

@@ -75,7 +75,7 @@ def _object(shape: Mapping[str, Any]) -> SearchStrategy[Any]:
 
 def _is_sayable(parameter: Parameter, value: Any) -> bool:
     """Whether a word says just this: JSON where a value of its type is wanted, else a text."""
-    shapes = parameter.kind.shape.get("oneOf", [parameter.kind.shape])
+    shapes: Any = parameter.kind.shape.get("oneOf", [parameter.kind.shape])
     sorts = {sort for one in shapes for sort in [one.get("type", "object" if "oneOf" in one else None)]}
     if "boolean" in sorts or not isinstance(value, str):
         return None in sorts or bool(_SORTS[type(value)] & sorts - {"string"} and "number" not in sorts)
@@ -88,7 +88,7 @@ def _is_sayable(parameter: Parameter, value: Any) -> bool:
     return "string" in sorts and not _SORTS[type(found)] & sorts
 
 
-_SORTS = {
+_SORTS: dict[type, set[str]] = {
     **{str: {"string"}, bool: {"boolean"}, int: {"integer", "number"}, float: {"number"}},
     **{list: {"array"}, dict: {"object"}, type(None): set()},
 }

@@ -9,8 +9,8 @@ import pytest
 from reseller_sandbox.powers.power import Operation
 from tests.powers.doors import OPERATIONS, Doors, doors_to, measured, operation
 from tests.powers.drawn import fits
-from tests.powers.example import REQUEST
-from tests.powers.examples import EXAMPLES, Example
+from tests.powers.example import REQUEST, Example
+from tests.powers.examples import EXAMPLES
 from tests.registry import REGISTRY
 
 #: What the examples speak of beside the tests' own registry.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from http.client import BadStatusLine
+from typing import Any, Never
 
 import pytest
 from hypothesis import given, strategies
@@ -14,7 +15,7 @@ from reseller_sandbox.core.parts import keys
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.faults import KINDS, When
 from reseller_sandbox.faults.kinds.latency import Latency
-from tests.registry import REGISTRY
+from tests.registry import REGISTRY, Make
 
 FAULTS = "/_sandbox/faults"
 BALANCE = "/v3/balance"
@@ -31,21 +32,21 @@ WORDS = strategies.sampled_from(
 
 
 @pytest.fixture
-def client(sandbox):
+def client(sandbox: Sandbox) -> Any:
     return sandbox.client()
 
 
 @pytest.fixture(scope="module")
-def shared():
+def shared() -> Sandbox:
     return Sandbox(REGISTRY)
 
 
-def names(answer):
+def names(answer: Any) -> list[str]:
     assert answer.status_code == (201 if answer.request.method == "POST" else 200), answer.text
     return [rule["name"] for rule in answer.json["faults"]]
 
 
-def test_list_add_replace_remove_and_clear(client):
+def test_list_add_replace_remove_and_clear(client: Any) -> None:
     assert names(client.get(FAULTS)) == []
     assert names(client.post(FAULTS, json={"kind": "reset", "when": {"nth": 9}})) == ["reset"]
     assert names(client.post(FAULTS, json={"kind": "close", "when": {"nth": 9}, "name": "shut"})) == ["shut"]
@@ -85,7 +86,9 @@ def test_list_add_replace_remove_and_clear(client):
         ("DELETE", "/gone", None, 404, "unknown_fault", "There is no fault 'gone'; there are there."),
     ],
 )  # fmt: skip
-def test_a_mistake_changes_nothing(client, method, path, body, status, error, message):
+def test_a_mistake_changes_nothing(
+    client: Any, method: str, path: str, body: Any, status: int, error: Any, message: str
+) -> None:
     client.post(FAULTS, json={"kind": "reset", "name": "there"})
     raw = {"data": body, "content_type": "application/json"} if isinstance(body, bytes) else {"json": body}
     answer = client.open(FAULTS + path, method=method, **(raw if body is not None else {}))
@@ -94,7 +97,7 @@ def test_a_mistake_changes_nothing(client, method, path, body, status, error, me
     assert names(client.get(FAULTS)) == ["there"]
 
 
-def test_no_more_rules_than_the_limit(make):
+def test_no_more_rules_than_the_limit(make: Make) -> None:
     sandbox = make(max_faults=2)
     client = sandbox.client()
     client.post(FAULTS, json={"kind": "reset"})
@@ -122,7 +125,7 @@ JSON_VALUES = strategies.recursive(
 @given(
     rule=strategies.dictionaries(WORDS, JSON_VALUES, max_size=6), word=strategies.sampled_from(sorted(KINDS))
 )
-def test_whatever_is_given_is_a_rule_or_refused(shared, rule, word):
+def test_whatever_is_given_is_a_rule_or_refused(shared: Sandbox, rule: Any, word: str) -> None:
     """And what is a rule can be listed, given again, and met by a request."""
     faults = shared.faults
     for given_rule in (rule, {**rule, "kind": word}):
@@ -137,7 +140,7 @@ def test_whatever_is_given_is_a_rule_or_refused(shared, rule, word):
         assert [{k: rule[k] for k in rule if k not in COUNTS} for rule in faults.list()] == listed
 
 
-def test_a_worlds_prefix_chooses_whose_faults(sandbox, client):
+def test_a_worlds_prefix_chooses_whose_faults(sandbox: Sandbox, client: Any) -> None:
     forked = sandbox.fork()
     answer = client.post(f"/_worlds/{forked.world.name}{FAULTS}", json={"kind": "error", "status": 500})
     assert names(answer) == ["error"]
@@ -146,7 +149,7 @@ def test_a_worlds_prefix_chooses_whose_faults(sandbox, client):
     assert client.get(BALANCE).status_code == 200
 
 
-def test_kinds_and_presets_are_described(client):
+def test_kinds_and_presets_are_described(client: Any) -> None:
     told = client.get(f"{FAULTS}/kinds").json
     kinds = {kind["kind"]: kind for kind in told["kinds"]}
     assert list(kinds) == (
@@ -195,13 +198,13 @@ def test_kinds_and_presets_are_described(client):
         assert names(client.put(FAULTS, json={"rules": preset["rules"]}))
 
 
-def test_a_null_is_nothing_given(client):
+def test_a_null_is_nothing_given(client: Any) -> None:
     rule = {"kind": "reset", "name": None, "preset": None, "match": {"domain": None}, "when": None}
     assert names(client.post(FAULTS, json=rule)) == ["reset"]
     assert names(client.put(FAULTS, json={"rules": [rule]})) == ["reset"]
 
 
-def test_the_document_shows_it(client):
+def test_the_document_shows_it(client: Any) -> None:
     document = client.get("/_sandbox/openapi/control.json").json
     validate(document)
     paths = {path: set(found) for path, found in document["paths"].items() if path.startswith(FAULTS)}
@@ -222,7 +225,7 @@ def test_the_document_shows_it(client):
 # In Python, without a socket.
 
 
-def test_the_context_manager_takes_its_rules_away(sandbox, client):
+def test_the_context_manager_takes_its_rules_away(sandbox: Sandbox, client: Any) -> None:
     with sandbox.faults.add(kind="error", status=500) as fault:
         assert client.get(BALANCE).status_code == 500
         assert (fault.matched, fault.struck) == (1, 1)
@@ -233,7 +236,7 @@ def test_the_context_manager_takes_its_rules_away(sandbox, client):
     assert [rule.name for rule in sandbox.faults.list()] == ["other"]
 
 
-def test_what_python_refuses(sandbox):
+def test_what_python_refuses(sandbox: Sandbox) -> None:
     sandbox.faults.add(kind="reset", name="there")
     with pytest.raises(Refused, match="fault_exists"):
         sandbox.faults.add(kind="reset", name="there")
@@ -253,7 +256,9 @@ def test_what_python_refuses(sandbox):
         ("garbage", BadStatusLine),
     ],
 )
-def test_in_process_the_clients_exception_is_raised(sandbox, client, kind, error, phase):
+def test_in_process_the_clients_exception_is_raised(
+    sandbox: Sandbox, client: Any, kind: str, error: Any, phase: str
+) -> None:
     sandbox.faults.add(kind=kind, when={"phase": phase}, match={"method": "POST"})
     with pytest.raises(error):
         client.post("/v3/domains/createDomain", json={"domain": {"domainName": "new.com"}})
@@ -265,7 +270,9 @@ def test_in_process_the_clients_exception_is_raised(sandbox, client, kind, error
     assert bool(entry.answer) is (phase == "after")
 
 
-def test_in_process_latency_and_drip_take_their_time(sandbox, client, monkeypatch):
+def test_in_process_latency_and_drip_take_their_time(
+    sandbox: Sandbox, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slept: list[float] = []
     monkeypatch.setattr("time.sleep", slept.append)
     sandbox.faults.replace(
@@ -281,13 +288,15 @@ def test_in_process_latency_and_drip_take_their_time(sandbox, client, monkeypatc
     assert answer.headers["X-Sandbox-Fault"] == "latency, late, drip"
 
 
-def test_in_process_a_truncated_answer_is_shorter_than_it_says(sandbox, client):
+def test_in_process_a_truncated_answer_is_shorter_than_it_says(sandbox: Sandbox, client: Any) -> None:
     sandbox.faults.add(kind="truncate", keep=7)
     answer = client.get(BALANCE)
     assert len(answer.data) == 7 < int(answer.headers["Content-Length"])
 
 
-def test_a_world_that_goes_back_while_a_request_waits(sandbox, client, monkeypatch):
+def test_a_world_that_goes_back_while_a_request_waits(
+    sandbox: Sandbox, client: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sandbox.faults.add(kind="latency", seconds=3)
     monkeypatch.setattr("time.sleep", lambda _: sandbox.reset())
     with pytest.raises(ConnectionAbortedError):
@@ -295,8 +304,8 @@ def test_a_world_that_goes_back_while_a_request_waits(sandbox, client, monkeypat
     assert "new.com" not in sandbox.world.state.holding_order
 
 
-def test_a_world_without_rules_is_not_looked_over(make, monkeypatch):
-    def never(*_, **__):
+def test_a_world_without_rules_is_not_looked_over(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: Any, **__: Any) -> Never:
         raise AssertionError("a world without rules pays for none")
 
     monkeypatch.setattr("reseller_sandbox.web.strikes.perform", never)
@@ -304,9 +313,9 @@ def test_a_world_without_rules_is_not_looked_over(make, monkeypatch):
     assert sandbox.client().get(BALANCE).status_code == 200
 
 
-def test_a_kind_is_given_whole(sandbox):
+def test_a_kind_is_given_whole(sandbox: Sandbox) -> None:
     """With its parameters, which are read as those given one by one."""
-    whole = sandbox.faults.add(Latency(seconds="90s"), name="slow", match={"operation": "v3.*"})
+    whole = sandbox.faults.add(Latency(seconds="90s"), name="slow", match={"operation": "v3.*"})  # type: ignore[arg-type]
     sandbox.faults.remove("slow")
     told = sandbox.faults.add("latency", seconds=90, name="slow", match={"operation": "v3.*"})
     assert whole == told
@@ -315,7 +324,7 @@ def test_a_kind_is_given_whole(sandbox):
         sandbox.faults.add(Latency(seconds=-1))
 
 
-def test_rules_elsewhere_count_and_go(make):
+def test_rules_elsewhere_count_and_go(make: Make) -> None:
     """What a remote sandbox has put in place counts what the server strikes, and goes with its block."""
     served = make()
     with served.serve() as server:

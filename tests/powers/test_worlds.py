@@ -113,7 +113,8 @@ def test_a_difference_comes_in_pages(sandbox: Sandbox) -> None:
     sandbox.clock.advance("P300D")
     whole = sandbox.diff(limit=1000)
     assert whole.next is None
-    found, start = [], 0
+    found: list[object] = []
+    start: int | None = 0
     while start is not None:
         page = sandbox.diff(limit=2, start=start)
         assert page.total == whole.total

@@ -11,6 +11,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Socket
+from tests.documented import document
 from tests.registry import REGISTRY
 
 TOKEN = "a-token-for-control"
@@ -64,5 +65,5 @@ def tokened(guarded: Callable[..., Guarded]) -> Guarded:
 
 def operations() -> list[tuple[str, str]]:
     """Every operation of the control interface, as method and path, from the document that is served."""
-    document = Sandbox(REGISTRY).client().get("/_sandbox/openapi/control.json").get_json()
-    return sorted((method.upper(), path) for path, row in document["paths"].items() for method in row)
+    paths = document("control").content["paths"]
+    return sorted((method.upper(), path) for path, row in paths.items() for method in row)

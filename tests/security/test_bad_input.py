@@ -9,9 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from reseller_sandbox import Sandbox
 from tests.clients import Answer
-from tests.registry import REGISTRY
+from tests.documented import document as documented
 from tests.security.conftest import Guarded, operations
 from tests.security.corpus import NO_OBJECTS, QUERIES, SEGMENTS, UNKNOWN, body_schema, misspelt, spoilt
 
@@ -25,7 +24,7 @@ WRITING = [row for row in ROWS if row[0] != "GET"]
 @pytest.fixture(scope="module")
 def document() -> dict[str, Any]:
     """The document of the control interface."""
-    return Sandbox(REGISTRY).client().get("/_sandbox/openapi/control.json").get_json()
+    return documented("control").content
 
 
 @pytest.fixture
@@ -77,7 +76,7 @@ class Watched:
                 world.name,
                 id(world),
                 world.moment,
-                *map(tuple, (world.snapshots, world.branches, world.journal)),
+                *(tuple(held) for held in (world.snapshots, world.branches, world.journal)),
             )
             for world in self.at.sandbox.engine
         )
@@ -89,7 +88,7 @@ def filled(path: str, segment: str = "1") -> str:
 
 
 @pytest.mark.parametrize(("method", "path"), WRITING)
-def test_bodies_that_are_no_objects(at: Guarded, document: dict[str, Any], method: str, path: str):
+def test_bodies_that_are_no_objects(at: Guarded, document: dict[str, Any], method: str, path: str) -> None:
     """Each is refused, whatever content type is claimed for it."""
     watched = Watched(at, document["paths"][path][method.lower()])
     for raw in NO_OBJECTS.values():
@@ -106,7 +105,7 @@ def test_bodies_that_are_no_objects(at: Guarded, document: dict[str, Any], metho
 
 
 @pytest.mark.parametrize(("method", "path"), WRITING)
-def test_keys_that_are_unknown(at: Guarded, document: dict[str, Any], method: str, path: str):
+def test_keys_that_are_unknown(at: Guarded, document: dict[str, Any], method: str, path: str) -> None:
     """Each is refused: a setting that is passed over looks like one that was taken."""
     watched = Watched(at, document["paths"][path][method.lower()])
     for raw in UNKNOWN.values():
@@ -117,7 +116,7 @@ def test_keys_that_are_unknown(at: Guarded, document: dict[str, Any], method: st
 @pytest.mark.parametrize(("method", "path"), WRITING)
 def test_keys_that_are_unknown_in_an_object_within(
     at: Guarded, document: dict[str, Any], method: str, path: str
-):
+) -> None:
     """Each is refused and named, whichever object of the body it stands in, and be its value a null."""
     for place, body in misspelt(body_schema(document["paths"][path][method.lower()]), document["components"]):
         answer = at.send(method, filled(path), json.dumps(body).encode())
@@ -126,7 +125,9 @@ def test_keys_that_are_unknown_in_an_object_within(
 
 
 @pytest.mark.parametrize(("method", "path"), WRITING)
-def test_fields_with_values_of_another_kind(at: Guarded, document: dict[str, Any], method: str, path: str):
+def test_fields_with_values_of_another_kind(
+    at: Guarded, document: dict[str, Any], method: str, path: str
+) -> None:
     """Whatever stands in whichever field, alone or in all of them."""
     operation = document["paths"][path][method.lower()]
     watched = Watched(at, operation)
@@ -136,7 +137,7 @@ def test_fields_with_values_of_another_kind(at: Guarded, document: dict[str, Any
 
 
 @pytest.mark.parametrize(("method", "path"), [row for row in ROWS if "{" in row[1]])
-def test_paths(at: Guarded, document: dict[str, Any], method: str, path: str):
+def test_paths(at: Guarded, document: dict[str, Any], method: str, path: str) -> None:
     """Nothing is found under names that nothing has."""
     operation = document["paths"][path][method.lower()]
     watched = Watched(at, operation)
@@ -147,7 +148,7 @@ def test_paths(at: Guarded, document: dict[str, Any], method: str, path: str):
 
 
 @pytest.mark.parametrize(("method", "path"), [row for row in ROWS if row[0] == "GET"])
-def test_queries(at: Guarded, document: dict[str, Any], method: str, path: str):
+def test_queries(at: Guarded, document: dict[str, Any], method: str, path: str) -> None:
     """Those that the document names, one that it does not, and a body where none belongs."""
     operation = document["paths"][path]["get"]
     watched = Watched(at, operation)
@@ -161,13 +162,13 @@ def test_queries(at: Guarded, document: dict[str, Any], method: str, path: str):
 
 
 @pytest.mark.parametrize("name", ["..", "%00", "%ff", "x" * 8000, "", "default%00", "🙂"])
-def test_worlds_that_are_none(at: Guarded, name: str):
+def test_worlds_that_are_none(at: Guarded, name: str) -> None:
     """The prefix of a world takes what it finds, and finds nothing."""
     answer = at.send("GET", f"/_worlds/{quote(name, safe='%')}/_sandbox/health")
     assert (answer.status, answer.error) == (404, "unknown_world")
 
 
-def test_afterwards_it_works_as_before(at: Guarded):
+def test_afterwards_it_works_as_before(at: Guarded) -> None:
     """None of it has left anything behind."""
     assert at.send("GET", "/_sandbox/health").json["status"] == "ok"
     assert at.sandbox.client().get("/v3/balance").json[0]["balance"] == "10000.00"

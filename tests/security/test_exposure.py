@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 from click.testing import CliRunner
@@ -13,11 +14,11 @@ from reseller_sandbox.cli import main
 from reseller_sandbox.web.gate import is_loopback
 from tests.clients import Socket
 from tests.registry import REGISTRY
-from tests.security.conftest import TOKEN
+from tests.security.conftest import TOKEN, Guarded
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost", "LocalHost", "localhost."])
-def test_loopback(host: str):
+def test_loopback(host: str) -> None:
     """Only this machine can reach these."""
     assert is_loopback(host)
 
@@ -25,7 +26,7 @@ def test_loopback(host: str):
 @pytest.mark.parametrize(
     "host", ["", "0.0.0.0", "::", "192.0.2.1", "128.0.0.1", "sandbox", "localhost.example.com", "127.0.0.1.x"]
 )
-def test_not_loopback(host: str):
+def test_not_loopback(host: str) -> None:
     """Others may reach these, or nobody knows."""
     assert not is_loopback(host)
 
@@ -34,19 +35,19 @@ class TestInPython:
     """``Sandbox.serve``."""
 
     @pytest.mark.parametrize("host", ["0.0.0.0", ""])
-    def test_it_is_refused(self, host: str):
+    def test_it_is_refused(self, host: str) -> None:
         """With the two ways out."""
         sandbox = Sandbox(REGISTRY)
         with pytest.raises(BadSetting, match=r"--control-token.*--control-open"), sandbox.serve(host):
             pass
 
-    def test_with_a_token(self, guarded):
+    def test_with_a_token(self, guarded: Callable[..., Guarded]) -> None:
         """Control wants it."""
         at = guarded("0.0.0.0", control_token=TOKEN)
         assert at.send("GET", "/_sandbox/clock").status == 401
         assert at.send("GET", "/_sandbox/clock", X_Sandbox_Token=TOKEN).status == 200
 
-    def test_with_the_word(self, guarded):
+    def test_with_the_word(self, guarded: Callable[..., Guarded]) -> None:
         """Whoever reaches it comes in, by any name; pages of other sites do not."""
         at = guarded("0.0.0.0", control_open=True)
         assert at.send("GET", "/_sandbox/clock").status == 200
@@ -57,7 +58,7 @@ class TestInPython:
 class TestOnTheCommandLine:
     """``reseller-sandbox serve``."""
 
-    def test_it_does_not_start(self):
+    def test_it_does_not_start(self) -> None:
         """One line, both ways out, exit status 2."""
         result = CliRunner().invoke(main, ["serve", "--host", "0.0.0.0", "--port", "0"])
         assert result.exit_code == 2
@@ -74,7 +75,7 @@ class TestOnTheCommandLine:
             (["--control-token", TOKEN, "--control-open"], "not both"),
         ],
     )
-    def test_a_token_that_makes_no_sense(self, options: list[str], word: str):
+    def test_a_token_that_makes_no_sense(self, options: list[str], word: str) -> None:
         """Is refused in the same way, on any address."""
         result = CliRunner().invoke(main, ["serve", "--port", "0", *options])
         assert result.exit_code == 2
@@ -90,7 +91,7 @@ class TestOnTheCommandLine:
             ([], {"RESELLER_SANDBOX_CONTROL_OPEN": "1"}),
         ],
     )
-    def test_it_starts_with_either(self, options: list[str], environment: dict[str, str]):
+    def test_it_starts_with_either(self, options: list[str], environment: dict[str, str]) -> None:
         """By option or by environment; nothing it prints holds the token."""
         command = [
             sys.executable,

@@ -39,7 +39,7 @@ def files(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> di
 
 
 @pytest.mark.parametrize("options", [("--certfile", "both"), ("--certfile", "cert", "--keyfile", "key")])
-def test_it_is_served(authority: trustme.CA, files: dict[str, str], options: tuple[str, ...]):
+def test_it_is_served(authority: trustme.CA, files: dict[str, str], options: tuple[str, ...]) -> None:
     """With the key in the same file, or in its own."""
     told = [files.get(word, word) for word in options]
     command = [sys.executable, "-m", "reseller_sandbox.cli", "serve", "--port", "0", "--quiet", *told]
@@ -68,7 +68,9 @@ def test_it_is_served(authority: trustme.CA, files: dict[str, str], options: tup
         (("--keyfile", "key"), "without a certificate"),
     ],
 )
-def test_what_cannot_be_served_with_is_refused(files: dict[str, str], options: tuple[str, ...], words: str):
+def test_what_cannot_be_served_with_is_refused(
+    files: dict[str, str], options: tuple[str, ...], words: str
+) -> None:
     """In one line, before anything listens."""
     told = [files.get(word, word) for word in options]
     result = CliRunner().invoke(main, ["serve", "--port", "0", *told])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from reseller_sandbox import BadSetting, Sandbox
@@ -14,7 +16,7 @@ CLOSED = [row for row in operations() if row != ("GET", "/_sandbox/health")]
 
 
 @pytest.mark.parametrize(("method", "path"), CLOSED)
-def test_every_operation_wants_it(tokened: Guarded, method: str, path: str):
+def test_every_operation_wants_it(tokened: Guarded, method: str, path: str) -> None:
     """Without it 401, with another 403; the world stays as it is."""
     moment = tokened.sandbox.world.moment
     missing = tokened.send(method, filled(path))
@@ -26,24 +28,24 @@ def test_every_operation_wants_it(tokened: Guarded, method: str, path: str):
 
 
 @pytest.mark.parametrize("token", ["", TOKEN[:-1], TOKEN + "x", TOKEN.upper(), "töken", f"{TOKEN},{TOKEN}"])
-def test_nothing_near_it_will_do(tokened: Guarded, token: str):
+def test_nothing_near_it_will_do(tokened: Guarded, token: str) -> None:
     """Nor nothing at all."""
     assert tokened.send("POST", "/_sandbox/history/reset", X_Sandbox_Token=token).status in (401, 403)
 
 
-def test_it_opens_everything(tokened: Guarded):
+def test_it_opens_everything(tokened: Guarded) -> None:
     """Also a world by its path."""
     assert tokened.send("POST", "/_sandbox/clock/freeze", X_Sandbox_Token=TOKEN).status == 200
     assert tokened.send("GET", "/_worlds/default/_sandbox/health", X_Sandbox_Token=TOKEN).status == 200
 
 
-def test_health_is_open_to_whoever_watches(tokened: Guarded):
+def test_health_is_open_to_whoever_watches(tokened: Guarded) -> None:
     """That of the server, not that of a world somebody might guess at."""
     assert tokened.send("GET", "/_sandbox/health").json["status"] == "ok"
     assert tokened.send("GET", "/_worlds/default/_sandbox/health").status == 401
 
 
-def test_credentials_of_a_world_give_no_access(tokened: Guarded):
+def test_credentials_of_a_world_give_no_access(tokened: Guarded) -> None:
     """An account may spend its money, not move its clock."""
     held = tokened.sandbox.account()
     api = Api(tokened.socket, tokened.url, held.key, held.secret)
@@ -54,13 +56,15 @@ def test_credentials_of_a_world_give_no_access(tokened: Guarded):
         assert tokened.send("GET", "/_sandbox/clock", X_Sandbox_Token=secret).status == 403
 
 
-def test_it_is_not_wanted_elsewhere(tokened: Guarded):
+def test_it_is_not_wanted_elsewhere(tokened: Guarded) -> None:
     """The API has its own credentials, and does not care for this one."""
     answer = tokened.send("GET", "/v3/balance", X_Sandbox_Token=TOKEN)
     assert answer.error == "credentials_missing"
 
 
-def test_it_shows_nowhere(tokened: Guarded, capfd, caplog):
+def test_it_shows_nowhere(
+    tokened: Guarded, capfd: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
     """Not in answers, not in the settings as they are printed, not in what is logged."""
     answers = [
         tokened.send("GET", path, X_Sandbox_Token=token)
@@ -73,13 +77,13 @@ def test_it_shows_nowhere(tokened: Guarded, capfd, caplog):
 
 
 @pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "töken"])
-def test_what_no_header_could_carry_is_no_token(token: str):
+def test_what_no_header_could_carry_is_no_token(token: str) -> None:
     """One would never get in."""
     with pytest.raises(BadSetting, match="printable ASCII"):
         Sandbox(REGISTRY, control_token=token)
 
 
-def test_a_token_and_the_word_that_none_is_needed(guarded):
+def test_a_token_and_the_word_that_none_is_needed(guarded: Callable[..., Guarded]) -> None:
     """Contradict each other."""
     with pytest.raises(BadSetting, match="not both"):
         Sandbox(REGISTRY, control_token=TOKEN, control_open=True)

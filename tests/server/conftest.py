@@ -16,6 +16,10 @@ from reseller_sandbox.server.server import Server
 
 PATIENCE = 10  # Seconds until a test that waits in vain gives up.
 
+Environ = dict[str, Any]
+Serve = Callable[..., Server]
+Dial = Callable[[Any], "Client"]
+
 
 @dataclass
 class Toy:
@@ -77,11 +81,6 @@ class Client:
     def beneath_tls(self) -> Client:
         """The same connection without its TLS. (Python's own TLS reads a RST as the end of the file.)"""
         return Client(socket.socket(fileno=self.socket.detach()))
-
-
-@pytest.fixture
-def toy() -> type[Toy]:
-    return Toy
 
 
 @pytest.fixture

@@ -49,7 +49,7 @@ def ask(port: int, target: str, hosts: list[str], version: str = "1.1", *more: s
 
 @pytest.mark.parametrize("target", [V3, CONTROL, NOWHERE, f"http://127.0.0.1{V3}"])
 @pytest.mark.parametrize("hosts", WRONG.values(), ids=WRONG)
-def test_a_wrong_host_is_refused(server, target, hosts):
+def test_a_wrong_host_is_refused(server: tuple[Sandbox, int], target: str, hosts: list[str]) -> None:
     """Also in front of a target that names a host itself."""
     status, body = ask(server[1], target, hosts)
     assert (status, body["error"]) == (400, "invalid_host")
@@ -57,14 +57,14 @@ def test_a_wrong_host_is_refused(server, target, hosts):
 
 
 @pytest.mark.parametrize("hosts", WRONG.values(), ids=WRONG)
-def test_v2_refuses_it_in_its_own_shape(server, hosts):
+def test_v2_refuses_it_in_its_own_shape(server: tuple[Sandbox, int], hosts: list[str]) -> None:
     """With a code, a message and a status in the body."""
     status, body = ask(server[1], V2, hosts)
     assert (status, body["code"], body["status"]) == (400, 400, False)
     assert body["msg"].startswith("The request has ")
 
 
-def test_it_stands_in_the_journal(server):
+def test_it_stands_in_the_journal(server: tuple[Sandbox, int]) -> None:
     """As whatever is not let in."""
     sandbox, port = server
     sandbox.reset()
@@ -74,7 +74,7 @@ def test_it_stands_in_the_journal(server):
 
 
 @pytest.mark.parametrize("target", [V3, CONTROL, NOWHERE])
-def test_http_1_0_may_lack_it(server, target):
+def test_http_1_0_may_lack_it(server: tuple[Sandbox, int], target: str) -> None:
     """It is older than the header; it may not say it twice."""
     assert ask(server[1], target, [], "1.0")[1].get("error") != "invalid_host"
     assert ask(server[1], target, ["a", "b"], "1.0")[1]["error"] == "invalid_host"
@@ -84,7 +84,7 @@ def test_http_1_0_may_lack_it(server, target):
     "host",
     ["", "127.0.0.1", "127.0.0.1:8053", "[::1]:8053", "a_b.example.", "xn--e1afmkfd.test:", "LOCALHOST"],
 )
-def test_hosts_in_any_form_there_is_are_taken(server, host):
+def test_hosts_in_any_form_there_is_are_taken(server: tuple[Sandbox, int], host: str) -> None:
     """What is signed is whatever was sent."""
     sandbox, port = server
     held = sandbox.account()

@@ -5,14 +5,15 @@ from __future__ import annotations
 import itertools
 import json
 import socket
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.clients import signature
-from tests.server.conftest import Client
+from tests.clients import Api, signature
+from tests.server.conftest import Client, Dial, Environ, Serve, Toy
 
 RAW = "/новий.укр?q=ї&r=%D0%BD".encode()
 LATIN = b"/caf\xe9"
@@ -28,7 +29,7 @@ def request(target: bytes, version: str = "HTTP/1.1", body: bytes = b"", *, chun
     return head + b"Transfer-Encoding: chunked\r\n\r\n" + chunks + b"0\r\n\r\n"
 
 
-def echo(environ):
+def echo(environ: Environ) -> tuple[str, bytes]:
     """What the application was told, as bytes in Latin-1."""
     told = [environ[name] for name in ("PATH_INFO", "QUERY_STRING", "REQUEST_URI", "RAW_URI", "HTTP_X_NAME")]
     return "200 OK", json.dumps([*told, environ["toy.body"].decode("latin-1")]).encode()
@@ -49,8 +50,10 @@ def expected(target: bytes, body: bytes) -> list[bytes]:
 
 @pytest.mark.parametrize("version", ENDS)
 @pytest.mark.parametrize("target", [RAW, LATIN, b"http://toy" + RAW])
-def test_they_are_taken_in_either_version_of_http(serve, dial, toy, version, target):
-    server = serve(toy(echo))
+def test_they_are_taken_in_either_version_of_http(
+    serve: Serve, dial: Dial, version: str, target: bytes
+) -> None:
+    server = serve(Toy(echo))
     for _ in range(2):
         client = dial(server)
         client.send(request(target, version, "тіло".encode()))
@@ -61,11 +64,13 @@ def test_they_are_taken_in_either_version_of_http(serve, dial, toy, version, tar
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7])
 @pytest.mark.parametrize("chunked", [False, True])
-def test_they_are_taken_over_split_packets_and_of_pipelined_requests(serve, dial, toy, size, chunked):
+def test_they_are_taken_over_split_packets_and_of_pipelined_requests(
+    serve: Serve, dial: Dial, size: int, chunked: bool
+) -> None:
     """The same bytes in a body, in a header and between the chunks of a body stay as they are."""
     bodies = ["ї\r\nPOST /ї HTTP/1.1\r\n\r\n".encode(), b"", b"\xff\n\n\xfe"]
     whole = b"".join(request(RAW, body=body, chunked=chunked) for body in bodies)
-    client = dial(serve(toy(echo)))
+    client = dial(serve(Toy(echo)))
     for at in range(0, len(whole), size):
         client.send(whole[at : at + size])
     assert [heard(client.read_answer()) for _ in bodies] == [expected(RAW, body) for body in bodies]
@@ -78,10 +83,10 @@ PIECES = st.lists(
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(asked=PIECES, cuts=st.lists(st.integers(1, 400), max_size=6))
-def test_where_packets_end_makes_no_difference(serve, dial, toy, asked, cuts):
+def test_where_packets_end_makes_no_difference(serve: Serve, dial: Dial, asked: Any, cuts: Any) -> None:
     """Any requests one after another, cut anywhere, are the requests that were sent."""
     whole = b"\r\n".join(request(target, body=body, chunked=chunked) for target, body, chunked in asked)
-    client = dial(serve(toy(echo)))
+    client = dial(serve(Toy(echo)))
     places = [0, *sorted({cut for cut in cuts if cut < len(whole)}), len(whole)]
     for start, end in itertools.pairwise(places):
         client.send(whole[start:end])
@@ -92,7 +97,9 @@ def test_where_packets_end_makes_no_difference(serve, dial, toy, asked, cuts):
 
 @pytest.mark.parametrize("version", ENDS)
 @pytest.mark.parametrize("split", [False, True])
-def test_a_name_sent_as_it_is_is_found_and_what_was_sent_is_what_is_signed(default_wire, version, split):
+def test_a_name_sent_as_it_is_is_found_and_what_was_sent_is_what_is_signed(
+    default_wire: Api, version: str, split: bool
+) -> None:
     """Not the percent-encoded form of it, which nobody has sent."""
 
     host, port = default_wire.base.removeprefix("http://").split(":")
@@ -110,7 +117,7 @@ def test_a_name_sent_as_it_is_is_found_and_what_was_sent_is_what_is_signed(defau
     assert headers["x-sandbox-signature"].startswith("v3.signature.endpoint=url")
 
 
-def test_what_is_no_utf_8_is_refused_as_a_name(default_wire):
+def test_what_is_no_utf_8_is_refused_as_a_name(default_wire: Api) -> None:
     """In words, as any name that is none."""
     host, port = default_wire.base.removeprefix("http://").split(":")
     with socket.create_connection((host, int(port)), timeout=10) as raw:

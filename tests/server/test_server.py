@@ -13,7 +13,9 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Iterator
 from queue import Queue
+from typing import Any
 from wsgiref.validate import validator
 
 import pytest
@@ -22,41 +24,42 @@ from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.delivery import Again, Delivery
 from reseller_sandbox.server.problem import MAX_HEAD, MAX_TARGET
 from reseller_sandbox.server.server import CannotListen, PortInUse, RequestLine, Server, bound
+from tests.server.conftest import Client, Dial, Environ, Serve, Toy
 
 PATIENCE = 10  # Seconds until a test that waits in vain gives up.
 
 
-def test_port_0_takes_a_free_port_and_names_it(serve, dial, toy):
-    first, second = serve(toy()), serve(toy())
+def test_port_0_takes_a_free_port_and_names_it(serve: Serve, dial: Dial) -> None:
+    first, second = serve(Toy()), serve(Toy())
     assert first.port != second.port
     assert first.url == f"http://127.0.0.1:{first.port}"
     dial(first).get()
 
 
-def test_a_busy_port_is_known_at_once(toy):
+def test_a_busy_port_is_known_at_once() -> None:
     with bound("127.0.0.1", 0) as other:
         port = other.getsockname()[1]
         with pytest.raises(PortInUse) as caught:
-            Server(toy(), port=port)
+            Server(Toy(), port=port)
     message = str(caught.value)
     assert message.startswith(f"127.0.0.1:{port} is in use")
     assert "\n" not in message
 
 
-def test_two_servers_do_not_share_a_port_before_they_run(toy):
-    first = Server(toy(), port=0)
+def test_two_servers_do_not_share_a_port_before_they_run() -> None:
+    first = Server(Toy(), port=0)
     with pytest.raises(PortInUse):
-        Server(toy(), port=first.port)
+        Server(Toy(), port=first.port)
     first.stop()
-    Server(toy(), port=first.port).stop()
+    Server(Toy(), port=first.port).stop()
 
 
 @pytest.mark.parametrize(
     ("host", "port"), [("no.such.host.invalid", 0), ("192.0.2.1", 0), ("127.0.0.1", 70000)]
 )
-def test_an_address_that_cannot_be_had(host, port, toy):
+def test_an_address_that_cannot_be_had(host: str, port: int) -> None:
     with pytest.raises(CannotListen, match=host):
-        Server(toy(), host, port)
+        Server(Toy(), host, port)
 
 
 def has_ipv6() -> bool:
@@ -68,8 +71,8 @@ def has_ipv6() -> bool:
 
 
 @pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6")
-def test_ipv6(serve, dial, toy):
-    server = serve(toy(), host="::1")
+def test_ipv6(serve: Serve, dial: Dial) -> None:
+    server = serve(Toy(), host="::1")
     assert server.url == f"http://[::1]:{server.port}"
     client = dial(server)
     client.get()
@@ -77,38 +80,38 @@ def test_ipv6(serve, dial, toy):
 
 
 @pytest.mark.parametrize(("host", "reached"), [("0.0.0.0", "127.0.0.1"), ("localhost", "localhost")])
-def test_the_url_is_one_that_a_client_can_use(host, reached, toy):
-    server = Server(toy(), host, 0)
+def test_the_url_is_one_that_a_client_can_use(host: str, reached: str) -> None:
+    server = Server(Toy(), host, 0)
     assert server.url == f"http://{reached}:{server.port}"
     server.stop()
 
 
-def test_who_connects_before_it_runs_is_served_when_it_does(dial, toy):
-    server = Server(toy(), port=0)
+def test_who_connects_before_it_runs_is_served_when_it_does(dial: Dial) -> None:
+    server = Server(Toy(), port=0)
     client = dial(server)
     client.get()
     with server:
         assert client.read_answer()[0] == 200
 
 
-def test_what_keeps_it_from_starting_is_raised(toy):
-    server = Server(toy(), port=0, certfile="/nowhere.pem")
+def test_what_keeps_it_from_starting_is_raised() -> None:
+    server = Server(Toy(), port=0, certfile="/nowhere.pem")
     with pytest.raises(FileNotFoundError):
         server.start()
     server.stop()
 
 
-def test_stop_may_be_called_twice(serve, toy):
-    server = serve(toy())
+def test_stop_may_be_called_twice(serve: Serve) -> None:
+    server = serve(Toy())
     server.stop()
     server.stop()
     assert f"sandbox:{server.port}" not in {thread.name for thread in threading.enumerate()}
 
 
-def test_stop_takes_no_time(serve, dial, toy):
+def test_stop_takes_no_time(serve: Serve, dial: Dial) -> None:
     times = []
     for _ in range(5):
-        server = serve(toy())
+        server = serve(Toy())
         idle, used = dial(server), dial(server)
         used.get()
         used.read_answer()
@@ -119,16 +122,16 @@ def test_stop_takes_no_time(serve, dial, toy):
     assert min(times) < 0.05  # uvicorn alone takes 0.1 and more.
 
 
-def test_over_tls(serve, dial, certfile, toy):
-    server = serve(toy(), certfile=certfile)
+def test_over_tls(serve: Serve, dial: Dial, certfile: str) -> None:
+    server = serve(Toy(), certfile=certfile)
     assert server.url == f"https://127.0.0.1:{server.port}"
     client = dial(server)
     client.get()
     assert client.read_answer()[2] == b"fine"
 
 
-def test_stop_takes_no_time_over_tls(serve, dial, certfile, toy):
-    server = serve(toy(), certfile=certfile)
+def test_stop_takes_no_time_over_tls(serve: Serve, dial: Dial, certfile: str) -> None:
+    server = serve(Toy(), certfile=certfile)
     clients = [dial(server) for _ in range(5)]
     for client in clients:
         client.get()
@@ -139,8 +142,10 @@ def test_stop_takes_no_time_over_tls(serve, dial, certfile, toy):
     assert [client.read_all() for client in clients] == [b""] * 5
 
 
-def test_stop_does_not_wait_for_clients_that_do_not_answer_tls_goodbyes(serve, dial, toy, certfile):
-    server = serve(toy(), certfile=certfile)
+def test_stop_does_not_wait_for_clients_that_do_not_answer_tls_goodbyes(
+    serve: Serve, dial: Dial, certfile: str
+) -> None:
+    server = serve(Toy(), certfile=certfile)
     client = dial(server)
     client.send(b"GET / HTTP/1.1\r\nHost: toy\r\nConnection: close\r\n\r\n")
     client.read_answer()
@@ -149,14 +154,14 @@ def test_stop_does_not_wait_for_clients_that_do_not_answer_tls_goodbyes(serve, d
     assert stopwatch() - began < 0.5
 
 
-def test_stop_ends_connections_that_have_not_shaken_hands(serve, toy, certfile):
-    server = serve(toy(), certfile=certfile)
+def test_stop_ends_connections_that_have_not_shaken_hands(serve: Serve, certfile: str) -> None:
+    server = serve(Toy(), certfile=certfile)
     with socket.create_connection((server.host, server.port), timeout=PATIENCE) as silent:
         server.stop()
         assert silent.recv(1) == b""
 
 
-def test_importing_the_server_does_not_import_uvicorn():
+def test_importing_the_server_does_not_import_uvicorn() -> None:
     modules = "reseller_sandbox.server.server, reseller_sandbox.server.delivery"
     code = f"import sys, {modules}; print('uvicorn' in sys.modules)"
     assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "False"
@@ -165,8 +170,8 @@ def test_importing_the_server_does_not_import_uvicorn():
 # What the application is given.
 
 
-def test_a_connection_serves_many_requests_and_many_connections_take_turns(serve, toy):
-    server = serve(toy(lambda environ: ("200 OK", environ["QUERY_STRING"].encode())))
+def test_a_connection_serves_many_requests_and_many_connections_take_turns(serve: Serve) -> None:
+    server = serve(Toy(lambda environ: ("200 OK", environ["QUERY_STRING"].encode())))
     connections = [http.client.HTTPConnection("127.0.0.1", server.port) for _ in range(40)]
     for turn in range(5):
         for number, connection in enumerate(connections):
@@ -177,8 +182,8 @@ def test_a_connection_serves_many_requests_and_many_connections_take_turns(serve
         connection.close()
 
 
-def test_pipelined_requests_are_answered_in_order(serve, dial, toy):
-    client = dial(serve(toy(lambda environ: ("200 OK", environ["PATH_INFO"].encode()))))
+def test_pipelined_requests_are_answered_in_order(serve: Serve, dial: Dial) -> None:
+    client = dial(serve(Toy(lambda environ: ("200 OK", environ["PATH_INFO"].encode()))))
     client.send(b"".join(b"GET /%d HTTP/1.1\r\nHost: toy\r\n\r\n" % number for number in range(20)))
     assert [client.read_answer()[2] for _ in range(20)] == [b"/%d" % number for number in range(20)]
 
@@ -197,8 +202,10 @@ def test_pipelined_requests_are_answered_in_order(serve, dial, toy):
         ("http://example.test", "/", "/", ""),
     ],
 )
-def test_the_target_comes_as_it_was_sent(serve, dial, sent, raw, path, query, toy):
-    app = toy()
+def test_the_target_comes_as_it_was_sent(
+    serve: Serve, dial: Dial, sent: Any, raw: str | None, path: str, query: Any
+) -> None:
+    app = Toy()
     client = dial(serve(app))
     client.get(sent.encode())
     assert client.read_answer()[0] == 200
@@ -211,8 +218,8 @@ def test_the_target_comes_as_it_was_sent(serve, dial, sent, raw, path, query, to
     assert environ["HTTP_HOST"] == ("example.test" if "example" in sent else "toy")
 
 
-def test_headers(serve, dial, toy):
-    app = toy()
+def test_headers(serve: Serve, dial: Dial) -> None:
+    app = Toy()
     client = dial(serve(app))
     client.send(
         b"GET / HTTP/1.1\r\nHost: toy\r\nX-Twice: 1\r\nx-twice: 2\r\nCookie: a=1\r\nCookie: b=2\r\n"
@@ -228,8 +235,10 @@ def test_headers(serve, dial, toy):
 
 
 @pytest.mark.parametrize("method", ["GET", "POST", "HEAD"])
-def test_the_environment_is_what_wsgi_asks_for(serve, caplog, method):
-    def strict(environ, start_response):
+def test_the_environment_is_what_wsgi_asks_for(
+    serve: Serve, caplog: pytest.LogCaptureFixture, method: str
+) -> None:
+    def strict(environ: Environ, start_response: Any) -> list[bytes]:
         environ.pop("wsgi.errors")
         environ["wsgi.errors"] = sys.__stderr__
         start_response("200 OK", [("Content-Type", "text/plain")])
@@ -245,8 +254,8 @@ def test_the_environment_is_what_wsgi_asks_for(serve, caplog, method):
 
 @pytest.mark.parametrize("size", [0, 1, 70_000, 1 << 20])
 @pytest.mark.parametrize("chunked", [False, True])
-def test_bodies(serve, size, chunked, toy):
-    app = toy()
+def test_bodies(serve: Serve, size: int, chunked: bool) -> None:
+    app = Toy()
     connection = http.client.HTTPConnection("127.0.0.1", serve(app).port)
     body = bytes(range(256)) * (size // 256) + b"x" * (size % 256)
     sent = (body[start : start + 10_000] for start in range(0, size, 10_000)) if chunked else body
@@ -257,8 +266,8 @@ def test_bodies(serve, size, chunked, toy):
     connection.close()
 
 
-def test_what_trails_a_chunked_body_is_no_header(serve, dial, toy):
-    app = toy()
+def test_what_trails_a_chunked_body_is_no_header(serve: Serve, dial: Dial) -> None:
+    app = Toy()
     client = dial(serve(app))
     client.send(
         b"POST / HTTP/1.1\r\nHost: toy\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-Late: 1\r\n\r\n"
@@ -271,8 +280,8 @@ def test_what_trails_a_chunked_body_is_no_header(serve, dial, toy):
 # What the application answers.
 
 
-def test_head_has_the_headers_of_get_and_no_body(serve, dial, toy):
-    client = dial(serve(toy()))
+def test_head_has_the_headers_of_get_and_no_body(serve: Serve, dial: Dial) -> None:
+    client = dial(serve(Toy()))
     client.send(b"HEAD / HTTP/1.1\r\nHost: toy\r\n\r\n")
     status, headers = client.read_head()
     assert (status, headers["content-length"]) == (200, "4")
@@ -281,25 +290,25 @@ def test_head_has_the_headers_of_get_and_no_body(serve, dial, toy):
 
 
 @pytest.mark.parametrize("status", ["204 No Content", "304 Not Modified"])
-def test_an_answer_without_a_body(serve, dial, toy, status):
-    client = dial(serve(toy(lambda environ: (status, b""))))
+def test_an_answer_without_a_body(serve: Serve, dial: Dial, status: str) -> None:
+    client = dial(serve(Toy(lambda environ: (status, b""))))
     client.get()
     assert client.read_head() == (int(status[:3]), {"content-type": "text/plain"})
     client.get()
     assert client.read_head()[0] == int(status[:3])
 
 
-def test_a_body_that_is_written_iterated_and_closed(serve, dial):
+def test_a_body_that_is_written_iterated_and_closed(serve: Serve, dial: Dial) -> None:
     closed = threading.Event()
 
     class Body:
-        def __iter__(self):
+        def __iter__(self) -> Iterator[bytes]:
             return iter([b"iterated ", b"on"])
 
-        def close(self):
+        def close(self) -> None:
             closed.set()
 
-    def app(environ, start_response):
+    def app(environ: Environ, start_response: Any) -> Any:
         start_response("200 OK", [("Content-Length", "wrong")])(b"written, ")
         return Body()
 
@@ -309,8 +318,8 @@ def test_a_body_that_is_written_iterated_and_closed(serve, dial):
     assert closed.is_set()
 
 
-def test_http_1_0_and_connection_close(serve, dial, toy):
-    server = serve(toy())
+def test_http_1_0_and_connection_close(serve: Serve, dial: Dial) -> None:
+    server = serve(Toy())
     for request in (b"GET / HTTP/1.0\r\n\r\n", b"GET / HTTP/1.1\r\nHost: toy\r\nConnection: close\r\n\r\n"):
         client = dial(server)
         client.send(request)
@@ -318,8 +327,10 @@ def test_http_1_0_and_connection_close(serve, dial, toy):
 
 
 @pytest.mark.parametrize("wanted", ["h2c", "websocket"])
-def test_an_upgrade_is_not_made(serve, dial, toy, caplog, wanted):
-    app = toy()
+def test_an_upgrade_is_not_made(
+    serve: Serve, dial: Dial, caplog: pytest.LogCaptureFixture, wanted: str
+) -> None:
+    app = Toy()
     client = dial(serve(app))
     client.send(f"GET / HTTP/1.1\r\nHost: toy\r\nConnection: Upgrade\r\nUpgrade: {wanted}\r\n\r\n".encode())
     assert client.read_all().startswith(b"HTTP/1.1 200")
@@ -336,9 +347,11 @@ def test_an_upgrade_is_not_made(serve, dial, toy, caplog, wanted):
         lambda environ: ("200 OK", "not bytes"),
     ],
 )
-def test_an_application_that_fails(serve, dial, toy, caplog, fail):
+def test_an_application_that_fails(
+    serve: Serve, dial: Dial, caplog: pytest.LogCaptureFixture, fail: Any
+) -> None:
     lines: Queue[RequestLine] = Queue()
-    client = dial(serve(toy(fail), log=lines.put))
+    client = dial(serve(Toy(fail), log=lines.put))
     client.get(b"/?SIGNATURE=secret")
     status, headers, body = client.read_answer()
     assert (status, headers["content-type"]) == (500, "application/json")
@@ -353,27 +366,35 @@ def test_an_application_that_fails(serve, dial, toy, caplog, fail):
     assert client.read_answer()[0] == 500
 
 
-def test_an_application_that_starts_no_response(serve, dial, caplog):
+def test_an_application_that_starts_no_response(
+    serve: Serve, dial: Dial, caplog: pytest.LogCaptureFixture
+) -> None:
     client = dial(serve(lambda environ, start_response: []))
     client.get()
     assert client.read_answer()[0] == 500
 
 
-def test_on_debug_level_a_failure_is_logged_with_its_traceback(serve, dial, toy, caplog):
+def broken(environ: Environ) -> tuple[str, bytes]:
+    raise ZeroDivisionError
+
+
+def test_on_debug_level_a_failure_is_logged_with_its_traceback(
+    serve: Serve, dial: Dial, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG, "reseller_sandbox")
-    client = dial(serve(toy(lambda environ: 1 / 0)))
+    client = dial(serve(Toy(broken)))
     client.get()
     client.read_answer()
     assert "Traceback" in caplog.text
 
 
-def test_the_request_log(serve, dial, toy):
-    def answer(environ):
+def test_the_request_log(serve: Serve, dial: Dial) -> None:
+    def answer(environ: Environ) -> tuple[str, bytes]:
         environ["sandbox.note"] = "toy.answer ok"
         return "201 Created", b"12345"
 
     lines: Queue[RequestLine] = Queue()
-    client = dial(serve(toy(answer), log=lines.put))
+    client = dial(serve(Toy(answer), log=lines.put))
     client.get(b"/a%20b?X-SVC-KEY=key&X-SVC-SIGNATURE=secret&x=1&x-svc-signatur%65=secret&SIGNATURE&=")
     client.read_answer()
     line = lines.get(timeout=PATIENCE)
@@ -382,8 +403,10 @@ def test_the_request_log(serve, dial, toy):
     assert 0 < line.duration_seconds < PATIENCE
 
 
-def test_a_request_log_that_fails_is_said_so(serve, dial, toy, caplog):
-    client = dial(serve(toy(), log=lambda line: 1 / 0))
+def test_a_request_log_that_fails_is_said_so(
+    serve: Serve, dial: Dial, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = dial(serve(Toy(), log=lambda line: 1 / 0))
     client.get()
     assert client.read_all().endswith(b"fine")
     assert "ZeroDivisionError" in caplog.text
@@ -392,7 +415,7 @@ def test_a_request_log_that_fails_is_said_so(serve, dial, toy, caplog):
 # What is not taken.
 
 
-def too_large(environ):
+def too_large(environ: Environ) -> tuple[str, bytes]:
     if environ.get("sandbox.body_too_large"):
         return "413 Too Large", b"too large"
     return "200 OK", b"fine"
@@ -400,8 +423,8 @@ def too_large(environ):
 
 @pytest.mark.parametrize("size", [101, 5 << 20])
 @pytest.mark.parametrize("chunked", [False, True])
-def test_a_body_that_is_too_large(serve, toy, size, chunked):
-    app = toy(too_large)
+def test_a_body_that_is_too_large(serve: Serve, size: int, chunked: bool) -> None:
+    app = Toy(too_large)
     connection = http.client.HTTPConnection("127.0.0.1", serve(app, max_body=100).port, timeout=PATIENCE)
     connection.request("POST", "/", body=iter([b"x" * size]) if chunked else b"x" * size)
     answer = connection.getresponse()
@@ -411,27 +434,27 @@ def test_a_body_that_is_too_large(serve, toy, size, chunked):
     connection.close()
 
 
-def test_a_body_as_large_as_may_be(serve, dial, toy):
-    client = dial(serve(toy(too_large), max_body=100))
+def test_a_body_as_large_as_may_be(serve: Serve, dial: Dial) -> None:
+    client = dial(serve(Toy(too_large), max_body=100))
     client.send(b"POST / HTTP/1.1\r\nHost: toy\r\nContent-Length: 100\r\n\r\n" + b"x" * 100)
     assert client.read_answer()[0] == 200
 
 
-def send_for_ever(client):
+def send_for_ever(client: Client) -> None:
     while True:
         client.send(b"x" * 65536)
 
 
-def test_a_body_announced_as_too_large_is_not_waited_for(serve, dial, toy):
-    client = dial(serve(toy(too_large)))
+def test_a_body_announced_as_too_large_is_not_waited_for(serve: Serve, dial: Dial) -> None:
+    client = dial(serve(Toy(too_large)))
     client.send(b"POST / HTTP/1.1\r\nHost: toy\r\nContent-Length: 99999999999\r\n\r\n")
     assert client.read_answer()[0] == 413
     with pytest.raises(OSError):  # It goes on sending, and is cut off.
         send_for_ever(client)
 
 
-def test_expect_100_continue(serve, dial, toy):
-    app = toy(too_large)
+def test_expect_100_continue(serve: Serve, dial: Dial) -> None:
+    app = Toy(too_large)
     client = dial(serve(app))
     client.send(b"POST / HTTP/1.1\r\nHost: toy\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n")
     assert client.read_until(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
@@ -440,13 +463,13 @@ def test_expect_100_continue(serve, dial, toy):
     assert app.asked[0]["toy.body"] == b"body"
 
 
-def test_a_body_that_is_too_large_is_not_asked_for(serve, dial, toy):
-    client = dial(serve(toy(too_large), max_body=3))
+def test_a_body_that_is_too_large_is_not_asked_for(serve: Serve, dial: Dial) -> None:
+    client = dial(serve(Toy(too_large), max_body=3))
     client.send(b"POST / HTTP/1.1\r\nHost: toy\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n")
     assert client.read_answer()[0] == 413
 
 
-def refusal(client):
+def refusal(client: Client) -> tuple[int, str]:
     status, headers, body = client.read_answer()
     assert headers["content-type"] == "application/json"
     assert headers["connection"] == "close"
@@ -468,8 +491,8 @@ def refusal(client):
         b"POST / HTTP/1.1\r\nHost: toy\r\nTransfer-Encoding: chunked\r\n\r\nnot a chunk",
     ],
 )
-def test_what_is_no_http(serve, dial, toy, caplog, sent):
-    app = toy()
+def test_what_is_no_http(serve: Serve, dial: Dial, caplog: pytest.LogCaptureFixture, sent: Any) -> None:
+    app = Toy()
     client = dial(serve(app))
     client.send(sent)
     assert refusal(client) == (400, "malformed_request")
@@ -477,8 +500,8 @@ def test_what_is_no_http(serve, dial, toy, caplog, sent):
     assert not caplog.records
 
 
-def test_no_http_over_tls(serve, dial, toy, certfile):
-    client = dial(serve(toy(), certfile=certfile))
+def test_no_http_over_tls(serve: Serve, dial: Dial, certfile: str) -> None:
+    client = dial(serve(Toy(), certfile=certfile))
     client.send(b"nonsense\r\n\r\n")
     assert refusal(client) == (400, "malformed_request")
 
@@ -493,8 +516,8 @@ def test_no_http_over_tls(serve, dial, toy, certfile):
     ],
 )
 @pytest.mark.parametrize("ended", [False, True])
-def test_a_head_that_is_too_long(serve, dial, toy, head, status, ended):
-    client = dial(serve(toy()))
+def test_a_head_that_is_too_long(serve: Serve, dial: Dial, head: bytes, status: int, ended: bool) -> None:
+    client = dial(serve(Toy()))
     client.send(head[:20])
     client.send(head[20:] + (b"\r\n\r\n" if ended else b""))
     assert refusal(client)[0] == status
@@ -522,9 +545,11 @@ CHUNKED = b"POST / HTTP/1.1\r\nHost: toy\r\nTransfer-Encoding: chunked\r\n\r\n3\
         "the last one's",
     ],
 )
-def test_what_stands_around_the_chunks_of_a_body_is_limited_as_the_head_is(serve, dial, toy, endless):
+def test_what_stands_around_the_chunks_of_a_body_is_limited_as_the_head_is(
+    serve: Serve, dial: Dial, endless: bytes
+) -> None:
     """Trailers and extensions are nothing to anybody, and cost the server no memory."""
-    app = toy()
+    app = Toy()
     client = dial(serve(app))
     client.send(CHUNKED)
     client.send(endless)
@@ -532,9 +557,9 @@ def test_what_stands_around_the_chunks_of_a_body_is_limited_as_the_head_is(serve
     assert not app.asked
 
 
-def test_trailers_as_long_as_may_be(serve, dial, toy):
+def test_trailers_as_long_as_may_be(serve: Serve, dial: Dial) -> None:
     """Chunks of a byte each, a header and a trailer in pieces are no more than they are."""
-    client = dial(serve(toy(lambda environ: ("200 OK", environ["toy.body"]))))
+    client = dial(serve(Toy(lambda environ: ("200 OK", environ["toy.body"]))))
     for _ in range(2):
         client.send(CHUNKED)
         for _ in range(MAX_HEAD // 8):
@@ -546,8 +571,8 @@ def test_trailers_as_long_as_may_be(serve, dial, toy):
         assert client.read_answer()[2] == b"abc" + b"x" * (MAX_HEAD // 8)
 
 
-def test_a_head_as_long_as_may_be(serve, dial, toy):
-    client = dial(serve(toy()))
+def test_a_head_as_long_as_may_be(serve: Serve, dial: Dial) -> None:
+    client = dial(serve(Toy()))
     client.get(b"/" + b"a" * (MAX_TARGET - 1))
     assert client.read_answer()[0] == 200
     client.send(b"GET / HTTP/1.1\r\nHost: toy\r\nX-Long: " + b"a" * (MAX_HEAD - 100) + b"\r\n\r\n")
@@ -555,32 +580,32 @@ def test_a_head_as_long_as_may_be(serve, dial, toy):
 
 
 @pytest.mark.parametrize("delay", [0, 0.05])
-def test_what_was_right_before_the_nonsense_is_answered_first(serve, dial, toy, delay):
-    def answer(environ):
+def test_what_was_right_before_the_nonsense_is_answered_first(serve: Serve, dial: Dial, delay: float) -> None:
+    def answer(environ: Environ) -> tuple[str, bytes]:
         environ["sandbox.delivery"] = Delivery(delay=delay)
         return "200 OK", environ["PATH_INFO"].encode()
 
-    client = dial(serve(toy(answer)))
+    client = dial(serve(Toy(answer)))
     client.send(b"GET /1 HTTP/1.1\r\nHost: toy\r\n\r\nGET /2 HTTP/1.1\r\nHost: toy\r\n\r\nnonsense\r\n\r\n")
     assert client.read_answer()[2] == b"/1"
     assert client.read_answer()[2] == b"/2"
     assert refusal(client) == (400, "malformed_request")
 
 
-def test_nonsense_in_a_body_behind_an_answer_that_is_delayed(serve, dial, toy):
-    def answer(environ):
+def test_nonsense_in_a_body_behind_an_answer_that_is_delayed(serve: Serve, dial: Dial) -> None:
+    def answer(environ: Environ) -> tuple[str, bytes]:
         environ["sandbox.delivery"] = Delivery(delay=0.05)
         return "200 OK", b"fine"
 
-    client = dial(serve(toy(answer)))
+    client = dial(serve(Toy(answer)))
     client.send(b"GET / HTTP/1.1\r\nHost: toy\r\n\r\n")
     client.send(b"POST / HTTP/1.1\r\nHost: toy\r\nTransfer-Encoding: chunked\r\n\r\nnonsense")
     assert client.read_answer()[0] == 200
     assert refusal(client) == (400, "malformed_request")
 
 
-def test_more_connections_than_are_taken(serve, dial, toy):
-    server = serve(toy(), limit_connections=2)
+def test_more_connections_than_are_taken(serve: Serve, dial: Dial) -> None:
+    server = serve(Toy(), limit_connections=2)
     clients = [dial(server) for _ in range(3)]
     for client in clients[:2]:
         client.get()
@@ -589,9 +614,11 @@ def test_more_connections_than_are_taken(serve, dial, toy):
     assert refusal(clients[2]) == (503, "too_many_connections")
 
 
-def test_a_client_that_leaves_while_it_sends_its_body(serve, dial, toy, caplog):
+def test_a_client_that_leaves_while_it_sends_its_body(
+    serve: Serve, dial: Dial, caplog: pytest.LogCaptureFixture
+) -> None:
     lines: Queue[RequestLine] = Queue()
-    app = toy()
+    app = Toy()
     server = serve(app, log=lines.put)
     for _ in range(50):
         client = dial(server)
@@ -612,13 +639,13 @@ def test_a_client_that_leaves_while_it_sends_its_body(serve, dial, toy, caplog):
     assert not caplog.records
 
 
-def test_a_request_that_was_put_off_when_the_server_stops_has_its_line(serve, dial, toy):
-    def put_off(environ):
+def test_a_request_that_was_put_off_when_the_server_stops_has_its_line(serve: Serve, dial: Dial) -> None:
+    def put_off(environ: Environ) -> tuple[str, bytes]:
         environ["sandbox.again"] = Again(after=PATIENCE)
         return "204 No Content", b""
 
     lines: Queue[RequestLine] = Queue()
-    app = toy(put_off)
+    app = Toy(put_off)
     server = serve(app, log=lines.put)
     client = dial(server)
     client.get(b"/put-off")
@@ -629,8 +656,8 @@ def test_a_request_that_was_put_off_when_the_server_stops_has_its_line(serve, di
     assert (line.status, line.target, line.note) == (0, "/put-off", "stopped")
 
 
-def test_stopping_does_not_wait_for_half_a_request(serve, dial, toy):
-    server = serve(toy())
+def test_stopping_does_not_wait_for_half_a_request(serve: Serve, dial: Dial) -> None:
+    server = serve(Toy())
     half_head, half_body, other = dial(server), dial(server), dial(server)
     half_head.send(b"GET / HTTP/1.1\r\nHo")
     half_body.send(b"POST / HTTP/1.1\r\nHost: toy\r\nExpect: 100-continue\r\nContent-Length: 9\r\n\r\n")
@@ -672,16 +699,21 @@ class Program:
         code = textwrap.dedent(PROGRAM)
         pipe = subprocess.PIPE
         self.process = subprocess.Popen([sys.executable, "-c", code], stdout=pipe, stderr=pipe, text=True)
-        self.port = int(self.process.stdout.readline())
+        self.port = int(self.line())
 
-    def ask(self, client, delay: float) -> None:
+    def line(self) -> str:
+        """The next line that it prints."""
+        assert self.process.stdout
+        return self.process.stdout.readline()
+
+    def ask(self, client: Client, delay: float) -> None:
         """Send a request, and wait until the application has been called."""
         client.get(f"/?{delay}".encode())
-        assert self.process.stdout.readline() == "asked\n"
+        assert self.line() == "asked\n"
 
 
 @pytest.fixture
-def program():
+def program() -> Iterator[Program]:
     program = Program()
     with program.process:
         yield program
@@ -689,7 +721,7 @@ def program():
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_lets_what_is_in_flight_finish(program, dial, number):
+def test_a_signal_lets_what_is_in_flight_finish(program: Program, dial: Dial, number: int) -> None:
     idle, client = dial(program), dial(program)
     program.ask(client, delay=0.3)
     program.process.send_signal(number)
@@ -700,7 +732,7 @@ def test_a_signal_lets_what_is_in_flight_finish(program, dial, number):
     assert (program.process.returncode, out, err) == (0, "stopped in good order\n", "")
 
 
-def test_a_signal_waits_for_no_answer_that_would_come_too_late(program, dial):
+def test_a_signal_waits_for_no_answer_that_would_come_too_late(program: Program, dial: Dial) -> None:
     client = dial(program)
     program.ask(client, delay=60)
     began = stopwatch()
@@ -711,7 +743,7 @@ def test_a_signal_waits_for_no_answer_that_would_come_too_late(program, dial):
     assert (program.process.returncode, out, err) == (0, "stopped in good order\n", "")
 
 
-def test_a_second_signal_waits_for_nothing(program, dial):
+def test_a_second_signal_waits_for_nothing(program: Program, dial: Dial) -> None:
     idle, client = dial(program), dial(program)
     program.ask(client, delay=4)
     began = stopwatch()
@@ -724,8 +756,8 @@ def test_a_second_signal_waits_for_nothing(program, dial):
     assert client.read_all() == b""
 
 
-def test_run_on_another_thread_ends_with_stop(dial, toy):
-    server = Server(toy(), port=0)
+def test_run_on_another_thread_ends_with_stop(dial: Dial) -> None:
+    server = Server(Toy(), port=0)
     thread = threading.Thread(target=server.run)
     thread.start()
     client = dial(server)
@@ -736,12 +768,12 @@ def test_run_on_another_thread_ends_with_stop(dial, toy):
     assert not thread.is_alive()
 
 
-def test_run_leaves_the_signal_handlers_as_they_were(toy):
+def test_run_leaves_the_signal_handlers_as_they_were() -> None:
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
     lines: Queue[RequestLine] = Queue()
-    server = Server(toy(), port=0, log=lines.put)
+    server = Server(Toy(), port=0, log=lines.put)
 
-    def ask_and_stop():
+    def ask_and_stop() -> None:
         with socket.create_connection(("127.0.0.1", server.port)) as sock:
             sock.sendall(b"GET / HTTP/1.1\r\nHost: toy\r\n\r\n")
             lines.get(timeout=PATIENCE)

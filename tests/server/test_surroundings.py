@@ -64,7 +64,7 @@ def file() -> File:
     return File()
 
 
-def test_lines_are_written_in_their_order(file):
+def test_lines_are_written_in_their_order(file: File) -> None:
     """Whole, however little the file takes at once, and all of them before the log ends."""
     file.at_once = 3
     log = LogWriter(file)
@@ -74,7 +74,7 @@ def test_lines_are_written_in_their_order(file):
     assert file.lines == [f"line {number} …" for number in range(500)]
 
 
-def test_a_file_that_does_not_take_anything_holds_up_nobody(file):
+def test_a_file_that_does_not_take_anything_holds_up_nobody(file: File) -> None:
     """What there is no room for is counted, and the count stands where the lines would have stood."""
     file.free.clear()
     log = LogWriter(file, most=10)
@@ -95,7 +95,7 @@ def test_a_file_that_does_not_take_anything_holds_up_nobody(file):
     ]
 
 
-def test_lines_that_a_file_refuses_are_told_of_when_it_takes_some_again(file):
+def test_lines_that_a_file_refuses_are_told_of_when_it_takes_some_again(file: File) -> None:
     """Before the next line."""
     log = LogWriter(file)
     file.error = OSError(28, "No space left on device")
@@ -166,7 +166,7 @@ def served() -> Iterator[Callable[..., Served]]:
 
 
 @posix_only
-def test_a_log_that_nobody_reads_stops_no_server(served):
+def test_a_log_that_nobody_reads_stops_no_server(served: Any) -> None:
     """Several times the requests that fill a pipe are answered, and SIGTERM ends it as ever."""
     server = served(stderr=subprocess.PIPE)
     server.ask(4000)
@@ -174,7 +174,7 @@ def test_a_log_that_nobody_reads_stops_no_server(served):
 
 
 @posix_only
-def test_a_log_that_is_read_late_tells_how_much_it_lost(served):
+def test_a_log_that_is_read_late_tells_how_much_it_lost(served: Any) -> None:
     """Each request has its line, or is counted among those that have none."""
     server = served(stderr=subprocess.PIPE)
     server.ask(4000)
@@ -191,7 +191,7 @@ def test_a_log_that_is_read_late_tells_how_much_it_lost(served):
 
 
 @posix_only
-def test_a_log_that_cannot_be_written_stops_no_server(served):
+def test_a_log_that_cannot_be_written_stops_no_server(served: Any) -> None:
     """Standard error may be full, or closed: then there is no log."""
     for shell in ("{command} 2>/dev/full", "{command} 2>&-"):
         server = served(shell)
@@ -200,7 +200,7 @@ def test_a_log_that_cannot_be_written_stops_no_server(served):
 
 
 @posix_only
-def test_without_descriptors_newcomers_wait_and_the_log_says_so_once_a_second(served):
+def test_without_descriptors_newcomers_wait_and_the_log_says_so_once_a_second(served: Any) -> None:
     """Those who are connected are served on; as some leave, others come in."""
     server = served("ulimit -n 40; {command}", stderr=subprocess.PIPE)
     with ExitStack() as stack:
@@ -237,19 +237,19 @@ COMMANDS = (
 class TestOutputThatCannotBeWritten:
     """Every command ends in one line that says so and an exit status of its own, without a traceback."""
 
-    def test_full(self, command):
+    def test_full(self, command: Any) -> None:
         """As a disk can be."""
         done = run("{command} >/dev/full", *command)
         said = b"reseller-sandbox: standard output: No space left on device\n"
         assert (done.returncode, done.stderr) == (2, said)
 
-    def test_closed(self, command):
+    def test_closed(self, command: Any) -> None:
         """As ``>&-`` has it."""
         done = run("{command} >&-", *command)
         assert done.returncode == 2
         assert re.fullmatch(rb"reseller-sandbox: standard output is closed.*\n", done.stderr)
 
-    def test_everything_closed(self, command):
+    def test_everything_closed(self, command: Any) -> None:
         """Then the exit status is all there is."""
         assert run("{command} <&- >&- 2>&-", *command).returncode == 2
 
@@ -260,11 +260,13 @@ def run(shell: str, *arguments: str) -> subprocess.CompletedProcess[bytes]:
 
 
 @posix_only
-def test_a_reader_who_leaves_at_once_ends_the_server():
+def test_a_reader_who_leaves_at_once_ends_the_server() -> None:
     """Its address is told to nobody then."""
     done = subprocess.Popen(
         [*COMMAND, "serve", "--port", "0"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )
+    assert done.stdout
+    assert done.stderr
     done.stdout.close()
     assert done.wait(PATIENCE) == 2
     assert done.stderr.read() == b"reseller-sandbox: standard output: Broken pipe\n"

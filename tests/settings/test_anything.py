@@ -67,6 +67,7 @@ class TestAnything:
 def test_a_number_of_thousands_of_digits_is_refused() -> None:
     """Python itself does not write one."""
     for name in (one.name for one in SETTINGS):
+        value: Any
         for value in (10**5000, [10**5000], {"v3.ids": 10**5000}):
             with pytest.raises(BadSetting, match=name):
                 ServerSettings(**{name: value})

@@ -153,7 +153,8 @@ def test_python_asks_neither_the_environment_nor_a_file(
 def test_none_is_nothing_said() -> None:
     """For every setting: the default stays."""
     for one in settings_of(ServerSettings):
-        assert getattr(ServerSettings(**{one.name: None}), one.name) == one.default
+        told: dict[str, Any] = {one.name: None}
+        assert getattr(ServerSettings(**told), one.name) == one.default
 
 
 def test_a_fixture_with_mistakes_is_refused_alike(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -39,7 +40,7 @@ def test_the_readme_has_the_table_of_settings() -> None:
 
 
 @pytest.mark.parametrize("one", SETTINGS, ids=lambda one: one.name)
-def test_the_help_of_serve_has_each(one) -> None:
+def test_the_help_of_serve_has_each(one: Any) -> None:
     """With its line, its variable and its default."""
     printed = "".join(CliRunner().invoke(main, ["serve", "--help"], terminal_width=200).output.split())
     shown = "" if one.default in (None, (), False) else f";default:{one.default}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -111,4 +112,8 @@ class Requests:
         self.session.close()
 
 
-CALLERS = {"httpx": Httpx, "httpx, asynchronous": AsyncHttpx, "requests": Requests}
+CALLERS: dict[str, Callable[..., Any]] = {
+    "httpx": Httpx,
+    "httpx, asynchronous": AsyncHttpx,
+    "requests": Requests,
+}

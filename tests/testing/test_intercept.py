@@ -182,7 +182,7 @@ def test_what_somebody_else_has_put_in_place_stays(sandbox, monkeypatch):
     context.__exit__(None, None, None)
     assert httpx.HTTPTransport.handle_request is theirs
     monkeypatch.undo()
-    httpx.HTTPTransport.handle_request = ours.original
+    setattr(httpx.HTTPTransport, "handle_request", getattr(ours, "original"))  # noqa: B009, B010
     assert len(calls) == 1
 
 

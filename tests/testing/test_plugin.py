@@ -47,13 +47,13 @@ def run(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_the_fixtures_are_there_without_an_import(tmp_path):
+def test_the_fixtures_are_there_without_an_import(tmp_path: Path) -> None:
     """Each test begins with a fresh world, may have an address, other accounts and settings of its own."""
     finished = run(tmp_path)
     assert "4 passed" in finished.stdout, finished.stdout
 
 
-def test_one_run_that_fails_says_so(tmp_path):
+def test_one_run_that_fails_says_so(tmp_path: Path) -> None:
     """The suite above can fail: without the reset its second test would see the first one's money."""
     broken = SUITE.replace('"10000.00"', '"9989.01"')
     (tmp_path / "test_suite.py").write_text(broken)
@@ -63,7 +63,7 @@ def test_one_run_that_fails_says_so(tmp_path):
 
 
 @pytest.mark.parametrize("name", REPOSITORIES)
-def test_the_plugin_works_beside_a_sandbox_of_the_users_own(tmp_path, name):
+def test_the_plugin_works_beside_a_sandbox_of_the_users_own(tmp_path: Path, name: str) -> None:
     """As a module or a package, in the root or below ``src``, it stands in nobody's way."""
     lay_out(name, tmp_path)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import quote, quote_plus
 
@@ -10,6 +9,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON
+from tests.registry import Make
 from tests.v2.client import FORM, Client, connect, done, refusal
 from tests.v2.works import CARD, CUSTOMER, HOST, NAME, WORKS
 
@@ -313,7 +313,7 @@ def form_of(value: Any, key: str = "") -> list[str]:
 
 
 @pytest.mark.parametrize("operation", [op for op, ask in WORKS.items() if ask.body])
-def test_every_body_as_a_form(make: Callable[..., Sandbox], operation: str) -> None:
+def test_every_body_as_a_form(make: Make, operation: str) -> None:
     """What works as JSON works as a form, and comes to the same."""
     ask = WORKS[operation]
     as_json, as_form = (make(assume={"v2.request_format": "json_or_form"}) for _ in range(2))
@@ -335,7 +335,7 @@ def test_every_body_as_a_form(make: Callable[..., Sandbox], operation: str) -> N
         "ns[5]=ns2.home.net&ns[2]=ns1.home.net",
     ],
 )
-def test_arrays_in_forms(make: Callable[..., Sandbox], form: str) -> None:
+def test_arrays_in_forms(make: Make, form: str) -> None:
     """Counted, uncounted, encoded, out of order."""
     client = connect(make(profile="observed"))
     client.own = [FORM]
@@ -356,7 +356,7 @@ def test_arrays_in_forms(make: Callable[..., Sandbox], form: str) -> None:
         (b"&".join(b"a%d=1" % n for n in range(1200)), "more than 1000 fields"),
     ],
 )
-def test_what_is_no_form(make: Callable[..., Sandbox], form: bytes, problem: str) -> None:
+def test_what_is_no_form(make: Make, form: bytes, problem: str) -> None:
     """It is refused as a body that is not JSON would be."""
     client = connect(make(profile="observed"))
     client.own = [FORM]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,11 +13,9 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import Assumptions, catalogue, profile
 from reseller_sandbox.core.model import Purpose, Stage
 from tests.clients import Answer
-from tests.registry import arrange, arrange_balance, arrange_zone, balance, write
+from tests.registry import Make, arrange, arrange_balance, arrange_zone, balance, write
 from tests.v2.client import FORM, REGISTRY, Client, connect, done, refusal
 from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
-
-Make = Callable[..., Sandbox]
 
 STATUS = "The status of the order does not allow to perform the operation"
 
@@ -420,6 +418,7 @@ def test_the_new_end_of_a_renewal(with_: With) -> None:
     """Whether date_end has to be what the period makes of the present end."""
     name, asked = "v2.renew.date_end", WORKS["v2.domain.renew"]
     days = ("2027-11-20", "2028-11-21", "2026-11-21", "1999-01-01", "2027-02-30")
+    wrong: Any
     for wrong in (*days, "soon", 5, [], {}):
         refused = rests(asked.with_(date_end=wrong).send(with_("checked")), name, "checked")
         assert refusal(refused)[:2] == (400, "Not the correct current_expiry_date")

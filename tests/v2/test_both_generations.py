@@ -180,7 +180,7 @@ class BothGenerations(RuleBasedStateMachine):
         """Add a year."""
         account = self._acting(side, name)
         if by_v3:
-            body = {"domain": {"domainName": name}}
+            body: dict[str, Any] = {"domain": {"domainName": name}}
             self._done(self.v3[account].post("/v3/domains/renewDomain", body))
         else:
             shown = self.v2[account].get(f"/domain/{name}").json.get("date_end", "2026-01-01")

@@ -103,7 +103,10 @@ def test_the_path_comes_before_the_body(main: Client) -> None:
 
 def test_active_orders_are_counted(sandbox: Sandbox, main: Client) -> None:
     """Registered, asked for from elsewhere, released."""
-    count = lambda: done(main.get("/customer/8"))["data"]["count_active_orders"]  # noqa: E731
+
+    def count() -> Any:
+        return done(main.get("/customer/8"))["data"]["count_active_orders"]
+
     assert count() == 0
     assert done(main.post("/domain/new.com", {**NAME, "customer_id": 8}))
     assert done(WORKS["v2.transfer.request"].send(main))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +10,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.lifecycle import MOVES, Action
 from reseller_sandbox.core.model import Flag, Stage
-from tests.registry import arrange, ask_for, order_of, write
+from tests.registry import Make, arrange, ask_for, order_of, write
 from tests.v2 import works
 from tests.v2.client import Client, connect, done, refusal
 from tests.v2.works import Ask
@@ -184,6 +183,7 @@ def test_updates_are_allowed_again_before_they_are_made(
         assert refusal(answer) == (400, "Not the correct client_update_prohibited", "locked")
         assert f"forbids {action};" in answer.headers["x-sandbox-refusal"]
         entry = sandbox.world.journal.get(answer.headers["x-sandbox-request"])
+        assert entry.refused
         assert entry.refused.facts["action"] == action
     assert sandbox.world.state is before
     assert done(main.put(ONE, {"client_update_prohibited": 0}))
@@ -199,9 +199,7 @@ SWITCHES = {
 
 @pytest.mark.parametrize("covers", ["updates", "registrant_only"])
 @pytest.mark.parametrize("flag", CLIENT_FLAGS)
-def test_the_update_lock_leaves_every_switch_in_both_interfaces(
-    make: Callable[..., Sandbox], flag: Flag, covers: str
-) -> None:
+def test_the_update_lock_leaves_every_switch_in_both_interfaces(make: Make, flag: Flag, covers: str) -> None:
     """One assumption for both: what v3 lets pass v2.0 lets pass, alone or with unlocking."""
     sandbox = make(assume={"v3.update_lock.covers": covers})
     main, v3 = connect(sandbox), sandbox.client()
@@ -218,9 +216,7 @@ def test_the_update_lock_leaves_every_switch_in_both_interfaces(
 
 
 @pytest.mark.parametrize("own", [frozenset(), frozenset({Flag.HOLD})])
-def test_a_hold_of_the_registry_is_not_ended_by_its_holder(
-    make: Callable[..., Sandbox], own: frozenset[Flag]
-) -> None:
+def test_a_hold_of_the_registry_is_not_ended_by_its_holder(make: Make, own: frozenset[Flag]) -> None:
     """Both interfaces say so, or, where that is assumed, end the holder's own hold alone."""
     sandbox = make()
     main, v3 = connect(sandbox), sandbox.client()
@@ -241,9 +237,7 @@ def test_a_hold_of_the_registry_is_not_ended_by_its_holder(
 
 
 @pytest.mark.parametrize("own", [frozenset(), frozenset({Flag.HOLD})])
-def test_a_hold_of_the_registry_may_outlast_ones_own(
-    make: Callable[..., Sandbox], own: frozenset[Flag]
-) -> None:
+def test_a_hold_of_the_registry_may_outlast_ones_own(make: Make, own: frozenset[Flag]) -> None:
     """Where ``locks.registry_hold`` is accepted, in both interfaces, and the answer names it."""
     sandbox = make(assume={"locks.registry_hold": "accepted"})
     main, v3 = connect(sandbox), sandbox.client()

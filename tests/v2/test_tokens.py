@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,9 +9,9 @@ from click.testing import CliRunner
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.cli import main as cli
+from tests.registry import Make
 from tests.v2.client import Client, connect, done, refusal
 
-Make = Callable[..., Sandbox]
 CHECK = "/domain/new.com/check"
 
 

@@ -15,10 +15,9 @@ from reseller_sandbox import BadSetting, Sandbox
 from reseller_sandbox.core.assumptions import Assumptions, catalogue
 from reseller_sandbox.core.model import Flag, Stage
 from tests.clients import Answer, Api, InProcess, person
-from tests.registry import arrange, arrange_zone, balance, connect, order_of
+from tests.registry import Make, arrange, arrange_zone, balance, connect, order_of
 from tests.shapes import CONTACTS, envelope, fits
 
-Make = Callable[..., Sandbox]
 Check = Callable[[Sandbox, Api, Any], Answer]
 
 GET = "/v3/domains/getDomain/"
@@ -119,7 +118,7 @@ def contacts_fields(sandbox: Sandbox, api: Api, value: str) -> Answer:
     for number, field in enumerate(WIRE):
         for lacking in ({**whole, field: ""}, {key: whole[key] for key in whole if key != field}):
             before = sandbox.world.state
-            contacts = {"contacts": {"reg-contact": whole, "billing-contact": lacking}}
+            contacts: dict[str, Any] = {"contacts": {"reg-contact": whole, "billing-contact": lacking}}
             answers = [
                 create(api, f"new{number}.com", **contacts),
                 api.post("/v3/domains/setContacts/active.com", contacts),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
@@ -12,7 +11,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.fixture import FixtureError, loads
 from tests.clients import Api, InProcess
-from tests.registry import REGISTRY, connect, order_of, write
+from tests.registry import REGISTRY, Make, connect, order_of, write
 from tests.v2.client import Client, refusal
 from tests.v2.client import connect as connect_v2
 
@@ -286,7 +285,7 @@ def test_a_licence_is_asked_for_and_kept(sandbox: Sandbox, api: Api) -> None:
     assert order_of(sandbox, "new.com").license == ""
 
 
-def test_a_server_that_is_there_needs_no_glue_to_stay(make: Callable[..., Sandbox]) -> None:
+def test_a_server_that_is_there_needs_no_glue_to_stay(make: Make) -> None:
     """Where one's own need glue: in neither interface does an old one stand in the way of a new one."""
     sandbox = make(assume={"v3.nameservers.own_glue": "required"})
     write(sandbox, replace(order_of(sandbox, "active.com"), nameservers=("ns1.free.com", "ns2.free.com")))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +9,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, person
-from tests.registry import connect, order_of, write
+from tests.registry import Make, connect, order_of, write
 
 D = "/v3/domains"
 SET = f"{D}/setContacts/active.com"
@@ -117,7 +116,7 @@ def test_a_contact_that_lacks_a_field_is_refused(api: Api, sandbox: Sandbox, fie
     assert sandbox.world.state is before
 
 
-def test_a_contact_may_be_given_in_part_where_no_field_is_needed(make: Callable[..., Sandbox]) -> None:
+def test_a_contact_may_be_given_in_part_where_no_field_is_needed(make: Make) -> None:
     """What it leaves out stays, so that a typo changes nothing; a new order begins with empty fields."""
     sandbox = make(assume={"v3.contacts.fields": "none"})
     api = connect(sandbox)

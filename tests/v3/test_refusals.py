@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
-from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import INTERNAL_ERROR
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.errors import status_of
+from tests.registry import Make
 from tests.v3.ladders import ASSUME, LADDERS, STATUS, Climb
 
 ROWS = {row.id: row for row in V3.endpoints}
@@ -19,9 +17,7 @@ COMMON = [rule.code for rule in errors.COMMON]
 
 @pytest.mark.parametrize("http_status", ["semantic", "always_200"])
 @pytest.mark.parametrize("operation", ROWS)
-def test_the_checks_are_made_in_the_declared_order(
-    make: Callable[..., Sandbox], operation: str, http_status: str
-) -> None:
+def test_the_checks_are_made_in_the_declared_order(make: Make, operation: str, http_status: str) -> None:
     """One thing is mended at a time and the next refusal of the row shows; at the end there is none."""
     row = ROWS[operation]
     sandbox = make(assume=ASSUME | {"v3.errors.http_status": http_status})

@@ -14,9 +14,7 @@ from click.testing import CliRunner
 from reseller_sandbox import Sandbox
 from reseller_sandbox.cli import main
 from tests.clients import JSON, Answer, Headers, InProcess, Socket, signature
-from tests.registry import BASE
-
-Make = Callable[..., Sandbox]
+from tests.registry import BASE, Make
 
 KEY, SECRET = "main-key", "main-secret"
 PLAIN = "/v3/balance"

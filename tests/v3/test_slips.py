@@ -17,9 +17,7 @@ from reseller_sandbox.v3 import mistakes
 from reseller_sandbox.v3.signing import Signer, sign
 from reseller_sandbox.worlds import strangers
 from tests.clients import Answer, Headers, InProcess, signature
-from tests.registry import BASE, write
-
-Make = Callable[..., Sandbox]
+from tests.registry import BASE, Make, write
 
 KEY, SECRET, TOKEN = "main-key", "main-secret", "main-token"
 CHECK = "/v3/domains/checkAvailability"

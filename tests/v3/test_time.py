@@ -8,10 +8,10 @@ from datetime import timedelta
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.model import Flag, Stage
+from reseller_sandbox.core.model import Flag, Prices, Stage
 from reseller_sandbox.powers.records import Fired
 from tests.clients import Api
-from tests.registry import arrange, arrange_zone, ask_for, balance, connect, order_of
+from tests.registry import Make, arrange, arrange_zone, ask_for, balance, connect, order_of
 from tests.soundness import assert_sound
 
 NAME = "second.com"  # expires on 2026-08-13 at noon; auto-renewal is off
@@ -82,7 +82,7 @@ def test_autorenewal_renews_for_a_year(sandbox: Sandbox, api: Api) -> None:
     assert api.get(f"/v3/domains/getDomain/{NAME}").json["domain"]["expireDate"] == "2027-08-13 12:00:00"
 
 
-def _dearer(sandbox: Sandbox):  # type: ignore[no-untyped-def]
+def _dearer(sandbox: Sandbox) -> Prices:
     from dataclasses import replace
     from decimal import Decimal
 
@@ -189,7 +189,7 @@ def test_a_promotion_ends_at_its_instant(
     assert api.post("/v3/domains/renewDomain/a.net").json["totalPaid"] == renewal
 
 
-def test_orders_may_take_time(make) -> None:  # type: ignore[no-untyped-def]
+def test_orders_may_take_time(make: Make) -> None:
     """With v2.order_processing in seconds a new order is pending, twice that long."""
     sandbox = make(assume={"v2.order_processing": "60"})
     api = connect(sandbox)
@@ -202,7 +202,7 @@ def test_orders_may_take_time(make) -> None:  # type: ignore[no-untyped-def]
 
 
 @pytest.mark.parametrize("leap", [1, 8, 100])
-def test_one_leap_is_many_small_ones(make, leap: int) -> None:  # type: ignore[no-untyped-def]
+def test_one_leap_is_many_small_ones(make: Make, leap: int) -> None:
     """800 days at once, or in steps: the same registry to the last entry, and the same events."""
     whole, stepped = make(), make()
     at_once = whole.clock.advance("800d").fired

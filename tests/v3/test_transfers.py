@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
@@ -12,10 +11,8 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import days, wire
 from reseller_sandbox.core.model import Flag, Purpose, Stage, TransferStatus
 from tests.clients import Answer, Api, person
-from tests.registry import arrange, arrange_balance, arrange_zone, balance, connect, order_of
+from tests.registry import Make, arrange, arrange_balance, arrange_zone, balance, connect, order_of
 from tests.soundness import assert_sound
-
-Make = Callable[..., Sandbox]
 
 D = "/v3/domains"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -18,7 +17,7 @@ from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.nearest import Rows
 from tests.benchmarks import unmatched
 from tests.clients import Answer, Api
-from tests.registry import connect, order_of
+from tests.registry import Make, connect, order_of
 
 ERROR = {"error", "message"}
 
@@ -223,7 +222,7 @@ def test_an_undeclared_refusal_is_a_failure(
 
 
 def test_failures_are_200_where_everything_is(
-    make: Callable[..., Sandbox], monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    make: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Under v3.errors.http_status = always_200."""
     api = connect(make(assume={"v3.errors.http_status": "always_200"}))

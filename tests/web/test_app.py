@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from flask import url_for
 
@@ -15,7 +17,7 @@ def fresh() -> Sandbox:
     return Sandbox(REGISTRY)
 
 
-def test_routes_can_be_added(fresh: Sandbox):
+def test_routes_can_be_added(fresh: Sandbox) -> None:
     """A user's own route answers beside those of the sandbox, and in that sandbox alone."""
 
     @fresh.app.get("/mine/<int:number>")
@@ -26,11 +28,11 @@ def test_routes_can_be_added(fresh: Sandbox):
     assert Sandbox(REGISTRY).client().get("/mine/3").status_code == 404
 
 
-def test_urls_can_be_built(fresh: Sandbox):
+def test_urls_can_be_built(fresh: Sandbox) -> None:
     """Every route builds the URL that it is found under, and what else is told becomes its query."""
     with fresh.app.test_request_context():
         for rule in fresh.app.url_map.iter_rules():
-            told = {name: "V2.0" if name == "version" else "7" for name in rule.arguments}
+            told: dict[str, Any] = {name: "V2.0" if name == "version" else "7" for name in rule.arguments}
             url = url_for(rule.endpoint, **told, also="x y")
             assert url.endswith("?also=x+y")
             adapter = fresh.app.url_map.bind("localhost")

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 from urllib.parse import urlencode
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, InProcess, Socket, Transport, encoded
-from tests.documented import Document
-from tests.registry import BASE, REGISTRY
-
-
-@cache
-def document() -> Document:
-    """The document of the control interface, as a sandbox serves it; every answer is held against it."""
-    return Document(Sandbox(REGISTRY).client().get("/_sandbox/openapi/control.json").get_json())
+from tests.documented import document
+from tests.registry import BASE
 
 
 class Control:
@@ -31,7 +24,7 @@ class Control:
         """The answer to a call."""
         target = f"{self.prefix}/_sandbox/{path}"
         answer = self.transport(method, target, [JSON], encoded(body))
-        document().check(method, target, answer)
+        document("control").check(method, target, answer)
         return answer
 
     def get(self, path: str, /, **query: object) -> Any:

@@ -8,6 +8,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
+from tests.documented import document
 from tests.worlds.control import Control, register, renew
 
 
@@ -108,9 +109,9 @@ def test_a_point_that_is_none(steer: Control, query: str, error: str) -> None:
     assert steer.refused("GET", f"history/diff?{query}")[1] == error
 
 
-def test_the_document_names_what_the_server_takes(sandbox: Sandbox) -> None:
+def test_the_document_names_what_the_server_takes() -> None:
     """What a point is asked for by is documented under the name that is sent."""
-    content = sandbox.client().get("/_sandbox/openapi/control.json").get_json()
+    content = document("control").content
     told = {one["name"] for one in content["paths"]["/_sandbox/history/diff"]["get"]["parameters"]}
     assert {"from", "to"} <= told
     assert not told & {"earlier", "later"}

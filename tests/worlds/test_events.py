@@ -12,7 +12,7 @@ from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.powers.events import Logged
 from tests.clients import Api, Socket
 from tests.outside.player import Player
-from tests.registry import connect, order_of
+from tests.registry import Make, connect, order_of
 
 
 def events(sandbox: Sandbox, **wanted: Any) -> tuple[Logged, ...]:
@@ -29,7 +29,7 @@ def told(sandbox: Sandbox, **wanted: Any) -> list[tuple[int, str, str, int | Non
 
 
 @pytest.fixture
-def fresh(make: Callable[..., Sandbox]) -> Sandbox:
+def fresh(make: Make) -> Sandbox:
     """A sandbox that nobody has touched."""
     return make()
 
@@ -130,7 +130,7 @@ def test_every_row_of_control_that_acts_is_among_them(fresh: Sandbox) -> None:
     acting = {
         rule.endpoint.partition("#")[0].removeprefix("control.")
         for rule in rules
-        if "GET" not in rule.methods
+        if "GET" not in (rule.methods or ())
     }
     others = {"journal.verify", "worlds.fork", "worlds.remove", "history.reset"}
     known = {name for name, _ in CALLS}
@@ -194,7 +194,7 @@ def test_a_fork_begins_a_line_of_its_own(fresh: Sandbox) -> None:
     assert [name for _, kind, name, _ in told(fresh) if kind == "control"] == ["clock.advance"]
 
 
-def test_it_is_bounded(make: Callable[..., Sandbox]) -> None:
+def test_it_is_bounded(make: Make) -> None:
     """The oldest are dropped and counted; numbers go on."""
     sandbox = make(max_events=5)
     fired = sandbox.clock.advance("P800D").fired

@@ -54,7 +54,7 @@ def holding_orders() -> Sandbox:
     return sandbox
 
 
-def ask(port: int, method: str, path: str, body: bytes | None = None, world: str = "default") -> dict:
+def ask(port: int, method: str, path: str, body: bytes | None = None, world: str = "default") -> Any:
     """A request to control on a connection of its own."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     connection.request(method, f"/_worlds/{world}/_sandbox/{path}", body)
@@ -65,7 +65,7 @@ def ask(port: int, method: str, path: str, body: bytes | None = None, world: str
     return told
 
 
-def answered_meanwhile(port: int, method: str, path: str, body: bytes | None = None) -> tuple[int, dict]:
+def answered_meanwhile(port: int, method: str, path: str, body: bytes | None = None) -> tuple[int, Any]:
     """How many quick requests are answered while a long one is under way, and the long one's answer."""
     answered = []
     told = meanwhile(

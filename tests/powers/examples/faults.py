@@ -35,7 +35,10 @@ RULES: tuple[dict[str, Any], ...] = (
 
 #: What is refused of each parameter: an empty object, but where that is something.
 WRONG: dict[str, Any] = {"body": None, "value": None, "match": {"operation": ""}, "when": {"times": 0}}
-ALONE = {"body": {"kind": "latency", "body": "x"}, "value": {"kind": "latency", "value": 7}}
+ALONE: dict[str, dict[str, Any]] = {
+    "body": {"kind": "latency", "body": "x"},
+    "value": {"kind": "latency", "value": 7},
+}
 
 SLOW = ("faults.add", {"kind": "latency", "name": "slow", "seconds": 0.001})
 

@@ -38,7 +38,7 @@ WRONG = {"zone": "", "account": "", "auth_code": ""}
 OUTGOING = (("outside.request_transfer", {"domain": "second.com"}),)
 
 #: Which requests a plan can wait for: whatever a match can say of one, but when it came.
-AWAITED = (
+AWAITED: tuple[dict[str, Any], ...] = (
     {"account": "main", "operation": ["v3.getDomain", "v2.domain.*"], "outcome": ["ok", "refused", "fault"]},
     {"method": "post", "path": "/v3/*", "body": {"domainNames[*]": "*.com"}, "changed": False},
     {"headers": {"x-run": "7", "x-other": None}, "query": {"page": "1"}, "outcome": "4xx"},
