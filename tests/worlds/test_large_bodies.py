@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reseller_sandbox import Sandbox, fixture
-from reseller_sandbox.fixture.problems import MOST
+from reseller_sandbox import Sandbox
 from tests.clients import JSON, Socket
 from tests.registry import REGISTRY
 from tests.worlds.control import control, inside
@@ -34,24 +33,6 @@ def test_a_world_larger_than_a_clients_body_goes_out_and_comes_in_again() -> Non
         socket = Socket(server.url)
         assert socket("POST", "/v3/domains/createDomain", [JSON], b" " * 3000).error == "body_too_large"
         socket.close()
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "zones: {}\n" + "".join(f"key{number}: 1\n" for number in range(20_000)),
-        "accounts:\n" + "".join(f"  a{number}: {{nmae: x}}\n" for number in range(5_000)),
-        "zones:\n" + "  com: {}\n" * 5_000,
-    ],
-    ids=["unknown keys", "bad records", "the same key again"],
-)
-def test_a_thousand_problems_are_enough(text: str) -> None:
-    """Those are told, each in its place, and that there are more."""
-    with pytest.raises(fixture.FixtureError) as error:
-        fixture.loads(text)
-    assert error.value.more
-    assert len(error.value.problems) == MOST
-    assert str(error.value).endswith(f"there are more problems than these {MOST}")
 
 
 def test_documents_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from reseller_sandbox.core.texts import require_whole_letters
+
 #: The longest glob there is.
 LONGEST = 1000
 
@@ -15,7 +17,8 @@ LONGEST = 1000
 class Glob:
     """A pattern of a whole text: ``*`` stands for any letters or none, ``?`` for one letter.
 
-    Raises ValueError, whose message begins with a verb, for an empty pattern and one that is too long.
+    Raises ValueError, whose message begins with a verb, for a pattern that is empty, too long, or holds
+    half a character.
     """
 
     __slots__ = ("_any", "_end", "_letters", "_stars", "text")
@@ -23,6 +26,7 @@ class Glob:
     def __init__(self, text: str) -> None:
         if not 0 < len(text) <= LONGEST:
             raise ValueError(f"must have 1 to {LONGEST} characters")
+        require_whole_letters(text)
         self.text = text
         stars, anything, place = 0, 0, 1
         letters: dict[str, int] = {}

@@ -10,11 +10,11 @@ from reseller_sandbox.core.clock import parse_instant, wire
 from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.names import BadName, normalise, to_unicode
 from reseller_sandbox.core.paths import Path
-from reseller_sandbox.core.values import Kind, several
+from reseller_sandbox.core.texts import require_whole_letters
+from reseller_sandbox.core.values import ANYTHING, Kind, several
 
-#: The most items of an object, and how deep a body is looked into.
+#: The most items of an object.
 _KEYS = 50
-_DEEPEST = 50
 
 _GLOBS = 100
 _LONGEST_WORD = 100
@@ -44,6 +44,7 @@ def name_spelt(glob: str) -> str:
 def _outcome(given: Any) -> str:
     """Read the word; whether there is such an error is for ``unknown_words`` to see."""
     if isinstance(given, str) and 0 < len(given) <= _LONGEST_WORD:
+        require_whole_letters(given)
         return given
     raise ValueError(f"must be {_OUTCOMES}")
 
@@ -69,6 +70,8 @@ def _by_name(given: Any) -> tuple[tuple[str, Glob | None], ...]:
         and 0 < len(given) <= _KEYS
         and all(isinstance(name, str) and isinstance(value, str | None) for name, value in given.items())
     ):
+        for name in given:
+            require_whole_letters(name)
         return tuple((name, None if value is None else Glob(value)) for name, value in given.items())
     raise ValueError(f"must be {_BY_NAME}")
 
@@ -82,7 +85,7 @@ def _by_path(given: Any) -> tuple[tuple[Path, Any], ...]:
         and 0 < len(given) <= _KEYS
         and all(isinstance(text, str) for text in given)
     ):
-        return tuple((Path.parse(text), _globbed(value)) for text, value in given.items())
+        return tuple((Path.parse(text), _globbed(ANYTHING.read(value))) for text, value in given.items())
     raise ValueError(f"must be {_BY_PATH}")
 
 
@@ -95,13 +98,11 @@ def plain(wanted: Any) -> Any:
     return [plain(one) for one in wanted] if isinstance(wanted, list | tuple) else wanted
 
 
-def _globbed(value: Any, depth: int = 0) -> Any:
-    if depth > _DEEPEST:
-        raise ValueError(f"goes deeper than {_DEEPEST} levels")
+def _globbed(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _globbed(one, depth + 1) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_globbed(one, depth + 1) for one in value]
+        return {key: _globbed(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_globbed(one) for one in value]
     return Glob(value) if isinstance(value, str) and {"*", "?"} & set(value) else value
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from reseller_sandbox.core.texts import require_whole_letters
 from reseller_sandbox.core.values import Kind
 
 _STEP = re.compile(r"\[(\d{1,6}|\*)\]|(?:^|\.)([^.\[\]]+)")
@@ -29,6 +30,7 @@ class Path:
     @classmethod
     def parse(cls, text: str) -> Path:
         """The path that ``text`` writes; raises ValueError."""
+        require_whole_letters(text)
         steps: list[str | int] = []
         at = 0 if 0 < len(text) <= LONGEST else len(text)
         while at < len(text):

@@ -19,3 +19,11 @@ def flaw(text: str) -> str | None:
     if len(text) > LONGEST:
         return f"is longer than {LONGEST} characters"
     return "holds a control character" if has_control(text) else None
+
+
+def require_whole_letters(text: str) -> None:
+    """Raise ValueError where ``text`` holds half a character, which UTF-8 cannot write."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("holds half a character") from None

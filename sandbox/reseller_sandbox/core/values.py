@@ -27,12 +27,15 @@ from reseller_sandbox.core.clock import (
     wire,
 )
 from reseller_sandbox.core.spelling import COMPARED, nearest
+from reseller_sandbox.core.texts import require_whole_letters
 
 _LONGEST = 255
 _LONGEST_WAIT = 10**11
 _MOST_PROBLEMS = 20
 _FEW = 12
 _UNBOUNDED = 10**15
+_DEEPEST = 50
+_MOST_DIGITS = 100
 
 #: The largest number that a limit takes; past it nothing is limited any more.
 MOST = 10**9
@@ -155,6 +158,27 @@ def mapping(given: Any) -> dict[str, Any]:
     raise ValueError("must be an object")
 
 
+def json_value(given: Any, depth: int = 0) -> Any:
+    """Return ``given`` as JSON has it, a number with a fraction as a ``Decimal``; raises ValueError."""
+    if depth > _DEEPEST:
+        raise ValueError(f"goes deeper than {_DEEPEST} levels")
+    if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
+        return {json_value(key): json_value(value, depth + 1) for key, value in given.items()}
+    if isinstance(given, list | tuple):
+        return [json_value(one, depth + 1) for one in given]
+    if isinstance(given, float):
+        given = Decimal(str(given))
+    if isinstance(given, Decimal) and not given.is_finite():
+        raise ValueError("has a number that is not finite")
+    if isinstance(given, int | Decimal) and abs(given) >= 10**_MOST_DIGITS:
+        raise ValueError(f"has a number of more than {_MOST_DIGITS} digits")
+    if isinstance(given, str):
+        require_whole_letters(given)
+    if given is None or isinstance(given, str | int | Decimal):
+        return given
+    raise ValueError(f"must be made of what JSON has, not of {type(given).__name__}")
+
+
 def choice(*words: str) -> Kind[str]:
     """Return the kind of one of ``words``."""
 
@@ -185,8 +209,9 @@ def number(low: float, high: float) -> Kind[float]:
     says = f"a number from {low:.15g} to {high:.15g}"
 
     def read(given: Any) -> float:
-        if isinstance(given, int | Decimal | float) and not isinstance(given, bool) and low <= given <= high:
-            return given if isinstance(given, int) else float(given)
+        told = float(given) if isinstance(given, Decimal) else given
+        if isinstance(told, int | float) and not isinstance(told, bool) and low <= told <= high:
+            return told
         raise ValueError(f"must be {says}")
 
     return Kind({"type": "number", "minimum": low, "maximum": high}, read, spoken=_number, says=says)
@@ -241,8 +266,7 @@ def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
             raise ValueError("must be text")
         if not 0 < len(given) <= most:
             raise ValueError("is empty" if not given else "is too long")
-        if any("\ud800" <= letter <= "\udfff" for letter in given):
-            raise ValueError("holds half a character")
+        require_whole_letters(given)
         return given
 
     return Kind({"type": "string"}, read, says=says)
@@ -308,7 +332,7 @@ AMOUNT = Kind(_NUMBER_OR_TEXT, money.read_price, money.write)
 CHANGE = Kind(_NUMBER_OR_TEXT, money.read, money.write)
 WHEN = Kind(_NUMBER_OR_TEXT, _when)
 MAPPING = Kind({"type": "object"}, mapping, spoken=None, says="an object")
-ANYTHING: Kind[Any] = Kind({}, _itself, spoken=None, says="any JSON value")
+ANYTHING: Kind[Any] = Kind({}, json_value, spoken=None, says="any JSON value")
 
 Text = Annotated[str, TEXT]
 Name = Annotated[str, Kind({"type": "string"}, _name, names.to_unicode)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -20,6 +20,8 @@ from reseller_sandbox.faults.presets import PRESETS, expanded
 from reseller_sandbox.faults.rule import MANY, Count, FaultRule, When
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+#: The paths beside the rules, which a rule of the same name would be hidden behind.
+RESERVED = ("kinds", "presets")
 _OWN = frozenset({"name", "match", "when", "kind", "paused", "matched", "struck", "spent"})
 
 #: What a rule may match on only once the request has been answered.
@@ -88,7 +90,9 @@ def given(rule: FaultRule) -> dict[str, Any]:
     return {
         "kind": rule.kind.name,
         "match": shown(rule.match),
-        "when": {"phase": rule.phase, **shown(rule.when)},
+        "when": shown(replace(rule.when, phase=None))
+        if rule.phase == rule.kind.phases[0]
+        else shown(rule.when),
         **({"paused": True} if rule.paused else {}),
         **shown(rule.kind),
     }
@@ -157,7 +161,7 @@ def _rule(
             _check_error(kind, match, _in(at, "error"), vocabulary, problems)
     if match is None or when is None or kind is None or kept is None:
         return None
-    rule = FaultRule(name, kind, match, when, kept.paused)
+    rule = FaultRule(name, kind, match, replace(when, phase=when.phase or kind.phases[0]), kept.paused)
     _check_phase(rule, at, problems)
     return Read(rule, Count(kept.matched, kept.struck))
 
@@ -221,6 +225,8 @@ def _name(given: Mapping[str, Any], at: str, named: dict[str, str], problems: Pr
     elif not isinstance(name, str) or not NAME.fullmatch(name):
         problems.add(_in(at, "name"), "must be up to 64 letters, digits, dots, hyphens and underscores")
         return ""
+    elif name in RESERVED:
+        problems.add(_in(at, "name"), f"cannot be {name}: the {name} to choose from stand under that name")
     elif name in named:
         problems.add(_in(at, "name"), f"is the name of {named[name]}")
     named.setdefault(name, at or "another")

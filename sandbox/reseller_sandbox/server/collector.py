@@ -68,7 +68,7 @@ class Beside:
     def __enter__(self) -> None:
         self._count += 1
         if self._count == 1:
-            self._changed.enter_context(_without_collections())
+            self._changed.enter_context(without_collections())
             self._changed.enter_context(_in_short_turns())
 
     def __exit__(self, *_: object) -> None:
@@ -78,7 +78,7 @@ class Beside:
 
 
 @contextmanager
-def _without_collections() -> Iterator[None]:
+def without_collections() -> Iterator[None]:
     """Collect nothing by itself; what has been made meanwhile passes for old when that is over."""
     if not gc.isenabled():
         yield

@@ -141,5 +141,5 @@ def told(error: FixtureError) -> str:
     line = "; ".join(str(error).splitlines()).rstrip(".")
     if len(line) <= _LONGEST:
         return line
-    count = f"more than {len(error.problems)}" if error.more else str(len(error.problems))
-    return f"{line[:_LONGEST]}… ({count} problems in all)"
+    more = f", and {error.more} more keys and entries left out" if error.more else ""
+    return f"{line[:_LONGEST]}… ({len(error.problems)} problems{more})"

@@ -49,12 +49,17 @@ def _headers(given: Any) -> dict[str, str]:
     return found
 
 
+def _facts(given: Any) -> dict[str, Any]:
+    return dict(ANYTHING.read(mapping(given)))
+
+
 def _media_type(given: Any) -> str:
     if not isinstance(given, str) or len(given) > _LONGEST or not _MEDIA_TYPE.fullmatch(given):
         raise ValueError("must be a media type such as text/html; charset=utf-8")
     return given
 
 
+FACTS = Kind(MAPPING.shape, _facts, spoken=None, says=MAPPING.says)
 HEADERS = Kind(MAPPING.shape, _headers, spoken=None, says="an object of names and values")
 MEDIA_TYPE = Kind({"type": "string"}, _media_type, says="a media type")
 
@@ -74,7 +79,7 @@ class Error(FaultKind):
         default=None,
     )
     facts: dict[str, Any] | None = parameter(
-        MAPPING, "What fills the blanks of the error's message.", default=None
+        FACTS, "What fills the blanks of the error's message.", default=None
     )
     status: int | None = parameter(
         whole(200, 599), "The HTTP status; the error's own, unless given.", default=None
