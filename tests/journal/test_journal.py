@@ -36,6 +36,7 @@ def test_an_entry_says_all_there_is_to_say(sandbox: Sandbox) -> None:
             "refused": None,
             "charged": "20.00",
             "duration_ms": float,
+            "held_up_seconds": 0.0,
             "request": {
                 "method": "POST",
                 "target": "/v3/domains/createDomain",

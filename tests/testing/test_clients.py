@@ -298,6 +298,33 @@ def test_a_request_whose_client_has_left_takes_effect(ask, sandbox, phase):
     assert sandbox.names.get("late-example.com").account == "main"
 
 
+@pytest.mark.parametrize(
+    ("rules", "seconds"),
+    [
+        ([], 0),
+        ([{"kind": "latency", "seconds": 30, "when": {"phase": "before"}}], 30),
+        ([{"kind": "latency", "seconds": 30, "when": {"phase": "after"}}], 30),
+        (
+            [{"kind": "latency", "seconds": 1, "when": {"phase": "before"}}, {"kind": "drip", "pause": 0.5}],
+            None,
+        ),
+        ([{"kind": "latency", "seconds": 2}, {"kind": "hang", "seconds": 20}], 22),
+        ([{"kind": "latency", "seconds": 2}, {"kind": "hang"}], 2),
+        ([{"kind": "latency", "seconds": 2}, {"kind": "reset", "when": {"phase": "after"}}], 2),
+        ([{"kind": "drip", "pause": 2, "size": 10}, {"kind": "truncate", "keep": 35}], 6),
+    ],
+)
+def test_the_journal_tells_for_how_long_an_answer_was_held_up(ask, sandbox, rules, seconds):
+    """Whether the client has waited for it or not."""
+    sandbox.faults.replace(rules)
+    ask("GET", "/v3/balance")
+    record = sandbox.journal.get("r1")
+    if seconds is None:
+        seconds = 1 + 0.5 * (len(sandbox.world.journal.entries[0].answer) - 1)
+    assert record.held_up_seconds == seconds
+    assert (f", held up {seconds:g} s)" in str(record)) == bool(seconds)
+
+
 @pytest.mark.parametrize("client", CALLERS)
 def test_a_client_without_a_timeout_is_told_that_it_would_wait_for_ever(sandbox, client):
     """It is no exception of the client's own, which its code might handle."""

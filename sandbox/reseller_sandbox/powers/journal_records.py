@@ -25,7 +25,8 @@ class RequestLine:
     ``number`` is its place among all that changed the world. ``carried_out`` is whether the operation was
     done, ``outcome`` what the client was told (``ok``, an error's name, or ``fault`` where no answer of the
     interface's own arrived), ``fault`` what struck, ``refused`` why it was refused, ``charged`` what the
-    account paid for it (below zero: what it got back).
+    account paid for it (below zero: what it got back). ``held_up_seconds`` is for how long faults held the
+    answer up, whether the client waited for it or not; an answer that never comes adds nothing.
     """
 
     id: str
@@ -42,12 +43,14 @@ class RequestLine:
     charged: Decimal
     number: int
     duration_ms: float
+    held_up_seconds: float
 
     def __str__(self) -> str:
         """The request in a few words."""
         about = f" {', '.join(self.domains)}" if self.domains else ""
         done = ", though carried out" if self.carried_out and self.outcome != OK else ""
-        struck = f" (fault {self.fault})" if self.fault else ""
+        late = f", held up {self.held_up_seconds:g} s" if self.held_up_seconds else ""
+        struck = f" (fault {self.fault}{late})" if self.fault else ""
         return (
             f"{self.id} {self.operation}{about} by {self.account or 'nobody'}: {self.outcome}{done}{struck}"
         )
@@ -188,6 +191,7 @@ def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
         "charged": sum((-charge.amount for charge in entry.charges), Decimal(0)),
         "number": entry.step,
         "duration_ms": round(entry.duration * 1000, 3),
+        "held_up_seconds": round(entry.held_up, 3),
     }
 
 

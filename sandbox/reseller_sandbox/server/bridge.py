@@ -177,7 +177,7 @@ class Bridge:
             await wire.carry(answer, delivery)
             return
         try:
-            with self._holding(delivery.lasts(len(answer.body))):
+            with self._holding(delivery.lasts(answer.body)):
                 await wire.carry(answer, delivery)
         except asyncio.CancelledError:
             await wire.drop()

@@ -101,12 +101,19 @@ class Delivery:
         if self.delay < 0:
             raise ValueError(f"{self} has a delay below zero")
 
-    def lasts(self, size: int) -> float:
-        """How many seconds it takes to answer with ``size`` bytes; without end where no answer ever comes."""
-        if self.cut is not None and not isinstance(self.cut, Truncate):
-            return math.inf
-        drops = (size - 1) // self.drip.size if self.drip and size else 0
-        return self.delay + (drops * self.drip.pause if self.drip else 0)
+    def holds_up(self, body: bytes) -> float:
+        """Return for how many seconds it keeps a client waiting that sees all of ``body`` that ever comes."""
+        pauses = (len(pieces(body, self)) - 1) * self.drip.pause if self.drip else 0.0
+        match self.cut:
+            case None | Truncate():
+                return self.delay + pauses
+            case Hang(seconds):
+                return self.delay + (seconds or 0.0)
+        return self.delay
+
+    def lasts(self, body: bytes) -> float:
+        """Return how many seconds answering with ``body`` takes; infinity where no answer ever comes."""
+        return self.holds_up(body) if self.cut is None or isinstance(self.cut, Truncate) else math.inf
 
 
 @dataclass(frozen=True, slots=True)

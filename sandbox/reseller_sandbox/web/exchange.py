@@ -28,7 +28,8 @@ class Exchange:
     ``began`` is what the stopwatch showed when it came, ``admitted`` whether a row took the request and its
     credentials let it in, ``carried_out`` whether the operation has been done. ``instead`` is what the client
     is told where faults keep the operation's own answer from arriving: an error's name, or ``fault``.
-    ``status`` is that of its answer: of the operation's own until faults have made another.
+    ``status`` is that of its answer: of the operation's own until faults have made another. ``held_up``
+    is for how many seconds they keep the client waiting.
     """
 
     interface: Interface
@@ -47,6 +48,7 @@ class Exchange:
     carried_out: bool = False
     instead: str = ""
     held: Strike | None = None
+    held_up: float = 0.0
     status: int = 0
     number: int = 0
 
@@ -194,6 +196,7 @@ class Exchange:
                 status=status,
                 answer=answer,
                 duration=stopwatch() - self.began,
+                held_up=self.held_up,
                 changes=tuple(self.changes),
                 refused=self.refused,
                 assumed=tuple(assumed),

@@ -21,7 +21,15 @@ from reseller_sandbox.core.assumptions import named
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INTERNAL_ERROR, UNKNOWN_WORLD, UNREAD, Refused
-from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_NOTE, ENV_SERVED, ENV_STREAM, ENV_TOO_LARGE, Again
+from reseller_sandbox.server.delivery import (
+    ENV_AGAIN,
+    ENV_DELIVERY,
+    ENV_NOTE,
+    ENV_SERVED,
+    ENV_STREAM,
+    ENV_TOO_LARGE,
+    Again,
+)
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.web import strikes
 from reseller_sandbox.web.endpoint import Endpoint
@@ -207,6 +215,8 @@ class Pipeline:
         if exchange.world is not None:
             assumed = named(exchange.world.assumptions, incoming.assumed)
             if exchange.cause:
+                if (delivery := incoming.environ.get(ENV_DELIVERY)) is not None:
+                    exchange.held_up += delivery.holds_up(body)
                 exchange.record(exchange.world, answer.status, body, assumed)
             headers |= _told(exchange, exchange.world, assumed)
         headers |= incoming.headers_out

@@ -53,6 +53,7 @@ def perform(exchange: Exchange, world: World, account: Account | None, why: Refu
         raise Postponed(Again(effects.wait, before))
     exchange.begin(world)
     exchange.faults += before.rules
+    exchange.held_up = effects.wait
     if effects.decided:
         return _sent(replace(effects, wait=0.0), NO_ANSWER, exchange, world)
     answer = _answered(exchange, world, account, effects, why)

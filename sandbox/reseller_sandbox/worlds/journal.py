@@ -30,7 +30,8 @@ class Entry:
     world's time, ``duration`` in seconds of the machine's. ``target`` has its signature masked; bodies are
     as they came and went. ``body_size`` and ``answer_size`` are None, or the sizes in bytes of bodies that
     were too long to be kept whole.
-    ``before`` and ``after`` are the moments around it.
+    ``before`` and ``after`` are the moments around it. ``held_up`` is for how many seconds faults kept the
+    client from its answer, had it waited for all of it.
 
     Three things are told apart. ``carried_out`` is whether the operation was done, be it that it reads or
     that it changes something. ``outcome`` is what the client was told: ``ok``, the name of the error, or
@@ -63,6 +64,7 @@ class Entry:
     before: Moment = field(repr=False)
     after: Moment = field(repr=False)
     step: int = 0
+    held_up: float = 0.0
     body_size: int | None = None
     answer_size: int | None = None
     faults: tuple[FaultRule, ...] = ()
