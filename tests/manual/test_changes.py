@@ -86,8 +86,10 @@ def test_the_page_has_the_layers_that_are_held() -> None:
 
 
 def test_every_kind_of_change_has_its_example() -> None:
-    """Those that the page promises, each with a check of what it does."""
+    """Those that the page promises, each with a check of what it does; no block of code is left out."""
     assert list(EXAMPLES) == list(CHECKS)
+    blocks = re.findall(r"^```(?:python|diff)$", PAGE, re.MULTILINE)
+    assert len(blocks) == sum(map(len, EXAMPLES.values()))
 
 
 @pytest.mark.parametrize("title", EXAMPLES)
