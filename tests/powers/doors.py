@@ -142,12 +142,13 @@ def _word(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Doors:
-    """The doors to one sandbox, by name."""
+    """The doors to one sandbox, by name; ``is_set`` is whether a test has set the stage for the next call."""
 
     sandbox: Sandbox
     through: Mapping[str, Through]
+    is_set: bool = False
 
     def start_over(self) -> None:
         """Have the world as it began, whatever has come through a door."""

@@ -45,13 +45,15 @@ def test_every_door_answers_alike(doors: Doors, operation: Operation, data: st.D
 
 def _came(doors: Doors, door: str, operation: Operation, told: Mapping[str, Any]) -> Any:
     """Return what a call comes to in a world with a request, a snapshot, a branch, a fault and a plan."""
-    doors.start_over()
-    sandbox = doors.sandbox
-    sandbox.client().get("/v3/balance")
-    sandbox.snapshot("here")
-    sandbox.restore("here")
-    sandbox.faults.add("latency", seconds=0, name="slow")
-    sandbox.outside.when("P3D").register("wanted.com")
+    if not doors.is_set:
+        doors.start_over()
+        sandbox = doors.sandbox
+        sandbox.client().get("/v3/balance")
+        sandbox.snapshot("here")
+        sandbox.restore("here")
+        sandbox.faults.add("latency", seconds=0, name="slow")
+        sandbox.outside.when("P3D").register("wanted.com")
+    doors.is_set = operation.sort != "act"
     return measured(doors.through[door](operation.id, dict(told)))
 
 
