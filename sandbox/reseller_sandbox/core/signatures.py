@@ -41,6 +41,11 @@ def kind_of(annotated: Any) -> Kind[Any]:
     return next(part for part in _metadata(annotated) if isinstance(part, Kind))
 
 
+def words_of(annotated: Any) -> str:
+    """Return what an annotation says of its parameter, or nothing."""
+    return next((part for part in _metadata(annotated) if isinstance(part, str)), "")
+
+
 def _metadata(annotated: Any) -> Iterator[Any]:
     return (part for one in (annotated, *get_args(annotated)) for part in getattr(one, "__metadata__", ()))
 
@@ -62,7 +67,8 @@ class Group:
 def declared(function: Callable[..., Any]) -> tuple[Parameter, ...]:
     """Return the parameters in the signature of ``function`` after its first one, in their order.
 
-    Many of them may stand in a TypedDict, ``**match: Unpack[Matching]``, or in a ``Group``.
+    Many of them may stand in a TypedDict, ``**match: Unpack[Matching]``, or in a ``Group``. An annotation may
+    have the words of its parameter beside the kind.
     """
     hints = get_type_hints(function, include_extras=True)
     found: list[Parameter] = []
@@ -77,7 +83,10 @@ def declared(function: Callable[..., Any]) -> tuple[Parameter, ...]:
         required = one.default is inspect.Parameter.empty
         default = None if required else one.default
         place = _PLACES[one.kind]
-        found.append(Parameter(name.removesuffix("_"), kind_of(hints[name]), required, place, default))
+        hint = hints[name]
+        found.append(
+            Parameter(name.removesuffix("_"), kind_of(hint), required, place, default, words_of(hint))
+        )
     return tuple(found)
 
 
@@ -90,8 +99,7 @@ def group(typed: type) -> tuple[Parameter, ...]:
     for key, hint in get_type_hints(typed, include_extras=True).items():
         required = get_origin(hint) is Required
         said = get_args(hint)[0] if required else hint
-        words = next((part for part in _metadata(said) if isinstance(part, str)), "")
-        found.append(Parameter(key.removesuffix("_"), kind_of(said), required, words=words))
+        found.append(Parameter(key.removesuffix("_"), kind_of(said), required, words=words_of(said)))
     return tuple(found)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from reseller_sandbox.advice import RULES, Finding, Severity, advise
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look
+from reseller_sandbox.powers.records import record_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,10 +39,7 @@ class Advice(Power):
         world = here(self).world
         return AdviceGiven(
             findings=tuple(advise(world)),
-            looked_for=tuple(
-                LookedFor(rule=one.name, severity=one.severity, about=one.about, instead=one.instead)
-                for one in RULES
-            ),
+            looked_for=tuple(record_of(LookedFor, one, rule=one.name) for one in RULES),
             requests=len(world.journal),
             dropped=world.journal.dropped,
         )

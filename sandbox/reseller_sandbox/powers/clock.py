@@ -30,7 +30,7 @@ from reseller_sandbox.powers.events import followed
 from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, act, look, stream
-from reseller_sandbox.powers.records import Fired, fired
+from reseller_sandbox.powers.records import Fired, fired, fired_one, record_of
 from reseller_sandbox.worlds import Moment, World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.moment import BY_ITSELF, Journey, to_next_due, until_event, until_stage
@@ -213,13 +213,12 @@ def _tick(world: World, event: Event) -> Tick | None:
     changed = {name: after for name, _, after in event.changed if name.startswith("clock.")}
     if event.happening is None and not changed:
         return None
-    happened = fired(world.state, [event.happening] if event.happening is not None else [])
-    return Tick(
+    return record_of(
+        Tick,
+        event,
         now=changed.get("clock.now", event.at),
         frozen=changed.get("clock.frozen", world.clock.frozen),
-        number=event.number,
-        name=event.name,
-        happening=happened[0] if happened else None,
+        happening=fired_one(world.state, event.happening) if event.happening is not None else None,
     )
 
 

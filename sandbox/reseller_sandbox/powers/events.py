@@ -16,7 +16,7 @@ from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.powers.following import Followed, Following
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look, stream
-from reseller_sandbox.powers.records import Fired, Setting, fired, settings_of
+from reseller_sandbox.powers.records import Fired, Setting, fired_one, record_of, settings_of
 from reseller_sandbox.worlds import Entry, World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.plain import plain
@@ -199,14 +199,10 @@ def _domains(event: Event) -> Iterator[str]:
 
 
 def _shown(event: Event, state: State) -> Logged:
-    happened = fired(state, [event.happening] if event.happening is not None else [])
-    return Logged(
-        number=event.number,
-        at=event.at,
-        kind=event.kind,
-        name=event.name,
-        cause=event.cause,
-        happening=happened[0] if happened else None,
+    return record_of(
+        Logged,
+        event,
+        happening=fired_one(state, event.happening) if event.happening is not None else None,
         given=plain(event.given),
         changed=settings_of(event.changed),
         effect=plain(event.effect),

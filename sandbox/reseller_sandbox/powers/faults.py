@@ -50,6 +50,7 @@ Rules = Annotated[
     Sequence[Mapping[str, Any] | FaultRecord] | FaultsFound,
     Kind({"type": "array", "items": choices.rule_schema()}, _rules, choices.as_json, None),
 ]
+RuleName = Annotated[Key, "The rule's name."]
 Parts = Annotated[Any, Group(choices.rule_parts)]
 
 
@@ -63,23 +64,17 @@ class Faults(Power):
     ...     assert fault.struck == 0
     """
 
-    def __getitem__(self, name: str) -> FaultRecord:
-        """Return the rule of that name."""
-        return self.get(name)
-
     @look()
     def list(self) -> FaultsFound:
         """Return every rule in its order, with how often it has matched and struck."""
         return _found(here(self).world)
 
     @look(UNKNOWN_FAULT)
-    def get(self, name: Key, /) -> FaultRecord:
-        """Return one rule.
-
-        Args:
-            name: The rule's name.
-        """
+    def get(self, name: RuleName, /) -> FaultRecord:
+        """Return one rule."""
         return _called(here(self).world, name)
+
+    __getitem__ = get
 
     @act(FAULT_EXISTS, TOO_MANY_FAULTS)
     def add(self, kind: Called | None = None, **rule: Parts) -> FaultsPlaced:
@@ -117,41 +112,28 @@ class Faults(Power):
             return _placed(here(self), (), _read(here(self), cast(Any, rules), place="rules[{}]"))
 
     @act(UNKNOWN_FAULT)
-    def change(self, name: Key, /, changes: Record) -> FaultRecord:
+    def change(self, name: RuleName, /, changes: Record) -> FaultRecord:
         """Change parts of a rule, which stays where it is and goes on counting.
 
         Args:
-            name: The rule's name.
             changes: What is to be different: parts of ``match`` and ``when`` one by one, all else whole; a
                 null takes away what was there.
         """
         return _changed(here(self), name, changes)
 
     @act(UNKNOWN_FAULT)
-    def pause(self, name: Key, /) -> FaultRecord:
-        """Let a rule strike nothing for now.
-
-        Args:
-            name: The rule's name.
-        """
+    def pause(self, name: RuleName, /) -> FaultRecord:
+        """Let a rule strike nothing for now."""
         return _changed(here(self), name, {"paused": True})
 
     @act(UNKNOWN_FAULT)
-    def resume(self, name: Key, /) -> FaultRecord:
-        """Let a paused rule strike again.
-
-        Args:
-            name: The rule's name.
-        """
+    def resume(self, name: RuleName, /) -> FaultRecord:
+        """Let a paused rule strike again."""
         return _changed(here(self), name, {"paused": False})
 
     @act(UNKNOWN_FAULT)
-    def remove(self, name: Key, /) -> FaultsFound:
-        """Take one rule away; the answer is the others.
-
-        Args:
-            name: The rule's name.
-        """
+    def remove(self, name: RuleName, /) -> FaultsFound:
+        """Take one rule away; the answer is the others."""
         world = here(self).world
         with world.lock:
             _called(world, name)

@@ -31,8 +31,11 @@ from reseller_sandbox.powers.points import (
 )
 from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.powers.records import RecordChange, Setting, record_change, settings_of
-from reseller_sandbox.powers.registry_records import AccountRecord, account_record, accounts_here
+from reseller_sandbox.powers.registry_records import AccountRecord, accounts_shown
 from reseller_sandbox.worlds import Moment, World, diff, history_points, timeline
+
+SnapshotName = Annotated[Key, "The snapshot's name."]
+BranchName = Annotated[Key, "The branch's name."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,22 +113,14 @@ class Snapshots(Power):
         return checkpoint_record(timeline.snapshot(here(self).world, name))
 
     @act(UNKNOWN_SNAPSHOT)
-    def restore(self, name: Key, /) -> WentBack:
-        """Go back to a snapshot; the clock and the random numbers are as they were.
-
-        Args:
-            name: The snapshot's name.
-        """
+    def restore(self, name: SnapshotName, /) -> WentBack:
+        """Go back to a snapshot; the clock and the random numbers are as they were."""
         world = here(self).world
         return went_back(world, timeline.restore(world, name))
 
     @act(UNKNOWN_SNAPSHOT)
-    def remove(self, name: Key, /) -> SnapshotsFound:
-        """Forget a snapshot; the answer is those that stay.
-
-        Args:
-            name: The snapshot's name.
-        """
+    def remove(self, name: SnapshotName, /) -> SnapshotsFound:
+        """Forget a snapshot; the answer is those that stay."""
         world = here(self).world
         timeline.forget_snapshot(world, name)
         return _snapshots(world)
@@ -144,22 +139,14 @@ class Branches(Power):
         return _branches(here(self).world)
 
     @act(UNKNOWN_BRANCH)
-    def switch(self, name: Key, /) -> WentBack:
-        """Take up a branch where it ended; what is left behind becomes a branch in its turn.
-
-        Args:
-            name: The branch's name.
-        """
+    def switch(self, name: BranchName, /) -> WentBack:
+        """Take up a branch where it ended; what is left behind becomes a branch in its turn."""
         world = here(self).world
         return went_back(world, timeline.switch(world, name))
 
     @act(UNKNOWN_BRANCH)
-    def remove(self, name: Key, /) -> BranchesFound:
-        """Forget a branch; the answer is those that stay.
-
-        Args:
-            name: The branch's name.
-        """
+    def remove(self, name: BranchName, /) -> BranchesFound:
+        """Forget a branch; the answer is those that stay."""
         world = here(self).world
         timeline.forget_branch(world, name)
         return _branches(world)
@@ -244,9 +231,7 @@ class History(Power):
         """
         door = here(self)
         left = checkpoint_record(door.worlds.load(door.world, FIXTURE(fixture)))
-        state = door.world.state
-        accounts = tuple(account_record(state, one) for one in accounts_here(state))
-        return Loaded(**standing(door.world), branch=left, accounts=accounts)
+        return Loaded(**standing(door.world), branch=left, accounts=accounts_shown(door.world.state))
 
 
 def _snapshots(world: World) -> SnapshotsFound:

@@ -95,10 +95,6 @@ class Verification:
 class Journal(Power):
     """The requests that the world remembers, with their answers, changes and refusals."""
 
-    def __getitem__(self, request: str) -> RequestRecord:
-        """Return the request of that name."""
-        return self.get(request)
-
     @look(long=True)
     def find(
         self, *, limit: Annotated[int, whole(0, MOST)] = LISTED, **match: Unpack[Matching]
@@ -125,6 +121,8 @@ class Journal(Power):
             request: The request's name, such as ``r12``.
         """
         return request_record(here(self).world.journal.get(request))
+
+    __getitem__ = get
 
     @stream()
     def follow(self, **match: Unpack[Matching]) -> Following[RequestLine]:

@@ -13,7 +13,7 @@ from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.matching import OK
 from reseller_sandbox.core.state import State
 from reseller_sandbox.powers.ledger import Movement, movement
-from reseller_sandbox.powers.records import RecordChange, record_change
+from reseller_sandbox.powers.records import RecordChange, record_change, record_of
 from reseller_sandbox.worlds import Entry, plain, redact
 from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
 
@@ -147,7 +147,7 @@ class RequestRecord(RequestLine):
 def request_line(entry: Entry) -> RequestLine:
     """Return a request in one line."""
     secrets = _secrets(entry, redact.read(entry.body), redact.read(entry.answer)) if entry.refused else ()
-    return RequestLine(**_line(entry, secrets))
+    return record_of(RequestLine, entry, **_line(entry, secrets))
 
 
 def request_record(entry: Entry) -> RequestRecord:
@@ -155,19 +155,19 @@ def request_record(entry: Entry) -> RequestRecord:
     body, answer = redact.read(entry.body), redact.read(entry.answer)
     secrets = list(_secrets(entry, body, answer))
     explained = explain(entry)
-    return RequestRecord(
+    return record_of(
+        RequestRecord,
+        entry,
         **_line(entry, secrets),
-        request=Sent(
-            method=entry.method,
+        request=record_of(
+            Sent,
+            entry,
             target=redact.masked(entry.target, secrets),
             headers=redact.masked(dict(entry.headers), secrets),
-            ignored=entry.ignored,
             body=redact.masked(body, secrets),
             cut=entry.body_size,
         ),
-        answer=Answered(
-            status=entry.status, body=redact.masked(answer, secrets), cut=entry.answer_size, lost=entry.lost
-        ),
+        answer=record_of(Answered, entry, body=redact.masked(answer, secrets), cut=entry.answer_size),
         changes=tuple(map(record_change, entry.changes)),
         refusal=_why(explained, secrets) if explained is not None else None,
         assumptions={name: plain.plain(value) for name, value in entry.assumed},
@@ -177,16 +177,6 @@ def request_record(entry: Entry) -> RequestRecord:
 
 def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
     return {
-        "id": entry.id,
-        "at": entry.at,
-        "operation": entry.operation,
-        "account": entry.account,
-        "domains": entry.domains,
-        "status": entry.status,
-        "carried_out": entry.carried_out,
-        "outcome": entry.outcome,
-        "fault": entry.fault,
-        "fault_kind": entry.fault_kind,
         "refused": redact.masked(entry.refused.message, secrets) if entry.refused is not None else None,
         "charged": sum((-charge.amount for charge in entry.charges), Decimal(0)),
         "number": entry.step,

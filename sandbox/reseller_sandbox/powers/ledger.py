@@ -11,13 +11,14 @@ from typing import Annotated, Any, Literal
 from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.ledger import request_of
 from reseller_sandbox.core.model import OUTSIDE, LedgerEntry, Purpose
-from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, Refused
 from reseller_sandbox.core.state import State
 from reseller_sandbox.core.terms import account_called
 from reseller_sandbox.core.values import Instant, Text, choice, whole
 from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.pages import as_kept
 from reseller_sandbox.powers.power import Power, look
+from reseller_sandbox.powers.records import record_of
 
 #: How many movements are listed at the most, and where nobody says; totals are of all of them.
 MOST, LISTED = 10_000, 1000
@@ -125,7 +126,7 @@ class Ledger(Power):
         """
         state = here(self).world.present().state
         owner = account_called(state, account).client_id if account is not None else None
-        name, pattern = _spelt(domain), _pattern(operation)
+        name, pattern = as_kept(domain) if domain is not None else None, _pattern(operation)
         numbers: Iterable[int] = sorted(state.ledger)
         if owner is not None:
             numbers = (number for _, number in state.ledger_of_account.beginning((owner,)))
@@ -157,20 +158,16 @@ class Ledger(Power):
 
 def movement(entry: LedgerEntry, state: State) -> Movement:
     """Return a movement of money as it is shown."""
-    return Movement(
-        id=entry.id,
-        at=entry.at,
+    return record_of(
+        Movement,
+        entry,
         account=state.accounts[entry.account].name,
-        amount=entry.amount,
         kind="refund" if entry.refunds is not None else "charge" if entry.amount < 0 else "credit",
         purpose=str(entry.purpose),
         operation=_operation(entry),
-        cause=entry.cause,
         request=request_of(entry.cause),
-        order=entry.order,
         domain=entry.name or None,
         years=entry.years or None,
-        refunds=entry.refunds,
     )
 
 
@@ -206,9 +203,9 @@ def _total(key: Any, entries: list[LedgerEntry]) -> Total:
 
 def _balances(state: State) -> tuple[Balance, ...]:
     return tuple(
-        Balance(account=one.name, currency=one.currency, opening=one.opening, balance=one.balance)
-        for one in (state.accounts[number] for number in sorted(state.accounts))
-        if one.client_id != OUTSIDE
+        record_of(Balance, state.accounts[number], account=state.accounts[number].name)
+        for number in sorted(state.accounts)
+        if number != OUTSIDE
     )
 
 
@@ -217,11 +214,3 @@ def _pattern(operation: str | None) -> Glob | None:
         return None if operation is None else Glob(operation)
     except ValueError as problem:
         raise Refused(INVALID_PARAMETER, problems=f"operation {problem}") from None
-
-
-def _spelt(domain: str | None) -> str | None:
-    """Return a name as the registry keeps it, or as it is where it can be none."""
-    try:
-        return None if domain is None else normalise(domain)
-    except BadName:
-        return str(domain).lower()

@@ -28,8 +28,8 @@ def _key(given: Any) -> str:
 #: What a snapshot, a branch or a rule of faults is called: it needs no escape in a path.
 Key = Annotated[str, Kind({"type": "string", "pattern": f"^{_KEY.pattern}$"}, _key)]
 
-Limit = Annotated[int, whole(1, 1000)]
-Start = Annotated[int, whole(0, 10**9)]
+Limit = Annotated[int, whole(1, 1000), "How many to list."]
+Start = Annotated[int, whole(0, 10**9), "Where the page starts, as the page before has said."]
 
 
 def add(power: Power, section: str, key: object, entry: Mapping[str, Any]) -> None:

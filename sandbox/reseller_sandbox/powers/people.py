@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Annotated, Unpack
 
 from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD
 from reseller_sandbox.core.terms import account_called
-from reseller_sandbox.core.values import Text
+from reseller_sandbox.core.values import TEXT, Text
 from reseller_sandbox.fixture.accounts import AccountEntry
 from reseller_sandbox.fixture.contacts import ContactEntry
 from reseller_sandbox.fixture.customers import CustomerEntry
@@ -20,10 +20,13 @@ from reseller_sandbox.powers.registry_records import (
     ContactRecord,
     CustomerRecord,
     account_record,
-    accounts_here,
+    accounts_shown,
     contact_record,
     customer_record,
 )
+
+CustomerKey = Annotated[Number, "The customer's id."]
+ContactKey = Annotated[str, TEXT, "The contact's handle."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,15 +55,10 @@ class ContactsFound:
 class Accounts(Power):
     """The accounts of the service: their money and their credentials."""
 
-    def __getitem__(self, name: str) -> AccountRecord:
-        """Return an account by its name or its client id."""
-        return self.get(name)
-
     @look()
     def list(self) -> AccountsFound:
         """Return every account."""
-        state = here(self).world.present().state
-        return AccountsFound(accounts=tuple(account_record(state, one) for one in accounts_here(state)))
+        return AccountsFound(accounts=accounts_shown(here(self).world.present().state))
 
     @look(UNKNOWN_ACCOUNT)
     def get(self, name: Text, /) -> AccountRecord:
@@ -71,6 +69,8 @@ class Accounts(Power):
         """
         state = here(self).world.present().state
         return account_record(state, account_called(state, name))
+
+    __getitem__ = get
 
     @act(INVALID_ENTRY)
     def add(self, account: Text, /, **entry: Unpack[AccountEntry]) -> AccountRecord:
@@ -86,10 +86,6 @@ class Accounts(Power):
 class Customers(Power):
     """The end clients of the accounts."""
 
-    def __getitem__(self, number: int) -> CustomerRecord:
-        """Return the customer of that id."""
-        return self.get(number)
-
     @look(UNKNOWN_ACCOUNT, long=True)
     def list(
         self, *, account: Text | None = None, mail: Text | None = None, limit: Limit = 100, start: Start = 0
@@ -99,8 +95,6 @@ class Customers(Power):
         Args:
             account: Whose customers they are.
             mail: The mail that one has.
-            limit: How many to list.
-            start: Where the page starts, as the page before has said.
         """
         state = here(self).world.present().state
         owner = account_called(state, account).client_id if account is not None else None
@@ -111,22 +105,16 @@ class Customers(Power):
         return CustomersFound(customers=shown, next=following)
 
     @look(UNKNOWN_RECORD)
-    def get(self, number: Number, /) -> CustomerRecord:
-        """Return one customer.
-
-        Args:
-            number: The customer's id.
-        """
+    def get(self, number: CustomerKey, /) -> CustomerRecord:
+        """Return one customer."""
         state = here(self).world.present().state
         return customer_record(state, existing(state.customers.get(number), "customer", number))
 
-    @act(INVALID_ENTRY)
-    def add(self, number: Number, /, **entry: Unpack[CustomerEntry]) -> CustomerRecord:
-        """Put a customer into the registry, as a fixture would.
+    __getitem__ = get
 
-        Args:
-            number: The customer's id.
-        """
+    @act(INVALID_ENTRY)
+    def add(self, number: CustomerKey, /, **entry: Unpack[CustomerEntry]) -> CustomerRecord:
+        """Put a customer into the registry, as a fixture would."""
         add(self, "customers", number, entry)
         return self.get(number)
 
@@ -134,18 +122,12 @@ class Customers(Power):
 class Contacts(Power):
     """The contacts of names, under their handles."""
 
-    def __getitem__(self, handle: str) -> ContactRecord:
-        """Return the contact under that handle."""
-        return self.get(handle)
-
     @look(UNKNOWN_ACCOUNT, long=True)
     def list(self, *, account: Text | None = None, limit: Limit = 100, start: Start = 0) -> ContactsFound:
         """Return a page of the contacts, by handle.
 
         Args:
             account: Whose contacts they are.
-            limit: How many to list.
-            start: Where the page starts, as the page before has said.
         """
         state = here(self).world.present().state
         owner = account_called(state, account).client_id if account is not None else None
@@ -154,21 +136,15 @@ class Contacts(Power):
         return ContactsFound(contacts=tuple(contact_record(state, one) for one in rows), next=following)
 
     @look(UNKNOWN_RECORD)
-    def get(self, handle: Text, /) -> ContactRecord:
-        """Return one contact.
-
-        Args:
-            handle: The contact's handle.
-        """
+    def get(self, handle: ContactKey, /) -> ContactRecord:
+        """Return one contact."""
         state = here(self).world.present().state
         return contact_record(state, existing(state.contacts.get(handle), "contact", handle))
 
-    @act(INVALID_ENTRY)
-    def add(self, handle: Text, /, **entry: Unpack[ContactEntry]) -> ContactRecord:
-        """Put a contact into the registry, as a fixture would.
+    __getitem__ = get
 
-        Args:
-            handle: The contact's handle.
-        """
+    @act(INVALID_ENTRY)
+    def add(self, handle: ContactKey, /, **entry: Unpack[ContactEntry]) -> ContactRecord:
+        """Put a contact into the registry, as a fixture would."""
         add(self, "contacts", handle, entry)
         return self.get(handle)

@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from functools import cache
+from typing import Any, TypeVar, cast
 
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.state import Change, State
 from reseller_sandbox.worlds import plain
+
+T = TypeVar("T")
+
+
+def record_of(kind: type[T], source: object, /, **told: Any) -> T:
+    """Return a record of ``kind``: what is ``told``, and the other fields as ``source`` has them."""
+    made: Any = kind
+    return cast(T, made(**{one: getattr(source, one) for one in _fields(made) if one not in told}, **told))
+
+
+@cache
+def _fields(kind: Any) -> tuple[str, ...]:
+    return tuple(one.name for one in fields(kind))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,19 +79,12 @@ def settings_of(pairs: Iterable[tuple[str, Any, Any]]) -> tuple[Setting, ...]:
 
 def fired(state: State, happenings: Iterable[Happening]) -> tuple[Fired, ...]:
     """Return what happened with the names that people know: accounts by name, names in Unicode."""
-    return tuple(
-        Fired(
-            at=one.at,
-            event=one.event,
-            subject=to_unicode(one.subject),
-            account=account_name(state, one.account),
-            order=one.order,
-            charged=one.charged,
-            balance=one.balance,
-            note=one.note,
-        )
-        for one in happenings
-    )
+    return tuple(fired_one(state, one) for one in happenings)
+
+
+def fired_one(state: State, one: Happening) -> Fired:
+    """Return one thing that happened with the names that people know."""
+    return record_of(Fired, one, subject=to_unicode(one.subject), account=account_name(state, one.account))
 
 
 def account_name(state: State, number: int | None) -> str | None:

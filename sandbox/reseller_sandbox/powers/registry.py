@@ -10,7 +10,7 @@ from reseller_sandbox.core.model import Flag, Order, Stage, TransferStatus
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD, Refused
 from reseller_sandbox.core.terms import account_called
-from reseller_sandbox.core.values import Text, choice
+from reseller_sandbox.core.values import TEXT, Text, choice
 from reseller_sandbox.fixture.domains import DomainEntry
 from reseller_sandbox.fixture.hosts import HostEntry
 from reseller_sandbox.fixture.transfers import TransferEntry
@@ -26,6 +26,8 @@ from reseller_sandbox.powers.registry_records import (
     transfer_record,
 )
 
+NameKey = Annotated[str, TEXT, "The name, in Unicode or ASCII."]
+HostKey = Annotated[str, TEXT, "The host's whole name."]
 StageWord = Annotated[str, choice(*(stage.value for stage in Stage))]
 FlagWord = Annotated[str, choice(*(flag.value for flag in Flag))]
 StatusWord = Annotated[str, choice(*(status.value for status in TransferStatus))]
@@ -58,10 +60,6 @@ class TransfersFound:
 class Names(Power):
     """The names of the registry, and who holds them at which stage of their lives."""
 
-    def __getitem__(self, name: str) -> NameRecord:
-        """Return the holding of a name; refuse with ``unknown_record`` where nobody holds it."""
-        return self.get(name)
-
     def __contains__(self, name: str) -> bool:
         """Whether somebody holds a name."""
         try:
@@ -92,8 +90,6 @@ class Names(Power):
             stage: The stage that they are at.
             flag: A flag that they have.
             like: A pattern of their names, with ``*`` and ``?``.
-            limit: How many to list.
-            start: Where the page starts, as the page before has said.
         """
         world = here(self).world
         moment = world.present()
@@ -115,11 +111,10 @@ class Names(Power):
         return NamesFound(names=tuple(name_record(state, order, now) for order in rows), next=following)
 
     @look(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
-    def get(self, name: Text, /, *, account: Text | None = None) -> NameRecord:
+    def get(self, name: NameKey, /, *, account: Text | None = None) -> NameRecord:
         """Return one name as its holder has it, or as ``account`` does, to which it may be on its way.
 
         Args:
-            name: The name, in Unicode or ASCII.
             account: Whose order is meant, where not the holder's.
         """
         moment = here(self).world.present()
@@ -131,13 +126,11 @@ class Names(Power):
         order = existing(state.orders.get(number) if number is not None else None, "name", name)
         return name_record(state, order, moment.clock.now())
 
-    @act(INVALID_ENTRY)
-    def add(self, name: Text, /, **entry: Unpack[DomainEntry]) -> NameRecord:
-        """Put a name into the registry, as a fixture would: nothing is played, and no money moves.
+    __getitem__ = get
 
-        Args:
-            name: The name, in Unicode or ASCII.
-        """
+    @act(INVALID_ENTRY)
+    def add(self, name: NameKey, /, **entry: Unpack[DomainEntry]) -> NameRecord:
+        """Put a name into the registry, as a fixture would: nothing is played, and no money moves."""
         add(self, "domains", name, entry)
         return self.get(name)
 
@@ -145,18 +138,12 @@ class Names(Power):
 class Hosts(Power):
     """The name servers below names of the registry, with their glue addresses."""
 
-    def __getitem__(self, name: str) -> HostRecord:
-        """Return the host of that name."""
-        return self.get(name)
-
     @look(long=True)
     def list(self, *, domain: Text | None = None, limit: Limit = 100, start: Start = 0) -> HostsFound:
         """Return a page of the hosts, by the names that they lie below.
 
         Args:
             domain: The name that they lie below.
-            limit: How many to list.
-            start: Where the page starts, as the page before has said.
         """
         state = here(self).world.present().state
         keys = state.hosts_of_domain.beginning((as_kept(domain),) if domain is not None else ())
@@ -164,32 +151,22 @@ class Hosts(Power):
         return HostsFound(hosts=tuple(map(host_record, rows)), next=following)
 
     @look(UNKNOWN_RECORD)
-    def get(self, name: Text, /) -> HostRecord:
-        """Return one host.
-
-        Args:
-            name: The host's whole name.
-        """
+    def get(self, name: HostKey, /) -> HostRecord:
+        """Return one host."""
         state = here(self).world.present().state
         return host_record(existing(state.hosts.get(as_kept(name)), "host", name))
 
-    @act(INVALID_ENTRY)
-    def add(self, name: Text, /, **entry: Unpack[HostEntry]) -> HostRecord:
-        """Put a host below a name into the registry, as a fixture would.
+    __getitem__ = get
 
-        Args:
-            name: The host's whole name.
-        """
+    @act(INVALID_ENTRY)
+    def add(self, name: HostKey, /, **entry: Unpack[HostEntry]) -> HostRecord:
+        """Put a host below a name into the registry, as a fixture would."""
         add(self, "hosts", name, entry)
         return self.get(name)
 
 
 class Transfers(Power):
     """The transfers of names between registrars: the latest one of each name."""
-
-    def __getitem__(self, domain: str) -> TransferRecord:
-        """Return the latest transfer of a name."""
-        return self.get(domain)
 
     @look(long=True)
     def list(
@@ -199,8 +176,6 @@ class Transfers(Power):
 
         Args:
             status: How they stand.
-            limit: How many to list.
-            start: Where the page starts, as the page before has said.
         """
         state = here(self).world.present().state
         found = (state.transfers[name] for name in sorted(state.transfers))
@@ -217,6 +192,8 @@ class Transfers(Power):
         """
         state = here(self).world.present().state
         return transfer_record(state, existing(state.transfers.get(as_kept(domain)), "transfer of", domain))
+
+    __getitem__ = get
 
     @act(INVALID_ENTRY)
     def add(self, domain: Text, /, **entry: Unpack[TransferEntry]) -> TransferRecord:

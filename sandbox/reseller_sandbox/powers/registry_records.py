@@ -23,6 +23,7 @@ from reseller_sandbox.core.model import Host as HostKept
 from reseller_sandbox.core.model import Transfer as TransferKept
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.state import State
+from reseller_sandbox.powers.records import record_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,27 +132,20 @@ def name_record(state: State, order: Order, now: datetime) -> NameRecord:
     zone = state.zones[order.zone]
     label = prices.label_of(order.name, zone)
     transfer = state.transfers.get(order.name)
-    return NameRecord(
+    return record_of(
+        NameRecord,
+        order,
         name=to_unicode(order.name),
         ascii=order.name,
         account=state.accounts[order.account].name,
         order=order.id,
         zone=to_unicode(order.zone),
-        stage=order.stage,
-        created=order.created,
-        expires=order.expires,
-        since=order.since,
-        due=order.due,
         premium=prices.is_premium(zone, label),
         renewal=prices.renewal(zone, label, 1, now),
-        autorenew=order.autorenew,
-        privacy=order.privacy,
         flags=tuple(sorted(order.flags)),
         nameservers=tuple(map(to_unicode, order.nameservers)),
         contacts=asdict(order.contacts),
         customer=order.customer_id,
-        auth_code=order.auth_code,
-        license=order.license,
         hosts=tuple(map(host_record, hosts.of_domain(state, order.name))),
         transfer=transfer_record(state, transfer) if transfer is not None else None,
     )
@@ -164,33 +158,29 @@ def host_record(host: HostKept) -> HostRecord:
 
 def transfer_record(state: State, transfer: TransferKept) -> TransferRecord:
     """Return a transfer as people look at it."""
-    return TransferRecord(
+    return record_of(
+        TransferRecord,
+        transfer,
         domain=to_unicode(transfer.name),
-        status=transfer.status,
         gaining=state.accounts[transfer.gaining].name,
         losing=state.accounts[transfer.losing].name,
-        gaining_order=transfer.gaining_order,
-        losing_order=transfer.losing_order,
-        requested=transfer.requested,
-        completes=transfer.completes,
+    )
+
+
+def accounts_shown(state: State) -> tuple[AccountRecord, ...]:
+    """Return the accounts of this service as people look at them, in the order of their ids."""
+    return tuple(
+        account_record(state, state.accounts[number])
+        for number in sorted(state.accounts)
+        if number != OUTSIDE
     )
 
 
 def account_record(state: State, account: Account) -> AccountRecord:
     """Return an account as people look at it."""
-    return AccountRecord(
-        name=account.name,
-        client_id=account.client_id,
-        currency=account.currency,
-        balance=account.balance,
-        opening=account.opening,
-        key=account.key,
-        secret=account.secret,
-        token=account.token,
-        revoked=account.revoked,
-        reseller=account.reseller,
-        contact=account.contact,
-        nameservers=account.nameservers,
+    return record_of(
+        AccountRecord,
+        account,
         orders=state.orders_of_account.count((account.client_id,)),
         customers=state.customers_of_account.count((account.client_id,)),
     )
@@ -198,26 +188,16 @@ def account_record(state: State, account: Account) -> AccountRecord:
 
 def customer_record(state: State, customer: Customer) -> CustomerRecord:
     """Return a customer as people look at it; its password is left out."""
-    return CustomerRecord(
-        id=customer.customer_id,
-        account=state.accounts[customer.account].name,
-        card=customer.card,
-        lang=customer.lang,
-        post_address=customer.post_address,
-    )
+    owner = state.accounts[customer.account].name
+    return record_of(CustomerRecord, customer, id=customer.customer_id, account=owner)
 
 
 def contact_record(state: State, contact: Contact) -> ContactRecord:
     """Return a contact as people look at it."""
-    return ContactRecord(
-        handle=contact.handle,
+    return record_of(
+        ContactRecord,
+        contact,
         account=state.accounts[contact.account].name,
-        card=contact.card,
         customer=contact.customer_id,
         extra=dict(contact.extra),
     )
-
-
-def accounts_here(state: State) -> list[Account]:
-    """Return the accounts of this service, in the order of their ids."""
-    return [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]

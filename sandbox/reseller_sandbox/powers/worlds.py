@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypedDict, Unpack
+from typing import Annotated, Any, TypedDict, Unpack
 
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
@@ -18,12 +18,14 @@ from reseller_sandbox.core.refusals import (
     WORLD_EXISTS,
     Refused,
 )
-from reseller_sandbox.core.values import Instant, Record, Switch, Text
+from reseller_sandbox.core.values import TEXT, Instant, Record, Switch, Text
 from reseller_sandbox.powers.here import Here, here
 from reseller_sandbox.powers.points import POINT_RULES, FixtureText
 from reseller_sandbox.powers.power import Power, act, look
-from reseller_sandbox.powers.registry_records import AccountRecord, account_record, accounts_here
+from reseller_sandbox.powers.registry_records import AccountRecord, accounts_shown
 from reseller_sandbox.worlds import Engine, Fork, World
+
+WorldName = Annotated[str, TEXT, "The world's name."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,12 +88,8 @@ class Worlds(Power):
         return _found(here(self).worlds)
 
     @look(UNKNOWN_WORLD)
-    def get(self, world: Text, /) -> WorldRecord:
-        """Return one world, with its accounts and their credentials.
-
-        Args:
-            world: The world's name.
-        """
+    def get(self, world: WorldName, /) -> WorldRecord:
+        """Return one world, with its accounts and their credentials."""
         engine = here(self).worlds
         return world_record(engine, engine.find(world))
 
@@ -121,12 +119,8 @@ class Worlds(Power):
         return world_record(door.worlds, door.worlds.fork(Fork(**given)))
 
     @act(UNKNOWN_WORLD, DEFAULT_WORLD)
-    def remove(self, world: Text, /) -> WorldsFound:
-        """Delete a world, with all that it holds; the answer is the worlds that stay.
-
-        Args:
-            world: The world's name.
-        """
+    def remove(self, world: WorldName, /) -> WorldsFound:
+        """Delete a world, with all that it holds; the answer is the worlds that stay."""
         engine = _beside(self).worlds
         engine.drop(world)
         return _found(engine)
@@ -134,10 +128,9 @@ class Worlds(Power):
 
 def world_record(engine: Engine, world: World) -> WorldRecord:
     """Return a world as people look at it."""
-    state = world.state
     return WorldRecord(
         **_summary(engine, world),
-        accounts=tuple(account_record(state, one) for one in accounts_here(state)),
+        accounts=accounts_shown(world.state),
         assumptions=world.assumptions.departures(),
     )
 
