@@ -28,7 +28,7 @@ class EventStream:
         self._missed = 0
 
     def piece(self) -> bytes:
-        """Return the events that there are by now, which may be none."""
+        """Return the events that there are by now, if any."""
         ended = self.ended
         return b"".join([*self._events(), *([self.end()] if ended else [])])
 

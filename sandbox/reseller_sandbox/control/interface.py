@@ -1,18 +1,17 @@
-"""The control interface: it asks for no account's credentials and acts on worlds."""
+"""The control interface: it takes no account's credentials, and acts on worlds."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from reseller_sandbox.control import documents, rows
-from reseller_sandbox.control.call import ControlCall, Nothing
 from reseller_sandbox.control.events import EventStream
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, PLAIN, Refused, Rule
+from reseller_sandbox.core.refusals import PLAIN, Refused, Rule
 from reseller_sandbox.powers.catalogue import POWERS
+from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.web import errors
 from reseller_sandbox.web.bodies import load
@@ -24,7 +23,7 @@ from reseller_sandbox.worlds import Engine, Outcome, World
 
 
 class Control:
-    """Health, assumptions, reset, clock and documents, over the worlds of one server."""
+    """What the powers can do to the worlds of one server, and the documents of every interface."""
 
     name = "control"
     journalled = False
@@ -53,20 +52,22 @@ class Control:
         self._worlds = worlds
         self._gate = gate or Gate()
         self.credentials = self._gate.credentials
-        every = (*rows.endpoints(powers.values()), documents.endpoint(lambda: (*others, self)))
-        self.endpoints: tuple[Endpoint, ...] = tuple(map(_strict, every))
+        self.endpoints: tuple[Endpoint, ...] = (
+            *rows.endpoints(powers.values()),
+            documents.endpoint(lambda: (*others, self)),
+        )
 
     def owns(self, path: str) -> bool:
-        """Everything under ``/_sandbox``."""
+        """Whether a path is ``/_sandbox`` or below it."""
         return path == "/_sandbox" or path.startswith("/_sandbox/")
 
     def authenticate(self, incoming: Incoming) -> tuple[World, Account | None]:
-        """Whom the gate lets in, for the world in the path's prefix or the default one."""
+        """Let in whom the gate lets in; return the world in the path's prefix, or the default one."""
         self._gate.admit(incoming)
         return incoming.world or self._worlds.default, None
 
     def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:  # noqa: ARG002
-        """The query and the body, read by the endpoint's schemas, and what stands in the path."""
+        """Return the query and the body, read by the endpoint's schemas, and what stands in the path."""
         query = dict(incoming.query)
         if endpoint.streams and (mark := incoming.headers.get("Last-Event-ID")):
             query["since"] = mark  # what a browser says when it comes again
@@ -84,11 +85,11 @@ class Control:
         incoming: Incoming,  # noqa: ARG002
         cause: str,  # noqa: ARG002
     ) -> Outcome[Any]:
-        """Directly on the world."""
-        return Outcome(endpoint.handle(ControlCall(world, self._worlds, arguments)))
+        """Do at once what is asked, as an operation of a power is no transaction of its own."""
+        return Outcome(endpoint.handle(rows.ControlCall(Here(self._worlds, world), arguments)))
 
     def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:
-        """The result through the endpoint's schema."""
+        """Return the result as the endpoint's schema has it, or a stream."""
         if endpoint.streams:
             incoming.headers_out["Cache-Control"] = "no-store"
             return Answer(endpoint.status, b"", EventStream.content_type, EventStream(result))
@@ -100,7 +101,7 @@ class Control:
         incoming: Incoming,  # noqa: ARG002
         endpoint: Endpoint | None,  # noqa: ARG002
     ) -> Answer:
-        """``error``, ``message`` and ``remedy``, always with the status that fits."""
+        """Return ``error``, ``message`` and ``remedy``, with the status of the rule's category."""
         body = {**errors.body_of(refused), "remedy": refused.remedy}
         return Answer(errors.status_of(refused.rule), body)
 
@@ -111,18 +112,9 @@ class Control:
         incoming: Incoming,
         endpoint: Endpoint | None,
     ) -> Answer:
-        """Nothing strikes control."""
+        """Return an internal error: no fault strikes control."""
         return self.refuse(Refused(refusals.INTERNAL_ERROR, **facts), incoming, endpoint)
 
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
-        """Each rule has one status."""
+        """Return the one status of a rule, and its words."""
         return [(errors.status_of(rule), errors.described(rule, self.wording))]
-
-
-def _strict(row: Endpoint) -> Endpoint:
-    """``row``, which takes an empty object, and an empty query, where it takes nothing else."""
-    refuses = dict.fromkeys((INVALID_PARAMETER, *row.refuses))
-    row = replace(row, query=row.query or Nothing(), refuses=tuple(refuses))
-    if row.method == "GET" or row.body is not None:
-        return row
-    return replace(row, body=Nothing(), refuses=tuple(dict.fromkeys((MALFORMED_BODY, *refuses))))

@@ -1,21 +1,35 @@
-"""The rows of the control interface that follow from the powers."""
+"""The rows of the control interface, which follow from the powers."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
-from marshmallow import Schema, fields
+from marshmallow import RAISE, Schema, fields
 
-from reseller_sandbox.control.call import ControlCall
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.web.endpoint import Endpoint
+from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.records import schema_of
 from reseller_sandbox.web.routes import method_of, path_of, spoken, status_of, takes_slashes
+
+
+class ControlCall(NamedTuple):
+    """What a row is handed: the door to the world that a request acts on, and what was asked."""
+
+    door: Here
+    arguments: dict[str, Any]
+
+
+class Nothing(Shape):
+    """An empty object, which need not be sent."""
+
+    class Meta:
+        unknown = RAISE
 
 
 class Told(fields.Raw):
@@ -60,7 +74,7 @@ def _row(operation: Operation) -> Endpoint:
     def handle(call: ControlCall) -> Any:
         given = dict(call.arguments)
         given |= {one.name: spoken(one, given[one.name]) for one in segments}
-        return Here(call.worlds, call.world).carry_out(operation, given)
+        return call.door.carry_out(operation, given)
 
     handle.__doc__ = operation.description
     return Endpoint(
@@ -74,7 +88,7 @@ def _row(operation: Operation) -> Endpoint:
         status=status_of(operation),
         lengthy_from=0 if operation.long else None,
         streams=operation.sort == "stream",
-        query=asked if method == "GET" else None,
+        query=asked if method == "GET" else Nothing(),
         body=None if method == "GET" else asked,
     )
 
