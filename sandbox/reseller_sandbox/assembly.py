@@ -11,6 +11,7 @@ from reseller_sandbox import fixture
 from reseller_sandbox.control.interface import Control
 from reseller_sandbox.core.assumptions import profile
 from reseller_sandbox.core.clock import Clock
+from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.values import INSTANT
 from reseller_sandbox.core.words import Vocabulary
 from reseller_sandbox.powers.catalogue import POWERS
@@ -22,7 +23,7 @@ from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.app import UNREAD, create_app
 from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.limits import BodyLimits
-from reseller_sandbox.worlds import DEFAULT, Engine, Fixtures, Moment, World
+from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.server import Server

@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.refusals import Refused, Rule
 from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.power import Operation
@@ -60,6 +61,14 @@ class There:
         self._connection: HTTPConnection | None = None
         self._used = 0.0
         self._lock = RLock()
+
+    def __str__(self) -> str:
+        return f"world {self.name} at {self.url}"
+
+    @property
+    def name(self) -> str:
+        """The name of its world."""
+        return self.world or DEFAULT
 
     def entering(self, world: str) -> There:
         """Return the door to another world of the same server."""

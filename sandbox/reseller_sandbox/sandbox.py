@@ -63,6 +63,10 @@ class Sandbox(Powers):
         made._enter(door)
         return made
 
+    def __repr__(self) -> str:
+        """Return the world's name, and the address of its server if it has one."""
+        return f"<Sandbox: {self.door}>"
+
     def __getattr__(self, name: str) -> Any:
         """Say that what a sandbox in this process has beside its powers is missing elsewhere."""
         if name in _OWN:

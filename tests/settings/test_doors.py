@@ -98,8 +98,9 @@ class TestTheMarker:
         """That a sandbox has."""
         taken = [one for one in EXAMPLES if one.name in OF_A_SANDBOX]
         tests = [
-            f"@pytest.mark.sandbox(**{ {one.name: one.good}!r})\n"
-            f"def test_{one.name}(sandbox):\n    assert sandbox.settings.{one.name} == {one.read!r}\n"
+            f"@pytest.mark.reseller_sandbox(**{ {one.name: one.good}!r})\n"
+            f"def test_{one.name}(reseller_sandbox):\n"
+            f"    assert reseller_sandbox.settings.{one.name} == {one.read!r}\n"
             for one in taken
         ]
         printed = run_suite(tmp_path, "\n".join(["import datetime", "import pytest", *tests]))
@@ -109,25 +110,25 @@ class TestTheMarker:
         """Without a traceback."""
         wrong = [one for one in EXAMPLES if one.name in OF_A_SANDBOX]
         tests = [
-            f"@pytest.mark.sandbox(**{ {one.name: one.bad}!r})\ndef test_{one.name}(sandbox): pass\n"
+            f"@pytest.mark.reseller_sandbox(**{ {one.name: one.bad}!r})\n"
+            f"def test_{one.name}(reseller_sandbox): pass\n"
             for one in wrong
         ]
-        strange = "@pytest.mark.sandbox(fixtur='empty')\ndef test_fixtur(sandbox): pass\n"
+        strange = "@pytest.mark.reseller_sandbox(fixtur='empty')\ndef test_fixtur(reseller_sandbox): pass\n"
         printed = run_suite(tmp_path, "\n".join(["import pytest", *tests, strange]))
         assert f"{len(wrong) + 1} errors" in printed, printed
         assert "Traceback" not in printed
         for one in wrong:
-            assert f"the settings of the sandbox: {one.name} " in printed
+            assert f"the sandbox of this test: {one.name} " in printed
         assert "fixtur is not known here; the nearest is fixture" in printed
 
-    def test_a_fixture_by_place(self, tmp_path: Path) -> None:
-        """As ``Sandbox`` takes it; a second one is too many."""
-        suite = "import pytest\n@pytest.mark.sandbox('empty')\n"
-        suite += "def test_it(sandbox):\n    assert sandbox.settings.fixture == 'empty'\n"
-        suite += "@pytest.mark.sandbox('empty', 'default')\ndef test_two(sandbox): pass\n"
+    def test_by_names_alone(self, tmp_path: Path) -> None:
+        """What stands without a name is refused: with marks of a class and a module there is no order."""
+        suite = "import pytest\n@pytest.mark.reseller_sandbox('empty')\n"
+        suite += "def test_it(reseller_sandbox): pass\n"
         printed = run_suite(tmp_path, suite)
-        assert "1 passed, 1 error" in printed
-        assert "one argument may stand without a name: the fixture" in printed
+        assert "1 error" in printed
+        assert "takes its settings by their names, such as fixture='empty'; 'empty' stands without" in printed
 
 
 def test_python_refuses_other_words_with_the_nearest() -> None:

@@ -70,14 +70,15 @@ def test_tests_are_told_in_the_same_order(tmp_path: Path, monkeypatch: pytest.Mo
     suite = """
 import pytest
 
-@pytest.mark.sandbox(seed="marker", assume={"v2.license": "word"})
-def test_it(sandbox):
-    told = sandbox.settings
+@pytest.mark.reseller_sandbox(seed="marker", assume={"v2.license": "word"})
+def test_it(reseller_sandbox):
+    told = reseller_sandbox.settings
     assert (told.seed, told.header_prefix, told.profile, told.journal) == ("marker", "X-ENV-", "observed", 7)
     assert told.assume == {"v3.ids": "integer", "v2.license": "word"}
 
-def test_without_a_marker(sandbox):
-    assert (sandbox.settings.seed, sandbox.settings.assume) == ("environment", {"v3.ids": "integer"})
+def test_without_a_marker(reseller_sandbox):
+    told = reseller_sandbox.settings
+    assert (told.seed, told.assume) == ("environment", {"v3.ids": "integer"})
 """
     assert "2 passed" in run_suite(tmp_path, suite)
 
@@ -130,7 +131,7 @@ class TestTheFile:
     def test_tests_that_a_file_has_a_mistake_for_say_so(self, tmp_path: Path) -> None:
         """Those that want a sandbox; the others have nothing to do with it."""
         path = write_table(tmp_path, {"sede": "mine"})
-        printed = run_suite(tmp_path, "def test_one(sandbox): pass\ndef test_two(): pass\n")
+        printed = run_suite(tmp_path, "def test_one(reseller_sandbox): pass\ndef test_two(): pass\n")
         assert "1 passed, 1 error" in printed
         assert f"{path}: [tool.reseller_sandbox] sede is not known here; the nearest is seed" in printed
         assert "Traceback" not in printed

@@ -23,15 +23,16 @@ _SUITE = """
 import sys
 
 
-def test_has_the_reseller_sandbox(sandbox, sandbox_client):
-    assert sandbox_client("poor").get("/v3/balance").json[0]["balance"] == "5.00"
-    sandbox.clock.advance("1y")
+def test_has_the_reseller_sandbox(reseller_sandbox):
+    assert reseller_sandbox.client("poor").get("/v3/balance").json[0]["balance"] == "5.00"
+    reseller_sandbox.clock.advance("1y")
 
 
-def test_has_a_server(sandbox_url):
+def test_has_a_server(reseller_sandbox):
     import urllib.request
-    with urllib.request.urlopen(f"{{sandbox_url}}/_sandbox/health") as answer:
-        assert answer.status == 200
+    with reseller_sandbox.serve() as server:
+        with urllib.request.urlopen(f"{{server.url}}/_sandbox/health") as answer:
+            assert answer.status == 200
 
 
 def test_has_its_own_sandbox_which_nobody_has_imported():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from freezegun import freeze_time
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import Refused
@@ -109,6 +110,23 @@ def test_a_fork_of_a_past_point(sandbox: Sandbox, main: Api) -> None:
         "before:r2": one,
         "now": ["one.com", "two.com"],
     }
+
+
+def test_a_fork_of_a_past_point_begins_at_its_instant() -> None:
+    """However long the clock of its source has run on since."""
+    with freeze_time("2031-05-01") as machine:
+        sandbox = Sandbox(REGISTRY, frozen=False)
+        began = sandbox.clock.now
+        machine.tick(timedelta(days=2))
+        sandbox.snapshot("later")
+        machine.tick(timedelta(days=2))
+        forked = {
+            point: sandbox.fork(point=point).clock.now - began for point in ("start", "snapshot:later", "now")
+        }
+        assert [length.days for length in forked.values()] == [0, 2, 4]
+        still = sandbox.fork(point="start", frozen=True)
+        machine.tick(timedelta(days=2))
+        assert still.clock.now == began
 
 
 def test_a_fork_of_a_fixture_by_name_and_by_text(sandbox: Sandbox, steer: Control) -> None:

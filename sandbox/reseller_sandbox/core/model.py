@@ -14,6 +14,9 @@ from typing import Any
 
 from reseller_sandbox.core.matching import Match
 
+#: The world that a server begins with.
+DEFAULT = "default"
+
 #: The account that stands for every other registrar. It has no credentials and pays nothing.
 OUTSIDE = 0
 

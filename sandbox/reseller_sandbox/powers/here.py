@@ -22,6 +22,14 @@ class Here:
         self.worlds = worlds
         self.world = world
 
+    def __str__(self) -> str:
+        return f"world {self.name}"
+
+    @property
+    def name(self) -> str:
+        """The name of its world."""
+        return self.world.name
+
     @property
     def words(self) -> Vocabulary | None:
         """The operations that clients can call, and the errors that they can be answered with."""

@@ -39,6 +39,10 @@ class Door(Protocol):
 class WorldDoor(Door, Protocol):
     """A door that other worlds beside its own can be reached by."""
 
+    @property
+    def name(self) -> str:
+        """The name of its world."""
+
     def entering(self, world: str) -> WorldDoor:
         """Return the door to the world of that name."""
 

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.requestlog import RequestLine
 
@@ -146,7 +147,8 @@ class Server:
         )
         with self._socket:
             if not self._stops:
-                asyncio.run(self._listener.listen(self._socket, ready))
+                with asyncio.Runner(loop_factory=_loop) as runner:
+                    runner.run(self._listener.listen(self._socket, ready))
 
     def _serve_on_thread(self, ready: Future[None]) -> None:
         try:
@@ -155,6 +157,13 @@ class Server:
             if ready.done():
                 raise
             ready.set_exception(error)
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """Return an event loop whose waiting ends in time, while a test in this process has frozen time too."""
+    loop = asyncio.new_event_loop()
+    loop.time = stopwatch  # type: ignore[method-assign]
+    return loop
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -1,95 +1,116 @@
-"""The pytest plugin: a sandbox for every test, as it was at the start, at the cost of a reset.
+"""The pytest plugin: a world of its own for every test, forked from one that is seeded once.
 
-It is there once reseller-sandbox is installed. ``@pytest.mark.sandbox(...)``
-gives a test, a class or a module a sandbox of other settings: whatever
-``Sandbox`` takes. What it leaves open, the environment and a ``pyproject.toml`` say, as for the command line.
+It is there once reseller-sandbox is installed. ``@pytest.mark.reseller_sandbox(...)`` gives a function, a
+class or a module other settings: whatever ``Sandbox`` takes. What it leaves open, the environment and a
+``pyproject.toml`` say, as for the command line. Nothing but pytest is loaded before a test asks for a world.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
+    from reseller_sandbox.testing.run import Sandboxes
+
+_MODE = "reseller_sandbox_mode"
+_STRICT = "reseller_sandbox_strict"
+_MODE_HELP = (
+    "where the worlds of reseller-sandbox live: process (the default), server (one of this run), "
+    "or the address of one that runs"
+)
+_STRICT_HELP = (
+    "what fails a test when it is left over: faults that never struck, plans that never did, advice"
+)
+
+#: The worlds of the run, once a test has asked for one.
+_RUN = pytest.StashKey["Sandboxes"]()
 
 
-class _Kept:
-    """The sandboxes and servers of a test session, one for each set of settings."""
-
-    def __init__(self, stack: ExitStack, folder: Path) -> None:
-        self._stack = stack
-        self._folder = folder
-        self._sandboxes: dict[str, Sandbox] = {}
-        self._urls: dict[str, str] = {}
-
-    @cached_property
-    def _around(self) -> dict[str, Any]:
-        """What the environment and a file say, for all tests."""
-        from reseller_sandbox.settings import Settings, settings_of
-        from reseller_sandbox.sources import around
-
-        return around(settings_of(Settings), self._folder)
-
-    def sandbox(self, node: Any) -> Sandbox:
-        """Return the sandbox that a test wants; end the test where that cannot be."""
-        from reseller_sandbox import BadSetting, Sandbox  # Flask is loaded for the tests that want it
-        from reseller_sandbox.sources import over
-
-        name = _name(node)
-        if name not in self._sandboxes:
-            marker = node.get_closest_marker("sandbox") or pytest.mark.sandbox.mark
-            try:
-                by_place = dict(zip(("fixture",), marker.args, strict=False))
-                settings = over(self._around, {**by_place, **marker.kwargs})
-                self._sandboxes[name] = Sandbox(*marker.args[1:], **settings)
-            except BadSetting as problem:
-                pytest.fail(f"the settings of the sandbox: {problem}", pytrace=False)
-        return self._sandboxes[name]
-
-    def url(self, node: Any) -> str:
-        name = _name(node)
-        if name not in self._urls:
-            self._urls[name] = self._stack.enter_context(self.sandbox(node).serve()).url
-        return self._urls[name]
-
-
-def _name(node: Any) -> str:
-    marker = node.get_closest_marker("sandbox")
-    return "" if marker is None else repr((marker.args, sorted(marker.kwargs.items())))
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Make the options known, and their keys in pytest's own file."""
+    group = parser.getgroup("reseller-sandbox")
+    for name, about, metavar in ((_MODE, _MODE_HELP, "MODE"), (_STRICT, _STRICT_HELP, "NAMES")):
+        flag = f"--{name.replace('_', '-')}"
+        group.addoption(flag, dest=name, default=None, metavar=metavar, help=about)
+        parser.addini(name, f"{about}; the same as {flag}", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the marker known."""
-    config.addinivalue_line("markers", "sandbox(fixture, **settings): the settings of this test's sandbox")
+    """Make the mark known."""
+    config.addinivalue_line("markers", "reseller_sandbox(**settings): the settings of this test's sandbox")
 
 
 @pytest.fixture(scope="session")
-def _kept_sandboxes(pytestconfig: pytest.Config) -> Iterator[_Kept]:
-    with ExitStack() as stack:
-        yield _Kept(stack, pytestconfig.invocation_params.dir)
+def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
+    """The worlds of this run: fork one, seed it in a fixture of any scope, fork that again."""
+    run = _sandboxes(pytestconfig)
+    pytestconfig.stash[_RUN] = run
+    run.watcher.begin()
+    yield run
+    del pytestconfig.stash[_RUN]
+    run.end()
 
 
 @pytest.fixture
-def sandbox(request: pytest.FixtureRequest, _kept_sandboxes: _Kept) -> Sandbox:
-    """A sandbox in this process, as it was at the start."""
-    made = _kept_sandboxes.sandbox(request.node)
-    made.engine.start_over()
-    return made
+def reseller_sandbox(request: pytest.FixtureRequest, reseller_sandboxes: Sandboxes) -> Iterator[Sandbox]:
+    """A world for this test, forked from the seeded one."""
+    with reseller_sandboxes.world_of(request.node) as world:
+        yield world
 
 
-@pytest.fixture
-def sandbox_url(request: pytest.FixtureRequest, sandbox: Sandbox, _kept_sandboxes: _Kept) -> str:  # noqa: ARG001
-    """Where the test's sandbox answers on a real port, for a client that wants an address."""
-    return _kept_sandboxes.url(request.node)
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Keep the worlds that a test makes until all has been said of it."""
+    if (run := item.config.stash.get(_RUN, None)) is not None:
+        run.watcher.begin()
+    try:
+        return (yield)
+    finally:
+        if (run := item.config.stash.get(_RUN, None)) is not None:
+            run.watcher.end()
 
 
-@pytest.fixture
-def sandbox_client(sandbox: Sandbox) -> Callable[..., Any]:
-    """Makes Flask test clients that carry an account's credentials: ``sandbox_client("other")``."""
-    return sandbox.client
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
+    """Fail a test that has passed, where something is left over that must not be."""
+    yield
+    run = item.config.stash.get(_RUN, None)
+    if run is not None and (lines := run.left_over(item)):
+        pytest.fail("\n".join(lines), pytrace=False)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Add to the report of a failed test what happened in its worlds."""
+    report = yield
+    if report.failed and (run := item.config.stash.get(_RUN, None)) is not None:
+        report.sections += run.sections(item)
+    return report
+
+
+def _sandboxes(config: pytest.Config) -> Sandboxes:
+    from reseller_sandbox.settings import BadSetting
+    from reseller_sandbox.testing.marks import read_strict
+    from reseller_sandbox.testing.modes import mode_of
+    from reseller_sandbox.testing.run import Sandboxes
+
+    cache = getattr(config, "cache", None)
+    try:
+        return Sandboxes(
+            mode_of(_said(config, _MODE) or "process"),
+            config.invocation_params.dir,
+            read_strict(_said(config, _STRICT)),
+            cache.mkdir("reseller-sandbox") if cache is not None else None,
+        )
+    except BadSetting as problem:
+        pytest.exit(f"reseller-sandbox: {problem}", returncode=pytest.ExitCode.USAGE_ERROR)
+
+
+def _said(config: pytest.Config, name: str) -> str:
+    """Return what the option says, or the environment, or pytest's file."""
+    return str(config.getoption(name) or os.environ.get(name.upper()) or config.getini(name) or "")

@@ -3,18 +3,7 @@
 from reseller_sandbox.worlds.fixtures import Fixtures
 from reseller_sandbox.worlds.journal import Entry, Journal
 from reseller_sandbox.worlds.moment import Moment
-from reseller_sandbox.worlds.registry import DEFAULT, Engine, Fork
+from reseller_sandbox.worlds.registry import Engine, Fork
 from reseller_sandbox.worlds.world import Checkpoint, Outcome, World
 
-__all__ = [
-    "DEFAULT",
-    "Checkpoint",
-    "Engine",
-    "Entry",
-    "Fixtures",
-    "Fork",
-    "Journal",
-    "Moment",
-    "Outcome",
-    "World",
-]
+__all__ = ["Checkpoint", "Engine", "Entry", "Fixtures", "Fork", "Journal", "Moment", "Outcome", "World"]

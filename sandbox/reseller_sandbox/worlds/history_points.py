@@ -19,14 +19,14 @@ def find(world: World, point: str) -> Moment:
     kind, _, named = point.partition(":")
     match kind, named:
         case "start", "":
-            return world.origin
+            return timeline.lived_again(world.origin)
         case "now", "":
             return world.present()
         case "before" | "after", request if request:
             entry = world.journal.get(request)
             return (entry.before if kind == "before" else entry.after).at(entry.at)
         case "snapshot", name if name:
-            return timeline.snapshot_called(world, name).moment
+            return timeline.lived_again(timeline.snapshot_called(world, name).moment)
         case "branch", name if name:
-            return timeline.branch_called(world, name).moment
+            return timeline.lived_again(timeline.branch_called(world, name).moment)
     raise Refused(UNKNOWN_POINT, point=point[:80])

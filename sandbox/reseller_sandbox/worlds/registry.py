@@ -11,7 +11,7 @@ from typing import Any
 
 from reseller_sandbox.core.assumptions import BadAssumption
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.model import OUTSIDE, Account
+from reseller_sandbox.core.model import DEFAULT, OUTSIDE, Account
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
     INVALID_ENTRY,
@@ -32,8 +32,6 @@ from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.moment import Moment, to
 from reseller_sandbox.worlds.strangers import Former, Stranger, somebodys
 from reseller_sandbox.worlds.world import Checkpoint, World
-
-DEFAULT = "default"
 
 #: How many seconds pass at least between two looks for idle worlds that nobody has asked for.
 SWEEP = 1.0

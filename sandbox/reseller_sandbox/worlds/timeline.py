@@ -85,7 +85,7 @@ def begin_again(world: World, origin: Moment) -> Checkpoint:
         if world.deed is not None:
             world.deed.given = {}  # a whole fixture, with its secrets
         world.origin = replace(origin, log=EventLog(world.limits.max_events))
-        world.moment = _lived_again(world.origin)
+        world.moment = lived_again(world.origin)
         world.journal.clear()
         return left
 
@@ -98,7 +98,7 @@ def reset(world: World, *, original: bool = False) -> None:
     with world.lock:
         world.leave_unlogged()
         world.origin = world.first if original else world.origin
-        world.moment = _lived_again(world.origin)
+        world.moment = lived_again(world.origin)
         world.journal.clear()
         world.snapshots.clear()
         world.branches.clear()
@@ -108,7 +108,7 @@ def reset(world: World, *, original: bool = False) -> None:
 def _go(world: World, moment: Moment, entries: Iterable[Entry]) -> Checkpoint:
     left = _leave(world)
     world.journal.replace(entries)
-    world.moment = _lived_again(moment)
+    world.moment = lived_again(moment)
     return left
 
 
@@ -124,7 +124,7 @@ def _leave(world: World) -> Checkpoint:
     return branch
 
 
-def _lived_again(moment: Moment) -> Moment:
+def lived_again(moment: Moment) -> Moment:
     """Return ``moment`` lived again from its instant on, by a clock that runs if it ran."""
     return moment.at(moment.clock.instant)
 

@@ -1,0 +1,108 @@
+"""The sandboxes of one test run: a seeded world for each set of settings, and a fork of it for each test."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Unpack
+
+import pytest
+
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.powers.worlds import ForkOptions
+from reseller_sandbox.remote import Unreachable
+from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.settings import BadSetting, Settings, settings_of
+from reseller_sandbox.sources import around, over
+from reseller_sandbox.testing import aftermath
+from reseller_sandbox.testing.marks import wanted
+from reseller_sandbox.testing.modes import Mode
+from reseller_sandbox.testing.watched import Watched, Watcher
+
+
+@dataclass(frozen=True)
+class _Seeded:
+    """A seeded world, and the names of the faults that it was seeded with."""
+
+    sandbox: Watched
+    faults: tuple[str, ...]
+
+
+class Sandboxes:
+    """The worlds of a test run: fork one, seed it in a fixture of any scope, fork that again.
+
+    ``folder`` is where a file with settings is looked for, ``kept`` where worlds of failed tests are left.
+    """
+
+    def __init__(self, mode: Mode, folder: Path, strict: frozenset[str], kept: Path | None) -> None:
+        self.watcher = Watcher()
+        self._mode = mode
+        self._folder = folder
+        self._strict = strict
+        self._kept = kept
+        self._stack = ExitStack()
+        self._seeded: dict[str, _Seeded] = {}
+
+    def fork(self, **wanted: Unpack[ForkOptions]) -> Sandbox:
+        """Return a sandbox with a new world, seeded as the run says; takes what ``Worlds.fork`` takes.
+
+        It goes with its ``with``, or with ``close``. Fork it again, and each fork begins where it stands.
+        """
+        return self.of().fork(**wanted)
+
+    def of(self, **settings: Any) -> Sandbox:
+        """Return the world that is forked for tests with these settings, the same one each time.
+
+        Fork it rather than act in it. Takes what the mark takes; raises ``BadSetting``.
+        """
+        return self._begun(settings).sandbox
+
+    @contextmanager
+    def world_of(self, node: pytest.Item) -> Iterator[Sandbox]:
+        """Provide the world of one test; end the test in one line where that cannot be."""
+        with self._forked(node) as made:
+            yield made
+
+    def left_over(self, node: pytest.Item) -> list[str]:
+        """Return a line for each thing that is left over in a test's worlds, and must not be."""
+        try:
+            asked = wanted(node, self._strict)
+            if not asked.strict:
+                return []
+            seeded = self._begun(asked.settings).faults
+            worlds = self.watcher.concerned
+            return [line for one in worlds for line in aftermath.left_over(one, asked.strict, seeded)]
+        except BadSetting as problem:
+            return [f"the sandbox of this test: {problem}"]
+
+    def sections(self, node: pytest.Item) -> Iterator[tuple[str, str]]:
+        """Yield a title and a text for each world that a failed test concerns."""
+        for number, one in enumerate(self.watcher.concerned):
+            name = re.sub(r"[^\w.-]+", "_", node.nodeid)[-100:] + (f"-{number + 1}" if number else "")
+            file = self._kept / f"{name}.yaml" if self._kept is not None else None
+            yield f"reseller sandbox: world {one.door.name}", aftermath.told(one, file)
+
+    def end(self) -> None:
+        """Give up every world and server of the run."""
+        self.watcher.end()
+        self._stack.close()
+
+    def _forked(self, node: pytest.Item) -> Sandbox:
+        try:
+            begun = self._begun(wanted(node, self._strict).settings)
+            return begun.sandbox.fork(seed=node.nodeid)  # what is drawn in a test is the same in any order
+        except (BadSetting, Unreachable, Refused) as problem:
+            problem_told = str(problem)
+        pytest.fail(f"the sandbox of this test: {problem_told}", pytrace=False)
+
+    def _begun(self, marked: Mapping[str, Any]) -> _Seeded:
+        """Return the seeded world for what marks say; raise ``BadSetting`` or ``Unreachable``."""
+        key = repr(sorted(marked.items()))
+        if key not in self._seeded:
+            told = over(around(settings_of(Settings), self._folder), marked)
+            made = self._mode.open(self._stack, self.watcher, told, marked)
+            self._seeded[key] = _Seeded(made, tuple(one.name for one in made.faults.list().faults))
+        return self._seeded[key]
