@@ -6,7 +6,7 @@ import gc
 import json
 import sys
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -60,20 +60,38 @@ def holding(names: int) -> Sandbox:
 
 def steps(sandbox: Sandbox, method: str, path: str, body: Any = None) -> int:
     """How many calls of functions it takes to answer control's caller."""
-    client, counted = sandbox.app.test_client(), 0
+    client, sent = sandbox.app.test_client(), None if body is None else json.dumps(body)
+    answer, counted = counting(lambda: client.open(f"/_sandbox/{path}", method=method, data=sent))
+    assert answer.status_code < 300, answer.json
+    return counted
+
+
+def counting(work: Callable[[], Any]) -> tuple[Any, int]:
+    """What ``work`` returns, and how many calls of functions it takes."""
+    counted = 0
 
     def count(_frame: object, event: str, _about: object) -> None:
         nonlocal counted
         counted += event.endswith("call")
 
-    sent = None if body is None else json.dumps(body)
     sys.setprofile(count)
     try:
-        answer = client.open(f"/_sandbox/{path}", method=method, data=sent)
+        result = work()
     finally:
         sys.setprofile(None)
-    assert answer.status_code < 300, answer.json
-    return counted
+    return result, counted
+
+
+def test_a_move_of_the_clock_costs_what_comes_due() -> None:
+    """A hundred calls for each event, more or less, however many there are."""
+    each = []
+    for names in (100, 2000):
+        sandbox = holding(names)
+        moved, counted = counting(lambda sandbox=sandbox: sandbox.clock.advance("P1Y", limit=1))
+        assert moved.total > 4 * names
+        each.append(counted / moved.total)
+    assert max(each) < 130
+    assert each[1] < each[0] * 1.2
 
 
 def looks() -> Iterator[str]:
