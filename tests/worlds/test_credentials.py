@@ -155,28 +155,59 @@ def test_new_credentials_are_nobody_elses(sandbox: Sandbox) -> None:
     assert_apart(sandbox)
 
 
-@given(
-    st.lists(
-        st.tuples(st.integers(0, 3), st.sampled_from(["fork", "load", "switch", "reset", "close"])),
-        max_size=12,
-    )
-)
+def _added(world: Sandbox, other: Sandbox) -> None:
+    wanted = other.account()
+    if other is not world:
+        name, card = f"of-{len(world.world.state.accounts)}", {"name": "Ann"}
+        world.accounts.add(name, contact=card, key=wanted.key, secret=wanted.secret, token=wanted.token)
+
+
+def _revoked(world: Sandbox, other: Sandbox) -> None:
+    """A world's credentials stay its own while they do not work: another loads them, and then they do."""
+    text = world.export()
+    world.outside.revoke_credentials("main")
+    if other is not world:
+        other.load(text)
+    world.outside.restore_credentials("main")
+
+
+def _back_to_a_request(world: Sandbox, other: Sandbox) -> None:
+    inside(world).get("/v3/balance")
+    world.load(other.export())
+    world.branches.switch(list(world.branches)[-1].name)
+    world.rewind(world.world.journal.entries[-1].id)
+
+
+def _back_to_a_snapshot(world: Sandbox, other: Sandbox) -> None:
+    world.snapshot("kept")
+    world.load(other.export())
+    other.load(world.export())
+    world.restore("kept")
+
+
+#: What a world can do to get credentials, another one beside it.
+STEPS: dict[str, Callable[[Sandbox, Sandbox], object]] = {
+    "load": lambda world, other: world.load(other.export()),
+    "switch": lambda world, _: [world.branches.switch(one.name) for one in [*world.branches][:1]],
+    "reset": lambda world, _: world.reset(original=True),
+    "rewind": _back_to_a_request,
+    "restore": _back_to_a_snapshot,
+    "add": _added,
+    "revoke": _revoked,
+}
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["fork", "close", *STEPS])), max_size=12))
 def test_no_two_worlds_have_the_same_credentials(steps: list[tuple[int, str]]) -> None:
-    """Whatever is forked, exported, loaded and gone back to, in any order."""
+    """Whatever is forked, exported, loaded, added, revoked and gone back to, in any order."""
     sandbox = Sandbox(REGISTRY)
     held = [sandbox]
     for number, step in steps:
         world, other = held[number % len(held)], held[-1]
-        if step == "switch" and not list(world.branches):
-            continue
         if step == "fork":
             held.append(world.fork())
-        elif step == "load":
-            world.load(other.export())
-        elif step == "switch":
-            world.branches.switch(next(iter(world.branches)).name)
-        elif step == "reset":
-            world.reset(original=True)
+        elif step != "close":
+            STEPS[step](world, other)
         elif len(held) > 1:
             held.pop().close()
         assert_apart(sandbox)
