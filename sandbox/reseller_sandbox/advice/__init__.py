@@ -1,7 +1,7 @@
 """Advice: what in a world's journal would have cost money, names or secrets in production.
 
 It is worked out when somebody asks, from what the journal holds, and touches no request.
-Each rule is one file with its thresholds; ``RULES`` is the catalogue.
+Each rule is a function beside its thresholds; ``RULES`` is the catalogue.
 """
 
 from reseller_sandbox.advice.finding import Finding, Rule, Severity

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reseller_sandbox.advice.finding import Rule, Seen, Severity
-from reseller_sandbox.advice.record import Record, query
+from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.record import Record, grouped
 from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.worlds import Entry
 
@@ -13,25 +13,22 @@ from reseller_sandbox.worlds import Entry
 NAMES = ("APIKEY", "SIGNATURE", "AUTH-TOKEN")
 
 
-def _in_query(record: Record) -> Iterator[Seen]:
-    by_account: dict[str | None, list[Entry]] = {}
-    for entry in record.entries:
-        if entry.credentials_in_query or any(name.upper().endswith(NAMES) for name in query(entry)):
-            by_account.setdefault(entry.account, []).append(entry)
-    for account, entries in by_account.items():
+@rule(
+    Severity.RISK,
+    about="Credentials sent in the query string.",
+    instead="Send the key and the signature, or the token, as headers.",
+)
+def credentials_in_query(record: Record) -> Iterator[Seen]:
+    """Yield the requests of each account that had them there."""
+    careless = filter(_has_credentials, record.entries)
+    for entries in grouped(careless, lambda entry: entry.account).values():
         operations = sorted({entry.operation for entry in entries})
         yield Seen(
-            account=account,
-            entries=tuple(entry.id for entry in entries),
-            summary=f"{plural(len(entries), 'request')} ({listed(operations)}) carried credentials in the "
+            entries,
+            f"{plural(len(entries), 'request')} ({listed(operations)}) carried credentials in the "
             "query string: proxies, servers and browsers keep URLs in their logs.",
         )
 
 
-CREDENTIALS_IN_QUERY = Rule(
-    name="credentials_in_query",
-    severity=Severity.RISK,
-    about="Credentials sent in the query string.",
-    instead="Send the key and the signature, or the token, as headers.",
-    look=_in_query,
-)
+def _has_credentials(entry: Entry) -> bool:
+    return entry.credentials_in_query or any(name.upper().endswith(NAMES) for name, _ in entry.query)

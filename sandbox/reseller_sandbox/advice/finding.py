@@ -2,35 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
 from reseller_sandbox.advice.record import Record
+from reseller_sandbox.worlds import Entry
 
 
 class Severity(StrEnum):
     """What a finding would have meant in production."""
 
     MONEY = "money"
-    """Money was spent that need not have been."""
+    """Money was spent without need."""
     DATA = "data"
-    """A name was lost, or something was not seen that was there."""
+    """A name was lost, or something that was there was not seen."""
     RISK = "risk"
     """Nothing was lost yet."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Seen:
-    """One case of what a rule looks for; ``entries`` are the ids of the requests that show it, in order."""
+    """One case of what a rule looks for: the requests that show it, in order, and what happened.
 
-    account: str | None
-    domains: tuple[str, ...] = ()
+    ``domains`` are the names it is about, in Unicode, ``amount`` is what was spent without need, if anything.
+    """
+
+    entries: Sequence[Entry]
     summary: str
-    entries: tuple[str, ...]
+    domains: tuple[str, ...] = ()
     amount: Decimal | None = None
-    currency: str | None = None
+
+
+Look = Callable[[Record], Iterable[Seen]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +46,12 @@ class Rule:
     severity: Severity
     about: str
     instead: str
-    look: Callable[[Record], Iterable[Seen]]
+    look: Look
+
+
+def rule(severity: Severity, *, about: str, instead: str) -> Callable[[Look], Rule]:
+    """Declare a function that looks for something as a rule, which has its name."""
+    return lambda look: Rule(name=look.__name__, severity=severity, about=about, instead=instead, look=look)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +59,7 @@ class Finding:
     """A piece of advice.
 
     ``account`` is the account's name, ``domains`` are in Unicode, ``amount`` is what was spent
-    without need, in ``currency``; None where no money was.
+    without need, in ``currency``, or None.
     """
 
     rule: str

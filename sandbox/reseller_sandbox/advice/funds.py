@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
+from functools import cache
 
-from reseller_sandbox.advice.finding import Rule, Seen, Severity
+from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import Record, charges, renewed_itself
 from reseller_sandbox.core import money, renewals
 from reseller_sandbox.core.clock import wire, years_later
@@ -18,43 +19,46 @@ from reseller_sandbox.worlds import Entry
 _LAPSED = (Stage.OVERDUE, Stage.REDEMPTION, Stage.PENDING_DELETE)
 
 
-def _unpaid(record: Record) -> Iterator[Seen]:
+@rule(
+    Severity.DATA,
+    about="A name with auto-renewal that expired because the balance did not cover its renewal.",
+    instead="Compare the balance with what will renew itself in the days to come, and renew by request what "
+    "matters: nothing tells you when an automatic renewal fails.",
+)
+def auto_renewal_unpaid(record: Record) -> Iterator[Seen]:
+    """Yield each name of a client here that expired although it was to renew itself."""
     state = record.present.state
-    known = _orders(record)
-    ledgers: dict[int, list[LedgerEntry]] = {}
     clients = {entry.account for entry in record.entries}
-    for number in sorted(known):
-        order = known[number]
+
+    @cache
+    def ledger_of(account: int) -> list[LedgerEntry]:
+        return [state.ledger[number] for _, number in state.ledger_of_account.beginning((account,))]
+
+    for _, order in sorted(_orders(record).items()):
         account = state.accounts.get(order.account)
         if account is None or account.name not in clients:  # nobody is there to take advice
             continue
-        if order.account not in ledgers:
-            ledgers[order.account] = _ledger(state, order.account)
-        ledger = ledgers[order.account]
+        ledger = ledger_of(order.account)
         expired = _expired(record, order, ledger)
         if expired is not None:
             yield from _seen(record, order, account, expired, ledger)
 
 
 def _orders(record: Record) -> dict[int, Order]:
-    """Every order that was to renew itself, as the record last knew it."""
-    orders = dict(sorted(record.beginning.state.orders.items()))
+    """Return every order that was to renew itself, as the record last knew it."""
+    orders = dict(record.beginning.state.orders.items())
     for entry in record.entries:
         for change in entry.changes:
             if change.table == "orders":
                 orders.pop(change.key, None)
                 if change.after is not None:
                     orders[change.key] = change.after
-    orders.update(sorted(record.present.state.orders.items()))
+    orders |= dict(record.present.state.orders.items())
     return {number: order for number, order in orders.items() if order.autorenew and order.account != OUTSIDE}
 
 
-def _ledger(state: State, account: int) -> list[LedgerEntry]:
-    return [entry for number in sorted(state.ledger) if (entry := state.ledger[number]).account == account]
-
-
 def _expired(record: Record, order: Order, ledger: list[LedgerEntry]) -> datetime | None:
-    """When ``order`` expired in the time of the record although it was to renew itself."""
+    """Return when ``order`` expired, in the time of the record, although it was to renew itself."""
     state = record.present.state
     if not _lapsed(state, order):
         return None
@@ -91,17 +95,16 @@ def _seen(
     name, unit = to_unicode(order.name), account.currency
     fate = state.orders[order.id].stage.value if order.id in state.orders else Stage.RELEASED.value
     yield Seen(
-        account=account.name,
-        domains=(name,),
-        entries=(_shown_by(record, account, expired).id,),
-        summary=f"{name} was to renew itself on {wire(expired)} for {money.write(price)} {unit}, and the "
+        [_shown_by(record, account, expired)],
+        f"{name} was to renew itself on {wire(expired)} for {money.write(price)} {unit}, and the "
         f"balance was {money.write(balance)} {unit}. It expired without a word "
         f"and is {fate.replace('_', ' ')} now.",
+        (name,),
     )
 
 
 def _shown_by(record: Record, account: Account, expired: datetime) -> Entry:
-    """The account's last payment before a name expired, or its last request then, or its first afterwards."""
+    """Return the account's last payment before a name expired, else its last request then, else its first."""
     own = [entry for entry in record.entries if entry.account == account.name]
     before = [entry for entry in own if entry.at <= expired]
     paid = [entry for entry in before if any(charges(entry))]
@@ -111,13 +114,3 @@ def _shown_by(record: Record, account: Account, expired: datetime) -> Entry:
 def _later(entry: LedgerEntry, instant: datetime) -> bool:
     """Whether the entry was made after ``instant``, or by a request then: time comes first."""
     return entry.at > instant or (entry.at == instant and not entry.cause.startswith("event:"))
-
-
-AUTO_RENEWAL_UNPAID = Rule(
-    name="auto_renewal_unpaid",
-    severity=Severity.DATA,
-    about="A name with auto-renewal that expired because the balance did not cover its renewal.",
-    instead="Compare the balance with what will renew itself in the days to come, and renew by request what "
-    "matters: nothing tells you when an automatic renewal fails.",
-    look=_unpaid,
-)

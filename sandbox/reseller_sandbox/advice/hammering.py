@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
-from reseller_sandbox.advice.finding import Rule, Seen, Severity
-from reseller_sandbox.advice.record import Record, clock_runs, names, path
+from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.record import Record, clock_runs, names
 from reseller_sandbox.advice.words import span, times
 from reseller_sandbox.core.refusals import RATE_LIMITED
 from reseller_sandbox.worlds import Entry
@@ -20,8 +20,18 @@ TRIES = 3
 PAUSE = timedelta(seconds=1)
 
 
-def _hammered(record: Record) -> Iterator[Seen]:
-    """The same request counts, not the account's requests: those of many workers may be refused at once."""
+@rule(
+    Severity.RISK,
+    about=f"The same request {TRIES} times in a row answered 429, with less than a second of a running "
+    "clock in between.",
+    instead="Wait for as many seconds as Retry-After says, and longer each time where it says nothing: a "
+    "real service shuts out for good who does not.",
+)
+def rate_limit_ignored(record: Record) -> Iterator[Seen]:
+    """Yield the requests that were sent again at once each time they were answered 429.
+
+    Each request counts by itself: those of an account may come from many workers.
+    """
     running: dict[tuple[str | None, str, str, bytes], list[Entry]] = {}
     for entry in record.entries:
         run = running.setdefault((entry.account, entry.method, entry.target, entry.body), [])
@@ -40,20 +50,8 @@ def _seen(run: list[Entry]) -> Iterable[Seen]:
         return
     first, last = run[0], run[-1]
     yield Seen(
-        account=first.account,
-        domains=names(first),
-        entries=tuple(entry.id for entry in run),
-        summary=f"{first.method} {path(first)} was answered 429 {times(len(run))} in a row "
+        list(run),
+        f"{first.method} {first.path} was answered 429 {times(len(run))} in a row "
         f"{span(last.at - first.at)}, and sent again at once each time.",
+        names(first),
     )
-
-
-RATE_LIMIT_IGNORED = Rule(
-    name="rate_limit_ignored",
-    severity=Severity.RISK,
-    about=f"The same request {TRIES} times in a row answered 429, with less than a second of a running "
-    "clock in between.",
-    instead="Wait for as many seconds as Retry-After says, and longer each time where it says nothing: a "
-    "real service shuts out for good who does not.",
-    look=_hammered,
-)

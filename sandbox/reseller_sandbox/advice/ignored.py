@@ -4,35 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reseller_sandbox.advice.finding import Rule, Seen, Severity
+from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import Record, names
 from reseller_sandbox.advice.words import listed, plural
 from reseller_sandbox.worlds import Entry
 
 
-def _ignored(record: Record) -> Iterator[Seen]:
+@rule(
+    Severity.RISK,
+    about="Keys in a body or a query that the operation does not read.",
+    instead="Leave the key out, or spell it as the contract does: what was meant by it did not happen.",
+)
+def keys_ignored(record: Record) -> Iterator[Seen]:
+    """Yield the requests of each account and operation that sent such a key."""
     by_key: dict[tuple[str | None, str, str], list[Entry]] = {}
     for entry in record.entries:
         for key in entry.ignored:
             by_key.setdefault((entry.account, entry.operation, key), []).append(entry)
-    for (account, operation, key), entries in by_key.items():
+    for (_, operation, key), entries in by_key.items():
         name, _, near = key.partition("; nearest ")
         hint = f"; the nearest that is read is {near}" if near else ""
-        domains = tuple(dict.fromkeys(name for entry in entries for name in names(entry)))
+        domains = names(*entries)
         about = f" ({listed(domains)})" if domains else ""
         yield Seen(
-            account=account,
-            domains=domains,
-            entries=tuple(entry.id for entry in entries),
-            summary=f"{plural(len(entries), 'request')} of {operation}{about} sent {name}, which nothing "
+            entries,
+            f"{plural(len(entries), 'request')} of {operation}{about} sent {name}, which nothing "
             f"reads{hint}.",
+            domains,
         )
-
-
-KEYS_IGNORED = Rule(
-    name="keys_ignored",
-    severity=Severity.RISK,
-    about="Keys in a body or a query that the operation does not read.",
-    instead="Leave the key out, or spell it as the contract does: what was meant by it did not happen.",
-    look=_ignored,
-)

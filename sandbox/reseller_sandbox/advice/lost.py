@@ -5,8 +5,57 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from reseller_sandbox.advice.record import LIST, Record, order_asked_for, reads
+from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.record import LIST, Record, cost, currency, order_asked_for, reads
+from reseller_sandbox.core import money, refusals
+from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.worlds import Entry
+
+_INSTEAD = (
+    "When an answer does not come, read the name first (getDomain, the list of names, domain info). If it is "
+    "there, the order was carried out; only if it is not, place it again."
+)
+
+
+@rule(
+    Severity.MONEY,
+    about="A registration sent again after the answer to the first was lost, and refused because the first "
+    "had taken the name.",
+    instead=_INSTEAD,
+)
+def registration_repeated(record: Record) -> Iterator[Seen]:
+    """Yield the registrations that were sent again without a look at the name."""
+    return _repeated(record, "registration", refusals.NAME_TAKEN)
+
+
+@rule(
+    Severity.MONEY,
+    about="A transfer asked for again after the answer to the first request was lost, and refused because "
+    "the first was under way.",
+    instead=_INSTEAD,
+)
+def transfer_repeated(record: Record) -> Iterator[Seen]:
+    """Yield the transfers that were asked for again without a look at the name."""
+    return _repeated(record, "transfer", refusals.TRANSFER_PENDING, refusals.ALREADY_YOURS)
+
+
+@rule(
+    Severity.MONEY,
+    about="An order that was carried out and paid for, whose answer was lost, and whose name was not looked "
+    "at since.",
+    instead=_INSTEAD,
+)
+def lost_answer_ignored(record: Record) -> Iterator[Seen]:
+    """Yield the orders that nobody looked into; of those placed again other rules speak."""
+    for one in unknown_orders(record):
+        first, answered = one.first, any(entry.carried_out or entry.refused for entry in one.again)
+        if first.lost and not one.told and not answered and cost(first):
+            yield one.seen(
+                f"The {one.wish} of {to_unicode(one.name)} was carried out, for {money.write(cost(first))} "
+                f"{currency(first)}, and the answer to {first.id} was lost. Nothing has asked since what "
+                "became of it: whoever takes that for a failure has paid without knowing it.",
+                one.again,
+            )
 
 
 def answer_lost(entry: Entry) -> bool:
@@ -28,9 +77,14 @@ class Unknown:
     again: list[Entry] = field(default_factory=list)
     told: bool = False
 
+    def seen(self, summary: str, again: list[Entry]) -> Seen:
+        """Return it as a case that it and ``again`` show."""
+        spent = cost(self.first) if currency(self.first) else None
+        return Seen([self.first, *again], summary, (to_unicode(self.name),), spent)
+
 
 def unknown_orders(record: Record) -> list[Unknown]:
-    """Return the orders whose answers were lost or late, in either generation, in their order."""
+    """Return the orders whose answers were lost or late, in either interface, in their order."""
     found: list[Unknown] = []
     open_: dict[tuple[str | None, str], Unknown] = {}
     for entry in record.entries:
@@ -49,8 +103,24 @@ def unknown_orders(record: Record) -> list[Unknown]:
 
 
 def _concerned(open_: dict[tuple[str | None, str], Unknown], entry: Entry) -> Iterator[Unknown]:
-    """Those that the request asks for again or tells of: by naming the name, or by listing all names."""
+    """Yield those that the request asks for again or tells of: it names the name, or lists all names."""
+    lists = entry.operation == LIST and reads(entry)
     for (account, name), one in open_.items():
-        lists = entry.operation == LIST and reads(entry)
-        if account == entry.account and (name in entry.domains or lists):
+        if account == entry.account and (lists or name in entry.domains):
             yield one
+
+
+def _repeated(record: Record, wish: str, *refused_by: refusals.Rule) -> Iterator[Seen]:
+    """Yield the orders that were placed again and refused, by one of these rules, because of the first."""
+    for one in unknown_orders(record):
+        again = [entry for entry in one.again if entry.refused and entry.refused.rule in refused_by]
+        if one.wish != wish or not again:
+            continue
+        first, unit = one.first, currency(one.first)
+        paid = f", for {money.write(cost(first))} {unit}" if unit else ""
+        yield one.seen(
+            f"{first.id} placed the {wish} of {to_unicode(one.name)}{paid}, and its answer was lost or late; "
+            f"{', '.join(entry.id for entry in again)} asked for the same again without a look at the name, "
+            "and was refused. Whoever takes that for a failure has paid for a name without knowing it.",
+            again,
+        )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from reseller_sandbox.advice.finding import Rule, Seen, Severity
-from reseller_sandbox.advice.record import LIST, Record, path, query
+from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.record import LIST, Record, grouped
 from reseller_sandbox.core.model import OUTSIDE
 from reseller_sandbox.worlds import Entry
 
@@ -36,14 +36,19 @@ class _Page(NamedTuple):
         return end, min(end + self.length, self.total)
 
 
-def _unfollowed(record: Record) -> Iterator[Seen]:
-    """Which names have been seen is all that counts: in which order, how often and on which pages is not."""
-    by_account: dict[str | None, list[_Page]] = {}
-    for entry in record.entries:
-        page = _read(entry) if entry.operation == LIST and entry.refused is None else None
-        if page is not None:
-            by_account.setdefault(entry.account, []).append(page)
-    for account, pages in by_account.items():
+@rule(
+    Severity.DATA,
+    about="A list of names whose answer had a nextPage that was never asked for.",
+    instead="Ask for nextPage until an answer has none: the names on the other pages exist, and expire, too.",
+)
+def pages_not_followed(record: Record) -> Iterator[Seen]:
+    """Yield the pages that were followed by others which nobody read.
+
+    Only which names have been seen counts, whatever the order, the number and the length of pages.
+    """
+    lists = (entry for entry in record.entries if entry.operation == LIST and entry.refused is None)
+    for entries in grouped(lists, lambda entry: entry.account).values():
+        pages = [page for page in map(_read, entries) if page is not None]
         seen = _united([page.names for page in pages if not page.entry.lost])
         missed: dict[tuple[int, int], list[_Page]] = {}
         for page in pages:
@@ -52,9 +57,8 @@ def _unfollowed(record: Record) -> Iterator[Seen]:
         for (length, number), short in missed.items():
             last = -(-short[-1].total // length)
             yield Seen(
-                account=account,
-                entries=tuple(page.entry.id for page in short),
-                summary=f"The list of names was read up to page {number} of {last} ({length} names a page); "
+                [page.entry for page in short],
+                f"The list of names was read up to page {number} of {last} ({length} names a page); "
                 f"the answer named page {number + 1} as the next, and nobody asked for it.",
             )
 
@@ -81,8 +85,8 @@ def _read(entry: Entry) -> _Page | None:
     How many names there were is counted as the request found them: its answer may have been too long for
     the journal.
     """
-    *_, before, last = path(entry).split("/")
-    sent = {name.lower(): value for name, value in query(entry).items()}
+    *_, before, last = entry.path.split("/")
+    sent = {name.lower(): value for name, value in entry.query}
     if before.isdigit() and last.isdigit():
         sent = {"perpage": before, "page": last}
     per_page, page = sent.get("perpage", str(PER_PAGE)), sent.get("page", "1")
@@ -92,12 +96,3 @@ def _read(entry: Entry) -> _Page | None:
     accounts = (state.accounts[number] for number in sorted(state.accounts))
     mine = next((account.client_id for account in accounts if account.name == entry.account), OUTSIDE)
     return _Page(entry, int(page), int(per_page), state.orders_of_account.count((mine,)))
-
-
-PAGES_NOT_FOLLOWED = Rule(
-    name="pages_not_followed",
-    severity=Severity.DATA,
-    about="A list of names whose answer had a nextPage that was never asked for.",
-    instead="Ask for nextPage until an answer has none: the names on the other pages exist, and expire, too.",
-    look=_unfollowed,
-)

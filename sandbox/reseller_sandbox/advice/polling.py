@@ -6,8 +6,8 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
-from reseller_sandbox.advice.finding import Rule, Seen, Severity
-from reseller_sandbox.advice.record import Record, clock_runs, names, path, reads
+from reseller_sandbox.advice.finding import Seen, Severity, rule
+from reseller_sandbox.advice.record import Record, clock_runs, names, reads
 from reseller_sandbox.advice.words import listed, span, times
 from reseller_sandbox.worlds import Entry
 
@@ -18,7 +18,15 @@ READS = 5
 WITHIN = timedelta(seconds=2)
 
 
-def _polled(record: Record) -> Iterator[Seen]:
+@rule(
+    Severity.RISK,
+    about=f"The same read {READS} times in a row, or several in turn, "
+    f"within {int(WITHIN.total_seconds())} seconds of a running clock.",
+    instead="Wait between two looks, longer each time: a real service limits how often it is asked, and what "
+    "is waited for takes hours or days. In a test, advance the world's clock in place of waiting.",
+)
+def polled_without_pause(record: Record) -> Iterator[Seen]:
+    """Yield the reads of each account that came too fast, one case for each run of reads."""
     running: dict[str | None, list[Entry]] = {}
     for entry in record.entries:
         run = running.setdefault(entry.account, [])
@@ -33,7 +41,7 @@ def _polled(record: Record) -> Iterator[Seen]:
 
 
 def _without_pause(run: list[Entry]) -> Iterable[Seen]:
-    """What was polled in a run of reads: one case, from its first burst to its last."""
+    """Yield what was polled in a run of reads: one case, from its first burst to its last."""
     polls: list[Entry] = []
     end = -1
     for first, last in _bursts(run):
@@ -42,14 +50,12 @@ def _without_pause(run: list[Entry]) -> Iterable[Seen]:
     if not polls:
         return
     took = polls[-1].at - polls[0].at
-    asked = list(dict.fromkeys(f"{entry.method} {path(entry)}" for entry in polls))
+    asked = list(dict.fromkeys(f"{entry.method} {entry.path}" for entry in polls))
     verb = "were asked in turn" if len(asked) > 1 else "was asked"
     yield Seen(
-        account=polls[0].account,
-        domains=tuple(dict.fromkeys(name for entry in polls for name in names(entry))),
-        entries=tuple(entry.id for entry in polls),
-        summary=f"{listed(asked)} {verb} {times(len(polls))} in a row {span(took)}, "
-        "with nothing else in between.",
+        polls,
+        f"{listed(asked)} {verb} {times(len(polls))} in a row {span(took)}, with nothing else in between.",
+        names(*polls),
     )
 
 
@@ -71,14 +77,3 @@ def _bursts(run: list[Entry]) -> Iterator[tuple[int, int]]:
 
 def _question(entry: Entry) -> tuple[str, str, bytes]:
     return entry.operation, entry.target, entry.body
-
-
-POLLED_WITHOUT_PAUSE = Rule(
-    name="polled_without_pause",
-    severity=Severity.RISK,
-    about=f"The same read {READS} times in a row, or several in turn, "
-    f"within {int(WITHIN.total_seconds())} seconds of a running clock.",
-    instead="Wait between two looks, longer each time: a real service limits how often it is asked, and what "
-    "is waited for takes hours or days. In a test, advance the world's clock in place of waiting.",
-    look=_polled,
-)

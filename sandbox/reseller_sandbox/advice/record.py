@@ -1,23 +1,23 @@
-"""The record that advice is drawn from: a world's requests, and what can be said of one of them."""
+"""The record that advice is drawn from: a world's requests, and what can be said of them."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
-from urllib.parse import parse_qsl
+from typing import TypeVar
 
 from reseller_sandbox.core.matching import NO_OPERATION
 from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.worlds import Entry, Moment
 
+Key = TypeVar("Key")
+
 #: The operation that lists an account's names.
 LIST = "v3.listDomains"
 
-#: What an operation orders, in a word that is the same in both generations.
+#: What an operation orders, in a word that is the same in both interfaces.
 ORDERS = {
     "v3.createDomain": "registration",
     "v2.domain.register": "registration",
@@ -38,15 +38,21 @@ class Record:
     present: Moment
 
 
-def charges(entry: Entry) -> Iterator[LedgerEntry]:
-    """What the request took from a balance."""
-    for change in entry.changes:
-        if change.table == "ledger" and change.before is None and change.after.amount < 0:
-            yield change.after
+def grouped(entries: Iterable[Entry], key: Callable[[Entry], Key]) -> dict[Key, list[Entry]]:
+    """Return the requests by their ``key``, in the order of the first of each."""
+    groups: dict[Key, list[Entry]] = {}
+    for entry in entries:
+        groups.setdefault(key(entry), []).append(entry)
+    return groups
+
+
+def charges(entry: Entry) -> list[LedgerEntry]:
+    """Return what the request took from a balance."""
+    return [charge for charge in entry.charges if charge.amount < 0]
 
 
 def renewals(entry: Entry) -> list[LedgerEntry]:
-    """The renewals that the request paid for: one, or none; two where a fault had it carried out twice."""
+    """Return the renewals that the request paid for: two where a fault had it carried out twice."""
     return [charge for charge in charges(entry) if charge.purpose is Purpose.RENEWAL]
 
 
@@ -56,19 +62,18 @@ def renewed_itself(entry: LedgerEntry) -> bool:
 
 
 def cost(entry: Entry, cause: str | None = None) -> Decimal:
-    """What the request took in all, or of that what was taken for ``cause``."""
-    taken = (charge.amount for charge in charges(entry) if cause in (None, charge.cause))
-    return -sum(taken, Decimal(0))
+    """Return what the request took in all, or of that what was taken for ``cause``."""
+    return -sum((one.amount for one in charges(entry) if cause in (None, one.cause)), Decimal(0))
 
 
 def currency(entry: Entry) -> str | None:
-    """The currency that the request was paid in."""
+    """Return the currency that the request was paid in."""
     accounts = entry.after.state.accounts
     return next((accounts[charge.account].currency for charge in charges(entry)), None)
 
 
 def order_asked_for(entry: Entry) -> str | None:
-    """Return what the request orders, be it carried out or not: ``registration``, ``transfer``, …"""
+    """Return what the request orders, carried out or not: ``registration``, ``transfer``, …"""
     return ORDERS.get(entry.operation)
 
 
@@ -77,9 +82,9 @@ def clock_runs(entry: Entry) -> bool:
     return not entry.before.clock.frozen
 
 
-def names(entry: Entry) -> tuple[str, ...]:
-    """The names the request is about, in Unicode."""
-    return tuple(to_unicode(name) for name in entry.domains)
+def names(*entries: Entry) -> tuple[str, ...]:
+    """Return the names that the requests are about, in Unicode, each once."""
+    return tuple(dict.fromkeys(to_unicode(name) for entry in entries for name in entry.domains))
 
 
 def reads(entry: Entry) -> bool:
@@ -87,28 +92,3 @@ def reads(entry: Entry) -> bool:
     return entry.operation != NO_OPERATION and (
         entry.method == "GET" or entry.operation == "v3.checkAvailability"
     )
-
-
-def asked(entry: Entry) -> dict[str, Any]:
-    """The request's body, JSON or a form; empty when it is neither."""
-    found = _json(entry.body)
-    if isinstance(found, dict):
-        return found
-    return dict(parse_qsl(entry.body.decode("utf-8", "replace"))) if found is None else {}
-
-
-def query(entry: Entry) -> dict[str, str]:
-    """The elements of the request's query string."""
-    return dict(parse_qsl(entry.target.partition("?")[2]))
-
-
-def path(entry: Entry) -> str:
-    """The request's path."""
-    return entry.target.partition("?")[0]
-
-
-def _json(raw: bytes) -> Any:
-    try:
-        return json.loads(raw)
-    except (ValueError, RecursionError):
-        return None

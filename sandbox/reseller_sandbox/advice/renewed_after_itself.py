@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from decimal import Decimal
 
-from reseller_sandbox.advice.finding import Rule, Seen, Severity
+from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import Record, cost, renewals, renewed_itself
 from reseller_sandbox.advice.words import span
 from reseller_sandbox.core import money
@@ -18,7 +18,13 @@ from reseller_sandbox.core.names import to_unicode
 AFTER_AN_AUTOMATIC_ONE = timedelta(days=1)
 
 
-def _after_automatic(record: Record) -> Iterator[Seen]:
+@rule(
+    Severity.MONEY,
+    about="A renewal by request within a day after the name had renewed itself.",
+    instead="Let either auto-renewal or your own job renew a name, or read its expiry date before you do.",
+)
+def renewed_after_auto_renewal(record: Record) -> Iterator[Seen]:
+    """Yield each such renewal by request."""
     state = record.present.state
     for entry in record.entries:
         charge = next(iter(renewals(entry)), None)
@@ -28,19 +34,17 @@ def _after_automatic(record: Record) -> Iterator[Seen]:
         name, unit = to_unicode(charge.name), state.accounts[charge.account].currency
         by_itself = money.write(_paid(record, earlier))
         yield Seen(
-            account=entry.account,
-            domains=(name,),
-            amount=cost(entry),
-            currency=unit,
-            entries=(entry.id,),
-            summary=f"{name} renewed itself on {wire(earlier.at)} for {by_itself} {unit} and "
+            [entry],
+            f"{name} renewed itself on {wire(earlier.at)} for {by_itself} {unit} and "
             f"was renewed by request {span(charge.at - earlier.at)}, for {money.write(cost(entry))} {unit} "
             "more.",
+            (name,),
+            cost(entry),
         )
 
 
 def _automatic(record: Record, charge: LedgerEntry) -> LedgerEntry | None:
-    """The automatic renewal shortly before the one that ``charge`` paid."""
+    """Return the automatic renewal shortly before the one that ``charge`` paid."""
     ledger = record.present.state.ledger
     for number in range(charge.id - 1, 0, -1):
         earlier = ledger.get(number)
@@ -56,12 +60,3 @@ def _paid(record: Record, renewal: LedgerEntry) -> Decimal:
     beside = record.present.state.ledger.get(renewal.id + 1)
     with_it = beside is not None and (beside.cause, beside.at) == (renewal.cause, renewal.at)
     return -renewal.amount - (beside.amount if beside is not None and with_it else 0)
-
-
-RENEWED_AFTER_ITSELF = Rule(
-    name="renewed_after_auto_renewal",
-    severity=Severity.MONEY,
-    about="A renewal by request within a day after the name had renewed itself.",
-    instead="Let either auto-renewal or your own job renew a name, or read its expiry date before you do.",
-    look=_after_automatic,
-)

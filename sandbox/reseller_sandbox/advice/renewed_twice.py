@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 from decimal import Decimal
 
-from reseller_sandbox.advice.finding import Rule, Seen, Severity
+from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.lost import answer_lost
 from reseller_sandbox.advice.record import Record, cost, currency, renewals
 from reseller_sandbox.advice.words import plural, span, times
@@ -23,7 +23,16 @@ SOON = timedelta(minutes=90)
 AFTER_A_LOST_ANSWER = timedelta(days=1)
 
 
-def _twice(record: Record) -> Iterator[Seen]:
+@rule(
+    Severity.MONEY,
+    about="The same renewal, of the same name for the same years, carried out twice within an hour "
+    "and a half; within a day, if the first answer was lost.",
+    instead="Before a renewal is sent again, compare the name's expiry date with the one you knew before the "
+    "first. In v2.0 send that one as current_expiry_date, not one read anew: the second is refused then. v3 "
+    "has no such guard.",
+)
+def renewed_twice(record: Record) -> Iterator[Seen]:
+    """Yield the renewals of each name that came soon after one another."""
     running: dict[tuple[int, str], list[tuple[Entry, LedgerEntry]]] = {}
     for entry in record.entries:
         for charge in renewals(entry):
@@ -49,24 +58,10 @@ def _paid_twice(chain: list[tuple[Entry, LedgerEntry]]) -> Iterable[Seen]:
     name, unit = to_unicode(charge.name), currency(first)
     lost = "; the answer to the first was lost or late" if answer_lost(first) else ""
     yield Seen(
-        account=first.account,
-        domains=(name,),
-        amount=wasted,
-        currency=unit,
-        entries=tuple(dict.fromkeys(entry.id for entry, _ in chain)),
-        summary=f"{name} was renewed {times(len(chain))} for {plural(charge.years, 'year')} each "
+        list({entry.id: entry for entry, _ in chain}.values()),
+        f"{name} was renewed {times(len(chain))} for {plural(charge.years, 'year')} each "
         f"{span(chain[-1][1].at - charge.at)}{lost}: {money.write(wasted)} {unit} more than one renewal "
         "costs.",
+        (name,),
+        wasted,
     )
-
-
-RENEWED_TWICE = Rule(
-    name="renewed_twice",
-    severity=Severity.MONEY,
-    about="The same renewal, of the same name for the same years, carried out twice within an hour "
-    "and a half; within a day, if the first answer was lost.",
-    instead="Before a renewal is sent again, compare the name's expiry date with the one you knew before the "
-    "first. In v2.0 send that one as current_expiry_date, not one read anew: the second is refused then. v3 "
-    "has no such guard.",
-    look=_twice,
-)

@@ -2,68 +2,62 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.advice.credentials import CREDENTIALS_IN_QUERY
+from reseller_sandbox.advice.credentials import credentials_in_query
 from reseller_sandbox.advice.finding import Finding, Rule
-from reseller_sandbox.advice.funds import AUTO_RENEWAL_UNPAID
-from reseller_sandbox.advice.guards import RENEWED_WITHOUT_GUARD
-from reseller_sandbox.advice.hammering import RATE_LIMIT_IGNORED
-from reseller_sandbox.advice.ignored import KEYS_IGNORED
-from reseller_sandbox.advice.lost_answers import LOST_ANSWER_IGNORED
-from reseller_sandbox.advice.paging import PAGES_NOT_FOLLOWED
-from reseller_sandbox.advice.polling import POLLED_WITHOUT_PAUSE
-from reseller_sandbox.advice.premium import PREMIUM_WITHOUT_PRICE
-from reseller_sandbox.advice.record import Record
-from reseller_sandbox.advice.registration_repeated import REGISTRATION_REPEATED
-from reseller_sandbox.advice.renewed_after_itself import RENEWED_AFTER_ITSELF
-from reseller_sandbox.advice.renewed_twice import RENEWED_TWICE
-from reseller_sandbox.advice.transfer_repeated import TRANSFER_REPEATED
-from reseller_sandbox.advice.wrong_price import WRONG_PRICE_REPEATED
+from reseller_sandbox.advice.funds import auto_renewal_unpaid
+from reseller_sandbox.advice.guards import renewed_without_guard
+from reseller_sandbox.advice.hammering import rate_limit_ignored
+from reseller_sandbox.advice.ignored import keys_ignored
+from reseller_sandbox.advice.lost import lost_answer_ignored, registration_repeated, transfer_repeated
+from reseller_sandbox.advice.paging import pages_not_followed
+from reseller_sandbox.advice.polling import polled_without_pause
+from reseller_sandbox.advice.prices import premium_without_price, wrong_price_repeated
+from reseller_sandbox.advice.record import Record, currency
+from reseller_sandbox.advice.renewed_after_itself import renewed_after_auto_renewal
+from reseller_sandbox.advice.renewed_twice import renewed_twice
 from reseller_sandbox.worlds import World
 
 #: Everything that is looked for; findings of equal place come in this order.
 RULES: tuple[Rule, ...] = (
-    RENEWED_TWICE,
-    RENEWED_AFTER_ITSELF,
-    REGISTRATION_REPEATED,
-    TRANSFER_REPEATED,
-    LOST_ANSWER_IGNORED,
-    AUTO_RENEWAL_UNPAID,
-    PAGES_NOT_FOLLOWED,
-    PREMIUM_WITHOUT_PRICE,
-    WRONG_PRICE_REPEATED,
-    RENEWED_WITHOUT_GUARD,
-    CREDENTIALS_IN_QUERY,
-    KEYS_IGNORED,
-    POLLED_WITHOUT_PAUSE,
-    RATE_LIMIT_IGNORED,
+    renewed_twice,
+    renewed_after_auto_renewal,
+    registration_repeated,
+    transfer_repeated,
+    lost_answer_ignored,
+    auto_renewal_unpaid,
+    pages_not_followed,
+    premium_without_price,
+    wrong_price_repeated,
+    renewed_without_guard,
+    credentials_in_query,
+    keys_ignored,
+    polled_without_pause,
+    rate_limit_ignored,
 )
 
 
 def advise(world: World) -> list[Finding]:
-    """What there is to say about a world's requests, in the order of the first that shows it.
+    """Return what there is to say about a world's requests, in the order of the first that shows it.
 
-    Requests that the journal has dropped, or that a rewind left behind, are not spoken of.
+    Only requests that the journal still holds count: those that it has dropped, or that a rewind left
+    behind, do not.
     """
     with world.lock:
         world.settle()
         record = Record(entries=tuple(world.journal), beginning=world.origin, present=world.moment)
-    findings = [
+    found = [(rule, seen) for rule in RULES for seen in rule.look(record)]
+    found.sort(key=lambda case: case[1].entries[0].number)  # stable: the catalogue's order decides the rest
+    return [
         Finding(
             rule=rule.name,
             severity=rule.severity,
-            account=seen.account,
+            account=seen.entries[0].account,
             domains=seen.domains,
             summary=seen.summary,
             instead=rule.instead,
             amount=seen.amount,
-            currency=seen.currency,
-            entries=seen.entries,
+            currency=currency(seen.entries[0]) if seen.amount is not None else None,
+            entries=tuple(entry.id for entry in seen.entries),
         )
-        for rule in RULES
-        for seen in rule.look(record)
+        for rule, seen in found
     ]
-    return sorted(findings, key=_place)  # stable, so that the catalogue's order decides the rest
-
-
-def _place(finding: Finding) -> float:
-    return int(finding.entries[0][1:]) if finding.entries else float("inf")

@@ -9,7 +9,7 @@ _SHOWN = 5
 
 
 def span(length: timedelta) -> str:
-    """A length of time in words: ``within the same second``, ``within 40 seconds``, ``within 12 minutes``."""
+    """Return a length of time in words: ``within the same second``, ``within 40 seconds``."""
     seconds = int(length.total_seconds())
     if not seconds:
         return "within the same second"
@@ -21,16 +21,16 @@ def span(length: timedelta) -> str:
 
 
 def plural(count: int, word: str) -> str:
-    """``1 year``, ``2 years``."""
+    """Return a count with its word: ``1 year``, ``2 years``."""
     return f"{count} {word}" if count == 1 else f"{count} {word}s"
 
 
 def times(count: int) -> str:
-    """``once``, ``twice``, ``3 times``."""
+    """Return how often: ``once``, ``twice``, ``3 times``."""
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def listed(words: Sequence[str]) -> str:
-    """Words with commas between them, the first few of many."""
+    """Return words with commas between them, the first few of many."""
     shown = ", ".join(words[:_SHOWN])
     return shown if len(words) <= _SHOWN else f"{shown} and {len(words) - _SHOWN} more"
