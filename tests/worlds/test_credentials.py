@@ -158,8 +158,10 @@ def test_new_credentials_are_nobody_elses(sandbox: Sandbox) -> None:
 def _added(world: Sandbox, other: Sandbox) -> None:
     wanted = other.account()
     if other is not world:
-        name, card = f"of-{len(world.world.state.accounts)}", {"name": "Ann"}
-        world.accounts.add(name, contact=card, key=wanted.key, secret=wanted.secret, token=wanted.token)
+        name = f"of-{len(world.world.state.accounts)}"
+        world.accounts.add(
+            name, contact={"name": "Ann"}, key=wanted.key, secret=wanted.secret, token=wanted.token
+        )
 
 
 def _revoked(world: Sandbox, other: Sandbox) -> None:
