@@ -129,6 +129,24 @@ def test_the_nearest_key_is_named(sandbox: Sandbox, method: str, path: str, body
     assert entry["request"]["ignored"] == header.split(", ")
 
 
+@pytest.mark.parametrize(
+    ("body", "header"),
+    [
+        ({"domain": {"years": 2}}, "domain.years"),
+        ({"domain": {"years": 2}, "years": 2}, None),
+        ({"domain": {}, "domainName": "new.com"}, None),
+        ({"domain": {"purchaseCost": "1"}, "years": 1}, "domain.purchaseCost"),
+    ],
+)
+def test_what_is_said_where_it_is_read_may_be_said_again(
+    sandbox: Sandbox, body: dict[str, Any], header: str | None
+) -> None:
+    """It has been compared; what stands only where nothing reads it is told."""
+    row = next(row for row in ROWS if row.id == "v3.createDomain")
+    body = {**body, "domain": {"domainName": "new.com", **body["domain"]}}
+    assert told(sandbox, row, "", body) == header
+
+
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.id)
 def test_an_assumption_turns_them_into_a_refusal(make: Make, row: Endpoint) -> None:
     """For every operation of both generations, before it does anything; the answer is documented."""

@@ -8,13 +8,14 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.refusals import INSUFFICIENT_FUNDS
+from reseller_sandbox.core.refusals import INSUFFICIENT_FUNDS, INVALID_PARAMETER
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from tests.clients import Api
 from tests.registry import balance
 from tests.v2.client import FORM, REGISTRY, Client, connect, done, refusal
 from tests.v2.works import WORKS
+from tests.v3.test_bad_input import GOOD
 
 D = "/v3/domains"
 OPERATIONS = {
@@ -88,7 +89,7 @@ def test_v3_takes_what_is_said_alike(
 
 @pytest.mark.parametrize("place", ["body", "domain"])
 def test_v3_refuses_another_name_than_the_path(sandbox: Sandbox, api: Api, place: str) -> None:
-    """In renewDomain and setContacts, which cost something; other operations pass over it."""
+    """In renewDomain and setContacts, which cost something, and in those that cost nothing."""
     stray = {"domainName": "gold.com"} if place == "body" else {"domain": {"domainName": "gold.com"}}
     before = sandbox.world.state
     answer = api.post(f"{D}/renewDomain/second.com", stray)
@@ -96,7 +97,45 @@ def test_v3_refuses_another_name_than_the_path(sandbox: Sandbox, api: Api, place
     if place == "body":
         assert api.post(f"{D}/setContacts/second.com", {**stray, "contacts": {}}).error == "invalid_parameter"
     assert sandbox.world.state is before
-    assert api.post(f"{D}/lock/second.com", stray).status == 200
+
+
+WITH_BODIES = {
+    row.id: row for row in (*V3.endpoints, *V2.endpoints) if row.method in ("POST", "PUT") and not row.reads
+}
+#: What stands in the places of paths, and something else that could be said in a body.
+PLACES = {
+    "version": ("V2.0", None), "domainName": ("active.com", "second.com"), "hostname": ("ns1", "ns2"),
+    "domain_name": ("active.com", "second.com"), "host_name": ("ns1", "ns2"), "customer_id": ("1", 2),
+    "contact_id": ("MINE", "YOURS"),
+}  # fmt: skip
+CONTRADICTED = [
+    (row.id, path, place)
+    for row in WITH_BODIES.values()
+    for path in row.paths
+    for place, (_, other) in PLACES.items()
+    if other is not None and f"{{{place}}}" in path
+]
+
+
+@pytest.mark.parametrize(("operation", "path", "place"), CONTRADICTED)
+@pytest.mark.parametrize("way", ["body", "query"])
+def test_every_operation_refuses_what_its_path_says_otherwise(
+    sandbox: Sandbox, operation: str, path: str, place: str, way: str
+) -> None:
+    """In the body or the query, whether the operation reads that or not, and whether it costs something."""
+    target = path.format(**{name: known for name, (known, _) in PLACES.items()})
+    body = WORKS[operation].body if operation.startswith("v2") else GOOD.get(operation)
+    other = PLACES[place][1]
+    sent = {"json": {**(body or {}), place: other} if way == "body" else body}
+    before = sandbox.world.state
+    answer = sandbox.client().open(
+        target if way == "body" else f"{target}?{place}={other}", method=WITH_BODIES[operation].method, **sent
+    )
+    assert answer.status_code in (400, 404), answer.text
+    entry = sandbox.world.journal.entries[-1]
+    assert entry.refused is not None
+    assert (entry.refused.rule, entry.refused.facts["field"]) == (INVALID_PARAMETER, place)
+    assert sandbox.world.state is before
 
 
 def test_v3_refuses_two_values_of_one_query_element(sandbox: Sandbox, api: Api) -> None:
@@ -109,7 +148,8 @@ def test_v3_refuses_two_values_of_one_query_element(sandbox: Sandbox, api: Api) 
 @pytest.mark.parametrize("target", ["requestTransfer", "setAuthcode/active.com"])
 def test_v3_refuses_two_codes(sandbox: Sandbox, api: Api, target: str) -> None:
     """authCode and authcode are one thing."""
-    body = {"domain": {"domainName": "theirs.com"}, "authCode": "let-me-in", "authcode": "another"}
+    name = "active.com" if target.endswith("active.com") else "theirs.com"
+    body = {"domain": {"domainName": name}, "authCode": "let-me-in", "authcode": "another"}
     answer = api.post(f"{D}/{target}", body)
     assert answer.error == "invalid_parameter"
     assert "said twice and differently" in answer.message

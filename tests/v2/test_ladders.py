@@ -94,6 +94,12 @@ class Climb:
             self.refused("malformed_body", 400, "The body is not usable: it must be a JSON object.")
             self.raw = None
 
+    def contradicted(self) -> None:
+        """The rung of a body that names another domain than the path, where nothing else reads it."""
+        raw, self.raw = self.raw, b'{"domain": "other.com"}'
+        self.refused("invalid_parameter", 400, "Not the correct domain name")
+        self.raw = raw
+
     def at(self, name: str) -> None:
         """Ask about another name."""
         _, place, _, *rest = self.path.split("/")
@@ -425,6 +431,7 @@ def domain_restore(climb: Climb) -> None:
     arrange(climb.sandbox, "removed.com", stage=Stage.PENDING_DELETE)
     arrange_zone(climb.sandbox, "com", in_service=False)
     arrange_balance(climb.sandbox, "79.99")
+    climb.contradicted()
     climb.found("removed.com")
     climb.refused("wrong_state", 403, STATUS)
     arrange(climb.sandbox, "removed.com", stage=Stage.REDEMPTION)
@@ -520,6 +527,7 @@ def transfer_cancel(climb: Climb) -> None:
 
 
 def _decision(climb: Climb) -> None:
+    climb.contradicted()
     _party(climb)
     climb.at("arriving.com")
     climb.refused("no_transfer", 403, STATUS)

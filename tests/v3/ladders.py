@@ -166,6 +166,12 @@ class Climb:
         self.refused("malformed_body", "column")
         self.raw = None
 
+    def contradicted(self) -> None:
+        """The rung of a body that names another domain than the path."""
+        self.body = {"domainName": "other.com"}
+        self.refused("invalid_parameter", "domainName is said twice and differently", "other.com")
+        self.body = None
+
     def found(self, name: str) -> None:
         """The rungs of a name in the path."""
         self.refused("invalid_name", "'not a name'")
@@ -350,6 +356,7 @@ def _switch(climb: Climb, *, pending: bool = False, held: bool = False, **alread
     if pending:
         ask_for(climb.sandbox, "active.com")
     climb.unreadable()
+    climb.contradicted()
     climb.found("active.com")
     climb.refused("wrong_state", "active.com is at the stage overdue", "is not possible")
     climb.arrange("active.com", stage=Stage.ACTIVE)
@@ -569,6 +576,7 @@ def request_transfer(climb: Climb) -> None:
 
 def _decision(climb: Climb, stage: Stage, word: str) -> None:
     climb.unreadable()
+    climb.contradicted()
     climb.found("active.com")
     climb.refused("no_transfer", "active.com", word)
     climb.name = "leaving.com"
@@ -593,6 +601,7 @@ def approve_transfer(climb: Climb) -> None:
 def cancel_transfer(climb: Climb) -> None:
     """Whether there is one, and the stage."""
     climb.unreadable()
+    climb.contradicted()
     climb.found("active.com")
     climb.refused("no_transfer", "active.com", "cancel")
     climb.name = "arriving.com"

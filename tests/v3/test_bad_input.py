@@ -103,7 +103,14 @@ def test_what_is_wrong_with_a_name_is_told(api: Api, given: dict[str, Any], prob
 
 
 @pytest.mark.parametrize(
-    ("given", "problem"), [({"license": 1}, ".license must be a string"), (["1"], " must be an object")]
+    ("given", "problem"),
+    [
+        ({"license": 1}, ".license must be a string"),
+        (["1"], " must be an object"),
+        ({"license": "12\0"}, ".license holds a control character"),
+        ({"other": "\n"}, ".other holds a control character"),
+        ({"a\x1b": "x"}, ".a\x1b holds a control character"),
+    ],
 )
 def test_what_is_wrong_with_requirements_is_told(api: Api, given: object, problem: str) -> None:
     """In the words of the request too, not in those of the library that reads it."""

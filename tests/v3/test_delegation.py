@@ -117,6 +117,11 @@ NOWHERE = {
     "ff02::1": "a multicast",
     "255.255.255.255": "the broadcast",
     "::ffff:255.255.255.255": "the broadcast",
+    "0.1.2.3": "a reserved",
+    "240.0.0.1": "a reserved",
+    "::ffff:254.1.1.1": "a reserved",
+    "64:ff9b::c000:201": "a reserved",
+    "4000::1": "a reserved",
 }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv6Address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address
 from typing import NamedTuple
 
 from reseller_sandbox.core.refusals import INVALID_IP, UNKNOWN_IP_TYPE, Refused
@@ -13,6 +13,7 @@ from reseller_sandbox.core.state import Draft
 MOST_ADDRESSES = 13
 
 _BROADCAST = IPv4Address("255.255.255.255")
+_THIS_NETWORK = IPv4Network("0.0.0.0/8")
 _VERSIONS = {"v4": 4, "v6": 6}
 
 
@@ -94,5 +95,6 @@ def _unreachable(address: IPv4Address | IPv6Address) -> str | None:
         "a link-local": address.is_link_local,
         "a multicast": address.is_multicast,
         "the broadcast": address == _BROADCAST,
+        "a reserved": address.is_reserved or address in _THIS_NETWORK,
     }
     return next((kind for kind, fits in kinds.items() if fits), None)

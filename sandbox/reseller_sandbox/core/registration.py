@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from reseller_sandbox.core import contacts, customers, hosts, ledger, patterns, prices
+from reseller_sandbox.core import contacts, customers, hosts, ledger, patterns, prices, texts
 from reseller_sandbox.core.clock import years_later
 from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.lifecycle import enter
@@ -172,6 +172,6 @@ def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:
     given = wanted.requirements.get(draft.assumed.license, "")
     if not given:
         raise Refused(LICENSE_REQUIRED, zone=to_unicode(zone.name), field=field)
-    if not patterns.matches(zone.license, given):
+    if texts.has_control(given) or not patterns.matches(zone.license, given):
         raise Refused(INVALID_LICENSE, field=field, given=given[:80], pattern=zone.license)
     return given

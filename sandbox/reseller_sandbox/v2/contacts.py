@@ -10,7 +10,6 @@ from marshmallow import INCLUDE, post_load
 from reseller_sandbox.core import contacts, refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import CARD_FIELDS, Card, Contact
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number
 from reseller_sandbox.v2.shapes import Checked, Done, done
@@ -41,8 +40,8 @@ class ContactWanted(Asked):
     customer_id = Number()
 
     def more(self, world: World) -> Collection[str]:
-        """The extra parameters that the registry knows, and the contact's own handle."""
-        return (*dict(world.state.contact_params), *_OWN_HANDLE)
+        """Return the extra parameters that the registry knows."""
+        return tuple(dict(world.state.contact_params))
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
         """As ``v2.contact.required`` says."""
@@ -110,13 +109,8 @@ def delete(call: Call) -> dict[str, Any]:
 
 
 def _extra(call: Call) -> dict[str, Any]:
-    """The extra parameters, without the contact's own handle, which some callers repeat among them."""
-    known, handle = dict(call.draft.state.contact_params), call.arguments["contact_id"]
-    repeated = {key: call.arguments["extra"].get(key) for key in _OWN_HANDLE if key not in known}
-    for key, value in repeated.items():
-        if value is not None and str(value) != handle:
-            problem = f"{key} is {str(value)[:80]!r}, and the path names the contact {handle}"
-            raise Refused(INVALID_PARAMETER, problems=problem, field=key, value=str(value)[:80])
+    """Return the extra parameters, without the contact's own handle, which some callers repeat among them."""
+    repeated = set(_OWN_HANDLE) - dict(call.draft.state.contact_params).keys()
     return {key: value for key, value in call.arguments["extra"].items() if key not in repeated}
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import ValidationError, fields, post_load, validate
+from marshmallow import fields, post_load, validate
 
-from reseller_sandbox.core import customers, refusals, texts
+from reseller_sandbox.core import customers, refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import CARD_FIELDS, Customer
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
@@ -14,16 +14,10 @@ from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number
 from reseller_sandbox.v2.shapes import Done, Told, done
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Shape, Text, Within
+from reseller_sandbox.web.fields import Shape, Text, Within, sound
 
 _LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error="must be a two-letter language code")
 _POSITIVE = validate.Range(min=0, error="must not be negative")
-
-
-def _sound(text: str) -> None:
-    flaw = texts.flaw(text)
-    if flaw is not None:
-        raise ValidationError(flaw)
 
 
 class CustomerWanted(Asked):
@@ -37,9 +31,9 @@ class CustomerWanted(Asked):
     lang = Text(validate=_LANGUAGE)
     mail = Text()
     name = Text()
-    password = Text(validate=_sound)
+    password = Text(validate=sound)
     phone = Text()
-    post_address = Text(data_key="post_adress", validate=_sound)
+    post_address = Text(data_key="post_adress", validate=sound)
     region = Text()
     zip = Number(validate=_POSITIVE)
 

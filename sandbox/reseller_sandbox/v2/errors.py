@@ -104,7 +104,12 @@ COMMON: tuple[Rule, ...] = (
 )
 
 #: What an operation that reads a body may refuse about it, after ``COMMON``.
-BODY: tuple[Rule, ...] = (*web.EMPTY_BODY, r.MISSING_PARAMETER, r.INVALID_PARAMETER)
+BODY: tuple[Rule, ...] = (
+    r.UNSUPPORTED_MEDIA_TYPE,
+    r.MALFORMED_BODY,
+    r.MISSING_PARAMETER,
+    r.INVALID_PARAMETER,
+)
 
 #: The rules that speak of different things: each by the fact that tells them apart.
 _APART: Mapping[Rule, str] = {
@@ -178,7 +183,11 @@ _INVALID_ID_ALONE: Sayings = {r.DOMAIN_NOT_FOUND: Said(INVALID_ID)}
 _TRANSFER: Sayings = {(r.DOMAIN_NOT_FOUND, True): Said(INVALID_ID)}
 
 #: "Not the correct domain name" is documented for no host operation.
-_HOST: Sayings = {r.INVALID_NAME: Said(ZONE)}
+_HOST: Sayings = {
+    r.INVALID_NAME: Said(ZONE),
+    (r.INVALID_PARAMETER, "domain_name"): Said(ZONE),
+    (r.INVALID_PARAMETER, "host_name"): Said(OBJECT_NOT_FOUND, "value"),
+}
 
 #: What single operations say otherwise.
 EXCEPTIONS: Mapping[str, Sayings] = {
@@ -234,7 +243,7 @@ EXCEPTIONS: Mapping[str, Sayings] = {
         r.PREMIUM_NOT_TAKEN: Said(ORDER_STATUS),
         (r.INVALID_PARAMETER, "period"): Said(NOT_ENOUGH, "field"),
     },
-    "v2.domain.restore": _INVALID_ID_ALONE,
+    "v2.domain.restore": {**_OTHER_NAME, **_INVALID_ID_ALONE},
     # What stands in a transfer's way is, of the errors documented for asking, the name that was asked for.
     "v2.transfer.request": {
         **_OTHER_NAME,
@@ -251,8 +260,8 @@ EXCEPTIONS: Mapping[str, Sayings] = {
     },
     "v2.transfer.status": _TRANSFER,
     "v2.transfer.cancel": _TRANSFER,
-    "v2.transfer.approve": _TRANSFER,
-    "v2.transfer.reject": _TRANSFER,
+    "v2.transfer.approve": {**_OTHER_NAME, **_TRANSFER},
+    "v2.transfer.reject": {**_OTHER_NAME, **_TRANSFER},
     "v2.host.check": _HOST,
     "v2.host.create": {**_HOST, r.INVALID_PARAMETER: Said(NOT_ENOUGH, "field")},
     # "Not enough parameter" belongs to create: where there is no address, there is no type that is known.

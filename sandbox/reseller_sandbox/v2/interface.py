@@ -34,7 +34,6 @@ from reseller_sandbox.web.interface import Answer, Transacting
 from reseller_sandbox.worlds import Engine, World
 
 _OWN_PATH = re.compile(r"/[Vv][0-9]+\.[0-9]+(/|$)")
-_OTHER_KEYS = {"domain": "domain_name"}
 
 
 class V2(Transacting):
@@ -94,11 +93,12 @@ class V2(Transacting):
     def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
         """The body, read by the endpoint's schema, and what stands in the path, which comes first."""
         found: dict[str, Any] = {}
-        given = bodies.read(incoming, world) if isinstance(endpoint.body, bodies.Asked) else None
+        asked = endpoint.body if isinstance(endpoint.body, bodies.Asked) else None
+        given = bodies.read(incoming, world) if asked is not None else incoming.object_if_any
         tell(endpoint, incoming, world, given)
-        if given is not None and isinstance(endpoint.body, bodies.Asked):
-            found = bodies.load(endpoint.body, given, incoming.assumed_in(world))
-            statements.check(endpoint, incoming, given, _OTHER_KEYS)
+        if asked is not None:
+            found = bodies.load(asked, given, incoming.assumed_in(world))
+        statements.check(endpoint, incoming, world, given)
         found |= incoming.arguments
         return found | (load(endpoint.path, incoming.arguments) if endpoint.path is not None else {})
 

@@ -131,6 +131,12 @@ ENDPOINTS = (
         paths=(f"{NAME_PATH}/restore",),
         handle=restore,
         answer=Done(),
-        refuses=(*FOUND, refusals.WRONG_STATE, refusals.ZONE_OUT_OF_SERVICE, refusals.INSUFFICIENT_FUNDS),
+        refuses=(
+            refusals.INVALID_PARAMETER,
+            *FOUND,
+            refusals.WRONG_STATE,
+            refusals.ZONE_OUT_OF_SERVICE,
+            refusals.INSUFFICIENT_FUNDS,
+        ),
     ),
 )

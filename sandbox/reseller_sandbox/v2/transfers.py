@@ -94,7 +94,13 @@ def _row(word: str, method: str, path: str, handle: Callable[[Call], Any], *more
         paths=(path,),
         handle=handle,
         answer=Standing() if word == "status" else Done(),
-        refuses=(refusals.INVALID_NAME, refusals.DOMAIN_NOT_FOUND, refusals.NO_TRANSFER, *more),
+        refuses=(
+            *((refusals.INVALID_PARAMETER,) if method == "PUT" else ()),
+            refusals.INVALID_NAME,
+            refusals.DOMAIN_NOT_FOUND,
+            refusals.NO_TRANSFER,
+            *more,
+        ),
     )
 
 

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.refusals import Rule
 from reseller_sandbox.web.endpoint import Endpoint
-from reseller_sandbox.web.errors import ANYWHERE, EMPTY_BODY
-
-__all__ = ["BODY", "COMMON", "EMPTY_BODY", "named"]
+from reseller_sandbox.web.errors import ANYWHERE
 
 #: What any v3 operation may refuse, in the order of the checks, before its own checks begin.
 COMMON: tuple[Rule, ...] = (
@@ -21,7 +19,7 @@ COMMON: tuple[Rule, ...] = (
     refusals.SIGNATURE_MISMATCH,
 )
 
-#: What an operation that reads a body may refuse about it, after ``COMMON``.
+#: What an operation that takes a body, if only an empty one, may refuse about it, after ``COMMON``.
 BODY: tuple[Rule, ...] = (
     refusals.UNSUPPORTED_MEDIA_TYPE,
     refusals.MALFORMED_BODY,

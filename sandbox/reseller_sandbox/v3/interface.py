@@ -72,7 +72,8 @@ class V3(Transacting):
         Where one thing is said twice, and may be said differently, the path counts before the body, and the
         body before the query.
         """
-        given = self._object(incoming, world) if incoming.method in ("POST", "PUT") else None
+        reads_body = incoming.method in ("POST", "PUT")
+        given = self._object(incoming, world) if reads_body else incoming.object_if_any
         tell(endpoint, incoming, world, given, self.credentials)
         body = load(endpoint.body, given) if endpoint.body is not None else {}
         if endpoint.query is not None:
@@ -80,7 +81,7 @@ class V3(Transacting):
             body = load(endpoint.query, asked | incoming.arguments) | body | _unqueried(endpoint, incoming)
         else:
             body |= incoming.arguments
-        statements.check(endpoint, incoming, given or {})
+        statements.check(endpoint, incoming, world, given)
         return body
 
     def _object(self, incoming: Incoming, world: World) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def _row(name: str, handle: Callable[[Call], Any], answer: Schema, *more: Rule) 
         paths=(f"/v3/domains/{name}/{{domainName}}",),
         handle=handle,
         answer=answer,
-        refuses=(*errors.EMPTY_BODY, *FOUND, refusals.WRONG_STATE, *more, refusals.SWITCHED_ALREADY),
+        refuses=(*errors.BODY, *FOUND, refusals.WRONG_STATE, *more, refusals.SWITCHED_ALREADY),
     )
 
 

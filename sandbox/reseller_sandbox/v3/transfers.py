@@ -112,7 +112,7 @@ def _row(name: str, handle: Callable[[Call], Any], *more: Rule) -> Endpoint:
         paths=(f"/v3/domains/{name}/{{domainName}}",),
         handle=handle,
         answer=Message(),
-        refuses=(*errors.EMPTY_BODY, *FOUND, refusals.NO_TRANSFER, *more),
+        refuses=(*errors.BODY, *FOUND, refusals.NO_TRANSFER, *more),
     )
 
 

@@ -43,9 +43,6 @@ ANYWHERE: tuple[Rule, ...] = (
 #: What any operation may answer, beside what its interface and its row declare.
 ANY_OPERATION: tuple[Rule, ...] = (refusals.UNKNOWN_KEYS, refusals.INTERNAL_ERROR)
 
-#: What an operation that takes an empty body may refuse about a body that is none.
-EMPTY_BODY: tuple[Rule, ...] = (refusals.UNSUPPORTED_MEDIA_TYPE, refusals.MALFORMED_BODY)
-
 #: The JSON Schema of ``body_of``.
 BODY_SHAPE: Mapping[str, object] = {
     "type": "object",

@@ -102,10 +102,7 @@ class Exchange:
     @property
     def json(self) -> Any:
         """The JSON body, or None where there is none."""
-        try:
-            return self.incoming.object if self.incoming.body else None
-        except Refused:
-            return None
+        return self.incoming.object_if_any if self.incoming.body else None
 
     @property
     def changed(self) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
-from reseller_sandbox.core import money
+from reseller_sandbox.core import money, texts
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
 from reseller_sandbox.core.digits import whole
 from reseller_sandbox.web.writers import Write, writer
@@ -33,7 +33,7 @@ class Shape(Schema):
     error_messages = {"type": "must be an object", "unknown": "is not known here"}  # noqa: RUF012
 
     def more(self, world: World) -> Collection[str]:
-        """The keys that are read in ``world`` beside those of the fields."""
+        """Return the keys that are read in ``world`` beside those of the fields."""
         return ()
 
     @cached_property
@@ -205,21 +205,29 @@ class Remembered(Within):
 
 
 class Texts(fields.Dict):
-    """A JSON object whose values are all strings."""
+    """A JSON object whose values are all strings, which hold no control characters."""
 
     default_error_messages = {"invalid": "must be an object"}  # noqa: RUF012
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(keys=Text(), values=Text(), **kwargs)
+        super().__init__(keys=Text(validate=sound), values=Text(validate=sound), **kwargs)
 
     def _deserialize(self, *arguments: Any, **kwargs: Any) -> Any:
         try:
             return super()._deserialize(*arguments, **kwargs)  # type: ignore[no-untyped-call]
         except ValidationError as error:
-            # marshmallow tells the mistakes in a key apart from those in its value; a key is always a string.
+            # marshmallow tells the mistakes in a key apart from those in its value.
             if not isinstance(error.messages, dict):
                 raise
-            raise ValidationError({key: told["value"] for key, told in error.messages.items()}) from None
+            told = {key: told.get("value", told.get("key")) for key, told in error.messages.items()}
+            raise ValidationError(told) from None
+
+
+def sound(text: str) -> None:
+    """Raise ``ValidationError`` for a text that is too long, or holds a control character."""
+    flaw = texts.flaw(text)
+    if flaw is not None:
+        raise ValidationError(flaw)
 
 
 def problems(errors: Any, path: str = "") -> Iterator[tuple[str, str]]:

@@ -14,6 +14,7 @@ from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import in_header
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.statements import vocabulary
 from reseller_sandbox.worlds import World
 
 #: The header that names them, each with the key that is nearest to it, if one is near.
@@ -28,17 +29,18 @@ def tell(
     endpoint: Endpoint,
     incoming: Incoming,
     world: World,
-    body: Mapping[str, Any] | None,
+    body: Mapping[str, Any],
     elements: Collection[str] = (),
 ) -> None:
     """Note the keys that ``endpoint`` does not read, or refuse with ``unknown_keys`` where that is wanted.
 
-    ``body`` is None where the operation reads none, ``elements`` are those of the query that are not the
-    operation's. What the path says already may be said again.
+    ``elements`` are the keys of the query that are not the operation's. What is said where it is read may be
+    said again elsewhere.
     """
-    if body is None and not incoming.body and not incoming.query:
+    if not body and not incoming.query:
         return
-    found = chain(_in_body(endpoint, incoming, world, body), _in_query(endpoint, incoming, elements))
+    read = vocabulary(endpoint).read(incoming, body)
+    found = chain(_in_body(endpoint, world, body, read), _in_query(endpoint, incoming, read.union(elements)))
     told = tuple(dict.fromkeys(islice(found, _MOST)))
     if not told:
         return
@@ -50,51 +52,40 @@ def tell(
 
 
 def _in_body(
-    endpoint: Endpoint, incoming: Incoming, world: World, body: Mapping[str, Any] | None
+    endpoint: Endpoint, world: World, body: Mapping[str, Any], read: Collection[str]
 ) -> Iterator[str]:
     if UNKNOWN_EXTRA in endpoint.refuses:  # as the contract has it
         return
-    if body is None:
-        body = _unread(incoming)
-    more: Collection[str] = incoming.arguments
-    if isinstance(endpoint.body, Shape):
-        more = {*more, *endpoint.body.more(world)}
-    yield from _strange(endpoint.body, body, more)
+    more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
+    yield from _strange(endpoint.body, body, {*read, *more})
 
 
-def _unread(incoming: Incoming) -> Mapping[str, Any]:
-    """The body that nothing reads, where it is an object."""
-    try:
-        return incoming.object
-    except Refused:
-        return {}
-
-
-def _in_query(endpoint: Endpoint, incoming: Incoming, elements: Iterable[str]) -> Iterator[str]:
-    read = endpoint.query.fields if endpoint.query is not None else {}
-    known = [one.data_key or name for name, one in read.items()]
-    taken = {name.lower() for name in (*known, *elements, *incoming.arguments)}
+def _in_query(endpoint: Endpoint, incoming: Incoming, read: Iterable[str]) -> Iterator[str]:
+    known = vocabulary(endpoint).query
+    taken = {name.lower() for name in (*known, *read)}
     return (_named(key, "", known) for key, _ in incoming.query if key.lower() not in taken)
 
 
 def _strange(
-    schema: Schema | None, given: Mapping[str, Any], more: Collection[str] = (), path: str = ""
+    schema: Schema | None, given: Mapping[str, Any], read: Collection[str], path: str = ""
 ) -> Iterator[str]:
-    """The keys of an object, and of the objects inside it, that its schema does not have."""
+    """Yield the keys of an object, and of the objects inside it, that its schema lacks and nothing reads."""
     known = {} if schema is None else {one.data_key or name: one for name, one in schema.load_fields.items()}
     for key, value in given.items():
         if key in known:
-            yield from _within(known[key], value, f"{path}{key}.")
-        elif key not in more:
+            if isinstance(value, dict | list):
+                yield from _within(known[key], value, read, f"{path}{key}.")
+        elif key not in read:
             yield _named(key, path, known)
 
 
-def _within(field: fields.Field[Any], value: Any, path: str) -> Iterator[str]:
+def _within(field: fields.Field[Any], value: Any, read: Collection[str], path: str) -> Iterator[str]:
     if isinstance(field, fields.Nested) and isinstance(value, Mapping):
-        yield from _strange(field.schema, value, (), path)
+        # What the request says where it is read is read here too, but for objects of their own kind.
+        yield from _strange(field.schema, value, read if path.count(".") == 1 else (), path)
     elif isinstance(field, fields.List) and isinstance(value, list):
         for item in value:
-            yield from _within(field.inner, item, path)
+            yield from _within(field.inner, item, read, path)
     else:
         yield from _shaped(getattr(field, "shape", {}), value, path)
 

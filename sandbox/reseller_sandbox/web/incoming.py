@@ -27,7 +27,7 @@ ENV_PREFIX = "sandbox.prefix"
 _UNMARKED = ("CONTENT_TYPE", "CONTENT_LENGTH")
 
 #: Under which keys a path or a body says which name it is about.
-_NAME_KEYS = ("domainName", "domain_name")
+NAME_KEYS = ("domainName", "domain_name")
 
 
 @dataclass
@@ -90,15 +90,20 @@ class Incoming:
         """The domain names in the path and the body, as the registry keeps them, without malformed ones."""
         return tuple(dict.fromkeys(_well_formed(self._texts())))
 
-    def _texts(self) -> Iterator[Any]:
-        yield from (self.arguments.get(key) for key in _NAME_KEYS)
+    @property
+    def object_if_any(self) -> dict[str, Any]:
+        """The JSON object in the body; an empty one where the body is something else."""
         try:
-            body = self.object if self.body else {}
+            return self.object
         except Refused:
-            return
+            return {}
+
+    def _texts(self) -> Iterator[Any]:
+        yield from (self.arguments.get(key) for key in NAME_KEYS)
+        body = self.object_if_any if self.body else {}
         inner = body.get("domain")
         for holder in (body, inner if isinstance(inner, dict) else {}):
-            yield from (holder.get(key) for key in _NAME_KEYS)
+            yield from (holder.get(key) for key in NAME_KEYS)
         many = body.get("domainNames")
         yield from many if isinstance(many, list) else ()
 

@@ -1,71 +1,117 @@
-"""What a paid call says in several places: in its path, its query, its body and the object inside that.
+"""What a request says in several places: in its path, its query, its body and the objects inside that.
 
-The same thing said twice has to be the same, or the account would be charged for what nobody asked for.
+The same thing said twice has to be the same, or something would be done, and charged, that nobody asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import cache
 from typing import Any
 
 from marshmallow import Schema, fields
 
 from reseller_sandbox.core import names
-from reseller_sandbox.core.refusals import INSUFFICIENT_FUNDS, INVALID_PARAMETER, Refused
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.web.endpoint import Endpoint
-from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.fields import Price, Shape, Whole
+from reseller_sandbox.web.incoming import NAME_KEYS, Incoming
+from reseller_sandbox.worlds import World
 
 _LONGEST = 80
 
 #: The one placeholder of a path that tells nothing of what is asked for.
 _VERSION = "version"
 
-_NOTHING: Mapping[str, str] = {}
+#: Under which other keys callers repeat what stands in the path, by its placeholder.
+_ALIASES = {"domain_name": "domain", "contact_id": "id"}
+
+#: The object that describes a name, which callers send where nothing reads it too.
+_NAME_OBJECT = "domain"
+
+#: Keys for a host, which may be named by its label or in full.
+_HOST_KEYS = ("hostname", "host_name")
 
 Statement = tuple[str, Any]
 
 
-def check(
-    endpoint: Endpoint, incoming: Incoming, body: Mapping[str, Any], aliases: Mapping[str, str] = _NOTHING
-) -> None:
-    """Refuse with ``invalid_parameter`` what is said twice and differently, where ``endpoint`` may charge.
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What can be said to an operation: the keys that it reads in each place.
 
-    ``aliases`` maps other keys for a thing to its name, which is the refusal's fact ``field``.
+    ``inner`` are those of each object inside the body, by the key of that. ``spelt`` are the names of all
+    things by their keys in lower case, ``aliases`` the further keys among those, ``numbers`` the names of the
+    things that are numbers.
     """
-    if INSUFFICIENT_FUNDS not in endpoint.refuses or endpoint.body is None:
+
+    body: Set[str]
+    query: Set[str]
+    inner: Mapping[str, Set[str]]
+    spelt: Mapping[str, str]
+    aliases: Set[str]
+    numbers: Set[str]
+
+    def read(self, incoming: Incoming, body: Mapping[str, Any]) -> set[str]:
+        """Return the keys that a request has where the operation reads them, and those that repeat some."""
+        found = incoming.arguments.keys() | self.aliases | (self.body & body.keys())
+        found |= self.query & {key for key, _ in incoming.query}
+        for key, known in self.inner.items():
+            if isinstance(body.get(key), Mapping):
+                found |= known & body[key].keys()
+        return found
+
+
+@cache
+def vocabulary(endpoint: Endpoint) -> Vocabulary:
+    """Return what can be said to ``endpoint``."""
+    nested = {key: one.schema for key, one in _fields(endpoint.body) if isinstance(one, fields.Nested)}
+    schemas = (endpoint.body, endpoint.query, endpoint.path, *nested.values())
+    every = [found for schema in schemas for found in _fields(schema)]
+    placed = {key for path in endpoint.paths for key in re.findall(r"\{(\w+)\}", path)} - {_VERSION}
+    aliases = {alias: key for key, alias in _ALIASES.items() if key in placed}
+    return Vocabulary(
+        body={key for key, _ in _fields(endpoint.body)},
+        query={key for key, _ in _fields(endpoint.query)},
+        inner={inner: {key for key, _ in _fields(schema)} for inner, schema in nested.items()},
+        spelt={key.lower(): key for key in {key for key, _ in every} | placed} | aliases,
+        aliases=aliases.keys(),
+        numbers={key for key, one in every if isinstance(one, Whole | Price)},
+    )
+
+
+def check(endpoint: Endpoint, incoming: Incoming, world: World, body: Mapping[str, Any]) -> None:
+    """Refuse with ``invalid_parameter`` what is said twice and differently, if ``endpoint`` refuses by that.
+
+    The refusal's fact ``field`` is the name of the thing, which may have been said under an alias.
+    """
+    if INVALID_PARAMETER not in endpoint.refuses or not (body or incoming.query):
         return
-    inner = {name: field.schema for name, field in _fields(endpoint.body) if isinstance(field, fields.Nested)}
-    known = {
-        name for schema in (endpoint.body, endpoint.query, *inner.values()) for name, _ in _fields(schema)
-    }
-    known |= incoming.arguments.keys() - {_VERSION}
-    spelt = {name.lower(): name for name in known} | {key.lower(): name for key, name in aliases.items()}
-    said: dict[str, list[Statement]] = {}
-    for place, given in _places(incoming, body, inner):
+    known, said = vocabulary(endpoint), dict[str, list[Statement]]()
+    means_more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
+    for place, given in _places(incoming, body, {*known.inner, _NAME_OBJECT} - known.aliases):
         for key, value in given:
-            if key.lower() in spelt and value not in (None, ""):
-                said.setdefault(spelt[key.lower()], []).append((place, value))
-    for name, statements in said.items():
-        (place, first), *others = statements
+            name = known.spelt.get(key.lower())
+            if name is not None and value not in (None, "") and key not in means_more:
+                said.setdefault(name, []).append((place, value))
+    for name, ((place, first), *others) in said.items():
         for other, value in others:
-            if _meaning(value) != _meaning(first):
+            if _meaning(name, value, known, incoming) != _meaning(name, first, known, incoming):
                 told = f"{_cut(first)} in {place} and {_cut(value)} in {other}"
-                raise Refused(
-                    INVALID_PARAMETER,
-                    problems=f"{name} is said twice and differently: {told}",
-                    field=name,
-                    value=_cut(value),
-                )
+                problem = f"{name} is said twice and differently: {told}"
+                raise Refused(INVALID_PARAMETER, problems=problem, field=name, value=_cut(value))
 
 
 def _places(
-    incoming: Incoming, body: Mapping[str, Any], inner: Iterable[str]
+    incoming: Incoming, body: Mapping[str, Any], inner: Set[str]
 ) -> Iterator[tuple[str, Iterable[Statement]]]:
     yield "the path", incoming.arguments.items()
     yield "the query", incoming.query
-    yield "the body", ((key, value) for key, value in body.items() if key not in inner)
-    yield from ((key, body[key].items()) for key in inner if isinstance(body.get(key), Mapping))
+    objects = {key: body[key] for key in body.keys() & inner if isinstance(body[key], Mapping)}
+    yield "the body", ((key, value) for key, value in body.items() if key not in objects)
+    yield from ((key, value.items()) for key, value in sorted(objects.items()))
 
 
 def _fields(schema: Schema | None) -> Iterator[tuple[str, Any]]:
@@ -73,20 +119,22 @@ def _fields(schema: Schema | None) -> Iterator[tuple[str, Any]]:
         yield field.data_key or name, field
 
 
-def _meaning(value: Any) -> Any:
-    """Return ``value`` as something equal for all spellings of one number or name."""
-    if isinstance(value, bool | list):
+def _meaning(name: str, value: Any, known: Vocabulary, incoming: Incoming) -> Any:
+    """Return ``value`` as something equal for all spellings of one number, name or host."""
+    if isinstance(value, bool | list | dict):
         return value
+    text = str(value)
     try:
-        number = Decimal(value)
-        if number.is_finite():
-            return number
-    except (InvalidOperation, TypeError, ValueError):
-        pass
-    try:
-        return names.normalise(value)
-    except (names.BadName, AttributeError):
-        return value
+        if name in known.numbers:
+            return Decimal(text)
+        if name in NAME_KEYS:
+            return names.normalise(text)
+    except (InvalidOperation, names.BadName):
+        return text
+    if name in _HOST_KEYS:
+        parent = next(filter(None, map(incoming.arguments.get, NAME_KEYS)), "")
+        return text.lower().removesuffix(".").removesuffix(f".{parent.lower()}")
+    return text
 
 
 def _cut(value: Any) -> str:
