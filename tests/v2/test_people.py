@@ -94,9 +94,11 @@ def test_a_customers_mail_can_change_by_its_id(main: Client) -> None:
     assert done(main.put("/customer", {"customer_id": number, "mail": "OTHER@example.com"}))
 
 
-def test_the_path_comes_before_the_body(main: Client) -> None:
-    """Where both name a customer."""
-    assert done(main.put("/customer/7", {"customer_id": 8, "name": "Path"}))
+def test_path_and_body_have_to_name_one_customer(main: Client) -> None:
+    """Where both name one."""
+    other = main.put("/customer/7", {"customer_id": 8, "name": "Path"})
+    assert refusal(other) == (400, "Invalid customer_id", "invalid_parameter")
+    assert done(main.put("/customer/7", {"customer_id": 7, "name": "Path"}))
     assert done(main.get("/customer/7"))["data"]["name"] == "Path"
     assert done(main.get("/customer/8"))["data"]["name"] == "Eight"
 
