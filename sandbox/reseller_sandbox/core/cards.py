@@ -34,7 +34,7 @@ _LOOSE_PATTERNS = {
 
 
 def problem_with(card: Card, *, any_phone: bool = False) -> tuple[str, str, str] | None:
-    """The first bad field of ``card`` as (field, value, what is wrong), or None."""
+    """Return the first bad field of ``card`` as (field, value, what is wrong), or None."""
     patterns = _LOOSE_PATTERNS if any_phone else _PATTERNS
     for field in CARD_FIELDS:
         value: str = getattr(card, field)
@@ -57,5 +57,5 @@ def require_good(draft: Draft, card: Card) -> None:
 
 
 def tidy(card: Card) -> Card:
-    """The card as the registry keeps it."""
+    """Return the card as the registry keeps it."""
     return replace(card, country=card.country.upper())

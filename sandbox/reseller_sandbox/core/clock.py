@@ -27,12 +27,12 @@ _ISO_MONTHS = re.compile(r"^(P[^T]*?\d)M", re.IGNORECASE)
 
 
 def real_now() -> datetime:
-    """What the machine's own clock says."""
+    """Return what the machine's own clock says."""
     return _plain(datetime.now(UTC))
 
 
 def _plain(found: datetime) -> datetime:
-    """``found`` in UTC, in the standard library's own class whatever a test has put in its place."""
+    """Return ``found`` in UTC, in the standard library's own class even where a test has another."""
     return EARLIEST + (found - EARLIEST)
 
 
@@ -65,22 +65,22 @@ class Clock:
         return self.anchor is None
 
     def now(self) -> datetime:
-        """The instant it shows, in whole seconds; a running clock never goes back of its start."""
+        """Return the instant it shows, in whole seconds; a running clock never shows one before its start."""
         if self.anchor is None:
             return self.instant
         elapsed = max(real_now() - self.anchor, timedelta())
         return min((self.instant + elapsed).replace(microsecond=0), LATEST)
 
     def freeze(self) -> Clock:
-        """The same instant, standing still."""
+        """Return a clock that stands still at the same instant."""
         return Clock(self.now())
 
     def run(self) -> Clock:
-        """The same instant, moving with the machine's clock."""
+        """Return a clock that runs from the same instant on."""
         return Clock(self.now(), real_now())
 
     def caught_up(self) -> Clock:
-        """The same clock as it is now. It goes on from here even if the machine's clock is put back."""
+        """Return the clock as it is now: it goes on from here even if the machine's clock is put back."""
         if self.anchor is None:
             return self
         if real_now() < self.anchor:
@@ -89,7 +89,7 @@ class Clock:
         return self if shown == self.instant else Clock(shown, self.anchor + (shown - self.instant))
 
     def at(self, instant: datetime) -> Clock:
-        """Another instant, standing still or running as before."""
+        """Return a clock at another instant, standing still or running as before."""
         return Clock(instant, None if self.frozen else real_now())
 
 
@@ -102,26 +102,26 @@ def years_later(instant: datetime, years: int) -> datetime:
 
 
 def days(count: int) -> timedelta:
-    """A length of ``count`` days."""
+    """Return a length of ``count`` days."""
     return timedelta(days=count)
 
 
 @lru_cache(maxsize=4096)
 def wire(instant: datetime) -> str:
-    """``YYYY-MM-DDTHH:MM:SSZ``."""
+    """Return an instant as ``YYYY-MM-DDTHH:MM:SSZ``."""
     return instant.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @lru_cache(maxsize=4096)
 def wire_spaced(instant: datetime) -> str:
-    """``YYYY-MM-DD HH:MM:SS``, in UTC."""
+    """Return an instant as ``YYYY-MM-DD HH:MM:SS``, in UTC."""
     return instant.strftime("%Y-%m-%d %H:%M:%S")
 
 
 def parse_instant(text: str) -> datetime:
-    """An ISO 8601 date or date-time; without a zone it is UTC, without a time it is midnight.
+    """Read an ISO 8601 date or date-time; without a zone it is UTC, without a time it is midnight.
 
-    Raises ValueError for anything else, and outside the years a world may stand in.
+    Raise ValueError for anything else, and outside the years a world may stand in.
     """
     try:
         found = datetime.fromisoformat(text.strip())
@@ -134,14 +134,14 @@ def parse_instant(text: str) -> datetime:
 
 
 def instant_given(text: str) -> datetime:
-    """As ``parse_instant``, and ``real`` for what the machine's clock says."""
+    """Read what ``parse_instant`` reads, and ``real`` as the time of the machine's clock."""
     return real_now().replace(microsecond=0) if text == "real" else parse_instant(text)
 
 
 def parse_duration(text: str) -> relativedelta:
-    """A length of time: ISO 8601 (``P30D``, ``P1Y``, ``PT90M``), short (``90m``, ``1d12h``), or seconds.
+    """Read a length of time: ISO 8601 (``P30D``, ``P1Y``, ``PT90M``), short (``90m``, ``1d12h``), or seconds.
 
-    Raises ValueError for anything else.
+    Raise ValueError for anything else.
     """
     plain = _ISO_MONTHS.sub(r"\1MO", text.strip()).upper()
     found = _DURATION.fullmatch(plain)
@@ -152,9 +152,9 @@ def parse_duration(text: str) -> relativedelta:
 
 
 def later(instant: datetime, length: relativedelta | timedelta) -> datetime:
-    """``instant`` plus ``length``, in whole seconds.
+    """Return ``instant`` plus ``length``, in whole seconds.
 
-    Raises ValueError past the last year a world may stand in.
+    Raise ValueError past the last year a world may stand in.
     """
     try:
         moved = instant + length

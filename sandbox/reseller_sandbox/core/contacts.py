@@ -52,9 +52,9 @@ def require_roles(draft: Draft, given: Mapping[str, object], wire_names: Mapping
 def assign(
     draft: Draft, account: Account, wanted: Mapping[str, Wanted], current: Contacts | None = None
 ) -> Contacts:
-    """The four handles of a name: those wanted, else the ``current`` ones, else the account's own.
+    """Return the four handles of a name: those wanted, else the ``current`` ones, else the account's own.
 
-    Contacts that say the same become one. Refuses with ``contact_not_found`` for a handle
+    Contacts that say the same become one. Refuse with ``contact_not_found`` for a handle
     that is not this account's.
     """
     made: dict[Card, str] = {}
@@ -80,7 +80,7 @@ def completed(draft: Draft, fields: Mapping[str, str], held: str | None) -> Card
 
 
 def own(draft: Draft, account: Account, handle: str, field: Term = Term.CONTACT) -> Contact:
-    """The account's contact under ``handle``; refuses with ``contact_not_found``."""
+    """Return the account's contact under ``handle``; refuse with ``contact_not_found``."""
     contact = draft.state.contacts.get(handle)
     if contact is None or contact.account != account.client_id:
         raise Refused(CONTACT_NOT_FOUND, field=field, handle=handle)
@@ -88,7 +88,7 @@ def own(draft: Draft, account: Account, handle: str, field: Term = Term.CONTACT)
 
 
 def create(draft: Draft, account: Account, card: Card) -> Contact:
-    """A new contact of ``account`` under a handle that is not in use."""
+    """Make a contact of ``account`` under a handle that is not in use."""
     while (handle := f"C{draft.next('contact'):06d}") in draft.state.contacts:
         pass
     contact = Contact(handle=handle, account=account.client_id, card=card)
@@ -97,7 +97,7 @@ def create(draft: Draft, account: Account, card: Card) -> Contact:
 
 
 def parse_handle(text: str) -> str:
-    """``text`` when it can be a contact's handle; refuses with ``invalid_handle``."""
+    """Return ``text`` when it can be a contact's handle; refuse with ``invalid_handle``."""
     if not _HANDLE.fullmatch(text):
         problem = "it has 1 to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
         raise Refused(INVALID_HANDLE, handle=text[:80], problem=problem)
@@ -117,9 +117,9 @@ def add(
     extra: Mapping[str, object],
     customer_id: int | None = None,
 ) -> Contact:
-    """A new contact under a handle of the caller's choice.
+    """Make a contact under a handle of the caller's choice.
 
-    Refuses, in this order: ``unknown_extra``, ``invalid_extra``, ``invalid_contact``,
+    Refuse, in this order: ``unknown_extra``, ``invalid_extra``, ``invalid_contact``,
     ``customer_not_found``, ``handle_taken``.
     """
     kept = _extra(draft, extra, strict=True)
@@ -136,9 +136,9 @@ def add(
 
 
 def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapping[str, object]) -> Contact:
-    """Change the fields of a contact that are named, and pass over extra parameters that nobody knows.
+    """Change the fields of a contact that are named; extra parameters that nobody knows are passed over.
 
-    Refuses with ``invalid_extra`` and ``invalid_contact``.
+    Refuse with ``invalid_extra`` and ``invalid_contact``.
     """
     kept = {**dict(contact.extra), **dict(_extra(draft, extra, strict=False))}
     card = replace(contact.card, **changes)
@@ -149,7 +149,7 @@ def edit(draft: Draft, contact: Contact, changes: Mapping[str, str], extra: Mapp
 
 
 def remove(draft: Draft, contact: Contact) -> None:
-    """Delete a contact; refuses with ``contact_linked`` while a name or the account relies on it."""
+    """Delete a contact; refuse with ``contact_linked`` while a name or the account relies on it."""
     linked = draft.state.linked.beginning(("contact", contact.handle))
     number = next((number for *_, number in linked), None)
     if number is not None:
@@ -161,7 +161,7 @@ def remove(draft: Draft, contact: Contact) -> None:
 
 
 def _extra(draft: Draft, given: Mapping[str, object], *, strict: bool) -> tuple[tuple[str, str], ...]:
-    """The extra parameters that the registry knows, as sorted pairs."""
+    """Return the extra parameters that the registry knows, as sorted pairs."""
     if not given:
         return ()
     _ = draft.assumed.extra_contact_params

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from reseller_sandbox.core.cards import require_good, tidy
-from reseller_sandbox.core.digits import whole
 from reseller_sandbox.core.model import CARD_FIELDS, Account, Card, Contact, Customer, Order, Stage
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import (
@@ -19,6 +18,7 @@ from reseller_sandbox.core.refusals import (
     Term,
 )
 from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.texts import whole
 
 #: What a customer has beside a card.
 OWN_FIELDS = ("lang", "password", "post_address")
@@ -27,14 +27,14 @@ _REMOVED = (Stage.REDEMPTION, Stage.PENDING_DELETE)
 
 
 def parse_id(given: str) -> int:
-    """A customer's id from its digits; refuses with ``invalid_customer_id``."""
+    """Read a customer's id from its digits; refuse with ``invalid_customer_id``."""
     if not given.isascii() or not given.isdigit():
         raise Refused(INVALID_CUSTOMER_ID, given=given[:40], field=Term.CUSTOMER)
     return whole(given)
 
 
 def own(state: State, account: Account, number: int) -> Customer:
-    """The account's customer under an id; refuses with ``customer_not_found``."""
+    """Return the account's customer under an id; refuse with ``customer_not_found``."""
     customer = state.customers.get(number)
     if customer is None or customer.account != account.client_id:
         raise Refused(CUSTOMER_NOT_FOUND, customer=number, field=Term.CUSTOMER)
@@ -42,7 +42,7 @@ def own(state: State, account: Account, number: int) -> Customer:
 
 
 def by_mail(state: State, account: Account, mail: str) -> Customer:
-    """The account's customer with this mail; refuses with ``customer_not_found``."""
+    """Return the account's customer with this mail; refuse with ``customer_not_found``."""
     number = state.customer_by_mail.get((account.client_id, mail.lower()))
     if number is None:
         raise Refused(CUSTOMER_NOT_FOUND, customer=f"with the mail {mail[:80]!r}", field=Term.MAIL)
@@ -50,7 +50,7 @@ def by_mail(state: State, account: Account, mail: str) -> Customer:
 
 
 def create(draft: Draft, account: Account, given: Mapping[str, str]) -> Customer:
-    """A new customer of ``account``; refuses with ``invalid_contact`` and ``mail_taken``.
+    """Make a customer of ``account``; refuse with ``invalid_contact`` and ``mail_taken``.
 
     ``given`` holds fields of a card and of ``OWN_FIELDS``.
     """
@@ -64,7 +64,7 @@ def create(draft: Draft, account: Account, given: Mapping[str, str]) -> Customer
 
 
 def edit(draft: Draft, account: Account, customer: Customer, given: Mapping[str, str]) -> Customer:
-    """Change the fields of a customer that are named; refuses as ``create`` does."""
+    """Change the fields of a customer that are named; refuse as ``create`` does."""
     changed = _changed(draft, account, customer, given)
     draft.put(changed)
     return changed
@@ -82,7 +82,7 @@ def _changed(draft: Draft, account: Account, customer: Customer, given: Mapping[
 
 
 def active_orders(draft: Draft, customer: Customer) -> list[Order]:
-    """The customer's orders that count as active."""
+    """Return the customer's orders that count as active."""
     orders = list(_orders(draft.state, customer))
     if orders and draft.assumed.active_orders == "status_2":
         return [order for order in orders if order.stage is Stage.ACTIVE]
@@ -90,7 +90,7 @@ def active_orders(draft: Draft, customer: Customer) -> list[Order]:
 
 
 def delete(draft: Draft, customer: Customer) -> None:
-    """Delete a customer, and unlink its contacts and lapsed names; refuses with ``customer_has_orders``."""
+    """Delete a customer, and unlink its contacts and lapsed names; refuse with ``customer_has_orders``."""
     active = active_orders(draft, customer)
     if active:
         names = ", ".join(to_unicode(order.name) for order in active[:5])

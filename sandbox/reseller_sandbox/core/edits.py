@@ -25,7 +25,7 @@ class Edit:
 def edit(draft: Draft, order: Order, wanted: Edit) -> Order:
     """Carry out ``wanted``; a new registrant costs the zone's owner-change price.
 
-    Refuses, in this order: ``wrong_state``, ``locked``, ``held_by_registry``, ``transfer_pending``,
+    Refuse, in this order: ``wrong_state``, ``locked``, ``held_by_registry``, ``transfer_pending``,
     ``invalid_nameserver``, ``contact_not_found``, ``insufficient_funds``.
     """
     require(draft, order, Action.SET_FLAGS)
@@ -49,7 +49,7 @@ def edit(draft: Draft, order: Order, wanted: Edit) -> Order:
 
 
 def _servers(draft: Draft, order: Order, wanted: Edit) -> list[str]:
-    """The order's name servers with ``wanted.remove`` taken away and ``wanted.add`` behind the rest."""
+    """Return the order's name servers without those of ``wanted.remove``, then those of ``wanted.add``."""
     servers = list(order.nameservers)
     for text in wanted.remove:
         server = hosts.parse_nameserver(text)

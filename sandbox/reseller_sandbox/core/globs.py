@@ -17,7 +17,7 @@ LONGEST = 1000
 class Glob:
     """A pattern of a whole text: ``*`` stands for any letters or none, ``?`` for one letter.
 
-    Raises ValueError, whose message begins with a verb, for a pattern that is empty, too long, or holds
+    Raise ValueError, whose message begins with a verb, for a pattern that is empty, too long, or holds
     half a character.
     """
 

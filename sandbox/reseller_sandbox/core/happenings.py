@@ -28,34 +28,9 @@ class Happening(NamedTuple):
 
 
 def concerning(
-    draft: Draft, event: str, order: Order, charged: Decimal = Decimal(0), note: str = ""
+    draft: Draft, event: str, of: Order | Account, charged: Decimal = Decimal(0), note: str = ""
 ) -> Happening:
-    """What has just happened to ``order`` in ``draft``, with the balance that it left."""
-    return Happening(
-        at=draft.now,
-        event=event,
-        subject=order.name,
-        account=order.account,
-        order=order.id,
-        charged=charged,
-        balance=_balance(draft, order.account),
-        note=note,
-    )
-
-
-def concerning_account(
-    draft: Draft, event: str, account: Account, charged: Decimal = Decimal(0)
-) -> Happening:
-    """What has just happened to ``account`` in ``draft``, with the balance that it left."""
-    return Happening(
-        at=draft.now,
-        event=event,
-        subject=account.name,
-        account=account.client_id,
-        charged=charged,
-        balance=_balance(draft, account.client_id),
-    )
-
-
-def _balance(draft: Draft, account: int) -> Decimal | None:
-    return draft.state.accounts[account].balance if account != OUTSIDE else None
+    """Return what has just happened in ``draft`` to an order or an account, with the balance that it left."""
+    order, account = (of.id, of.account) if isinstance(of, Order) else (None, of.client_id)
+    balance = draft.state.accounts[account].balance if account != OUTSIDE else None
+    return Happening(draft.now, event, of.name, account, order, charged, balance, note)

@@ -73,7 +73,7 @@ def _glueless_below(state: State, account: int, server: str, domain: str) -> str
 
 
 def parse_nameserver(text: str) -> str:
-    """The name of one server as the registry keeps it; refuses with ``invalid_nameserver``."""
+    """Return the name of one server as the registry keeps it; refuse with ``invalid_nameserver``."""
     try:
         return names.normalise(text)
     except names.BadName as problem:
@@ -96,7 +96,7 @@ def parse_host(domain: str, text: str) -> str:
 
 
 def of_domain(state: State, domain: str) -> list[Host]:
-    """The hosts below ``domain``, by name."""
+    """Return the hosts below ``domain``, by name."""
     return [state.hosts[name] for _, name in state.hosts_of_domain.beginning((domain,))]
 
 
@@ -105,16 +105,11 @@ def require_support(draft: Draft, order: Order, action: Action) -> None:
     zone = draft.state.zones[order.zone]
     if not zone.hosts:
         raise Refused(HOSTS_NOT_SUPPORTED, zone=names.to_unicode(zone.name))
-    require_action(draft, order, action)
-
-
-def require_action(draft: Draft, order: Order, action: Action) -> None:
-    """Refuse unless the order's stage and flags allow ``action`` on its hosts."""
     require(draft, order, action)
 
 
 def get(draft: Draft, order: Order, text: str) -> Host:
-    """The host ``text`` below the order's name; refuses with ``host_not_found``."""
+    """Return the host ``text`` below the order's name; refuse with ``host_not_found``."""
     name = parse_host(order.name, text)
     host = draft.state.hosts.get(name)
     if host is None or host.domain != order.name:
@@ -123,7 +118,7 @@ def get(draft: Draft, order: Order, text: str) -> Host:
 
 
 def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
-    """A new host below the order's name."""
+    """Make a host below the order's name."""
     name = parse_host(order.name, text)
     addresses = parse_addresses(draft, ips)
     if name in draft.state.hosts:
@@ -134,7 +129,7 @@ def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
 
 
 def update(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
-    """Other addresses for a host that is there."""
+    """Give a host other addresses."""
     host = get(draft, order, text)
     changed = replace(host, ips=parse_addresses(draft, ips))
     draft.put(changed)
@@ -144,9 +139,9 @@ def update(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
 def change(
     draft: Draft, order: Order, text: str, add: Sequence[TypedAddress], remove: Sequence[TypedAddress]
 ) -> Host:
-    """Take addresses from a host and give it others; one must be left.
+    """Take addresses from a host and give it others; one must stay.
 
-    Refuses with ``host_not_found``, ``unknown_ip_type`` and ``invalid_ip``.
+    Refuse with ``host_not_found``, ``unknown_ip_type`` and ``invalid_ip``.
     """
     host = get(draft, order, text)
     ips = list(host.ips)
@@ -169,7 +164,7 @@ def change(
 
 
 def delete(draft: Draft, order: Order, text: str) -> Host:
-    """Remove a host; refuses with ``host_in_use`` while a name is delegated to it."""
+    """Delete a host; refuse with ``host_in_use`` while a name is delegated to it."""
     host = get(draft, order, text)
     require_unused(draft.state, host, besides=None)
     draft.remove(host)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from decimal import Decimal
+from typing import Any
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core.copies import copied
@@ -35,32 +36,22 @@ def require_funds(account: Account, amount: Decimal) -> None:
 
 
 def charge(draft: Draft, order: Order, amount: Decimal, purpose: Purpose, years: int = 0) -> tuple[int, ...]:
-    """Take ``amount`` from the order's account; answers the ids of the entries made (none when free)."""
+    """Take ``amount`` from the order's account; return the ids of the entries made (none when it is free)."""
     account = draft.state.accounts[order.account]
     require_funds(account, amount)
     if not amount or account.client_id == OUTSIDE:
         return ()
-    entry = _enter(draft, account, -amount, purpose, order=order.id, name=order.name, years=years)
-    return (entry.id,)
+    return (_enter(draft, account, -amount, purpose, order=order.id, name=order.name, years=years).id,)
 
 
 def refund(draft: Draft, entries: Iterable[int]) -> Decimal:
-    """Give back what ``entries`` took; answers the sum."""
+    """Give back what ``entries`` took; return the sum."""
     total = Decimal(0)
     for number in entries:
         taken = draft.state.ledger[number]
         account = draft.state.accounts[taken.account]
-        back = _enter(
-            draft,
-            account,
-            -taken.amount,
-            taken.purpose,
-            order=taken.order,
-            name=taken.name,
-            years=taken.years,
-            refunds=taken.id,
-        )
-        total += back.amount
+        same = {"order": taken.order, "name": taken.name, "years": taken.years}
+        total += _enter(draft, account, -taken.amount, taken.purpose, refunds=taken.id, **same).amount
     return total
 
 
@@ -70,20 +61,11 @@ def adjust(draft: Draft, account: Account, amount: Decimal) -> LedgerEntry:
 
 
 def total(draft: Draft, entries: Iterable[int]) -> Decimal:
-    """What ``entries`` cost together."""
+    """Return what ``entries`` cost together."""
     return -sum((draft.state.ledger[number].amount for number in entries), Decimal(0))
 
 
-def _enter(
-    draft: Draft,
-    account: Account,
-    amount: Decimal,
-    purpose: Purpose,
-    order: int | None = None,
-    name: str = "",
-    years: int = 0,
-    refunds: int | None = None,
-) -> LedgerEntry:
+def _enter(draft: Draft, account: Account, amount: Decimal, purpose: Purpose, **more: Any) -> LedgerEntry:
     entry = LedgerEntry(
         id=draft.next("ledger"),
         at=draft.now,
@@ -92,10 +74,7 @@ def _enter(
         purpose=purpose,
         cause=draft.cause,
         operation=draft.operation,
-        order=order,
-        name=name,
-        years=years,
-        refunds=refunds,
+        **more,
     )
     draft.put(entry)
     draft.put(copied(account, {"balance": account.balance + amount}))

@@ -147,7 +147,7 @@ class Contacts:
     billing: str
 
     def handles(self) -> tuple[str, ...]:
-        """The four handles in the order of ``ROLES``."""
+        """Return the four handles in the order of ``ROLES``."""
         return (self.registrant, self.admin, self.tech, self.billing)
 
 

@@ -26,7 +26,7 @@ _LONGEST = 100
 def read(given: object, most: int | None = MOST) -> Decimal:
     """Return the amount that a number or a text in decimal digits stands for.
 
-    Raises ValueError for anything else, for a finer amount and, where ``most`` is given, for one that is not
+    Raise ValueError for anything else, for a finer amount and, where ``most`` is given, for one that is not
     below it; the message reads on after the name of what was given.
     """
     amount = _number(given)

@@ -21,9 +21,9 @@ class BadName(ValueError):
 
 @lru_cache(maxsize=4096)
 def normalise(text: str) -> str:
-    """``text`` as the registry keeps names, for example ``xn--espaa-rta.com`` for ``España.com.``.
+    """Return ``text`` as the registry keeps names: ``xn--espaa-rta.com`` for ``España.com.``.
 
-    Raises ``BadName`` unless it has two labels or more, each well formed.
+    Raise ``BadName`` unless it has two labels or more, each well formed.
     """
     if len(text) > LONGEST * 4:
         raise BadName(f"it has {len(text)} characters, and a name has at most {LONGEST}")
@@ -69,7 +69,7 @@ def _through_idna(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def to_unicode(name: str) -> str:
-    """The name as people read it: ``españa.com`` for ``xn--espaa-rta.com``."""
+    """Return the name as people read it: ``españa.com`` for ``xn--espaa-rta.com``."""
     if "xn--" not in name:
         return name
     import idna
@@ -91,13 +91,13 @@ def dotted(text: str) -> bool:
 
 
 def suffixes(name: str) -> list[str]:
-    """What could be the name's zone, the longest first: ``com.ua``, ``ua`` for ``example.com.ua``."""
+    """Return what could be the name's zone, the longest first: ``com.ua``, ``ua`` for ``example.com.ua``."""
     labels = name.split(".")
     return [".".join(labels[at:]) for at in range(1, len(labels))]
 
 
 def written(name: str, form: str, asked: str | None = None) -> str:
-    """A name as answers write it: in the ``form`` ``unicode`` or ``ascii``, or ``as_asked``.
+    """Return a name as answers write it: in the ``form`` ``unicode`` or ``ascii``, or ``as_asked``.
 
     ``asked`` is how the request wrote it; None stands for an answer that nobody asked for by name.
     """

@@ -114,7 +114,7 @@ class _Changes:
 
 
 def _cut(kind: Any, parts: Sequence[Any]) -> list[Any]:
-    """Nodes of one ``kind`` that hold ``parts``: none for nothing, and as many as keep each narrow enough."""
+    """Return nodes of one ``kind`` that hold ``parts``, as many as keep each narrow enough."""
     if len(parts) <= _WIDEST:
         return [kind(parts)] if parts else []
     width = -(-len(parts) // -(-len(parts) // _FILLED))
@@ -122,7 +122,7 @@ def _cut(kind: Any, parts: Sequence[Any]) -> list[Any]:
 
 
 def _joined(nodes: list[Any]) -> list[Any]:
-    """``nodes`` with each thin one joined to a neighbour, so that the tree stays shallow."""
+    """Return ``nodes`` with each thin one joined to a neighbour, so that the tree stays shallow."""
     joined: list[Any] = []
     for node in nodes:
         if joined and min(len(node.parts), len(joined[-1].parts)) < _NARROWEST:
@@ -133,7 +133,7 @@ def _joined(nodes: list[Any]) -> list[Any]:
 
 
 def _rooted(nodes: list[Any]) -> Any:
-    """The one node over ``nodes``, which are of one level."""
+    """Return the one node over ``nodes``, which are of one level."""
     while len(nodes) > 1:
         nodes = _cut(_Branch, nodes)
     root = nodes[0] if nodes else _Leaf(())
@@ -143,7 +143,7 @@ def _rooted(nodes: list[Any]) -> Any:
 
 
 class Ordered(Generic[Key]):
-    """An immutable sorted set of tuples; each change answers a new set.
+    """An immutable sorted set of tuples; each change makes a new set.
 
     Changes wait beside the tree until somebody asks for the order or there are many of them: put into the
     tree together they cost a fraction of what they cost one by one.
@@ -163,7 +163,7 @@ class Ordered(Generic[Key]):
         return made
 
     def _tree(self) -> Any:
-        """The tree with all that waited in it. The set is the same before and after."""
+        """Return the tree with all that waited in it. The set is the same before and after."""
         root, waiting, _ = self._held
         if waiting is not None:
             changes = _Changes(waiting)
@@ -172,34 +172,34 @@ class Ordered(Generic[Key]):
         return root
 
     def add(self, key: Key) -> Ordered[Key]:
-        """The set with ``key`` in it."""
+        """Return the set with ``key`` in it."""
         return self._with(key, added=True)
 
     def remove(self, key: Key) -> Ordered[Key]:
-        """The set without ``key``, which need not be in it."""
+        """Return the set without ``key``, which need not be in it."""
         return self._with(key, added=False)
 
     def rank(self, key: tuple[Any, ...]) -> int:
-        """How many keys are smaller than ``key``, which need not be in the set."""
+        """Return how many keys are smaller than ``key``, which need not be in the set."""
         tree = self._tree()
         return int(tree.rank(key)) if tree.size else 0
 
     def walk(self, start: int = 0) -> Iterator[Key]:
-        """The keys in order, from the one at offset ``start``."""
+        """Return the keys in order, from the one at offset ``start``."""
         return iter(self._tree().walk(start))
 
     def count(self, prefix: tuple[Any, ...]) -> int:
-        """How many keys begin with ``prefix``, whose last part is a whole number."""
+        """Return how many keys begin with ``prefix``, whose last part is a whole number."""
         return self.rank((*prefix[:-1], prefix[-1] + 1)) - self.rank(prefix)
 
     def first(self) -> Key | None:
-        """The smallest key, or None when the set is empty."""
+        """Return the smallest key, or None when the set is empty."""
         tree = self._tree()
         found: Key | None = tree.first if tree.size else None
         return found
 
     def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Iterator[Key]:
-        """The keys that begin with ``prefix``, in order, from the ``start``-th of them."""
+        """Yield the keys that begin with ``prefix``, in order, from the ``start``-th of them."""
         width = len(prefix)
         for key in self.walk(self.rank(prefix) + start):
             if key[:width] != prefix:

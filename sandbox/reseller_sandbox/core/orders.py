@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from reseller_sandbox.core import contacts, hosts, ledger, money, prices
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.contacts import Wanted
-from reseller_sandbox.core.digits import whole
 from reseller_sandbox.core.lifecycle import Action, enter, require, require_unlocked
 from reseller_sandbox.core.model import Account, Flag, Order, Purpose, Zone
 from reseller_sandbox.core.names import to_unicode
@@ -26,6 +25,7 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.texts import whole
 from reseller_sandbox.core.zones import require_in_service
 
 _CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnpqrstuvwxyz23456789"
@@ -37,6 +37,44 @@ WHATEVER: Final = "whatever it costs"
 Agreed = Decimal | Literal["whatever it costs"] | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Purchase:
+    """What an account asks for in ordering ``name``, be it by registration or by transfer.
+
+    ``contacts`` maps roles to cards or handles, ``wire_names`` roles and fields to the caller's words for
+    them; ``cost`` is the price that the caller has agreed to. Without ``nameservers`` a transfer keeps those
+    that are there, and a registration takes the account's own.
+    """
+
+    name: str
+    years: int = 1
+    cost: Agreed = None
+    contacts: Mapping[str, Wanted] = field(default_factory=dict)
+    wire_names: Mapping[str, str] = field(default_factory=dict)
+    nameservers: Sequence[str] | None = None
+    customer_id: int | None = None
+    privacy: bool = False
+    autorenew: bool = False
+    transfer_lock: bool = False
+
+
+class Cost(NamedTuple):
+    """What years of a name cost: ``price`` for the name, which is what a caller agrees to, and protection."""
+
+    price: Decimal
+    protection: Decimal
+
+    @property
+    def total(self) -> Decimal:
+        """What is charged."""
+        return self.price + self.protection
+
+    def charge(self, draft: Draft, order: Order, purpose: Purpose, years: int) -> tuple[int, ...]:
+        """Take it from the order's account; return the ids of the entries made."""
+        paid = ledger.charge(draft, order, self.price, purpose, years)
+        return paid + ledger.charge(draft, order, self.protection, Purpose.PRIVACY, years)
+
+
 class Placed(NamedTuple):
     """An order after an operation that may have cost something, and what it cost."""
 
@@ -45,8 +83,23 @@ class Placed(NamedTuple):
 
 
 def new_code(draft: Draft) -> str:
-    """A fresh authorization code."""
+    """Return a fresh authorization code."""
     return draft.next_code("auth_code", _CODE_LETTERS, CODE_LENGTH)
+
+
+def new_order(draft: Draft, account: Account, wanted: Purchase, **more: Any) -> Order:
+    """Return an order for ``wanted`` as it begins, not written yet; ``more`` are the fields beside."""
+    return Order(
+        id=draft.next("order"),
+        account=account.client_id,
+        name=wanted.name,
+        since=draft.now,
+        customer_id=wanted.customer_id,
+        privacy=wanted.privacy,
+        autorenew=wanted.autorenew,
+        flags=frozenset({Flag.TRANSFER_PROHIBITED} if wanted.transfer_lock else ()),
+        **more,
+    )
 
 
 def require_cost(
@@ -71,7 +124,7 @@ def require_cost(
 
 
 def own(state: State, account: Account, name: str) -> Order:
-    """The account's order for ``name``; refuses with ``domain_not_found``.
+    """Return the account's order for ``name``; refuse with ``domain_not_found``.
 
     The refusal's fact ``elsewhere`` says whether another account holds the name.
     """
@@ -82,7 +135,7 @@ def own(state: State, account: Account, name: str) -> Order:
 
 
 def own_by_id(state: State, account: Account, number: str) -> Order:
-    """The account's order under an id in digits; refuses with ``domain_not_found``."""
+    """Return the account's order under an id in digits; refuse with ``domain_not_found``."""
     order = state.orders.get(whole(number))
     if order is None or order.account != account.client_id:
         raise Refused(DOMAIN_NOT_FOUND, name=f"The order {number[:20]}")
@@ -90,7 +143,7 @@ def own_by_id(state: State, account: Account, number: str) -> Order:
 
 
 def label_and_zone(state: State, order: Order) -> tuple[Zone, str]:
-    """The order's zone and its label there."""
+    """Return the order's zone and its label there."""
     zone = state.zones[order.zone]
     return zone, prices.label_of(order.name, zone)
 
@@ -111,7 +164,7 @@ def restore(draft: Draft, order: Order) -> Placed:
 def delete(draft: Draft, order: Order) -> Decimal:
     """Delete a name: into redemption, or at once and refunded inside the add grace period.
 
-    Answers what was refunded. Refuses, beside the order's stage, with ``host_in_use`` while
+    Return what was refunded. Refuse, beside the order's stage, with ``host_in_use`` while
     another name is delegated to a host below this one.
     """
     move = require(draft, order, Action.DELETE)
@@ -154,7 +207,7 @@ def set_contacts(
 ) -> Order:
     """Give a name other contacts; a new registrant costs the zone's owner-change price.
 
-    Roles that are not in ``wanted`` stay. Refuses with ``locked``, ``invalid_contact``,
+    Roles that are not in ``wanted`` stay. Refuse with ``locked``, ``invalid_contact``,
     ``contact_not_found`` and ``insufficient_funds``.
     """
     account = draft.state.accounts[order.account]
@@ -183,7 +236,7 @@ def _same(draft: Draft, order: Order, role: str, given: Wanted) -> bool:
 
 
 def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -> Order:
-    """Switch a flag; what is so already stays so, unless the assumptions refuse that."""
+    """Switch a flag; one that is so already stays so, unless the assumptions refuse that."""
     require(draft, order, action)
     if action is Action.RELEASE_HOLD:
         require_releasable(draft, order)
@@ -193,7 +246,7 @@ def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -
 
 
 def require_releasable(draft: Draft, order: Order) -> None:
-    """Refuse with ``held_by_registry`` to end the holder's own hold of a name that would stay suspended."""
+    """Refuse with ``held_by_registry`` to end a holder's own hold while the registry holds the name, too."""
     if Flag.SERVER_HOLD in order.flags and draft.assumed.registry_hold == "refused":
         raise Refused(HELD_BY_REGISTRY, name=to_unicode(order.name))
 
@@ -207,7 +260,7 @@ def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
 
 
 def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
-    """Give a name another authorization code; refuses with ``invalid_auth_code``."""
+    """Give a name another authorization code; refuse with ``invalid_auth_code``."""
     require(draft, order, Action.SET_AUTH_CODE)
     shortest, longest = CODE_LENGTHS
     if not shortest <= len(code) <= longest or not code.isascii() or not code.isprintable():
@@ -216,7 +269,7 @@ def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
 
 
 def readable_code(draft: Draft, order: Order) -> Order:
-    """The order, when its stage lets its holder read the authorization code."""
+    """Return the order, when its stage lets its holder read the authorization code."""
     require(draft, order, Action.READ_AUTH_CODE)
     return order
 

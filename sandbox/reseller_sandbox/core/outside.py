@@ -75,7 +75,7 @@ def register(
     autorenew: Switch = True,
     auth_code: Text | None = None,
 ) -> Happening:
-    """A stranger registers a name with another registrar.
+    """Let a stranger register a name with another registrar.
 
     Args:
         years: For how long; the zone's shortest term where it is left out.
@@ -99,32 +99,32 @@ def register(
 
 
 def hold(draft: Draft, domain: Name) -> Happening:
-    """The registry takes a name out of the DNS, and its holder cannot undo it."""
+    """Let the registry take a name out of the DNS; its holder cannot undo that."""
     order = _held(draft.state, domain)
     draft.put(replace(order, flags=order.flags | {Flag.SERVER_HOLD}))
     return concerning(draft, "hold", order)
 
 
 def release_hold(draft: Draft, domain: Name) -> Happening:
-    """The registry lets a name back into the DNS; a hold of the holder's own stays."""
+    """Let the registry put a name back into the DNS; a hold of the holder's own stays."""
     order = _held(draft.state, domain)
     draft.put(replace(order, flags=order.flags - {Flag.SERVER_HOLD}))
     return concerning(draft, "release_hold", order)
 
 
 def drop(draft: Draft, domain: Name) -> Happening:
-    """A name's holder, be it a stranger, gives it up: what a deletion leads to begins.
+    """Let a name's holder, here or elsewhere, delete it.
 
-    That is redemption, or, within the add grace period, the name's release and a refund.
+    It goes to redemption or, within the add grace period, is released and refunded.
     """
     order = _held(draft.state, domain)
     return concerning(draft, "drop", order, charged=-orders.delete(draft, order))
 
 
 def release(draft: Draft, domain: Name) -> Happening:
-    """The registry takes a name from its holder, and anybody can register it at once.
+    """Let the registry take a name from its holder; anybody can register it at once.
 
-    A transfer that is pending ends, and whoever asked for it is refunded.
+    A pending transfer ends, and the account that asked for it is refunded.
     """
     order = _held(draft.state, domain)
     transfers.fail_pending(draft, domain)
@@ -136,7 +136,7 @@ def release(draft: Draft, domain: Name) -> Happening:
 
 
 def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Happening:
-    """A competitor asks for a name that an account here holds, and knows its code.
+    """Let another registrar, which knows the code, ask for a name that an account here holds.
 
     Args:
         force: Whether to pass over the transfer lock and the name's age.
@@ -152,14 +152,14 @@ def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Ha
 
 
 def approve_transfer(draft: Draft, domain: Name) -> Happening:
-    """The registrar that an account here wants a name from lets it go, at once."""
+    """Let the registrar that an account here wants a name from approve that, at once."""
     transfer = _coming_in(draft.state, domain)
     transfers.complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
     return concerning(draft, "approve_transfer", draft.state.orders[transfer.gaining_order])
 
 
 def reject_transfer(draft: Draft, domain: Name) -> Happening:
-    """The registrar that an account here wants a name from keeps it; the account is refunded."""
+    """Let the registrar that an account here wants a name from reject it; the account is refunded."""
     transfer = _coming_in(draft.state, domain)
     order = draft.state.orders[transfer.gaining_order]
     back = ledger.total(draft, transfer.charges)
@@ -168,19 +168,19 @@ def reject_transfer(draft: Draft, domain: Name) -> Happening:
 
 
 def cancel_transfer(draft: Draft, domain: Name) -> Happening:
-    """The competitor that has asked for an account's name takes its request back."""
-    transfer = draft.state.transfers.get(domain)
-    if transfer is None or not transfer.pending or transfer.gaining != OUTSIDE:
+    """Let the registrar that has asked for an account's name cancel the transfer."""
+    transfer = _pending(draft.state, domain)
+    if transfer is None or transfer.gaining != OUTSIDE:
         raise Refused(NO_TRANSFER_OUT, name=to_unicode(domain))
     transfers.fail(draft, transfer, TransferStatus.CLIENT_CANCELLED)
     return concerning(draft, "cancel_transfer", draft.state.orders[transfer.losing_order])
 
 
 def complete_transfer(draft: Draft, domain: Name) -> Happening:
-    """The registry completes a pending transfer early, whichever way it goes."""
+    """Let the registry complete a pending transfer early, in or out."""
     zone_of(draft.state, domain)
-    transfer = draft.state.transfers.get(domain)
-    if transfer is None or not transfer.pending:
+    transfer = _pending(draft.state, domain)
+    if transfer is None:
         raise Refused(NO_TRANSFER_PENDING, name=to_unicode(domain))
     order = transfers.party_here(draft.state, transfer)
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED)
@@ -213,20 +213,20 @@ ACTIONS: Mapping[str, Action] = {
 
 @cache
 def parameters(action: str) -> tuple[Parameter, ...]:
-    """What the action of that name can be told."""
+    """Return the parameters of the action of that name."""
     return declared(ACTIONS[action])
 
 
 def read(action: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """``given`` as the action takes it; None stands for nothing given.
+    """Return ``given`` as the action takes it; None stands for nothing given.
 
-    Refuses with ``invalid_parameter``, naming every mistake.
+    Refuse with ``invalid_parameter``, naming every mistake.
     """
     return read_by(parameters(action), given)
 
 
 def carry_out(draft: Draft, action: str, given: Mapping[str, Any]) -> Happening:
-    """Let an action happen now. ``given`` is as ``read`` answers it; refuses as the action does."""
+    """Carry out an action now. ``given`` is what ``read`` returns; refuse as the action does."""
     return ACTIONS[action](draft, **given)
 
 
@@ -240,7 +240,12 @@ def _held(state: State, name: str) -> Order:
 
 def _coming_in(state: State, name: str) -> Transfer:
     zone_of(state, name)
-    transfer = state.transfers.get(name)
-    if transfer is None or not transfer.pending or transfer.gaining == OUTSIDE:
+    transfer = _pending(state, name)
+    if transfer is None or transfer.gaining == OUTSIDE:
         raise Refused(NO_TRANSFER_IN, name=to_unicode(name))
     return transfer
+
+
+def _pending(state: State, name: str) -> Transfer | None:
+    transfer = state.transfers.get(name)
+    return transfer if transfer is not None and transfer.pending else None

@@ -16,7 +16,7 @@ _ALL = "*"
 #: The longest path there is; each of its steps is one call deep.
 LONGEST = 200
 
-#: What an edit answers to have its value taken out.
+#: What an edit returns to have its value taken out.
 DROPPED: Any = object()
 
 
@@ -29,7 +29,7 @@ class Path:
 
     @classmethod
     def parse(cls, text: str) -> Path:
-        """The path that ``text`` writes; raises ValueError."""
+        """Read a path; raise ValueError."""
         require_whole_letters(text)
         steps: list[str | int] = []
         at = 0 if 0 < len(text) <= LONGEST else len(text)
@@ -45,11 +45,11 @@ class Path:
         return cls(text, tuple(steps))
 
     def find(self, value: Any) -> Iterator[Any]:
-        """What stands there in ``value``: nothing, one thing, or several."""
+        """Yield what stands there in ``value``: nothing, one thing, or several."""
         return _find(value, self.steps)
 
     def change(self, value: Any, edit: Callable[[Any], Any]) -> tuple[Any, bool]:
-        """A copy of ``value`` with what stands there edited, and whether anything stood there."""
+        """Return a copy of ``value`` with what stands there edited, and whether anything stood there."""
         return _change(value, self.steps, edit)
 
 
@@ -70,7 +70,7 @@ PATH = Kind(
 
 
 def _at(value: Any, step: str | int) -> list[Any]:
-    """The keys or places of ``value`` that a step leads to."""
+    """Return the keys or places of ``value`` that a step leads to."""
     if isinstance(value, dict):
         return [step] if step in value else []
     if isinstance(value, list):

@@ -25,7 +25,7 @@ def make(
 ) -> Plan:
     """Plan an action ``at`` an instant or a length of time ahead, or ``after`` the next such request.
 
-    ``given`` is as ``read`` answers it. Refuses with ``invalid_parameter`` when
+    ``given`` is what ``outside.read`` returns. Refuse with ``invalid_parameter`` when
     the instant is past, and as the action does where waiting would not mend it.
     """
     if (at is None) is (after is None):
@@ -72,7 +72,7 @@ def strike(draft: Draft, plan: Plan) -> Happening:
 
 
 def subject(plan: Plan) -> str:
-    """The name, zone or account that a plan is about."""
+    """Return the name, zone or account that a plan is about."""
     given = dict(plan.given)
     return str(next(given[name] for name in _SUBJECTS if name in given))
 
@@ -82,10 +82,9 @@ _RESULTS = frozenset({"outcome", "carried_out", "changed", "fault"})
 
 
 def awaited(match: Match) -> Match:
-    """Return which request a plan waits for: one that is carried out, where ``match`` leaves open what came
-    of it.
+    """Return what a plan waits for: a request carried out, where ``match`` leaves open what came of it.
 
-    Refuses with ``invalid_parameter`` where only requests of the past could be meant.
+    Refuse with ``invalid_parameter`` where only requests of the past could be meant.
     """
     if match.since is not None:
         raise Refused(INVALID_PARAMETER, problems="after.since is for requests of the past")
@@ -93,7 +92,7 @@ def awaited(match: Match) -> Match:
 
 
 def waiting_for(state: State, request: Request) -> Iterator[Plan]:
-    """Return the plans that wait for a request like this one, which has been answered."""
+    """Yield the plans that wait for a request like this one, which has been answered."""
     for (number,) in state.waiting:
         plan = state.plans[number]
         if plan.after is not None and plan.after(request):
@@ -101,7 +100,7 @@ def waiting_for(state: State, request: Request) -> Iterator[Plan]:
 
 
 def find(state: State, number: int) -> Plan:
-    """The plan of that id; refuses with ``unknown_plan``."""
+    """Return the plan of that id; refuse with ``unknown_plan``."""
     plan = state.plans.get(number)
     if plan is None:
         raise Refused(UNKNOWN_PLAN, plan=number)

@@ -12,7 +12,7 @@ FREE = Decimal(0)
 
 
 def premium(zone: Zone, label: str) -> Premium | None:
-    """The premium prices of the name ``label`` in ``zone``, or None for an ordinary name."""
+    """Return the premium prices of the name ``label`` in ``zone``, or None for an ordinary name."""
     return next((prices for name, prices in zone.premium if name == label), None)
 
 
@@ -22,7 +22,7 @@ def is_premium(zone: Zone, label: str) -> bool:
 
 
 def registration(zone: Zone, label: str, years: int, now: datetime) -> Decimal:
-    """The price of registering a name for ``years`` at ``now``; promotions do not touch premium names."""
+    """Return the price of registering a name for ``years`` at ``now``; premium names have no promotions."""
     special = premium(zone, label)
     if special is not None:
         return special.registration * years
@@ -30,28 +30,28 @@ def registration(zone: Zone, label: str, years: int, now: datetime) -> Decimal:
 
 
 def renewal(zone: Zone, label: str, years: int, now: datetime) -> Decimal:
-    """The price of renewing a name for ``years`` at ``now``."""
+    """Return the price of renewing a name for ``years`` at ``now``."""
     special = premium(zone, label)
     if special is not None:
         return special.renewal * years
     return _yearly(zone.prices.renewal, zone.renewal_promotion, now) * years
 
 
-def protection(zone: Zone, years: int, assumed: Assumptions) -> Decimal:
-    """Return the price of whois protection over ``years``; nothing where the zone has none for it."""
-    if not zone.prices.privacy:
+def protection(zone: Zone, years: int, assumed: Assumptions, *, wanted: bool) -> Decimal:
+    """Return the price of whois protection over ``years``; 0 where it is not wanted or the zone has none."""
+    if not wanted or not zone.prices.privacy:
         return FREE
     return zone.prices.privacy * (years if assumed.privacy_term == "per_year" else 1)
 
 
 def transfer(zone: Zone, label: str, years: int) -> Decimal:
-    """The price of a transfer in that adds ``years``."""
+    """Return the price of a transfer in that adds ``years``."""
     special = premium(zone, label)
     return (special.transfer if special is not None else zone.prices.transfer) * years
 
 
 def restore(zone: Zone, label: str, years: int) -> Decimal:
-    """The price of a restore, with the ``years`` of renewal that it includes.
+    """Return the price of a restore, with the ``years`` of renewal that it includes.
 
     The zone's restore price covers them for ordinary names; a premium name pays its own renewal on top.
     """
@@ -64,5 +64,5 @@ def _yearly(regular: Decimal, promotion: Promotion | None, now: datetime) -> Dec
 
 
 def label_of(name: str, zone: Zone) -> str:
-    """The part of ``name`` before its zone."""
+    """Return the part of ``name`` before its zone."""
     return name[: -len(zone.name) - 1]

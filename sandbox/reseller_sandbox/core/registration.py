@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from reseller_sandbox.core import contacts, customers, hosts, ledger, patterns, prices, texts
+from reseller_sandbox.core import contacts, customers, hosts, ledger, orders, patterns, prices, texts
 from reseller_sandbox.core.clock import years_later
-from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.lifecycle import enter
 from reseller_sandbox.core.model import (
     LONGEST_TERM,
     ROLES,
     Account,
     Contacts,
-    Flag,
     Order,
     Premium,
     Purpose,
@@ -24,7 +22,7 @@ from reseller_sandbox.core.model import (
     Zone,
 )
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.orders import Agreed, Placed, new_code, require_cost
+from reseller_sandbox.core.orders import Cost, Placed, Purchase, require_cost
 from reseller_sandbox.core.refusals import (
     INVALID_LICENSE,
     LICENSE_REQUIRED,
@@ -39,26 +37,15 @@ from reseller_sandbox.core.zones import require_in_service, require_privacy, zon
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Registration:
-    """What a holder asks for in registering ``name``; None stands for the account's defaults.
+class Registration(Purchase):
+    """What an account asks for in registering a name.
 
-    ``contacts`` maps roles to cards or handles, ``wire_names`` roles and fields to the caller's
-    words for them, ``requirements`` holds what the registry asks for beside, under the names that follow
-    ``requirements_path`` in the request. ``cost`` is the price the caller has agreed to.
+    ``requirements`` holds what the registry asks for beside, under the names that follow
+    ``requirements_path`` in the request.
     """
 
-    name: str
-    years: int = 1
-    contacts: Mapping[str, Wanted] = field(default_factory=dict)
-    wire_names: Mapping[str, str] = field(default_factory=dict)
-    nameservers: Sequence[str] | None = None
-    customer_id: int | None = None
-    privacy: bool = False
-    autorenew: bool = False
-    transfer_lock: bool = False
     requirements: Mapping[str, str] = field(default_factory=dict)
     requirements_path: str = ""
-    cost: Agreed = None
 
 
 class Availability(NamedTuple):
@@ -74,7 +61,7 @@ class Availability(NamedTuple):
 
 
 def availability(draft: Draft, name: str) -> Availability:
-    """What there is to say of ``name`` before registering it; refuses as ``zone_of`` does."""
+    """Return what there is to say of ``name`` before registering it; refuse as ``zone_of`` does."""
     state = draft.state
     zone = zone_of(state, name)
     label = prices.label_of(name, zone)
@@ -92,7 +79,7 @@ def availability(draft: Draft, name: str) -> Availability:
 def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     """Register a name.
 
-    Refuses, in this order: as ``zone_of`` does, ``zone_out_of_service``, ``period_too_short``,
+    Refuse, in this order: as ``zone_of`` does, ``zone_out_of_service``, ``period_too_short``,
     ``period_too_long``, ``privacy_not_offered``, ``contacts_required``, ``invalid_contact``,
     ``contact_not_found``, ``customer_not_found``, ``invalid_nameserver``, ``license_required``,
     ``invalid_license``, ``name_taken``, ``name_reserved``, ``premium_cost_required``,
@@ -117,14 +104,12 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
         raise Refused(NAME_RESERVED, name=to_unicode(wanted.name))
     price = prices.registration(zone, prices.label_of(wanted.name, zone), wanted.years, draft.now)
     require_cost(draft, wanted.name, found.premium is not None, wanted.cost, price, always=True)
-    protection = prices.protection(zone, wanted.years, draft.assumed) if wanted.privacy else prices.FREE
-    ledger.require_funds(account, price + protection)
+    cost = Cost(price, prices.protection(zone, wanted.years, draft.assumed, wanted=wanted.privacy))
+    ledger.require_funds(account, cost.total)
     order = new_order(draft, account, zone, wanted)
     order = replace(order, contacts=handles, nameservers=servers, license=license_number)
-    paid = ledger.charge(draft, order, price, Purpose.REGISTRATION, wanted.years)
-    paid += ledger.charge(draft, order, protection, Purpose.PRIVACY, wanted.years)
-    order = enter(draft, replace(order, registration=paid), order.stage)
-    return Placed(order, price + protection)
+    paid = cost.charge(draft, order, Purpose.REGISTRATION, wanted.years)
+    return Placed(enter(draft, replace(order, registration=paid), order.stage), cost.total)
 
 
 def _contacts(draft: Draft, account: Account, wanted: Registration) -> Contacts:
@@ -135,22 +120,17 @@ def _contacts(draft: Draft, account: Account, wanted: Registration) -> Contacts:
 
 
 def new_order(draft: Draft, account: Account, zone: Zone, wanted: Registration) -> Order:
-    """An order for ``wanted`` as it begins, not written yet; its contacts are the account's own."""
-    return Order(
-        id=draft.next("order"),
-        account=account.client_id,
-        name=wanted.name,
+    """Return an order for ``wanted`` as it begins, not written yet; its contacts are the account's own."""
+    return orders.new_order(
+        draft,
+        account,
+        wanted,
         zone=zone.name,
         stage=Stage.REQUESTED if draft.assumed.order_processing else Stage.ACTIVE,
         created=draft.now,
         expires=years_later(draft.now, wanted.years),
-        since=draft.now,
         contacts=Contacts(**dict.fromkeys(ROLES, account.contact)),
-        customer_id=wanted.customer_id,
-        privacy=wanted.privacy,
-        autorenew=wanted.autorenew,
-        flags=frozenset({Flag.TRANSFER_PROHIBITED} if wanted.transfer_lock else ()),
-        auth_code=new_code(draft),
+        auth_code=orders.new_code(draft),
         years=wanted.years,
     )
 
@@ -165,7 +145,7 @@ def require_period(zone: Zone, name: str, years: int) -> None:
 
 
 def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:
-    """The licence number, where the zone asks for one; others are ignored."""
+    """Return the licence number, where the zone asks for one; elsewhere it is ignored."""
     if not zone.license:
         return ""
     field = wanted.requirements_path + draft.assumed.license

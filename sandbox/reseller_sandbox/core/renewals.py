@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal
-from typing import NamedTuple
 
 from reseller_sandbox.core import ledger, money, prices
 from reseller_sandbox.core.clock import days, years_later
@@ -12,7 +10,7 @@ from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.lifecycle import Action, enter, leaving, require
 from reseller_sandbox.core.model import LONGEST_TERM, Flag, Order, Purpose, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.orders import Agreed, Placed, label_and_zone, require_cost
+from reseller_sandbox.core.orders import Agreed, Cost, Placed, label_and_zone, require_cost
 from reseller_sandbox.core.refusals import (
     END_MISMATCH,
     EXPIRY_MISMATCH,
@@ -26,23 +24,11 @@ from reseller_sandbox.core.zones import require_in_service
 TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahead"
 
 
-class Cost(NamedTuple):
-    """What a renewal costs: ``price`` for the name, which is what a caller agrees to, and protection."""
-
-    price: Decimal
-    protection: Decimal
-
-    @property
-    def total(self) -> Decimal:
-        """What is charged."""
-        return self.price + self.protection
-
-
 def cost(draft: Draft, order: Order, years: int = 1) -> Cost:
     """Return what renewing ``order`` costs now, whoever asks for it: a holder by request, or the clock."""
     zone, label = label_and_zone(draft.state, order)
     protected = order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged"
-    protection = prices.protection(zone, years, draft.assumed) if protected else prices.FREE
+    protection = prices.protection(zone, years, draft.assumed, wanted=bool(protected))
     return Cost(prices.renewal(zone, label, years, draft.now), protection)
 
 
@@ -58,7 +44,7 @@ def renew(
 
     ``expected`` is the day on which the caller takes it to end now, ``end`` the day on which it is to end.
 
-    Refuses as ``require`` does, then with ``zone_out_of_service``,
+    Refuse as ``require`` does, then with ``zone_out_of_service``,
     ``expiry_mismatch``, ``period_too_short``, ``period_too_long``, ``end_mismatch``,
     ``premium_cost_required``, ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
     """
@@ -85,8 +71,7 @@ def renew_itself(draft: Draft, order: Order, years: int, stage: Stage) -> Placed
 
 
 def _carried_out(draft: Draft, order: Order, years: int, asked: Cost, stage: Stage) -> Placed:
-    paid = ledger.charge(draft, order, asked.price, Purpose.RENEWAL, years)
-    paid += ledger.charge(draft, order, asked.protection, Purpose.PRIVACY, years)
+    paid = asked.charge(draft, order, Purpose.RENEWAL, years)
     grace = days(draft.state.zones[order.zone].policy.add_grace)
     kept = order.renewals + paid if draft.now < order.created + grace else ()
     renewed = copied(order, {"expires": years_later(order.expires, years), "renewals": kept})

@@ -118,7 +118,7 @@ def fields_declared(typed: type) -> tuple[Parameter, ...]:
 def read_by(known: Sequence[Parameter], given: Mapping[str, Any], path: str = "") -> dict[str, Any]:
     """Return ``given`` as ``known`` declares it; None stands for nothing given.
 
-    ``path`` goes before each name in what is said of it. Refuses with ``invalid_parameter``, naming every
+    ``path`` goes before each name in what is said of it. Refuse with ``invalid_parameter``, naming every
     mistake.
     """
     found, wrong = read(known, given)

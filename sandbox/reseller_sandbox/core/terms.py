@@ -5,12 +5,12 @@ Each is an action of the other side, as those in ``outside`` are.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 from reseller_sandbox.core import ledger, prices
-from reseller_sandbox.core.happenings import Happening, concerning_account
+from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.model import OUTSIDE, Account, Premium, Promotion
 from reseller_sandbox.core.model import Zone as ZoneRecord
 from reseller_sandbox.core.names import to_unicode
@@ -47,7 +47,7 @@ def set_prices(
     privacy: Amount | None = None,
     owner_change: Amount | None = None,
 ) -> Happening:
-    """A zone's registry changes its prices; those left out stay.
+    """Let a zone's registry change its prices; those left out stay.
 
     Args:
         registration: The price of a year's registration.
@@ -75,7 +75,7 @@ def set_prices(
 def set_promotion(
     draft: Draft, zone: Zone, *, of: Term, price: Amount | None = None, until: When | None = None
 ) -> Happening:
-    """A zone's yearly price for registration or renewal is lowered until an instant.
+    """Lower a zone's yearly price for registration or renewal until an instant.
 
     Without ``price`` and ``until`` the promotion that is on ends.
 
@@ -87,15 +87,10 @@ def set_promotion(
     if (price is None) is not (until is None):
         raise Refused(INVALID_PARAMETER, problems="price and until go together")
     found = _zone(draft.state, zone)
-    promotion = None
+    promotion: Any = None
     if price is not None and until is not None:
         promotion = Promotion(price=AMOUNT(price), until=_ahead(draft, until))
-    changed = (
-        replace(found, registration_promotion=promotion)
-        if of == "registration"
-        else replace(found, renewal_promotion=promotion)
-    )
-    return _changed(draft, "set_promotion", changed)
+    return _changed(draft, "set_promotion", replace(found, **{f"{of}_promotion": promotion}))
 
 
 def set_premium(
@@ -106,7 +101,7 @@ def set_premium(
     renewal: Amount | None = None,
     transfer: Amount | None = None,
 ) -> Happening:
-    """A registry asks prices of its own for one name; without any, the name is an ordinary one again.
+    """Let a registry make a name a premium one with its own prices; without any, it is an ordinary one again.
 
     Args:
         registration: Its price for a year's registration.
@@ -129,7 +124,7 @@ def set_premium(
 
 
 def set_service(draft: Draft, zone: Zone, *, in_service: Switch) -> Happening:
-    """A zone's registry goes out of reach, or comes back.
+    """Let a zone's registry go out of service, or come back.
 
     Args:
         in_service: Whether it can be reached.
@@ -143,7 +138,7 @@ def set_service(draft: Draft, zone: Zone, *, in_service: Switch) -> Happening:
 def adjust_balance(
     draft: Draft, account: Text, *, by: Change | None = None, to: Change | None = None
 ) -> Happening:
-    """The service moves an account's balance by an amount, or to one.
+    """Move an account's balance by an amount, or to one.
 
     Args:
         by: By how much: below zero takes money away.
@@ -155,35 +150,29 @@ def adjust_balance(
     amount = CHANGE(by) if by is not None else CHANGE(to) - found.balance
     if amount:
         ledger.adjust(draft, found, amount)
-    return concerning_account(draft, "adjust_balance", found, charged=-amount)
+    return concerning(draft, "adjust_balance", found, charged=-amount)
 
 
 def revoke_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> Happening:
-    """An account's API key, its v2.0 token, or both, stop working.
+    """Let an account's API key, its v2.0 token, or both, stop working.
 
     Args:
         which: Which of them.
     """
-    found = account_called(draft.state, account)
-    revoked = set(found.revoked).union(_credentials(which))
-    draft.put(replace(found, revoked=tuple(sorted(revoked))))
-    return concerning_account(draft, "revoke_credentials", found)
+    return _revoked(draft, "revoke_credentials", account, lambda revoked: revoked | _credentials(which))
 
 
 def restore_credentials(draft: Draft, account: Text, *, which: Credentials = "both") -> Happening:
-    """An account's credentials work again.
+    """Let an account's credentials work again.
 
     Args:
         which: Which of them.
     """
-    found = account_called(draft.state, account)
-    revoked = set(found.revoked).difference(_credentials(which))
-    draft.put(replace(found, revoked=tuple(sorted(revoked))))
-    return concerning_account(draft, "restore_credentials", found)
+    return _revoked(draft, "restore_credentials", account, lambda revoked: revoked - _credentials(which))
 
 
 def account_called(state: State, word: str) -> Account:
-    """The account of that name or client id; refuses with ``unknown_account``."""
+    """Return the account of that name or client id; refuse with ``unknown_account``."""
     accounts = [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
     for account in accounts:
         if word in (account.name, str(account.client_id)):
@@ -192,8 +181,14 @@ def account_called(state: State, word: str) -> Account:
     raise Refused(UNKNOWN_ACCOUNT, account=word[:80], known=known)
 
 
-def _credentials(which: str) -> Iterable[str]:
-    return ("key", "token") if which == "both" else (which,)
+def _credentials(which: str) -> set[str]:
+    return {"key", "token"} if which == "both" else {which}
+
+
+def _revoked(draft: Draft, event: str, word: str, change: Callable[[set[str]], set[str]]) -> Happening:
+    account = account_called(draft.state, word)
+    draft.put(replace(account, revoked=tuple(sorted(change(set(account.revoked))))))
+    return concerning(draft, event, account)
 
 
 def _zone(state: State, name: str) -> ZoneRecord:

@@ -1,10 +1,13 @@
-"""Texts that callers send: how long they may be, and what they may not hold."""
+"""Texts that callers send: how long they may be, what they may not hold, and numbers in them."""
 
 from __future__ import annotations
 
 import re
 
 LONGEST = 255
+
+#: More digits than any number here counts with, and fewer than Python reads.
+_MOST_DIGITS = 4000
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -27,3 +30,8 @@ def require_whole_letters(text: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise ValueError("holds half a character") from None
+
+
+def whole(digits: str) -> int:
+    """Return the number in ``digits``; of too many some are left off, and the number is huge all the same."""
+    return int(digits[:_MOST_DIGITS])

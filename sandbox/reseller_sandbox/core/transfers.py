@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from reseller_sandbox.core import customers, hosts, ledger, orders, prices, renewals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days, wire, years_later
-from reseller_sandbox.core.contacts import Wanted, assign, check
+from reseller_sandbox.core.contacts import assign, check
 from reseller_sandbox.core.lifecycle import Action, completion, enter, require
 from reseller_sandbox.core.model import (
     LONGEST_TERM,
@@ -41,31 +40,20 @@ from reseller_sandbox.core.zones import require_in_service, require_privacy, zon
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What a registrar asks for in wanting ``name``; ``wire_names`` are its words for roles and fields.
+class Wish(orders.Purchase):
+    """What a registrar asks for in wanting a name that another one holds.
 
-    ``nameservers`` are those it is delegated to in the end, or none to keep the present ones. ``forced``
-    passes over the transfer lock and the name's age.
+    ``forced`` passes over the transfer lock and the name's age.
     """
 
-    name: str
     code: str
-    years: int = 1
-    cost: orders.Agreed = None
-    customer_id: int | None = None
-    contacts: Mapping[str, Wanted] = field(default_factory=dict)
-    wire_names: Mapping[str, str] = field(default_factory=dict)
-    nameservers: Sequence[str] = ()
-    autorenew: bool = False
-    privacy: bool = False
-    transfer_lock: bool = False
     forced: bool = False
 
 
 def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     """Ask for a name that another registrar holds: a pending order, paid at once.
 
-    Refuses, in this order: as ``zone_of`` does, ``transfers_not_supported``, ``zone_out_of_service``,
+    Refuse, in this order: as ``zone_of`` does, ``transfers_not_supported``, ``zone_out_of_service``,
     ``privacy_not_offered``, ``invalid_contact``, ``invalid_nameserver``, ``customer_not_found``,
     ``not_registered``, ``already_yours``, ``wrong_state``, ``transfer_pending``, ``locked``, ``too_young``,
     ``wrong_auth_code``, ``period_too_short``, ``period_too_long``, ``premium_cost_required``,
@@ -78,8 +66,7 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     if wish.privacy:
         require_privacy(zone)
     check(wish.contacts, wish.wire_names)
-    servers = hosts.parse_nameservers(draft, account.client_id, wish.nameservers, wish.name)
-    wish = replace(wish, nameservers=servers)
+    servers = hosts.parse_nameservers(draft, account.client_id, wish.nameservers or (), wish.name)
     if wish.customer_id is not None:
         customers.own(draft.state, account, wish.customer_id)
     held = _require_transferable(draft, account, zone, wish)
@@ -89,11 +76,21 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     label = prices.label_of(wish.name, zone)
     price = prices.transfer(zone, label, years)
     orders.require_cost(draft, wish.name, prices.is_premium(zone, label), wish.cost, price)
-    protection = prices.protection(zone, years, draft.assumed) if wish.privacy else prices.FREE
-    ledger.require_funds(account, price + protection)
-    order = _arriving_order(draft, account, held, wish, years)
-    charges = ledger.charge(draft, order, price, Purpose.TRANSFER, years)
-    charges += ledger.charge(draft, order, protection, Purpose.PRIVACY, years)
+    cost = orders.Cost(price, prices.protection(zone, years, draft.assumed, wanted=wish.privacy))
+    ledger.require_funds(account, cost.total)
+    arriving = orders.new_order(
+        draft,
+        account,
+        wish,
+        zone=held.zone,
+        stage=Stage.ARRIVING,
+        created=held.created,
+        expires=held.expires,
+        contacts=assign(draft, account, wish.contacts),
+        nameservers=servers,
+        years=years,
+    )
+    order = enter(draft, arriving, Stage.ARRIVING)
     draft.put(
         Transfer(
             name=wish.name,
@@ -104,10 +101,10 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
             losing_order=held.id,
             requested=draft.now,
             completes=completion(draft.now, zone.policy),
-            charges=charges,
+            charges=cost.charge(draft, order, Purpose.TRANSFER, years),
         )
     )
-    return orders.Placed(order, price + protection)
+    return orders.Placed(order, cost.total)
 
 
 def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish) -> Order:
@@ -135,7 +132,7 @@ def settled_since(order: Order, assumed: Assumptions) -> datetime:
 
 
 def _years(draft: Draft, held: Order, wish: Wish) -> int:
-    """The years that the transfer adds and charges. One is always taken, if cut short by the longest term."""
+    """Return the years that the transfer adds and charges: at least one, if cut short by the longest term."""
     zone = draft.state.zones[held.zone]
     name, limit = to_unicode(wish.name), max(1, min(zone.max_years, renewals.years_left(draft, held)))
     if wish.years < 1:
@@ -147,29 +144,8 @@ def _years(draft: Draft, held: Order, wish: Wish) -> int:
     return 1 if draft.assumed.transfer_years == "one" else wish.years
 
 
-def _arriving_order(draft: Draft, account: Account, held: Order, wish: Wish, years: int) -> Order:
-    order = Order(
-        id=draft.next("order"),
-        account=account.client_id,
-        name=held.name,
-        zone=held.zone,
-        stage=Stage.ARRIVING,
-        created=held.created,
-        expires=held.expires,
-        since=draft.now,
-        contacts=assign(draft, account, wish.contacts),
-        nameservers=tuple(wish.nameservers),
-        customer_id=wish.customer_id,
-        autorenew=wish.autorenew,
-        privacy=wish.privacy,
-        flags=frozenset({Flag.TRANSFER_PROHIBITED} if wish.transfer_lock else ()),
-        years=years,
-    )
-    return enter(draft, order, Stage.ARRIVING)
-
-
 def latest(draft: Draft, account: Account, name: str) -> Transfer:
-    """The latest transfer of a name that the account holds or was a party to; refuses otherwise."""
+    """Return the latest transfer of a name that the account holds or was a party to; refuse otherwise."""
     transfer = draft.state.transfers.get(name)
     if transfer is not None and account.client_id in (transfer.gaining, transfer.losing):
         return transfer
@@ -178,33 +154,29 @@ def latest(draft: Draft, account: Account, name: str) -> Transfer:
 
 
 def approve(draft: Draft, account: Account, name: str) -> Transfer:
-    """The holder lets a name go to the registrar that asked for it, at once."""
-    transfer = _leaving(draft, account, name, Action.APPROVE_TRANSFER)
+    """Let a name go to the registrar that asked for it, at once, for its holder."""
+    transfer = _pending(draft, account, name, "losing_order", Action.APPROVE_TRANSFER)
     return complete(draft, transfer, TransferStatus.CLIENT_APPROVED)
 
 
 def reject(draft: Draft, account: Account, name: str) -> Transfer:
-    """The holder keeps a name; whoever asked for it is refunded."""
-    transfer = _leaving(draft, account, name, Action.REJECT_TRANSFER)
+    """Keep a name, for its holder; whoever asked for it is refunded."""
+    transfer = _pending(draft, account, name, "losing_order", Action.REJECT_TRANSFER)
     return fail(draft, transfer, TransferStatus.CLIENT_REJECTED)
 
 
 def cancel(draft: Draft, account: Account, name: str) -> Transfer:
-    """Whoever asked for a name takes the request back, and is refunded."""
-    order = orders.own(draft.state, account, name)
-    transfer = draft.state.transfers.get(name)
-    if transfer is None or not transfer.pending or transfer.gaining_order != order.id:
-        raise Refused(NO_TRANSFER, name=to_unicode(name), action="cancel")
-    require(draft, order, Action.CANCEL_TRANSFER)
+    """Take a request for a name back, for whoever asked; that account is refunded."""
+    transfer = _pending(draft, account, name, "gaining_order", Action.CANCEL_TRANSFER)
     return fail(draft, transfer, TransferStatus.CLIENT_CANCELLED)
 
 
-def _leaving(draft: Draft, account: Account, name: str, action: Action) -> Transfer:
+def _pending(draft: Draft, account: Account, name: str, side: str, action: Action) -> Transfer:
+    """Return the pending transfer with the account's order on one ``side``, where ``action`` is possible."""
     order = orders.own(draft.state, account, name)
     transfer = draft.state.transfers.get(name)
-    if transfer is None or not transfer.pending or transfer.losing_order != order.id:
-        word = "approve" if action is Action.APPROVE_TRANSFER else "reject"
-        raise Refused(NO_TRANSFER, name=to_unicode(name), action=word)
+    if transfer is None or not transfer.pending or getattr(transfer, side) != order.id:
+        raise Refused(NO_TRANSFER, name=to_unicode(name), action=action.key.removesuffix("_transfer"))
     require(draft, order, action)
     return transfer
 
@@ -243,7 +215,7 @@ def fail(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
 
 
 def fail_pending(draft: Draft, name: str) -> Transfer | None:
-    """End a pending transfer of a name that is leaving its holder's hands by other means; answers it."""
+    """End a pending transfer of a name that its holder loses by other means; return it."""
     transfer = draft.state.transfers.get(name)
     if transfer is None or not transfer.pending:
         return None

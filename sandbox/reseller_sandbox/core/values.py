@@ -95,7 +95,7 @@ def _switch(given: Any) -> bool:
 
 
 def _when(given: Any) -> str:
-    """An instant, or a length of time ahead: in either case a text that ``instant`` understands."""
+    """Read an instant, or a length of time ahead; return a text that ``instant`` understands."""
     if isinstance(given, datetime):
         given = given.isoformat()
     elif isinstance(given, timedelta) or (
@@ -120,7 +120,7 @@ def _length(text: str) -> str:
 
 
 def instant(when: str, now: datetime) -> datetime:
-    """The instant that a value of the kind ``When`` means at ``now``; raises ValueError past the last."""
+    """Return the instant that a ``When`` means at ``now``; raise ValueError past the last one."""
     return parse_instant(when) if _is_instant(when) else later(now, parse_duration(when))
 
 
@@ -346,7 +346,6 @@ Credentials = Annotated[str, choice("both", "key", "token")]
 Instant = Annotated[datetime | str, INSTANT]
 Length = Annotated[relativedelta | timedelta | str | int, DURATION]
 Record = Annotated[Mapping[str, Any], MAPPING]
-Anything = Annotated[Any, ANYTHING]
 
 
 def shortened(value: object) -> str:

@@ -60,7 +60,7 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[tuple[str, str]]
 
 
 def read_match(given: Mapping[str, Any], words: Vocabulary | None, place: str = "match") -> Match:
-    """Read a match as it is written; refuses with ``invalid_parameter``, naming every mistake."""
+    """Read a match as it is written; refuse with ``invalid_parameter``, naming every mistake."""
     problems = Problems()
     match = match_in(given, words, place, problems)
     if match is None:

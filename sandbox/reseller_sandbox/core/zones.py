@@ -15,7 +15,7 @@ from reseller_sandbox.core.state import State
 
 
 def parse_name(text: str) -> str:
-    """``text`` as the registry keeps names; refuses with ``invalid_name``."""
+    """Return ``text`` as the registry keeps names; refuse with ``invalid_name``."""
     try:
         return names.normalise(text)
     except names.BadName as problem:
@@ -23,9 +23,9 @@ def parse_name(text: str) -> str:
 
 
 def zone_of(state: State, name: str) -> Zone:
-    """The zone that ``name`` would be registered in.
+    """Return the zone that ``name`` would be registered in.
 
-    Refuses with ``zone_not_supported`` when no zone holds it, and with ``invalid_name``
+    Refuse with ``zone_not_supported`` when no zone holds it, and with ``invalid_name``
     when the zone's rules rule the name out.
     """
     zone = next((state.zones[end] for end in names.suffixes(name) if end in state.zones), None)

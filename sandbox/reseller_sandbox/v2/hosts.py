@@ -9,7 +9,7 @@ from marshmallow import ValidationError, fields
 
 from reseller_sandbox.core import hosts, refusals
 from reseller_sandbox.core.addresses import TypedAddress, parse_typed
-from reseller_sandbox.core.lifecycle import Action
+from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
@@ -134,7 +134,7 @@ def edit(call: Call) -> dict[str, Any]:
 def info(call: Call) -> dict[str, Any]:
     """A host with its addresses."""
     order = own_order(call)
-    hosts.require_action(call.draft, order, Action.READ_HOSTS)
+    require(call.draft, order, Action.READ_HOSTS)
     host = hosts.get(call.draft, order, call.arguments["host_name"])
     return done(data={"ip": host.ips, "name": shown(call, host.name, call.arguments["domain_name"])})
 
@@ -142,7 +142,7 @@ def info(call: Call) -> dict[str, Any]:
 def delete(call: Call) -> dict[str, Any]:
     """Remove a host that no name is delegated to."""
     order = own_order(call)
-    hosts.require_action(call.draft, order, Action.CHANGE_HOSTS)
+    require(call.draft, order, Action.CHANGE_HOSTS)
     hosts.delete(call.draft, order, call.arguments["host_name"])
     return done()
 

@@ -7,7 +7,7 @@ from typing import Any
 from marshmallow import post_load
 
 from reseller_sandbox.core import hosts, refusals
-from reseller_sandbox.core.lifecycle import Action
+from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Host, Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
@@ -83,7 +83,7 @@ def read_all(call: Call) -> dict[str, Any]:
 
 def _readable(call: Call) -> Order:
     order = own_order(call)
-    hosts.require_action(call.draft, order, Action.READ_HOSTS)
+    require(call.draft, order, Action.READ_HOSTS)
     return order
 
 

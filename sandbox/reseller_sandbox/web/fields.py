@@ -12,7 +12,7 @@ from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
 from reseller_sandbox.core import money, texts
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
-from reseller_sandbox.core.digits import whole
+from reseller_sandbox.core.texts import whole
 from reseller_sandbox.web.writers import Write, writer
 
 if TYPE_CHECKING:
