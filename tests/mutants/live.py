@@ -12,6 +12,9 @@ from typing import Any
 
 Key = tuple[str, str, int]
 
+#: A function, and the code that it is to have.
+Change = tuple[FunctionType, CodeType]
+
 
 class Live:
     """Every function of a package that is alive, and the caches around some, by where they are written."""
@@ -26,18 +29,20 @@ class Live:
                 file = getattr(getattr(one.__wrapped__, "__code__", None), "co_filename", "")
                 self.caches.setdefault(file, []).append(one)
 
-    def change(self, file: Path, before: str, after: str) -> bool:
-        """Whether the functions that differ could be changed; what runs at import cannot."""
+    def changes(self, file: Path, before: str, after: str) -> list[Change] | None:
+        """Return what makes ``after`` of a loaded ``before``; None where what runs at import differs."""
         old, new = (compile(source, str(file), "exec", dont_inherit=True) for source in (before, after))
         pairs = list(_changed(old, new))
-        if not pairs or any(not self.functions.get(_key(one)) for one, _ in pairs):
-            return False
-        for one, other in pairs:
-            for function in self.functions[_key(one)]:
-                function.__code__ = other
+        if not pairs or any(_key(one) not in self.functions for one, _ in pairs):
+            return None
+        return [(function, other) for one, other in pairs for function in self.functions[_key(one)]]
+
+    def make(self, file: Path, changes: list[Change]) -> None:
+        """Make the changes, and forget what the functions of the file have been remembered to return."""
+        for function, code in changes:
+            function.__code__ = code
         for cache in self.caches.get(str(file), ()):
             cache.cache_clear()
-        return True
 
 
 def _key(code: CodeType) -> Key:
