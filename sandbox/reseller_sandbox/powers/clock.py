@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import Annotated, Any, Literal, Required, TypedDict
 
 from reseller_sandbox.core import events
-from reseller_sandbox.core.clock import later, wire
+from reseller_sandbox.core.clock import later, real_now, wire
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import OUTSIDE, Order, Stage
 from reseller_sandbox.core.names import to_unicode
@@ -157,6 +157,14 @@ class Clock(Power):
             limit: How many of the events to list, the first ones.
         """
         return _moved(here(self).world, _journey(here(self).world.state, None, to, None), limit)
+
+    def follow(self) -> Moved:
+        """Go to the time of this process, a test's own where that is frozen or shifted, and run on with it.
+
+        A server in another process goes there too, and runs on by its own clock. Refuses as ``set`` does.
+        """
+        moved = self.set(real_now())
+        return replace(moved, frozen=self.run().frozen)
 
     @act(SET_BACK, NOTHING_DUE, NOT_HELD, INVALID_NAME, UNKNOWN_ACCOUNT, long=True)
     def advance(

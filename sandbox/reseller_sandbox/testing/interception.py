@@ -90,7 +90,8 @@ def intercepting(sandbox: S, urls: tuple[str, ...], others: Others, real_time: b
             with suppress(ImportError):
                 import_module(library)
                 ours: Any = import_module(module)
-                made.ways[library] = ours.way_to(sandbox, real_time)
+                made.ways[library] = way = ours.way_to(sandbox, real_time)
+                stack.callback(way.close)
                 for detour in ours.DETOURS:
                     stack.enter_context(_detoured(library, detour, made))
         _OWN.set((*_OWN.get(), made))

@@ -20,6 +20,7 @@ from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import INCOMPLETE
 from reseller_sandbox.server.wire import Answer
 from reseller_sandbox.testing.caller import PORTS, Caller, Request
+from reseller_sandbox.testing.elsewhere import Elsewhere, elsewhere
 from reseller_sandbox.testing.interception import Detour
 from reseller_sandbox.testing.line import Line, silence, transmission
 
@@ -28,22 +29,27 @@ if TYPE_CHECKING:
 
 
 class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
-    """Carries the requests of an ``httpx.Client`` or an ``httpx.AsyncClient`` to a sandbox in this process.
+    """Carries the requests of an ``httpx.Client`` or an ``httpx.AsyncClient`` to a sandbox.
 
     >>> client = httpx.Client(transport=SandboxTransport(sandbox), base_url="https://api.example.test")
 
-    With a fork, requests reach its world. What faults do to a connection raises what it raises over a socket
-    (``httpx.ReadError``, ``httpx.RemoteProtocolError``, …). The client's timeouts count, but nobody waits: a
-    delay that is too long for the client raises ``httpx.ReadTimeout`` at once. With ``real_time`` delays
-    are waited for.
+    With a fork, requests reach its world; those to a sandbox that a server holds go there. What faults do to
+    a connection raises what it raises over a socket (``httpx.ReadError``, ``httpx.RemoteProtocolError``, …).
+    In process the client's timeouts count, but nobody waits: a delay that is too long for the client raises
+    ``httpx.ReadTimeout`` at once. With ``real_time`` delays are waited for.
     """
 
     def __init__(self, sandbox: Sandbox, *, real_time: bool = False) -> None:
-        self._caller = Caller(sandbox)
+        there = elsewhere(sandbox)
+        self._server = ServerTransport(there) if there is not None else None
+        if there is None:
+            self._caller = Caller(sandbox)
         self._real_time = real_time
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Return the sandbox's answer; raise what httpx raises where none arrives."""
+        if self._server is not None:
+            return self._server.handle_request(request)
         assert isinstance(request.stream, httpx.SyncByteStream)
         body = b"".join(request.stream)
         begun = self._begin(request, body)
@@ -56,6 +62,8 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the sandbox's answer; raise what httpx raises where none arrives."""
+        if self._server is not None:
+            return await self._server.handle_async_request(request)
         assert isinstance(request.stream, httpx.AsyncByteStream)
         body = b"".join([piece async for piece in request.stream])
         begun = self._begin(request, body)
@@ -66,6 +74,11 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         with _as_httpx():
             response = await connection.handle_async_request(asked)
         return _read(response)
+
+    def close(self) -> None:
+        """Give up the connections to a server."""
+        if self._server is not None:
+            self._server.close()
 
     def _begin(self, request: httpx.Request, body: bytes) -> Answer | Line:
         """Return the answer to a request, or the line on which httpx itself has to read what comes."""
@@ -91,6 +104,61 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         if reply.is_plain and "trace" not in request.extensions:
             return reply.answer
         return Line(transmission(reply), real_time=self._real_time, about=asked)
+
+
+class ServerTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
+    """Carries the requests of both clients over a socket to the server that holds the sandbox."""
+
+    def __init__(self, there: Elsewhere) -> None:
+        self._there = there
+        self._network = httpx.HTTPTransport()
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        """Return the server's answer."""
+        return _SEND(self._network, self._led(request))
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Return the server's answer, on a connection of its own: a loop outlives no other's connections."""
+        network = httpx.AsyncHTTPTransport()
+        response = await _SEND_ASYNC(network, self._led(request))
+        response.stream = _Lasting(response.stream, network)
+        return response
+
+    def close(self) -> None:
+        """Give up the connections."""
+        self._network.close()
+
+    def _led(self, request: httpx.Request) -> httpx.Request:
+        there = self._there
+        target = there.target(request.extensions.get("target", request.url.raw_path))
+        url = httpx.URL(scheme=there.scheme, host=there.host, port=there.port, raw_path=target)
+        return httpx.Request(
+            request.method,
+            url,
+            headers=request.headers,
+            stream=request.stream,
+            extensions={**request.extensions, "target": target},
+        )
+
+
+class _Lasting(httpx.AsyncByteStream):
+    """An answer whose connection is given up with it."""
+
+    def __init__(self, stream: Any, network: httpx.AsyncHTTPTransport) -> None:
+        self._stream = stream
+        self._network = network
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for piece in self._stream:
+            yield piece
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+        await self._network.aclose()
+
+
+#: By which httpx reaches the network, whoever intercepts it.
+_SEND, _SEND_ASYNC = httpx.HTTPTransport.handle_request, httpx.AsyncHTTPTransport.handle_async_request
 
 
 def way_to(sandbox: Sandbox, real_time: bool) -> SandboxTransport:

@@ -15,12 +15,13 @@ from urllib.parse import urlsplit
 import httptools
 from requests import PreparedRequest
 from requests.adapters import DEFAULT_POOLSIZE, HTTPAdapter
-from urllib3 import HTTPConnectionPool
-from urllib3.connection import HTTPConnection
+from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
+from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import INCOMPLETE, malformed
 from reseller_sandbox.testing.caller import PORTS, Caller, Reply, Request
+from reseller_sandbox.testing.elsewhere import Elsewhere, elsewhere
 from reseller_sandbox.testing.interception import Detour
 from reseller_sandbox.testing.line import Line, silence, transmission
 
@@ -31,21 +32,21 @@ if TYPE_CHECKING:
 
 
 class SandboxAdapter(HTTPAdapter):
-    """Carries the requests of a ``requests.Session`` to a sandbox in this process.
+    """Carries the requests of a ``requests.Session`` to a sandbox.
 
     >>> session = requests.Session()
     >>> session.mount("https://api.example.test", SandboxAdapter(sandbox))
 
-    With a fork, requests reach its world. What faults do to a connection raises what it raises over a socket
-    (``requests.ConnectionError``, ``ChunkedEncodingError``, …). The client's timeouts count, but nobody
-    waits: a delay that is too long for the client raises ``requests.ReadTimeout`` at once. With ``real_time``
-    delays are waited for. ``options`` are those of ``requests.adapters.HTTPAdapter``, such as
-    ``max_retries``.
+    With a fork, requests reach its world; those to a sandbox that a server holds go there. What faults do to
+    a connection raises what it raises over a socket (``requests.ConnectionError``, …). In process the
+    client's timeouts count, but nobody waits: a delay that is too long for the client raises
+    ``requests.ReadTimeout`` at once. With ``real_time`` delays are waited for. ``options`` are those of
+    ``requests.adapters.HTTPAdapter``, such as ``max_retries``.
     """
 
     def __init__(self, sandbox: Sandbox, *, real_time: bool = False, **options: Any) -> None:
         super().__init__(**options)
-        self._pools = Pools(Caller(sandbox), real_time)
+        self._pools = way_to(sandbox, real_time)
 
     def get_connection_with_tls_context(
         self, request: PreparedRequest, *_: Any, **__: Any
@@ -53,14 +54,32 @@ class SandboxAdapter(HTTPAdapter):
         """Return connections to the sandbox."""
         return self._pools.to(str(request.url))
 
+    def close(self) -> None:
+        """Give up every connection."""
+        super().close()
+        self._pools.close()
 
-class Pools:
+
+class _Pools:
+    """Connections by the place that they are to."""
+
+    def __init__(self) -> None:
+        self._pools: dict[Any, HTTPConnectionPool] = {}
+
+    def close(self) -> None:
+        """Give up every connection."""
+        for pool in self._pools.values():
+            pool.close()
+        self._pools.clear()
+
+
+class Pools(_Pools):
     """Connections to the sandbox that ``caller`` calls, by the address that they are to."""
 
     def __init__(self, caller: Caller, real_time: bool) -> None:
+        super().__init__()
         self._caller = caller
         self._real_time = real_time
-        self._pools: dict[tuple[str, str, int], HTTPConnectionPool] = {}
 
     def to(self, url: str) -> HTTPConnectionPool:
         """Return the connections to where ``url`` leads."""
@@ -88,9 +107,46 @@ class Pools:
         return pool
 
 
-def way_to(sandbox: Sandbox, real_time: bool) -> Pools:
+class ServerPools(_Pools):
+    """Connections over sockets to the server that holds the sandbox."""
+
+    def __init__(self, there: Elsewhere) -> None:
+        super().__init__()
+        self._there = there
+
+    def to(self, url: str) -> HTTPConnectionPool:
+        """Return the connections that stand for those to where ``url`` leads."""
+        place = urlsplit(url).netloc.rpartition("@")[2]
+        if place not in self._pools:
+            self._pools[place] = self._made(place)
+        return self._pools[place]
+
+    def _made(self, place: str) -> HTTPConnectionPool:
+        there = self._there
+        kinds = (
+            (HTTPSConnectionPool, HTTPSConnection)
+            if there.scheme == "https"
+            else (HTTPConnectionPool, HTTPConnection)
+        )
+        kind: Any = kinds[1]
+
+        class Connection(kind):  # type: ignore[misc]  # whichever of the two
+            def putrequest(self, method: str, url: str, skip_host: bool = False, **told: Any) -> None:
+                """Begin a request, which keeps the host that its client has meant."""
+                target = there.target(url.encode()).decode()
+                super().putrequest(method, target, skip_host=True, **told)
+                if not skip_host:
+                    self.putheader("Host", place)
+
+        pool = kinds[0](there.host, there.port, maxsize=DEFAULT_POOLSIZE)
+        pool.ConnectionCls = Connection
+        return pool
+
+
+def way_to(sandbox: Sandbox, real_time: bool) -> Pools | ServerPools:
     """Return what has the connections for the requests that are intercepted."""
-    return Pools(Caller(sandbox), real_time)
+    there = elsewhere(sandbox)
+    return Pools(Caller(sandbox), real_time) if there is None else ServerPools(there)
 
 
 def _divert(original: Callable[..., Any], way: Callable[[str], Any]) -> Callable[..., Any]:

@@ -1,0 +1,45 @@
+"""Requests to a sandbox that a server elsewhere holds, from clients that believe it at another address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote, urlsplit
+
+from reseller_sandbox.remote import There
+from reseller_sandbox.testing.caller import PORTS
+
+if TYPE_CHECKING:
+    from reseller_sandbox import Sandbox
+
+
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Where the server listens, and the ``prefix`` of the path by which it knows the world.
+
+    A request keeps its own ``Host``, and with it what its client has signed.
+    """
+
+    scheme: str
+    host: str
+    port: int
+    prefix: bytes
+
+    def target(self, target: bytes) -> bytes:
+        """Return the target that a request has there."""
+        return self.prefix + target
+
+
+def elsewhere(sandbox: Sandbox) -> Elsewhere | None:
+    """Return where a sandbox is that a server holds; None for one in this process."""
+    if not isinstance(sandbox.door, There):
+        return None
+    parts = urlsplit(sandbox.door.url)
+    world = sandbox.door.world
+    prefix = f"/_worlds/{quote(world, safe='')}" if world else ""
+    return Elsewhere(
+        parts.scheme,
+        parts.hostname or "",
+        parts.port or PORTS[parts.scheme],
+        (parts.path.rstrip("/") + prefix).encode(),
+    )

@@ -1,0 +1,106 @@
+"""Clients reach the world of a server at their usual address, as they do one in their own process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+import requests
+
+from reseller_sandbox import Sandbox, connect
+from reseller_sandbox.testing import NetworkRefused, SandboxAdapter, SandboxTransport
+from reseller_sandbox.v3.signing import signed_headers
+from tests.registry import REGISTRY
+
+API = "https://api.example.test"
+
+#: How each client gets a URL, by itself or through what is passed to it.
+Get = Callable[..., Any]
+
+
+def _httpx(url: str, headers: dict[str, str], sandbox: Sandbox | None = None) -> Any:
+    transport = SandboxTransport(sandbox) if sandbox is not None else None
+    with httpx.Client(transport=transport) as client:
+        return client.get(url, headers=headers)
+
+
+def _async_httpx(url: str, headers: dict[str, str], sandbox: Sandbox | None = None) -> Any:
+    transport = SandboxTransport(sandbox) if sandbox is not None else None
+
+    async def got() -> Any:
+        async with httpx.AsyncClient(transport=transport) as client:
+            return await client.get(url, headers=headers)
+
+    return asyncio.run(got())
+
+
+def _requests(url: str, headers: dict[str, str], sandbox: Sandbox | None = None) -> Any:
+    with requests.Session() as session:
+        if sandbox is not None:
+            session.mount(API, SandboxAdapter(sandbox))
+        return session.get(url, headers=headers, timeout=20)
+
+
+each_client = pytest.mark.parametrize("get", [_httpx, _async_httpx, _requests])
+
+
+@pytest.fixture(scope="module")
+def held() -> Iterator[Sandbox]:
+    """A sandbox that a server holds; signatures are over the whole URL."""
+    with (
+        Sandbox(REGISTRY, assume={"v3.signature.endpoint": "url"}).serve() as server,
+        connect(server.url) as there,
+    ):
+        yield there
+
+
+def _signed(sandbox: Sandbox, target: str) -> tuple[str, dict[str, str]]:
+    url = str(httpx.URL(API + target))
+    account = sandbox.accounts["main"]
+    return url, signed_headers(account.key, account.secret, "X-SVC-", url, b"")
+
+
+@each_client
+@pytest.mark.parametrize("passed", [False, True], ids=["intercepted", "passed in"])
+def test_a_request_reaches_the_world(held: Sandbox, get: Get, passed: bool) -> None:
+    """With what its client has signed, in ASCII or not; a fork takes the credentials of its origin too."""
+    with held.fork() as fork:
+        for owner in (fork, held):
+            for target, status in (("/v3/balance", 200), ("/v3/domains/getDomain/бібліотека.укр", 404)):
+                url, headers = _signed(owner, target)
+                if passed:
+                    answer = get(url, headers, fork)
+                else:
+                    with fork.intercept(API, others="refuse"):
+                        answer = get(url, headers)
+                assert (answer.status_code, answer.headers["X-Sandbox-World"]) == (status, fork.door.name)
+        assert fork.journal.find().matching == 4
+
+
+@each_client
+def test_the_default_world_is_reached_too(held: Sandbox, get: Get) -> None:
+    """It needs no prefix."""
+    url, headers = _signed(held, "/v3/balance")
+    with held.intercept(API):
+        assert get(url, headers).headers["X-Sandbox-World"] == "default"
+
+
+@each_client
+def test_other_requests_can_be_refused(held: Sandbox, get: Get) -> None:
+    """Those to the server's own address, too, which is no business of the clients."""
+    with held.intercept(API, others="refuse"):
+        for url in ("https://other.example.test/", "http://127.0.0.1:9/"):
+            with pytest.raises(NetworkRefused):
+                get(url, {})
+
+
+@each_client
+def test_faults_strike_on_the_way(held: Sandbox, get: Get) -> None:
+    """They raise what they raise over any socket."""
+    url, headers = _signed(held, "/v3/balance")
+    raised = (requests.ConnectionError, httpx.ReadError)
+    with held.intercept(API), held.faults.add("reset"), pytest.raises(raised):
+        get(url, headers)
