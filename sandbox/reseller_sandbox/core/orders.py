@@ -24,7 +24,7 @@ from reseller_sandbox.core.refusals import (
     SWITCHED_ALREADY,
     Refused,
 )
-from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.state import Draft, State, drawn_code
 from reseller_sandbox.core.texts import whole
 from reseller_sandbox.core.zones import require_in_service
 
@@ -100,6 +100,11 @@ def new_order(draft: Draft, account: Account, wanted: Purchase, **more: Any) -> 
         flags=frozenset({Flag.TRANSFER_PROHIBITED} if wanted.transfer_lock else ()),
         **more,
     )
+
+
+def first_code(seed: str) -> str:
+    """Return the first authorization code that a state with such a seed gives out."""
+    return drawn_code(f"{seed}/auth_code/1", _CODE_LETTERS, CODE_LENGTH)
 
 
 def require_cost(

@@ -249,13 +249,7 @@ class Draft:
 
     def next_code(self, counter: str, alphabet: str, length: int) -> str:
         """Return a code that looks random and follows from the state's seed and the counter alone."""
-        source = f"{self.base.seed}/{counter}/{self.next(counter)}"
-        number = int.from_bytes(hashlib.sha256(source.encode()).digest())
-        letters = []
-        for _ in range(length):
-            number, at = divmod(number, len(alphabet))
-            letters.append(alphabet[at])
-        return "".join(letters)
+        return drawn_code(f"{self.base.seed}/{counter}/{self.next(counter)}", alphabet, length)
 
     @property
     def made_due(self) -> list[Due]:
@@ -265,6 +259,16 @@ class Draft:
     def changes(self) -> list[Change]:
         """Return what the draft changed, in the order of the first touch."""
         return [change for change in self._changes.values() if change.before != change.after]
+
+
+def drawn_code(source: str, alphabet: str, length: int) -> str:
+    """Return a code that looks random and follows from ``source`` alone."""
+    number = int.from_bytes(hashlib.sha256(source.encode()).digest())
+    letters = []
+    for _ in range(length):
+        number, at = divmod(number, len(alphabet))
+        letters.append(alphabet[at])
+    return "".join(letters)
 
 
 #: So many records are put one by one: to fill many in at once, every index is made anew.
