@@ -32,7 +32,7 @@ from reseller_sandbox.powers.points import (
 from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.powers.records import RecordChange, Setting, record_change, settings_of
 from reseller_sandbox.powers.registry_records import AccountRecord, accounts_shown
-from reseller_sandbox.worlds import Moment, World, diff, history_points, timeline
+from reseller_sandbox.worlds import Moment, World, diff, timeline
 
 SnapshotName = Annotated[Key, "The snapshot's name."]
 BranchName = Annotated[Key, "The branch's name."]
@@ -202,7 +202,7 @@ class History(Power):
             start: Where the page starts, as the page before has said.
         """
         world = here(self).world
-        earlier, later = history_points.find(world, from_), history_points.find(world, to)
+        earlier, later = timeline.point(world, from_), timeline.point(world, to)
         found = tuple(diff.changes(earlier.state, later.state))
         page = found[start : start + limit]
         return Difference(

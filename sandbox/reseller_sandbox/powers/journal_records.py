@@ -187,7 +187,7 @@ def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
 
 def _why(explanation: Explanation, secrets: list[str]) -> Why:
     """Return an explanation; the value of a field that is a secret is not among its facts."""
-    refused, met = explanation.refused, explanation.met
+    refused, account, allowed = explanation.refused, explanation.account, explanation.allowed
     facts = plain.plain(refused.said)
     if redact.is_secret(str(facts.get("field", ""))):
         facts.pop("value", None)
@@ -196,13 +196,13 @@ def _why(explanation: Explanation, secrets: list[str]) -> Why:
         message=redact.masked(refused.message, secrets),
         facts=redact.masked(facts, secrets),
         met=MetState(
-            account=met.account.name if met.account is not None else None,
-            balance=met.account.balance if met.account is not None else None,
-            currency=met.account.currency if met.account is not None else None,
-            domains=tuple(map(_met, met.names)),
+            account=account.name if account is not None else None,
+            balance=account.balance if account is not None else None,
+            currency=account.currency if account is not None else None,
+            domains=tuple(map(_met, explanation.names)),
         ),
-        allowed=redact.masked(explanation.allowed.words, secrets),
-        allowed_at=explanation.allowed.at,
+        allowed=redact.masked(allowed.words, secrets),
+        allowed_at=allowed.at,
     )
 
 

@@ -43,7 +43,7 @@ def settings(earlier: Moment, later: Moment) -> Iterator[tuple[str, Any, Any]]:
 
 
 def _faults(earlier: FaultBook, later: FaultBook) -> Iterator[tuple[str, Any, Any]]:
-    """Each rule of either, as it is written, and the order of the rules where that alone differs."""
+    """Yield each rule of either as it is written, and the order of the rules where that alone differs."""
     old, new = faults.written(earlier), faults.written(later)
     for name in dict.fromkeys([*old, *new]):
         yield f"faults.{name}", old.get(name), new.get(name)

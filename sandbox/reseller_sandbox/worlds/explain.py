@@ -29,14 +29,6 @@ class Allowed:
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
-    """What a refused request met: the account that asked, and each name it was about."""
-
-    account: Account | None
-    names: tuple[NameMet, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class NameMet:
     """A name as a request met it: who held it, at which stage of its life, and a pending transfer."""
 
@@ -48,51 +40,19 @@ class NameMet:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """Why a request was refused."""
+    """Why a request was refused, at which moment: its account, and each name it was about, as they were."""
 
     refused: Refusal
-    met: Met
-    allowed: Allowed
-
-
-def explain(entry: Entry) -> Explanation | None:
-    """Why the request was refused, or None when it was not."""
-    if entry.refused is None:
-        return None
-    met = _met(entry)
-    return Explanation(entry.refused, met, _allowed(entry.refused, met, entry.before))
-
-
-def _met(entry: Entry) -> Met:
-    state = entry.before.state
-    accounts = [state.accounts[number] for number in sorted(state.accounts)]
-    account = next((one for one in accounts if one.name == entry.account), None)
-    return Met(account, tuple(_name_met(entry.before, account, name) for name in entry.domains))
-
-
-def _name_met(moment: Moment, account: Account | None, name: str) -> NameMet:
-    """The account's own order for a name where it has one, else whoever holds it."""
-    state = moment.state
-    number = state.own_order.get((account.client_id, name)) if account is not None else None
-    if number is None:
-        number = state.holding_order.get(name)
-    order = state.orders[number] if number is not None else None
-    transfer = state.transfers.get(name)
-    return NameMet(
-        name,
-        state.accounts[order.account].name if order is not None else None,
-        order,
-        transfer if transfer is not None and transfer.pending else None,
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class _Case:
-    """One refusal, and what it met, at which moment."""
-
-    refused: Refusal
-    met: Met
     moment: Moment
+    account: Account | None
+    names: tuple[NameMet, ...]
+
+    @property
+    def allowed(self) -> Allowed:
+        """The nearest move that would be allowed."""
+        explained = _BY_STATE.get(self.refused.rule)
+        found = explained(self) if explained is not None else None
+        return found or Allowed(self.refused.remedy)
 
     @property
     def facts(self) -> Mapping[str, object]:
@@ -102,8 +62,8 @@ class _Case:
     @property
     def about(self) -> NameMet | None:
         """The name that the refusal speaks of."""
-        named = (name for name in self.met.names if to_unicode(name.name) == self.facts.get("name"))
-        return next(iter((*named, *self.met.names)), None)
+        named = (name for name in self.names if to_unicode(name.name) == self.facts.get("name"))
+        return next(iter((*named, *self.names)), None)
 
     @property
     def order(self) -> Order | None:
@@ -116,13 +76,28 @@ class _Case:
         return self.about.transfer if self.about is not None else None
 
 
-def _allowed(refused: Refusal, met: Met, moment: Moment) -> Allowed:
-    explained = _BY_STATE.get(refused.rule)
-    found = explained(_Case(refused, met, moment)) if explained is not None else None
-    return found or Allowed(refused.remedy)
+def explain(entry: Entry) -> Explanation | None:
+    """Return why the request was refused, or None when it was not."""
+    if entry.refused is None:
+        return None
+    accounts = sorted(entry.before.state.accounts.items())
+    account = next((one for _, one in accounts if one.name == entry.account), None)
+    names = tuple(_name_met(entry.before.state, account, name) for name in entry.domains)
+    return Explanation(entry.refused, entry.before, account, names)
 
 
-def _wrong_state(case: _Case) -> Allowed | None:
+def _name_met(state: State, account: Account | None, name: str) -> NameMet:
+    """Return the account's own order for a name where it has one, else whoever holds it."""
+    number = state.own_order.get((account.client_id, name)) if account is not None else None
+    if number is None:
+        number = state.holding_order.get(name)
+    order = state.orders[number] if number is not None else None
+    transfer = state.transfers.get(name)
+    holder = state.accounts[order.account].name if order is not None else None
+    return NameMet(name, holder, order, transfer if transfer is not None and transfer.pending else None)
+
+
+def _wrong_state(case: Explanation) -> Allowed | None:
     order, action = case.order, case.facts.get("action")
     if order is None:
         return None
@@ -140,9 +115,9 @@ def _wrong_state(case: _Case) -> Allowed | None:
 
 
 def _first_step(state: State, stage: Stage, wanted: Action, wording: Wording) -> tuple[str, bool] | None:
-    """What leads from ``stage`` to where ``wanted`` is possible soonest, and whether it happens by itself.
+    """Return what leads soonest from ``stage`` to where ``wanted`` is possible, and whether time does it.
 
-    Nothing is suggested that gives a name away; where no way leads there, the way to its release is shown.
+    Moves that give a name away are left out; where no way leads there, the way to its release is returned.
     """
     steps = [
         (at, Stage.ACTIVE, f"ask for its {wording.word(move.action)} first, which makes it active", False)
@@ -162,14 +137,14 @@ def _first_step(state: State, stage: Stage, wanted: Action, wording: Wording) ->
     return next((reached[one] for one in reached if permits(state, one, wanted)), reached.get(Stage.RELEASED))
 
 
-def _transfer_pending(case: _Case) -> Allowed | None:
+def _transfer_pending(case: Explanation) -> Allowed | None:
     if case.transfer is None:
         return None
     at = case.transfer.completes
     return Allowed(f"its holder may approve or reject the transfer; it completes at {wire(at)}", at)
 
 
-def _no_transfer(case: _Case) -> Allowed | None:
+def _no_transfer(case: Explanation) -> Allowed | None:
     if case.transfer is None:
         return Allowed("another registrar has to ask for the name first")
     parties = (case.transfer.gaining, case.transfer.losing)
@@ -177,7 +152,7 @@ def _no_transfer(case: _Case) -> Allowed | None:
     return Allowed(f"{losing} may approve or reject the transfer, {gaining} may cancel it")
 
 
-def _too_young(case: _Case) -> Allowed | None:
+def _too_young(case: Explanation) -> Allowed | None:
     if case.order is None:
         return None
     since = settled_since(case.order, case.moment.assumptions)
@@ -185,7 +160,7 @@ def _too_young(case: _Case) -> Allowed | None:
     return Allowed(f"ask again at {wire(at)} or later", at)
 
 
-def _funds(case: _Case) -> Allowed | None:
+def _funds(case: Explanation) -> Allowed | None:
     try:
         missing = Decimal(str(case.facts.get("amount"))) - Decimal(str(case.facts.get("balance")))
         words = f"top up the balance by {money.write(missing)} {case.facts['currency']} or more"
@@ -194,11 +169,11 @@ def _funds(case: _Case) -> Allowed | None:
     return Allowed(words)
 
 
-def _taken(case: _Case) -> Allowed | None:
+def _taken(case: Explanation) -> Allowed | None:
     order = case.order
     if order is None or case.about is None:
         return None
-    if case.met.account is not None and order.account == case.met.account.client_id:
+    if case.account is not None and order.account == case.account.client_id:
         return Allowed("it is this account's already: it can be renewed")
     if order.stage in (Stage.REDEMPTION, Stage.PENDING_DELETE):
         policy = case.moment.state.zones[order.zone].policy
@@ -208,21 +183,21 @@ def _taken(case: _Case) -> Allowed | None:
     return Allowed(f"{case.about.holder} holds it: ask for a transfer, or register another name")
 
 
-def _not_found(case: _Case) -> Allowed | None:
+def _not_found(case: Explanation) -> Allowed | None:
     if case.about is not None and case.about.holder is not None:
         return Allowed(f"{case.about.holder} holds it: use that account's credentials, or ask for a transfer")
     return Allowed("nobody holds it: register it first")
 
 
-def _revoked(case: _Case) -> Allowed | None:
-    account = case.met.account
+def _revoked(case: Explanation) -> Allowed | None:
+    account = case.account
     if account is None or not account.revoked:
         return None
     return Allowed(f"use another account's, or restore the credentials of {account.name}, which are revoked")
 
 
 #: What is allowed instead, where that depends on the state that was met.
-_BY_STATE: Mapping[Rule, Callable[[_Case], Allowed | None]] = {
+_BY_STATE: Mapping[Rule, Callable[[Explanation], Allowed | None]] = {
     r.WRONG_STATE: _wrong_state,
     r.TRANSFER_PENDING: _transfer_pending,
     r.NO_TRANSFER: _no_transfer,

@@ -29,11 +29,11 @@ _LONGEST = 4000
 
 @dataclass(slots=True)
 class Fixtures:
-    """Reads fixtures into first moments; one that has been read before takes no time, whatever its size.
+    """Reads fixtures into first moments; the latest ones read are remembered.
 
-    ``base`` is what the contract's silences mean where a fixture leaves it open, ``frozen`` whether the
-    clock stands still there. ``own`` is the fixture that the server was started with, a name or a path;
-    ``words`` are those that the faults of a fixture may use, None for any.
+    ``base`` are the assumptions where a fixture names none, ``frozen`` is whether the clock stands still
+    there. ``own`` is the fixture that the server was started with, a name or a path; ``words`` are those that
+    the matches in a fixture may use, None for any.
     """
 
     base: Assumptions = field(default_factory=Assumptions)
@@ -44,9 +44,9 @@ class Fixtures:
     _exported: tuple[tuple[Moment, str], ...] = field(default=(), repr=False)
 
     def named(self, name: str, now: datetime | None = None) -> Moment:
-        """The first moment of a packaged fixture, or of the server's own; refuses with ``invalid_fixture``.
+        """Return the first moment of a packaged fixture, or of the server's own.
 
-        ``now`` takes the place of the fixture's own instant.
+        ``now`` takes the place of the fixture's own instant. Refuses with ``invalid_fixture``.
         """
         path = fixture.packaged(name)
         if path is None and name != self.own:
@@ -55,14 +55,14 @@ class Fixtures:
         try:
             return self.file(path or fixture.find(name), now)
         except (Refused, FixtureError):
-            # What is wrong would quote the file, and whoever asks from elsewhere is not to see what is in it.
+            # What is wrong would quote the file, which nobody is to read from elsewhere.
             problem = (
                 f"{name!r} was usable when the server started and is not now; see reseller-sandbox check"
             )
             raise Refused(INVALID_FIXTURE, problems=problem) from None
 
     def file(self, path: Path, now: datetime | None = None) -> Moment:
-        """The first moment of the fixture in a file; refuses with ``invalid_fixture``."""
+        """Return the first moment of the fixture in a file; refuses with ``invalid_fixture``."""
         try:
             version = path.stat().st_mtime_ns
         except OSError:
@@ -70,7 +70,7 @@ class Fixtures:
         return self._moment(f"file {path} {version}", now, lambda: self._loaded(path, now))
 
     def text(self, text: str | Mapping[str, Any], now: datetime | None = None) -> Moment:
-        """The first moment of the fixture that a text or a mapping is; refuses with ``invalid_fixture``."""
+        """Return the first moment of a fixture: its text or a mapping; refuses with ``invalid_fixture``."""
         if not isinstance(text, str):
             return self._first(_usable(lambda: fixture.loads(text, now=now, words=self.words)))
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
@@ -95,8 +95,7 @@ class Fixtures:
         return Moment(found.state, clock, self.base.with_values(found.assume), found.requests, found.faults)
 
     def written(self, moment: Moment) -> str:
-        """The fixture of ``moment`` at the instant it has reached: read again, here or by a server
-        with other defaults, it is the same.
+        """Return ``moment`` as a fixture, which read again, by any server, leads to the same moment.
 
         The latest few are remembered, so that a world that has not changed is written once.
         """

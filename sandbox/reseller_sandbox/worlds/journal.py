@@ -156,7 +156,7 @@ class Journal:
             return self._feed.follow(), tuple(self._entries)
 
     def get(self, name: str) -> Entry:
-        """The entry of the request called ``name``; refuses with ``unknown_request``."""
+        """Return the entry of the request called ``name``; refuses with ``unknown_request``."""
         for entry in reversed(self.entries):
             if entry.id == name:
                 return entry
@@ -194,7 +194,7 @@ class Journal:
 
 
 def _shortened(entry: Entry, limit: int) -> Entry:
-    """``entry`` with bodies of at most ``limit`` bytes."""
+    """Return ``entry`` with bodies of at most ``limit`` bytes."""
     changed: dict[str, Any] = {}
     for body, size in (("body", "body_size"), ("answer", "answer_size")):
         raw: bytes = getattr(entry, body)

@@ -38,7 +38,7 @@ class Moment:
     log: EventLog = field(default_factory=EventLog, compare=False, repr=False)
 
     def settled(self, until: datetime) -> tuple[Moment, list[Happening]]:
-        """The moment after all that is due by ``until`` has happened at its own instant, and what has."""
+        """Let all that is due by ``until`` happen, each at its instant; return the moment then, and it."""
         state = self.state
         first = events.next_due(state)
         if first is None or first[0] > until:  # as for most requests
@@ -60,16 +60,16 @@ class Moment:
         return self.after(draft.made(), fired), [happening for happening, _ in fired]
 
     def after(self, state: State, fired: Sequence[Fired]) -> Moment:
-        """This moment with ``state``, to which ``fired`` has led."""
+        """Return this moment with ``state``, to which ``fired`` has led."""
         return replace(self, state=state, log=self.log.fired(fired)) if fired else self
 
     def followed(self) -> Moment:
-        """This moment with its clock caught up with the machine's, if it runs."""
+        """Return this moment with its clock caught up with the machine's, if it runs."""
         clock = self.clock.caught_up()
         return self if clock is self.clock else replace(self, clock=clock)
 
     def at(self, instant: datetime) -> Moment:
-        """This moment with its clock at ``instant``."""
+        """Return this moment with its clock at ``instant``."""
         return replace(self, clock=self.clock.at(instant))
 
 
@@ -77,7 +77,7 @@ Journey = Callable[[Moment], tuple[Moment, list[Happening]]]
 
 
 def to(target: Callable[[datetime], datetime]) -> Journey:
-    """The way to the instant that ``target`` makes of the present one; refuses to go back."""
+    """Return the way to the instant that ``target`` makes of the present one; it refuses to go back."""
 
     def go(moment: Moment) -> tuple[Moment, list[Happening]]:
         now = moment.clock.now()
@@ -91,7 +91,7 @@ def to(target: Callable[[datetime], datetime]) -> Journey:
 
 
 def to_next_due(moment: Moment) -> tuple[Moment, list[Happening]]:
-    """The way to the instant of the next due event; refuses when the clock meets none."""
+    """Go to the instant of the next due event; refuse where there is none."""
     settled, fired = moment.settled(moment.clock.now())
     due = events.next_due(settled.state)
     if due is None:
@@ -103,9 +103,9 @@ def to_next_due(moment: Moment) -> tuple[Moment, list[Happening]]:
 
 
 def until_stage(order: int, name: str, stage: Stage) -> Journey:
-    """The way to the instant at which time brings the order for ``name`` to ``stage``.
+    """Return the way to the instant at which time brings the order for ``name`` to ``stage``.
 
-    Refuses where it never does.
+    It refuses where time never does.
     """
     found = f"time alone does not bring {to_unicode(name)} to {stage.value}"
 
@@ -118,9 +118,9 @@ def until_stage(order: int, name: str, stage: Stage) -> Journey:
 
 
 def until_event(event: str, name: str | None = None, account: int | None = None) -> Journey:
-    """The way to the next event of that name, or the next that is about ``name`` and ``account``.
+    """Return the way to the next event of that name, or the next that is about ``name`` and ``account``.
 
-    Refuses where there is none.
+    It refuses where there is none.
     """
     about = f" of {to_unicode(name)}" if name is not None else ""
 
@@ -134,7 +134,7 @@ def until_event(event: str, name: str | None = None, account: int | None = None)
 
 
 def _until(there: Callable[[Moment, Sequence[Happening]], bool], reason: str) -> Journey:
-    """The way from one due event to the next until ``there`` says of the moment and what has just fired."""
+    """Return the way from event to event until ``there`` is true of the moment and what has just fired."""
 
     def go(moment: Moment) -> tuple[Moment, list[Happening]]:
         now = moment.clock.now()

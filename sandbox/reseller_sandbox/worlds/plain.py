@@ -18,9 +18,9 @@ from reseller_sandbox.worlds.redact import MASK, is_secret
 
 
 def plain(value: Any) -> Any:
-    """``value`` as JSON says it: instants and money as on the wire, records as objects, sets sorted.
+    """Return ``value`` as JSON: instants and money as on the wire, records as objects, sets sorted.
 
-    What JSON has no form for is told as text, so that nothing a refusal speaks of is beyond showing.
+    Anything else becomes text, so that whatever a refusal speaks of can be shown.
     """
     match value:
         case None | bool() | int():
@@ -53,14 +53,13 @@ def _field(name: str, value: Any) -> Any:
 
 
 def secrets_of(record: Any) -> Iterator[str]:
-    """The secrets that a record holds."""
+    """Yield the secrets that a record holds."""
     if is_dataclass(record):
         yield from (getattr(record, one.name) for one in fields(record) if is_secret(one.name))
 
 
 def shown(change: Change) -> dict[str, Any]:
-    """A change of one record: which, whether it was created, changed or deleted, and each field of it
-    that did, ``before`` and ``after``."""
+    """Return a change of one record as JSON: which, what kind, and each field ``before`` and ``after``."""
     before, after = change.before, change.after
     kind = "created" if before is None else "deleted" if after is None else "changed"
     some = after if before is None else before

@@ -1,7 +1,7 @@
 """Keeping secrets out of what is shown: passwords, tokens, signatures, authorization codes.
 
-A value is secret by the name it goes under, whatever the spelling. Inside a text that is no JSON, or
-that quotes some, what follows such a name is masked as well.
+A value is secret by the name it goes under, whatever the spelling. In text other than JSON, or that
+quotes JSON, what follows such a name is masked as well.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def is_secret(name: str) -> bool:
 
 
 def masked(value: Any, secrets: Iterable[str] = ()) -> Any:
-    """A JSON value with every secret in it masked, and every text of ``secrets`` wherever it stands."""
+    """Return a JSON value with every secret in it masked, and ``secrets`` wherever they stand."""
     known = sorted({one for one in secrets if len(one) >= _SHORTEST}, key=lambda one: (-len(one), one))
     return _masked(value, known)
 
@@ -61,7 +61,7 @@ def _masked_under(name: str, value: Any, secrets: list[str]) -> Any:
 
 
 def text_masked(text: str, secrets: Iterable[str] = ()) -> str:
-    """``text`` without the values that stand beside the name of a secret, and without ``secrets``."""
+    """Return ``text`` without the values beside names of secrets, and without ``secrets``."""
     for secret in secrets:
         if secret in text:
             text = text.replace(secret, MASK)
@@ -69,14 +69,14 @@ def text_masked(text: str, secrets: Iterable[str] = ()) -> str:
 
 
 def cut(sent: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
-    """As many of a request's headers as are worth keeping, and as much of each."""
+    """Return as many of a request's headers as are worth keeping, and as much of each."""
     return tuple(
         (name[:_LONGEST_HEADER], value[:_KEPT_OF_A_HEADER]) for name, value in islice(sent, _MOST_HEADERS)
     )
 
 
 def headers(sent: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    """A request's headers without their secrets, and as much of each as is worth showing."""
+    """Yield a request's headers without their secrets, and as much of each as is worth showing."""
     for spelt, value in sent:
         name = spelt.replace("_", "-").title() if spelt.isupper() else spelt  # as WSGI spells it
         secret = is_secret(name) or name.lower() in _SECRET_HEADERS
@@ -84,7 +84,7 @@ def headers(sent: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def secrets_in(value: Any) -> Iterator[str]:
-    """The secrets that a JSON value holds."""
+    """Yield the secrets that a JSON value holds."""
     if isinstance(value, Mapping):
         for key in value:
             if is_secret(str(key)):
@@ -107,9 +107,9 @@ def _texts(value: Any) -> Iterator[str]:
 
 
 def read(raw: bytes) -> Any:
-    """A body as a value: what its JSON says, the pairs of a form, else text. None for an empty one.
+    """Return a body as a value: its JSON, the pairs of a form, else text; None for an empty one.
 
-    Text whose characters are escaped in a way that could hide a name is not shown, only counted.
+    Text with escapes, which could hide the name of a secret, is replaced by its length.
     """
     if not raw.strip():
         return None
@@ -128,13 +128,13 @@ def read(raw: bytes) -> Any:
 
 
 def _number(digits: str) -> float | str:
-    """The number, or its digits where it is too large to be one."""
+    """Return the number, or its digits where it is too large for a float."""
     number = float(digits)
     return number if isfinite(number) else digits
 
 
 def shortened(raw: bytes, limit: int) -> bytes:
-    """The first ``limit`` bytes of what ``raw`` shows, its secrets masked before it is cut."""
+    """Return the first ``limit`` bytes of ``raw`` with its secrets masked."""
     value = masked(read(raw))
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return text.encode("utf-8", "backslashreplace")[:limit]

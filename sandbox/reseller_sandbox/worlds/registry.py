@@ -24,7 +24,7 @@ from reseller_sandbox.core.refusals import (
 )
 from reseller_sandbox.core.state import State
 from reseller_sandbox.fixture import FixtureError, added
-from reseller_sandbox.worlds import history_points, timeline
+from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.credentials import Index, renewed
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures, told
@@ -86,35 +86,36 @@ class Engine:
         return len(list(iter(self)))
 
     def get(self, name: str) -> World | None:
-        """The world of that name."""
+        """Return the world of that name, if there is one."""
         world = self._by_name.get(name)
         return world if world is not None and self._in_use(world) else None
 
     def find(self, name: str) -> World:
-        """The world of that name; refuses with ``unknown_world``."""
+        """Return the world of that name; refuses with ``unknown_world``."""
         world = self.get(name)
         if world is None:
             raise Refused(UNKNOWN_WORLD, world=name[:80])
         return world
 
     def by_key(self, key: str) -> tuple[World, Account] | None:
-        """The account with this API key, and its world."""
-        for world in self._index.keys.get(key, ()):
-            client_id = world.state.account_by_key.get(key)
-            if client_id is not None and self._in_use(world):
-                return world, world.state.accounts[client_id]
-        return None
+        """Return the account with this API key, and its world."""
+        return self._account(key, self._index.keys, "account_by_key")
 
     def by_token(self, token: str) -> tuple[World, Account] | None:
-        """The account with this v2.0 token, and its world."""
-        for world in self._index.tokens.get(token, ()):
-            client_id = world.state.account_by_token.get(token)
+        """Return the account with this v2.0 token, and its world."""
+        return self._account(token, self._index.tokens, "account_by_token")
+
+    def _account(
+        self, credential: str, holders: Mapping[str, tuple[World, ...]], found_by: str
+    ) -> tuple[World, Account] | None:
+        for world in holders.get(credential, ()):
+            client_id = getattr(world.state, found_by).get(credential)
             if client_id is not None and self._in_use(world):
                 return world, world.state.accounts[client_id]
         return None
 
     def stranger(self, credential: str, there: World | None = None) -> Stranger:
-        """Why a key or token that lets nobody in does not; ``there`` is the world that the path chose."""
+        """Return why a key or token lets nobody in; ``there`` is the world that the path chose."""
         for world in self._index.holders(credential):
             known = somebodys(world, credential, there)
             if known is not None and self._in_use(world):
@@ -122,7 +123,7 @@ class Engine:
         return Stranger(self._former.what_became_of(credential) or "nobody has it")
 
     def fork(self, wanted: Fork | None = None) -> World:
-        """A new world with credentials of its own, in time that grows with its accounts alone.
+        """Return a new world with credentials of its own, in time that grows with its accounts alone.
 
         Refuses with ``too_many_worlds``, ``world_exists``, ``unknown_world``, ``invalid_fixture``,
         ``invalid_parameter``, ``too_many_faults``, and as ``find`` does. It
@@ -197,11 +198,11 @@ class Engine:
         timeline.reset(self.default, original=True)
 
     def idle(self, world: World) -> float:
-        """For how many seconds of the machine's time nobody has used ``world``."""
+        """Return for how many seconds of the machine's time nobody has used ``world``."""
         return stopwatch() - world.used
 
     def _may_take(self, name: str | None) -> str:
-        """The name of the next world, if there may be one."""
+        """Return the name of the next world; refuse where there may be none, or not of that name."""
         with self._lock:
             if stopwatch() - self._swept > SWEEP or len(self._by_name) >= self.limits.max_worlds:
                 self._drop_idle()
@@ -241,8 +242,10 @@ class Engine:
             return self._bounded(self.fixtures.text(wanted.state, wanted.now))
         if wanted.fixture is not None:
             return self._bounded(self.fixtures.named(wanted.fixture, wanted.now))
-        world = self.find(wanted.world) if isinstance(wanted.world, str) else wanted.world
-        return history_points.find(world, wanted.point)
+        return timeline.point(self._origin(wanted), wanted.point)
+
+    def _origin(self, wanted: Fork) -> World:
+        return self.find(wanted.world) if isinstance(wanted.world, str) else wanted.world
 
     def _bounded(self, begin: Moment) -> Moment:
         count, limit = len(begin.faults.rules), self.limits.max_faults
@@ -253,7 +256,7 @@ class Engine:
     def _with_credentials(
         self, state: State, number: int, world: World | None = None, only: set[int] | None = None
     ) -> State:
-        """``state`` with credentials that no other world has: for every account, or for ``only`` those."""
+        """Return ``state`` with new credentials, free in every world, for all accounts or ``only`` some."""
         accounts = {one for one in state.accounts if one != OUTSIDE} if only is None else only
 
         def is_taken(account: Account) -> bool:
@@ -264,8 +267,7 @@ class Engine:
     def _inherited(self, wanted: Fork) -> Inherited:
         if wanted.fixture is not None or wanted.state is not None:
             return Inherited()
-        world = self.find(wanted.world) if isinstance(wanted.world, str) else wanted.world
-        return world.inherited
+        return self._origin(wanted).inherited
 
     def _take(self, world: World) -> None:
         self._by_name[world.name] = world
@@ -309,7 +311,7 @@ class Engine:
 
 
 def _told(wanted: Fork) -> dict[str, object]:
-    """What a new world's own history says of where it came from."""
+    """Return what a new world's own event log says of where it came from."""
     source = wanted.world if isinstance(wanted.world, str) else wanted.world.name
     if wanted.state is not None:
         return {"state": "given"}

@@ -1,4 +1,4 @@
-"""Credentials that let nobody in: what they are instead, as far as the server knows or remembers."""
+"""Credentials that do not let a request in: whose they are or were, as far as the server knows."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from dataclasses import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.worlds.world import World
 
-#: How many credentials of worlds that are no more are remembered.
+#: How many credentials of former worlds are remembered.
 MOST_REMEMBERED = 3000
 
 
 @dataclass(frozen=True, slots=True)
 class Stranger:
-    """Why a credential lets nobody in, in words that do not repeat it, and whose it is if it is anybody's."""
+    """Why a credential is refused, in words that do not repeat it, and the account that has it, if any."""
 
     reason: str
     sender: tuple[World, Account] | None = None
 
 
 class Former:
-    """The credentials of worlds that are no more, the latest of them."""
+    """The latest credentials of worlds that have been deleted or have expired."""
 
     def __init__(self) -> None:
         self._ends: dict[str, str] = {}
 
     def remember(self, world: World, credentials: Iterable[str], end: str) -> None:
-        """Keep in mind whose ``credentials`` these were, and how their world came to its ``end``."""
+        """Remember whose ``credentials`` these were, and how their world came to its ``end``."""
         for credential in credentials:
             self._ends.pop(credential, None)
             self._ends[credential] = f"it was of the world {world.name}, which {end}"
@@ -35,12 +35,15 @@ class Former:
             del self._ends[next(iter(self._ends))]
 
     def what_became_of(self, credential: str) -> str | None:
-        """What became of the world that a credential was of."""
+        """Return what became of the world that a credential was of, if it is remembered."""
         return self._ends.get(credential)
 
 
 def somebodys(world: World, credential: str, there: World | None) -> Stranger | None:
-    """What a credential is that an account of ``world`` has; ``there`` is the world that the path chose."""
+    """Return what a credential is that an account of ``world`` has, if one does.
+
+    ``there`` is the world that the path chose.
+    """
     for client_id in sorted(world.state.accounts):
         account = world.state.accounts[client_id]
         kinds = {account.key: "key", account.token: "token", account.secret: "secret"}

@@ -1,11 +1,18 @@
-"""What a world can go back to: its beginning, its requests, its snapshots, and the futures it left behind."""
+"""The points that a world can go back to: its beginning, requests, snapshots, and branches left behind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from reseller_sandbox.core.refusals import TOO_MANY_SNAPSHOTS, UNKNOWN_BRANCH, UNKNOWN_SNAPSHOT, Refused
+from reseller_sandbox.core.refusals import (
+    TOO_MANY_SNAPSHOTS,
+    UNKNOWN_BRANCH,
+    UNKNOWN_POINT,
+    UNKNOWN_SNAPSHOT,
+    Refused,
+    Rule,
+)
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.moment import Moment
@@ -25,35 +32,42 @@ def snapshot(world: World, name: str) -> Checkpoint:
         return kept
 
 
-def snapshot_called(world: World, name: str) -> Checkpoint:
-    """Return the snapshot of that name; refuses with ``unknown_snapshot``."""
-    if name not in world.snapshots:
-        raise Refused(UNKNOWN_SNAPSHOT, name=name[:80], known=_listed(world.snapshots))
-    return world.snapshots[name]
+def point(world: World, named: str) -> Moment:
+    """Return the moment of ``world`` under that name.
 
-
-def branch_called(world: World, name: str) -> Checkpoint:
-    """Return the branch of that name; refuses with ``unknown_branch``."""
-    if name not in world.branches:
-        raise Refused(UNKNOWN_BRANCH, name=name[:80], known=_listed(world.branches))
-    return world.branches[name]
+    It is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``. Refuses with
+    ``unknown_point``, ``unknown_request``, ``unknown_snapshot`` and ``unknown_branch``.
+    """
+    kind, _, name = named.partition(":")
+    match kind, name:
+        case "start", "":
+            return lived_again(world.origin)
+        case "now", "":
+            return world.present()
+        case "before" | "after", request if request:
+            return _at(world.journal.get(request), before=kind == "before")
+        case "snapshot", name if name:
+            return lived_again(_called(name, world.snapshots, UNKNOWN_SNAPSHOT).moment)
+        case "branch", name if name:
+            return lived_again(_called(name, world.branches, UNKNOWN_BRANCH).moment)
+    raise Refused(UNKNOWN_POINT, point=named[:80])
 
 
 def restore(world: World, name: str) -> Checkpoint:
-    """Go back to a snapshot; answers the branch that keeps what was left behind."""
+    """Go back to a snapshot; return the branch that keeps what was left behind."""
     with world.lock:
-        kept = snapshot_called(world, name)
+        kept = _called(name, world.snapshots, UNKNOWN_SNAPSHOT)
         return _go(world, kept.moment, kept.entries)
 
 
 def forget_snapshot(world: World, name: str) -> None:
     """Forget a snapshot."""
     with world.lock:
-        del world.snapshots[snapshot_called(world, name).name]
+        del world.snapshots[_called(name, world.snapshots, UNKNOWN_SNAPSHOT).name]
 
 
 def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
-    """Go back to the moment before or after a request; answers the branch that keeps its future.
+    """Go back to the moment before or after a request; return the branch that keeps its future.
 
     Refuses with ``unknown_request``.
     """
@@ -61,13 +75,13 @@ def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
         entry = world.journal.get(request)
         last = entry.number - 1 if before else entry.number
         entries = [one for one in world.journal if one.number <= last]
-        return _go(world, (entry.before if before else entry.after).at(entry.at), entries)
+        return _go(world, _at(entry, before=before), entries)
 
 
 def switch(world: World, name: str) -> Checkpoint:
-    """Take up a branch where it ended; answers the branch that what was left behind became."""
+    """Take up a branch where it ended; return the branch that keeps what was left behind."""
     with world.lock:
-        wanted = branch_called(world, name)
+        wanted = _called(name, world.branches, UNKNOWN_BRANCH)
         del world.branches[name]  # first, so that what is left behind takes its place, and no other's
         return _go(world, wanted.moment, wanted.entries)
 
@@ -75,11 +89,11 @@ def switch(world: World, name: str) -> Checkpoint:
 def forget_branch(world: World, name: str) -> None:
     """Forget a branch."""
     with world.lock:
-        del world.branches[branch_called(world, name).name]
+        del world.branches[_called(name, world.branches, UNKNOWN_BRANCH).name]
 
 
 def begin_again(world: World, origin: Moment) -> Checkpoint:
-    """Go on from another beginning; answers the branch that keeps what the world was."""
+    """Go on from another beginning; return the branch that keeps what the world was."""
     with world.lock:
         left = _leave(world)
         if world.deed is not None:
@@ -113,7 +127,7 @@ def _go(world: World, moment: Moment, entries: Iterable[Entry]) -> Checkpoint:
 
 
 def _leave(world: World) -> Checkpoint:
-    """Keep the present as a branch; past the limit the oldest branch is dropped."""
+    """Keep the present as a branch, and drop the oldest branch past the limit."""
     world.left += 1
     branch = Checkpoint(f"b{world.left}", world.moment.at(world.now()), world.journal.entries)
     world.branches[branch.name] = branch
@@ -129,5 +143,12 @@ def lived_again(moment: Moment) -> Moment:
     return moment.at(moment.clock.instant)
 
 
-def _listed(known: Mapping[str, Checkpoint]) -> str:
-    return ", ".join(sorted(known)) or "none"
+def _at(entry: Entry, *, before: bool) -> Moment:
+    return (entry.before if before else entry.after).at(entry.at)
+
+
+def _called(name: str, known: Mapping[str, Checkpoint], unknown: Rule) -> Checkpoint:
+    """Return the checkpoint of that name; refuse with ``unknown``."""
+    if name not in known:
+        raise Refused(unknown, name=name[:80], known=", ".join(sorted(known)) or "none")
+    return known[name]

@@ -1,4 +1,4 @@
-"""Verification: that requests came, how often, in which order; and when they did not, what came near."""
+"""Verification: whether requests came, how often and in which order; and where not, what came near."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NearMiss:
 class Verdict:
     """Whether the journal holds what was expected, and if not, why.
 
-    ``found`` are the requests that were as expected, ``near`` those that were not but nearly so.
+    ``found`` are the requests that were as expected, ``near`` those that were nearly so.
     """
 
     verified: bool
@@ -42,7 +42,7 @@ class Verdict:
 
 
 def find(world: World, match: Match) -> tuple[Entry, ...]:
-    """The requests in the journal that are like ``match``, in the order in which they came."""
+    """Return the requests in the journal that ``match`` means, in the order in which they came."""
     return tuple(entry for entry in world.journal if match(entry))
 
 
@@ -89,10 +89,10 @@ def in_order(world: World, matches: Sequence[Match]) -> Verdict:
 
 
 def nearest(match: Match, entries: Iterable[Entry]) -> tuple[NearMiss, ...]:
-    """The requests that miss the fewest things but some, of the same operation first.
+    """Return the requests that miss the fewest parts of ``match``, but at least one.
 
-    Of those that miss as many, the one comes first whose own are the most like what was expected, and then
-    the latest.
+    Those of the same operation come first; of those that miss as many, the one that is most like what was
+    expected, and then the latest.
     """
     misses = [NearMiss(entry, tuple(_shown(match, entry))) for entry in entries]
     wrong = [miss for miss in reversed(misses) if miss.misses]
@@ -100,7 +100,7 @@ def nearest(match: Match, entries: Iterable[Entry]) -> tuple[NearMiss, ...]:
 
 
 def _shown(match: Match, entry: Entry) -> Iterator[Miss]:
-    """What keeps ``entry`` from being as expected, without its secrets."""
+    """Yield what keeps ``entry`` from being as expected, without its secrets."""
     for miss in match.misses(entry):
         if entry.body_size is not None and miss.what.startswith("body."):
             yield Miss("body", "a body that the journal keeps whole", f"{entry.body_size} bytes")

@@ -37,7 +37,6 @@ class Outcome(Generic[T]):
     result: T | None = None
     refused: Refused | None = None
     changes: list[Change] = field(default_factory=list)
-    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +113,11 @@ class World:
         return self.moment.clock
 
     def now(self) -> datetime:
-        """The instant the world stands at: never before one that it has shown."""
+        """Return the instant the world stands at, which is never before one that it has shown."""
         return self._followed().clock.now()
 
     def _followed(self) -> Moment:
-        """The moment with its clock caught up with the machine's; kept, unless the world is busy just now."""
+        """Catch the clock up with the machine's and return the moment; keep it unless the world is busy."""
         followed = self.moment.followed()
         if followed is not self.moment:
             with suppress(Busy), hurried(), self.lock:
@@ -126,7 +125,7 @@ class World:
         return followed
 
     def next_request(self) -> str:
-        """The name of the next request: ``r1``, ``r2``, …"""
+        """Return the name of the next request: ``r1``, ``r2``, …"""
         with self.lock:
             moment = self.moment
             self.moment = replace(moment, requests=moment.requests + 1, log=moment.log.counted())
@@ -143,10 +142,9 @@ class World:
         """
         with self.lock:
             self.settle()
-            now = self.now()
-            outcome: Outcome[T] = Outcome(at=now)
+            outcome: Outcome[T] = Outcome()
             read = assumed if assumed is not None else set()
-            draft = Draft(self.state, now, watched(self.assumptions, read), cause, operation)
+            draft = Draft(self.state, self.now(), watched(self.assumptions, read), cause, operation)
             try:
                 outcome.result = work(draft)
             except Refused as refused:
@@ -164,7 +162,7 @@ class World:
         return not clock.frozen and self.state.calendar.rank((clock.now(),)) > MANY_DUE
 
     def settle(self) -> list[Happening]:
-        """Let everything happen that a running clock has made due; answers what did."""
+        """Let everything happen that a running clock has made due; return what did."""
         with self.lock:
             followed = self.moment.followed()
             reached, fired = followed.settled(followed.clock.instant)
@@ -228,7 +226,7 @@ class World:
     def travel(
         self, journey: Journey, *, dry: bool = False, cause: int | None = None
     ) -> tuple[Moment, list[Happening]]:
-        """Go where ``journey`` leads, or with ``dry`` only look; answers the moment reached and what fired.
+        """Go where ``journey`` leads, or with ``dry`` only look; return the moment reached and what fired.
 
         ``cause`` is the number of the request that makes it so, where it is no control call. Raises what the
         journey raises, and then nothing has changed.
@@ -265,13 +263,13 @@ class World:
             self.moment = replace(self.moment, assumptions=assumptions)
 
     def present(self) -> Moment:
-        """The moment the world stands at, with all that a running clock has made due; it changes nothing."""
+        """Return the moment after all that a running clock has made due; change nothing."""
         moment = self._followed()
         now = moment.clock.now()
         return moment.settled(now)[0].at(now)
 
     def forget_requests(self) -> int:
-        """Forget every request in the journal; answers how many there were."""
+        """Forget every request in the journal; return how many there were."""
         with self.lock, self.acting("journal.clear") as deed:
             deed.effect["cleared"] = count = len(self.journal)
             self.journal.clear()
