@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 
 
 def open_world(settings: Settings, *, frozen: bool) -> World:
-    """The default world as the settings want it; ``frozen`` counts where neither they nor the fixture say.
+    """Return the default world of the settings; ``frozen`` counts where neither they nor the fixture say.
 
-    Raises ``BadSetting`` for a fixture that has mistakes.
+    Raise ``BadSetting`` for a fixture that has mistakes.
     """
     now = None if settings.now is None else INSTANT(settings.now)
     try:
@@ -48,7 +48,7 @@ def open_world(settings: Settings, *, frozen: bool) -> World:
 
 
 def open_worlds(settings: Settings, *, frozen: bool) -> Engine:
-    """The default world, and the means to fork it; raises as ``open_world`` does."""
+    """Return the default world and what is needed to fork it; raise as ``open_world`` does."""
     base = profile(settings.profile).with_values(settings.assumed)
     still = frozen if settings.frozen is None else settings.frozen
     fixtures = Fixtures(base, still, str(settings.fixture), vocabulary())
@@ -56,12 +56,12 @@ def open_worlds(settings: Settings, *, frozen: bool) -> Engine:
 
 
 def operations() -> tuple[str, ...]:
-    """The ids of the operations that clients call, v3's first."""
+    """Return the ids of the operations that clients call, v3's first."""
     return tuple(endpoint.id for endpoint in (*V3.endpoints, *V2.endpoints))
 
 
 def vocabulary() -> Vocabulary:
-    """The words that faults may use: what clients can call, and what those calls can be answered with."""
+    """Return the words that faults may use: clients' operations, and the errors that can answer them."""
     errors = {interface.name: interface.known_errors for interface in (V3, V2)}
     return Vocabulary(frozenset(operations()), errors)
 

@@ -15,7 +15,7 @@ _COLUMNS = ("account", "client-id", "v3 key", "v3 secret", "v2.0 token", "balanc
 
 
 def banner(world: World, url: str, fixture: str, prefix: str) -> str:
-    """The start-up message of a server at ``url``."""
+    """Return the start-up message of a server at ``url``."""
     state = world.state
     accounts = [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
     clock = "stands still at" if world.clock.frozen else "runs from"
@@ -38,7 +38,7 @@ def banner(world: World, url: str, fixture: str, prefix: str) -> str:
 
 
 def commands(account: Account, url: str, prefix: str) -> list[str]:
-    """Two requests of ``account`` as curl commands that work as they stand."""
+    """Return two requests of ``account`` as curl commands that work as they stand."""
     names = b'{"domainNames":["example-to-check.com","example-to-check.net"]}'
     return [
         curl(account, "GET", f"{url}/v3/balance", b"", prefix),
@@ -47,12 +47,12 @@ def commands(account: Account, url: str, prefix: str) -> list[str]:
 
 
 def curl(account: Account, method: str, url: str, body: bytes, prefix: str) -> str:
-    """A signed v3 request as a curl command."""
+    """Return a signed v3 request as a curl command."""
     return shlex.join(["curl", "-sS", "-X", method, url, *curl_options(account, url, body, prefix)])
 
 
 def curl_options(account: Account, url: str, body: bytes, prefix: str) -> list[str]:
-    """The options of curl that sign a v3 request and give it its body."""
+    """Return the options of curl that sign a v3 request and send its body."""
     headers = signed_headers(account.key, account.secret, prefix, url, body)
     if body:
         headers["Content-Type"] = "application/json"

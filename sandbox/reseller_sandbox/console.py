@@ -79,7 +79,7 @@ class Commands(Command, click.Group):
         return sorted({*super().list_commands(ctx), *powers_told()})
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands; to look at the list loads no power."""
+        """List the commands without loading a power."""
         told = {name: one.help or "" for name, one in self.commands.items()}
         told |= powers_told()
         width = formatter.width - 6 - max(map(len, told))
@@ -103,7 +103,7 @@ class Commands(Command, click.Group):
 
 
 def say(text: str) -> None:
-    """Write ``text`` to standard output; end the program when that cannot be."""
+    """Write ``text`` to standard output; end the program when that fails."""
     try:
         click.echo(text)
     except OSError as problem:
@@ -142,7 +142,7 @@ def log_on_standard_error() -> Iterator[LogWriter | None]:
 
 
 def _occupy_standard_descriptors() -> None:
-    """Open what is closed of 0, 1 and 2, so that no socket takes its place and gets what is meant for it."""
+    """Open those of the descriptors 0, 1 and 2 that are closed, so that no socket gets one of the numbers."""
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(number)

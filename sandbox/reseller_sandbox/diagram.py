@@ -11,7 +11,7 @@ _VERBS = {Action.APPROVE_TRANSFER: "approves", Action.REJECT_TRANSFER: "rejects"
 
 
 def mermaid(state: State | None = None) -> str:
-    """The state diagram: what holders ask for in solid words, what time does after ⏱.
+    """Return the state diagram; what time does by itself stands after ⏱.
 
     Actions that leave the stage as it is stand in a note beside it. What is possible is as in ``state``.
     """

@@ -23,7 +23,7 @@ class Options:
 
     @cached_property
     def click(self) -> list[click.Option]:
-        """The options as click knows them."""
+        """Return the options as click has them."""
         lines = help_of(ServerSettings)
         return [_option(one, lines[one.name]) for one in self._known]
 

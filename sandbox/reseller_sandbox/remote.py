@@ -37,12 +37,12 @@ class RefusedThere(Refused):
 
     @property
     def message(self) -> str:
-        """What the server said."""
+        """Return what the server said."""
         return self._message
 
     @property
     def remedy(self) -> str:
-        """What would do."""
+        """Return what would do instead, in the server's words."""
         return self._remedy
 
 
@@ -162,7 +162,7 @@ class There:
         raise RefusedThere(rule, str(said["message"]), str(said.get("remedy", "")))
 
     def close(self) -> None:
-        """Give up the connection; the next call makes another."""
+        """Close the connection; the next call opens another."""
         with self._lock:
             if self._connection is not None:
                 self._connection.close()
@@ -226,7 +226,7 @@ class FollowedThere(Following[Any]):
         return line.decode("utf-8").rstrip("\r\n")
 
     def close(self) -> None:
-        """Follow no longer."""
+        """Stop following."""
         if not self._closed:
             self._closed = True
             with suppress(OSError, AttributeError):

@@ -68,13 +68,13 @@ class Sandbox(Powers):
         return f"<Sandbox: {self.door}>"
 
     def __getattr__(self, name: str) -> Any:
-        """Say that what a sandbox in this process has beside its powers is missing elsewhere."""
+        """Raise AttributeError, which says what only a sandbox in this process has, or the nearest name."""
         if name in _OWN:
             raise AttributeError(f"{name} is there only for a sandbox in this process, not through a server")
         raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.powers(), *_OWN))}")
 
     def _enter(self, door: WorldDoor) -> None:
-        """Have every power over the world that ``door`` leads to."""
+        """Make every power over the world that ``door`` leads to."""
         self.door = door
         self.reach(door)
         if isinstance(door, Here):
@@ -104,15 +104,15 @@ class Sandbox(Powers):
         self.door.close()
 
     def snapshot(self, name: str) -> CheckpointRecord:
-        """Keep this moment under a name, to go back to."""
+        """Keep this moment under a name, so that ``restore`` can go back to it."""
         return self.snapshots.add(name)
 
     def restore(self, name: str) -> WentBack:
-        """Go back to a snapshot; the answer has the branch that keeps what was left behind."""
+        """Go back to a snapshot; return the branch that keeps what was left behind, too."""
         return self.snapshots.restore(name)
 
     def rewind(self, request: str, *, side: Literal["before", "after"] = "before") -> WentBack:
-        """Go back to before a request, or just after it; the answer has the branch that keeps its future."""
+        """Go back to before a request, or just after it; return the branch that keeps its future, too."""
         return self.history.rewind(request, side=side)
 
     def reset(self, *, original: bool = False) -> Standing:
@@ -140,7 +140,7 @@ class Sandbox(Powers):
         self.close()
 
     def account(self, name: str = "main") -> Account:
-        """The account of that name as it is now; raises KeyError when the fixture has none."""
+        """Return the account of that name as it is now; raise KeyError where there is none."""
         accounts = self.world.state.accounts
         for number in sorted(accounts):
             if accounts[number].name == name:
@@ -148,7 +148,7 @@ class Sandbox(Powers):
         raise KeyError(f"the world has no account {name!r}")
 
     def client(self, account: str = "main") -> SignedClient:
-        """A Flask test client whose requests carry the credentials of ``account``."""
+        """Return a Flask test client whose requests carry the credentials of ``account``."""
         token_header = self.world.assumptions.token_headers[0]
         return SignedClient(self.app, self.account(account), self.settings.header_prefix, token_header)
 
@@ -172,7 +172,7 @@ class Sandbox(Powers):
 
     @contextmanager
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[Server]:
-        """This sandbox on a real port while the context lasts; answers the server, which has a ``url``.
+        """Serve this sandbox on a real port while the context lasts; yield the server, which has a ``url``.
 
         Raises ``CannotListen``, and ``BadSetting`` for an address that others can reach while the control
         interface has neither a token nor the word that it needs none.

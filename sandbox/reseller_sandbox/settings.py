@@ -175,7 +175,7 @@ class Settings(Limits):
 
     @property
     def assumed(self) -> Mapping[str, object]:
-        """The assumptions that are named, in whichever way."""
+        """Return every assumption that is set, by its name."""
         short = {TOKEN_HEADERS: self.token_headers} if self.token_headers else {}
         return {**(self.assume or {}), **short}
 

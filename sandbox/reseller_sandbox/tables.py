@@ -23,7 +23,7 @@ _BETWEEN = 3
 
 
 def show(answer: Any) -> None:
-    """Print an answer; colours only on a terminal."""
+    """Print an answer, with colours on a terminal."""
     console = Console(width=None if sys.stdout.isatty() else _PIPED, highlight=False, soft_wrap=False)
     _show(console, "", answer)
 

@@ -46,18 +46,18 @@ class EventStream:
 
     @property
     def ended(self) -> bool:
-        """Whether nothing will come any more."""
+        """Whether the stream has ended."""
         return self._followed.follower.ended
 
     @property
     def pause(self) -> float:
-        """How many seconds to leave between two pieces."""
+        """Return how many seconds to leave between two pieces."""
         return _PACE * self._followed.follower.company
 
     def when_news(self, call: Callable[[], None]) -> None:
-        """Have ``call`` called when there is something to send again."""
+        """Have ``call`` called when there is something new to send."""
         self._followed.follower.when_news = call
 
     def close(self) -> None:
-        """Follow no longer."""
+        """Stop following."""
         self._followed.close()

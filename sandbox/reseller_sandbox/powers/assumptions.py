@@ -53,7 +53,7 @@ class Assumptions(Power):
     def set(
         self, assume: Record | None = None, *, profile: Annotated[str, choice(*PROFILES)] | None = None
     ) -> Assumed:
-        """Take silences of the contract to mean something else in this world, from the next request on.
+        """Change what silences of the contract mean in this world, from the next request on.
 
         What neither parameter names stays.
 

@@ -54,7 +54,7 @@ class Powers:
         return _powers_of(holder)
 
     def reach(self, door: Door) -> None:
-        """Have the powers over the world that ``door`` leads to."""
+        """Make the powers over the world that ``door`` leads to."""
         for name, power in self.powers().items():
             setattr(self, name, power(door))
 

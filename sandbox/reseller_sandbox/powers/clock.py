@@ -108,12 +108,12 @@ class Tick(Shows):
 
     @property
     def mark(self) -> int:
-        """What ``since`` is told, to go on after it."""
+        """Return what ``since`` takes to go on after this record."""
         return self.number
 
     @property
     def told(self) -> str:
-        """The tick in a line for people who watch."""
+        """Return the tick in one line, for people who watch."""
         about = f" {self.happening.subject}" if self.happening is not None else ""
         return f"{wire(self.now)} {'frozen' if self.frozen else 'running'} {self.name}{about}"
 
@@ -123,7 +123,7 @@ class Clock(Power):
 
     @property
     def now(self) -> datetime:
-        """The instant that the world stands at."""
+        """Return the time in the world."""
         return self.show().now
 
     @property
@@ -138,19 +138,19 @@ class Clock(Power):
 
     @act()
     def freeze(self) -> Shows:
-        """Let the clock stand still."""
+        """Stop the clock; it then moves only when told."""
         here(self).world.freeze()
         return _shows(here(self).world)
 
     @act()
     def run(self) -> Shows:
-        """Let the clock move with the machine's."""
+        """Let the clock run on with the machine's."""
         here(self).world.run()
         return _shows(here(self).world)
 
     @act(SET_BACK, long=True)
     def set(self, to: Instant, *, limit: Listed = 1000) -> Moved:
-        """Set the clock to an instant that is not past; all that is due by then happens, each at its instant.
+        """Set the clock to an instant, now or later; all that is due by then happens, each at its time.
 
         Args:
             to: ISO 8601, in UTC where it names no zone.
@@ -185,7 +185,7 @@ class Clock(Power):
             to: The instant to move to.
             until: ``next``, for the next due event; an order and the stage that it is to reach; or an event
                 by its name, of one name or account where that is said.
-            dry_run: Only answer what would happen, and change nothing.
+            dry_run: Only say what would happen, and change nothing.
             limit: How many of the events to list, the first ones.
         """
         world = here(self).world
@@ -217,7 +217,7 @@ class Clock(Power):
 
 
 def _tick(world: World, event: Event) -> Tick | None:
-    """Return what an event is to the clock, or None where it is nothing to it."""
+    """Return what an event is to the clock, or None where the clock is not concerned."""
     changed = {name: after for name, _, after in event.changed if name.startswith("clock.")}
     if event.happening is None and not changed:
         return None

@@ -52,12 +52,12 @@ class Logged:
 
     @property
     def mark(self) -> int:
-        """What ``since`` is told, to go on after it."""
+        """Return what ``since`` takes to go on after this record."""
         return self.number
 
     @property
     def told(self) -> str:
-        """The event in a line for people who watch."""
+        """Return the event in one line, for people who watch."""
         about = f" {self.happening.subject}" if self.happening is not None else ""
         told = ", ".join(f"{name}={value}" for name, value in {**self.given, **self.effect}.items())
         return f"{wire(self.at)} {self.number} {self.kind} {self.name}{about}" + (f": {told}" if told else "")

@@ -14,7 +14,7 @@ from reseller_sandbox.powers.power import Power
 class FaultRecord:
     """A rule as it can be given again, its kind's parameters among the rest, with its counts.
 
-    ``spent`` is one that will not strike again.
+    ``spent`` is whether it will never strike again.
     """
 
     name: str
@@ -54,36 +54,36 @@ class FaultsFound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultsPlaced(FaultsFound):
-    """Rules as they were put in place. As a context manager it takes them away in the end."""
+    """Rules as they were put in place. As a context manager it removes them at the end."""
 
     _power: Any = field(default=None, repr=False, compare=False)
 
     def of(self, power: Power) -> Self:
-        """Return the rules with what they are acted on by."""
+        """Return the rules with the power through which they can be removed."""
         return replace(self, _power=power)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What they are called."""
+        """Return their names."""
         return tuple(one.name for one in self.faults)
 
     @property
     def rules(self) -> tuple[FaultRecord, ...]:
-        """Those that are still there, as they are now."""
+        """Return those that are still there, as they are now."""
         return tuple(one for one in self._power.list() if one.name in self.names)
 
     @property
     def matched(self) -> int:
-        """How many requests they have matched by now."""
+        """Return how many requests they have matched by now."""
         return sum(one.matched for one in self.rules)
 
     @property
     def struck(self) -> int:
-        """How many requests they have struck by now."""
+        """Return how many requests they have struck by now."""
         return sum(one.struck for one in self.rules)
 
     def remove(self) -> None:
-        """Take them away, those that are still there."""
+        """Remove those that are still there."""
         for one in self.rules:
             self._power.remove(one.name)
 

@@ -30,7 +30,7 @@ from reseller_sandbox.worlds import World
 
 
 def _kind(given: Any) -> Any:
-    """Read a kind: its name, or itself with its parameters. The rules see whether there is such a kind."""
+    """Read a kind: its name, or itself with its parameters. Whether it exists is seen later."""
     if isinstance(given, FaultKind):
         return {"kind": given.name, **shown(given)}
     return given if isinstance(given, str) else MAPPING.read(given)
@@ -55,7 +55,7 @@ Parts = Annotated[Any, Group(choices.rule_parts)]
 
 
 class Faults(Power):
-    """Rules that make requests fail as they would in earnest, before or after they take effect.
+    """Rules that make requests fail as they really would, before or after they take effect.
 
     A rule has a ``kind`` with its parameters; ``match`` says which requests it is about, ``when`` which of
     those it strikes. One mistake in what is told, and nothing changes.
@@ -78,10 +78,10 @@ class Faults(Power):
 
     @act(FAULT_EXISTS, TOO_MANY_FAULTS)
     def add(self, kind: Called | None = None, **rule: Parts) -> FaultsPlaced:
-        """Add a rule after the others, or the rules of a preset; the answer is what was added.
+        """Add a rule after the others, or the rules of a preset; return what was added.
 
         Args:
-            kind: What comes over the requests: a kind's name, or the kind with its parameters.
+            kind: What happens to the requests: a kind's name, or the kind with its parameters.
         """
         world = here(self).world
         told = {**(kind if isinstance(kind, dict) else {"kind": kind} if kind is not None else {}), **rule}
@@ -101,29 +101,29 @@ class Faults(Power):
 
     @act(TOO_MANY_FAULTS)
     def replace(self, rules: Rules) -> FaultsPlaced:
-        """Have these rules in place of those there are; one bad rule, and nothing changes.
+        """Replace every rule by these; one bad rule, and nothing changes.
 
-        They begin to count anew, or go on from what they say themselves to have counted.
+        Their counts begin at 0, or at what each rule itself gives as ``matched`` and ``struck``.
 
         Args:
-            rules: The rules to have, in their order.
+            rules: The new rules, in their order.
         """
         with here(self).world.lock:
             return _placed(here(self), (), _read(here(self), cast(Any, rules), place="rules[{}]"))
 
     @act(UNKNOWN_FAULT)
     def change(self, name: RuleName, /, changes: Record) -> FaultRecord:
-        """Change parts of a rule, which stays where it is and goes on counting.
+        """Change parts of a rule, which keeps its place and its counts.
 
         Args:
-            changes: What is to be different: parts of ``match`` and ``when`` one by one, all else whole; a
-                null takes away what was there.
+            changes: What changes: parts of ``match`` and ``when`` one by one, everything else whole; a null
+                removes what was there.
         """
         return _changed(here(self), name, changes)
 
     @act(UNKNOWN_FAULT)
     def pause(self, name: RuleName, /) -> FaultRecord:
-        """Let a rule strike nothing for now."""
+        """Pause a rule: it strikes nothing until it is resumed."""
         return _changed(here(self), name, {"paused": True})
 
     @act(UNKNOWN_FAULT)
@@ -133,7 +133,7 @@ class Faults(Power):
 
     @act(UNKNOWN_FAULT)
     def remove(self, name: RuleName, /) -> FaultsFound:
-        """Take one rule away; the answer is the others."""
+        """Remove one rule; return the others."""
         world = here(self).world
         with world.lock:
             _called(world, name)
@@ -142,7 +142,7 @@ class Faults(Power):
 
     @act()
     def clear(self) -> FaultsFound:
-        """Take every rule away. Requests that a delay holds up still take effect."""
+        """Remove every rule. Requests that a delay holds up still take effect."""
         _set(here(self).world, ())
         return FaultsFound(faults=())
 

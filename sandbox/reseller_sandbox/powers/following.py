@@ -16,7 +16,7 @@ T = TypeVar("T")
 class Following(ABC, Generic[T], Iterator[T]):
     """Each thing as it comes, waited for where there is none yet; ``close`` ends it, from any thread.
 
-    ``missed`` counts what came while nobody read and was too much to be kept.
+    ``missed`` counts the records that came too fast to be kept while nobody read.
     """
 
     missed: int = 0
@@ -27,7 +27,7 @@ class Following(ABC, Generic[T], Iterator[T]):
 
     @abstractmethod
     def close(self) -> None:
-        """Follow no longer."""
+        """Stop following."""
 
     def __enter__(self) -> Self:
         return self
@@ -83,7 +83,7 @@ class Followed(Following[T]):
 
     @property
     def missed(self) -> int:  # type: ignore[override]
-        """How much came while nobody read and was too much to be kept."""
+        """Return how many records came too fast to be kept while nobody read."""
         return self.follower.missed
 
     def __next__(self) -> T:
@@ -96,5 +96,5 @@ class Followed(Following[T]):
         return self._ready.popleft()
 
     def close(self) -> None:
-        """Follow no longer."""
+        """Stop following."""
         self.follower.close()

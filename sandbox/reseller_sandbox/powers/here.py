@@ -32,7 +32,7 @@ class Here:
 
     @property
     def words(self) -> Vocabulary | None:
-        """The operations that clients can call, and the errors that they can be answered with."""
+        """Return the operations that clients can call, and the errors that can answer them."""
         return self.worlds.fixtures.words
 
     @property
@@ -45,10 +45,10 @@ class Here:
         return Here(self.worlds, self.worlds.find(world))
 
     def close(self) -> None:
-        """Nothing is needed."""
+        """Do nothing: there is no connection to give up."""
 
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
-        """Return what ``operation`` answers; raise ``Refused``, and ``UndeclaredRefusal`` for a surprise."""
+        """Return what ``operation`` answers; raise ``Refused``, else ``UndeclaredRefusal``."""
         told = operation.read(given)
         try:
             if operation.sort != "act" or told.get("dry_run"):

@@ -105,7 +105,7 @@ class Snapshots(Power):
 
     @act(TOO_MANY_SNAPSHOTS)
     def add(self, name: Key) -> CheckpointRecord:
-        """Keep this moment under a name, in place of what was kept there.
+        """Keep this moment under a name; a snapshot of that name is replaced.
 
         Args:
             name: What to call it: letters, digits, dots, hyphens and underscores.
@@ -120,7 +120,7 @@ class Snapshots(Power):
 
     @act(UNKNOWN_SNAPSHOT)
     def remove(self, name: SnapshotName, /) -> SnapshotsFound:
-        """Forget a snapshot; the answer is those that stay."""
+        """Delete a snapshot; return the others."""
         world = here(self).world
         timeline.forget_snapshot(world, name)
         return _snapshots(world)
@@ -140,20 +140,20 @@ class Branches(Power):
 
     @act(UNKNOWN_BRANCH)
     def switch(self, name: BranchName, /) -> WentBack:
-        """Take up a branch where it ended; what is left behind becomes a branch in its turn."""
+        """Continue a branch where it ended; the present becomes a branch itself."""
         world = here(self).world
         return went_back(world, timeline.switch(world, name))
 
     @act(UNKNOWN_BRANCH)
     def remove(self, name: BranchName, /) -> BranchesFound:
-        """Forget a branch; the answer is those that stay."""
+        """Delete a branch; return the others."""
         world = here(self).world
         timeline.forget_branch(world, name)
         return _branches(world)
 
 
 class History(Power):
-    """The past of this world as a whole: go back, begin again, compare two points, take it away."""
+    """The past of this world as a whole: go back, begin again, compare two points, export it."""
 
     @act(UNKNOWN_REQUEST)
     def rewind(
@@ -161,7 +161,7 @@ class History(Power):
     ) -> WentBack:
         """Go back to before or after any request of the journal.
 
-        The clock and the random numbers are as they were then. The future left behind stays as a branch,
+        The clock and the random numbers are as they were then. The future left behind is kept as a branch,
         until it is removed or there are too many.
 
         Args:
@@ -222,7 +222,7 @@ class History(Power):
 
     @act(INVALID_FIXTURE, TOO_MANY_FAULTS, long=True)
     def load(self, fixture: FixtureText) -> Loaded:
-        """Let the world begin again as a fixture says; what it was stays as a branch.
+        """Begin again with a fixture; the world as it was is kept as a branch.
 
         Credentials that another world has already are replaced by new ones.
 

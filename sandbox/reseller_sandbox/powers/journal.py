@@ -68,7 +68,7 @@ class Near:
     misses: tuple[Missed, ...]
 
     def __str__(self) -> str:
-        """The request and its misses in one line."""
+        """Return the request and its misses in one line."""
         wrong = "; ".join(f"{one.what} is {one.actual!r}, not {one.expected!r}" for one in self.misses)
         return f"{self.request}: {wrong}"
 
@@ -87,7 +87,7 @@ class Verification:
     near_misses: tuple[Near, ...]
 
     def __str__(self) -> str:
-        """The message, with a line for each request that bears on it."""
+        """Return the message, with a line for each request that it is about."""
         lines = [self.message, *(f"  found {one}" for one in self.requests)]
         return "\n".join([*lines, *(f"  near: {one}" for one in self.near_misses)])
 
@@ -143,7 +143,7 @@ class Journal(Power):
 
     @act()
     def clear(self) -> Cleared:
-        """Forget every request. What they changed stays; they cannot be rewound to any more."""
+        """Forget every request. What they changed stays, but rewinding to them is no longer possible."""
         return Cleared(cleared=here(self).world.forget_requests())
 
     @look(long=True)

@@ -46,7 +46,7 @@ class RequestLine:
     held_up_seconds: float
 
     def __str__(self) -> str:
-        """The request in a few words."""
+        """Return the request in a few words."""
         about = f" {', '.join(self.domains)}" if self.domains else ""
         done = ", though carried out" if self.carried_out and self.outcome != OK else ""
         late = f", held up {self.held_up_seconds:g} s" if self.held_up_seconds else ""
@@ -57,12 +57,12 @@ class RequestLine:
 
     @property
     def mark(self) -> str:
-        """What ``since`` is told, to go on after it."""
+        """Return what ``since`` takes to go on after this record."""
         return self.id
 
     @property
     def told(self) -> str:
-        """The request in a line for people who watch, with its time, its refusal and its money."""
+        """Return the request in one line, for people who watch, with its time, refusal and money."""
         paid = f", {money.write(-self.charged)}" if self.charged else ""
         return f"{wire(self.at)} {self}{paid}" + (f": {self.refused}" if self.refused else "")
 
@@ -222,7 +222,7 @@ def _met(met: NameMet) -> MetName:
 
 
 def _secrets(entry: Entry, body: Any, answer: Any) -> Iterator[str]:
-    """Every secret that the request, its answer or its account brings with it, to be masked anywhere."""
+    """Yield every secret of the request, its answer and its account, to be masked wherever it stands."""
     yield from redact.secrets_in(body)
     yield from redact.secrets_in(answer)
     for change in entry.changes:

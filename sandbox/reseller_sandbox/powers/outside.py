@@ -49,18 +49,18 @@ class ActionPlayed(Operation):
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What the action can be told, and what ``Outside.when`` can."""
+        """Return the parameters of the action and those of ``Outside.when``."""
         planned = (replace(one, place="option") for one in declared(Outside.when))
         return *declared(self.body), *planned
 
     @cached_property
     def told(self) -> Mapping[str, str]:
-        """What the docstrings of the two say of each."""
+        """Return what the docstrings of the two say of each parameter."""
         said = {**_SUBJECTS, **super().told, **told_of(Outside.when)}
         return {one.name: said[one.name] for one in self.parameters if one.name in said}
 
     def call(self, power: Power, told: Mapping[str, Any]) -> Played:
-        """Carry the action out, or plan it."""
+        """Carry the action out now, or plan it."""
         given = dict(told)
         at, after = given.pop("at", None), given.pop("after", None)
         if at is not None and after is not None:
@@ -89,7 +89,7 @@ class ActionPlayed(Operation):
 def happens(
     *refuses: Rule,
 ) -> Callable[[Callable[Concatenate[Draft, P], Happening]], Callable[Concatenate[Outside, P], Played]]:
-    """Declare an action of ``core.outside`` to be played: what it may refuse when it happens at once."""
+    """Declare an action of ``core.outside``, and the rules by which it may refuse when it happens at once."""
 
     def declare(
         action: Callable[Concatenate[Draft, P], Happening],
@@ -134,7 +134,7 @@ class Outside(Power):
     """
 
     def when(self, at: When | None = None, *, after: Wait | None = None) -> Self:
-        """Return the other side whose actions happen later; refused are those that time would not mend.
+        """Return this power with its actions planned for later; one that can never succeed is refused now.
 
         Args:
             at: When it is to happen, where not at once: an instant, or a length of time ahead.

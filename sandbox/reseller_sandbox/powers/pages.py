@@ -33,7 +33,7 @@ Start = Annotated[int, whole(0, 10**9), "Where the page starts, as the page befo
 
 
 def add(power: Power, section: str, key: object, entry: Mapping[str, Any]) -> None:
-    """Build an entry of a fixture's section onto the world; refuse with ``invalid_entry``."""
+    """Add an entry of a fixture's section to the world; refuse with ``invalid_entry``."""
     door = here(power)
     told = {name.removesuffix("_"): value for name, value in entry.items()}
     door.worlds.add(door.world, section, key, told)
@@ -52,7 +52,7 @@ def page(found: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], int
 
 
 def as_kept(name: str) -> str:
-    """Return a name as the registry keeps it, or as it is where it can be none."""
+    """Return a name as the registry keeps it, or in lower case where it is no valid name."""
     try:
         return normalise(name)
     except BadName:

@@ -52,7 +52,7 @@ class Plans(Power):
 
     @act(UNKNOWN_PLAN)
     def remove(self, plan: Annotated[int, whole(1, 10**15)], /) -> PlanRecord:
-        """Give a plan up, or forget one that has struck; the answer is the plan.
+        """Cancel a plan, or delete one that has been carried out; return it.
 
         Args:
             plan: The plan's number.

@@ -47,7 +47,7 @@ class WorldDoor(Door, Protocol):
         """Return the door to the world of that name."""
 
     def close(self) -> None:
-        """Give up what the way there needs; the next call has it again."""
+        """Close the connection, if there is one; the next call opens another."""
 
 
 @runtime_checkable
@@ -55,7 +55,7 @@ class Held(Protocol):
     """An answer that can be acted on, which is through the power that has given it."""
 
     def of(self, power: Power) -> Self:
-        """Return it as ``power`` has given it."""
+        """Return it with the power that has given it."""
 
 
 class Operation:
@@ -76,28 +76,28 @@ class Operation:
 
     @property
     def id(self) -> str:
-        """The power's name and its own: ``clock.advance``."""
+        """Return the power's name and its own: ``clock.advance``."""
         return f"{self.power.name}.{self.name}"
 
     @cached_property
     def parameters(self) -> tuple[Parameter, ...]:
-        """What it can be told, in the order of the signature."""
+        """Return its parameters, in the order of the signature."""
         return declared(self.body)
 
     @cached_property
     def result(self) -> Any:
-        """The type of what it answers, or of each thing that it yields."""
+        """Return the type of its answer, or of each record that it yields."""
         returned = get_type_hints(self.body)["return"]
         return get_args(returned)[0] if self.sort == "stream" else returned
 
     @property
     def description(self) -> str:
-        """What it does, in words: its docstring without the part about parameters."""
+        """Return its docstring without the part about parameters."""
         return without_arguments(self.body)
 
     @cached_property
     def told(self) -> Mapping[str, str]:
-        """What the docstring says of each parameter, or its own annotation."""
+        """Return what the docstring, or else the annotation, says of each parameter."""
         return {**{one.name: one.words for one in self.parameters if one.words}, **told_of(self.body)}
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:

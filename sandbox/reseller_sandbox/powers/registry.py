@@ -130,7 +130,7 @@ class Names(Power):
 
     @act(INVALID_ENTRY)
     def add(self, name: NameKey, /, **entry: Unpack[DomainEntry]) -> NameRecord:
-        """Put a name into the registry, as a fixture would: nothing is played, and no money moves."""
+        """Put a name into the registry, as a fixture would: nothing is ordered, and no money moves."""
         add(self, "domains", name, entry)
         return self.get(name)
 
@@ -197,7 +197,7 @@ class Transfers(Power):
 
     @act(INVALID_ENTRY)
     def add(self, domain: Text, /, **entry: Unpack[TransferEntry]) -> TransferRecord:
-        """Put a transfer into the registry, as a fixture would: nothing is played, and no money moves.
+        """Put a transfer into the registry, as a fixture would: nothing is ordered, and no money moves.
 
         Args:
             domain: The name, which somebody holds.

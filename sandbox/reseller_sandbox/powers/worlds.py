@@ -120,7 +120,7 @@ class Worlds(Power):
 
     @act(UNKNOWN_WORLD, DEFAULT_WORLD)
     def remove(self, world: WorldName, /) -> WorldsFound:
-        """Delete a world, with all that it holds; the answer is the worlds that stay."""
+        """Delete a world, with all that it holds; return the other worlds."""
         engine = _beside(self).worlds
         engine.drop(world)
         return _found(engine)
