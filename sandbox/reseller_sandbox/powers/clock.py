@@ -29,6 +29,7 @@ from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.powers.events import followed
 from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.pages import Since, client_of
 from reseller_sandbox.powers.power import Power, act, look, stream
 from reseller_sandbox.powers.records import Fired, fired, fired_one, record_of
 from reseller_sandbox.worlds import Moment, World
@@ -39,9 +40,7 @@ from reseller_sandbox.worlds.moment import to as travel_to
 #: How many coming events are listed at the most.
 MOST_DUE = 1000
 
-
-#: How many of the events of a move are listed.
-Listed = Annotated[int, whole(0, 100_000)]
+Listed = Annotated[int, whole(0, 100_000), "How many of the events to list, the first ones."]
 
 
 class Reaches(TypedDict, total=False):
@@ -154,7 +153,6 @@ class Clock(Power):
 
         Args:
             to: ISO 8601, in UTC where it names no zone.
-            limit: How many of the events to list, the first ones.
         """
         return _moved(here(self).world, _journey(here(self).world.state, None, to, None), limit)
 
@@ -186,7 +184,6 @@ class Clock(Power):
             until: ``next``, for the next due event; an order and the stage that it is to reach; or an event
                 by its name, of one name or account where that is said.
             dry_run: Only say what would happen, and change nothing.
-            limit: How many of the events to list, the first ones.
         """
         world = here(self).world
         return _moved(world, _journey(world.state, by, to, until), limit, dry_run=dry_run)
@@ -206,12 +203,8 @@ class Clock(Power):
         return Coming(now=moment.clock.now(), total=total, due=fired(moment.state, coming))
 
     @stream()
-    def watch(self, *, since: Annotated[int, whole(0, 10**15)] | None = None) -> Following[Tick]:
-        """Yield what the clock shows when it is moved, stopped or let run, and when something comes due.
-
-        Args:
-            since: Begin with what came after the event of this number, as far as it is still known.
-        """
+    def watch(self, *, since: Since | None = None) -> Following[Tick]:
+        """Yield what the clock shows when it is moved, stopped or let run, and when something comes due."""
         world = here(self).world
         return followed("clock", world, lambda event: _tick(world, event), since)
 
@@ -266,7 +259,7 @@ def _later(now: datetime, by: Any) -> datetime:
 def _until(state: State, until: Any) -> Journey:
     if "event" in until:
         domain, account = until.get("domain"), until.get("account")
-        client = account_called(state, account).client_id if account is not None else None
+        client = client_of(state, account)
         return until_event(until["event"], parse_name(domain) if domain is not None else None, client)
     order = _order(state, parse_name(until["domain"]), until.get("account"))
     return until_stage(order.id, order.name, Stage(until["stage"]))

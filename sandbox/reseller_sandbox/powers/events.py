@@ -5,25 +5,39 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.refusals import INVALID_NAME
 from reseller_sandbox.core.state import State
-from reseller_sandbox.core.values import Text, choice, whole
+from reseller_sandbox.core.values import TEXT, choice, whole
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.powers.following import Followed, Following
 from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.pages import Number, Since, latest
 from reseller_sandbox.powers.power import Power, look, stream
 from reseller_sandbox.powers.records import Fired, Setting, fired_one, record_of, settings_of
 from reseller_sandbox.worlds import Entry, World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.plain import plain
 
-Sort = Annotated[str, choice("request", "control", "time", "plan")]
-
 T = TypeVar("T")
+
+
+class Sought(TypedDict, total=False):
+    """Which events are meant."""
+
+    kind: Annotated[
+        str,
+        choice("request", "control", "time", "plan"),
+        "Only requests, control calls, what time does by itself, or plans.",
+    ]
+    name: Annotated[
+        str, TEXT, "A pattern, with * and ?, of operations and events: v3.*, clock.advance, expiry."
+    ]
+    domain: Annotated[str, TEXT, "Only what is about this name."]
+
 
 #: How many events are listed at the most, and where nobody says.
 MOST, LISTED = 500, 100
@@ -83,21 +97,15 @@ class Events(Power):
     def find(
         self,
         *,
-        kind: Sort | None = None,
-        name: Text | None = None,
-        domain: Text | None = None,
-        since: Annotated[int, whole(0, 10**15)] = 0,
-        before: Annotated[int, whole(1, 10**15)] | None = None,
-        cause: Annotated[int, whole(1, 10**15)] | None = None,
+        since: Since = 0,
+        before: Number | None = None,
+        cause: Number | None = None,
         limit: Annotated[int, whole(0, MOST)] = LISTED,
+        **meant: Unpack[Sought],
     ) -> EventsFound:
         """Return what has happened, the latest of it, with what brought each thing about and what it did.
 
         Args:
-            kind: Only requests, control calls, what time did, or plans that struck.
-            name: A pattern, with ``*`` and ``?``, of operations and events: ``v3.*``, ``clock.advance``,
-                ``expiry``.
-            domain: Only what is about this name.
             since: Only what came after the event of this number.
             before: Only what came before the event of this number, to turn pages back.
             cause: Only what the event of this number brought about.
@@ -105,7 +113,7 @@ class Events(Power):
         """
         world = here(self).world
         world.settle()
-        meant = _meant(kind, name, domain)
+        wanted = _wanted(**meant)
         log = world.moment.log
         known = _all(world)
         found = [
@@ -114,33 +122,21 @@ class Events(Power):
             if event.number > since
             and (before is None or event.number < before)
             and cause in (None, event.cause)
-            and meant(event)
+            and wanted(event)
         ]
         state = world.state
-        listed = tuple(_shown(event, state) for event in found[max(len(found) - limit, 0) :])
+        listed = tuple(_shown(event, state) for event in latest(found, limit))
         dropped = log.dropped + world.journal.dropped
         return EventsFound(events=listed, matching=len(found), kept=len(known), dropped=dropped)
 
     @stream(INVALID_NAME)
-    def follow(
-        self,
-        *,
-        kind: Sort | None = None,
-        name: Text | None = None,
-        domain: Text | None = None,
-        since: Annotated[int, whole(0, 10**15)] | None = None,
-    ) -> Following[Logged]:
-        """Yield each event that is meant as it happens.
-
-        Args:
-            kind: Only requests, control calls, what time does, or plans that strike.
-            name: A pattern, with ``*`` and ``?``, of operations and events.
-            domain: Only what is about this name.
-            since: Begin with what came after the event of this number, as far as it is still known.
-        """
-        world, meant = here(self).world, _meant(kind, name, domain)
-        key = f"events {kind!r} {name!r} {domain!r}"
-        return followed(key, world, lambda event: _shown(event, world.state) if meant(event) else None, since)
+    def follow(self, *, since: Since | None = None, **meant: Unpack[Sought]) -> Following[Logged]:
+        """Yield each event that is meant as it happens."""
+        world, wanted = here(self).world, _wanted(**meant)
+        key = f"events {sorted(meant.items())}"
+        return followed(
+            key, world, lambda event: _shown(event, world.state) if wanted(event) else None, since
+        )
 
 
 def followed(key: str, world: World, show: Callable[[Event], T | None], since: int | None) -> Followed[T]:
@@ -158,18 +154,21 @@ def followed(key: str, world: World, show: Callable[[Event], T | None], since: i
     )
 
 
-def _meant(kind: str | None, name: str | None, domain: str | None) -> Callable[[Event], bool]:
+def _wanted(
+    kind: str | None = None, name: str | None = None, domain: str | None = None
+) -> Callable[[Event], bool]:
+    """Return whether an event is meant, as a function of it; refuse with ``invalid_name``."""
     named = Glob(name) if name is not None else None
     about = parse_name(domain) if domain is not None else None
 
-    def meant(event: Event) -> bool:
+    def wanted(event: Event) -> bool:
         return (
             kind in (None, event.kind)
             and (named is None or named.matches(event.name))
             and (about is None or about in _domains(event))
         )
 
-    return meant
+    return wanted
 
 
 def _all(world: World) -> list[Event]:

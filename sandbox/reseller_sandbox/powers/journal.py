@@ -21,6 +21,7 @@ from reseller_sandbox.powers.journal_records import (
     request_record,
 )
 from reseller_sandbox.powers.matching import Matching, Wanted
+from reseller_sandbox.powers.pages import latest
 from reseller_sandbox.powers.power import Power, act, look, stream
 from reseller_sandbox.worlds import Entry, plain, verify
 from reseller_sandbox.worlds.verify import Verdict
@@ -107,7 +108,7 @@ class Journal(Power):
         journal = here(self).world.journal
         found = verify.find(here(self).world, _read(self, match, ""))
         return RequestsFound(
-            requests=tuple(map(request_record, found[max(len(found) - limit, 0) :])),
+            requests=tuple(map(request_record, latest(found, limit))),
             matching=len(found),
             kept=len(journal),
             dropped=journal.dropped,

@@ -11,19 +11,16 @@ from typing import Annotated, Any, Literal
 from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.ledger import request_of
 from reseller_sandbox.core.model import OUTSIDE, LedgerEntry, Purpose
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, Refused
+from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.core.state import State
-from reseller_sandbox.core.terms import account_called
 from reseller_sandbox.core.values import Instant, Text, choice, whole
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.pages import as_kept
+from reseller_sandbox.powers.pages import Number, as_kept, client_of, latest
 from reseller_sandbox.powers.power import Power, look
 from reseller_sandbox.powers.records import record_of
 
 #: How many movements are listed at the most, and where nobody says; totals are of all of them.
 MOST, LISTED = 10_000, 1000
-
-_Number = Annotated[int, whole(1, 10**15)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,13 +97,13 @@ class Ledger(Power):
         self,
         *,
         account: Text | None = None,
-        order: _Number | None = None,
+        order: Number | None = None,
         domain: Text | None = None,
         operation: Text | None = None,
         purpose: Annotated[str, choice(*map(str, Purpose))] | None = None,
         request: Text | None = None,
         since: Instant | None = None,
-        before: _Number | None = None,
+        before: Number | None = None,
         limit: Annotated[int, whole(0, MOST)] = LISTED,
     ) -> MovementsFound:
         """Return the movements that are meant, with totals by order, operation, purpose and account.
@@ -125,8 +122,9 @@ class Ledger(Power):
             limit: How many of the latest to list.
         """
         state = here(self).world.present().state
-        owner = account_called(state, account).client_id if account is not None else None
-        name, pattern = as_kept(domain) if domain is not None else None, _pattern(operation)
+        owner = client_of(state, account)
+        name = as_kept(domain) if domain is not None else None
+        pattern = Glob(operation) if operation is not None else None
         numbers: Iterable[int] = sorted(state.ledger)
         if owner is not None:
             numbers = (number for _, number in state.ledger_of_account.beginning((owner,)))
@@ -141,7 +139,7 @@ class Ledger(Power):
             and (since is None or entry.at >= since)  # type: ignore[operator]  # it has been read
         ]
         earlier = [entry for entry in found if before is None or entry.id < before]
-        listed = earlier[max(len(earlier) - limit, 0) :]
+        listed = latest(earlier, limit)
         orders = {entry.order for entry in listed}
         return MovementsFound(
             entries=tuple(movement(entry, state) for entry in listed),
@@ -207,10 +205,3 @@ def _balances(state: State) -> tuple[Balance, ...]:
         for number in sorted(state.accounts)
         if number != OUTSIDE
     )
-
-
-def _pattern(operation: str | None) -> Glob | None:
-    try:
-        return None if operation is None else Glob(operation)
-    except ValueError as problem:
-        raise Refused(INVALID_PARAMETER, problems=f"operation {problem}") from None

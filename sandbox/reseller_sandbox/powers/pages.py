@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any, TypeVar
 
 from reseller_sandbox.core.model import OUTSIDE
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.refusals import UNKNOWN_RECORD, Refused
+from reseller_sandbox.core.state import State
+from reseller_sandbox.core.terms import account_called
 from reseller_sandbox.core.values import Kind, whole
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power
@@ -29,6 +31,14 @@ def _key(given: Any) -> str:
 Key = Annotated[str, Kind({"type": "string", "pattern": f"^{_KEY.pattern}$"}, _key)]
 
 Limit = Annotated[int, whole(1, 1000), "How many to list."]
+#: The number of an event in the line of all that changed a world, of a plan, an order or a movement of money.
+Number = Annotated[int, whole(1, 10**15)]
+
+#: Where a stream of events begins.
+Since = Annotated[
+    int, whole(0, 10**15), "Begin with what came after the event of this number, as far as it is still known."
+]
+
 Start = Annotated[int, whole(0, 10**9), "Where the page starts, as the page before has said."]
 
 
@@ -43,6 +53,16 @@ def keys_of(index: Any, owner: int | None) -> Iterator[tuple[int, int]]:
     """Return the keys of an index by account: those of ``owner``, or those of every account here."""
     keys: Iterator[tuple[int, int]] = index.walk() if owner is None else index.beginning((owner,))
     return (key for key in keys if key[0] != OUTSIDE or owner == OUTSIDE)
+
+
+def client_of(state: State, account: str | None) -> int | None:
+    """Return the client id of the account of that name, or None for no name."""
+    return account_called(state, account).client_id if account is not None else None
+
+
+def latest(found: Sequence[T], limit: int) -> Sequence[T]:
+    """Return the last ``limit`` of what was found."""
+    return found[max(len(found) - limit, 0) :]
 
 
 def page(found: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], int | None]:

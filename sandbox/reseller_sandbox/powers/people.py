@@ -13,7 +13,7 @@ from reseller_sandbox.fixture.contacts import ContactEntry
 from reseller_sandbox.fixture.customers import CustomerEntry
 from reseller_sandbox.fixture.fields import Number
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.pages import Limit, Start, add, existing, keys_of, page
+from reseller_sandbox.powers.pages import Limit, Start, add, client_of, existing, keys_of, page
 from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.powers.registry_records import (
     AccountRecord,
@@ -97,7 +97,7 @@ class Customers(Power):
             mail: The mail that one has.
         """
         state = here(self).world.present().state
-        owner = account_called(state, account).client_id if account is not None else None
+        owner = client_of(state, account)
         found = (state.customers[number] for _, number in keys_of(state.customers_of_account, owner))
         meant = (one for one in found if mail is None or one.card.mail.lower() == mail.lower())
         rows, following = page(meant, limit, start)
@@ -130,7 +130,7 @@ class Contacts(Power):
             account: Whose contacts they are.
         """
         state = here(self).world.present().state
-        owner = account_called(state, account).client_id if account is not None else None
+        owner = client_of(state, account)
         found = (state.contacts[handle] for handle in sorted(state.contacts))
         rows, following = page((one for one in found if owner in (None, one.account)), limit, start)
         return ContactsFound(contacts=tuple(contact_record(state, one) for one in rows), next=following)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
 from reseller_sandbox.core import outside, plans
 from reseller_sandbox.core.model import Plan
 from reseller_sandbox.core.parts import shown
 from reseller_sandbox.core.refusals import UNKNOWN_PLAN
 from reseller_sandbox.core.state import Draft
-from reseller_sandbox.core.values import whole
 from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.pages import Number
 from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.worlds.redact import masked
 
@@ -51,7 +51,7 @@ class Plans(Power):
         return PlansFound(plans=tuple(plan_record(known[number]) for number in sorted(known)))
 
     @act(UNKNOWN_PLAN)
-    def remove(self, plan: Annotated[int, whole(1, 10**15)], /) -> PlanRecord:
+    def remove(self, plan: Number, /) -> PlanRecord:
         """Cancel a plan, or delete one that has been carried out; return it.
 
         Args:

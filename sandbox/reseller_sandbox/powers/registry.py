@@ -15,7 +15,7 @@ from reseller_sandbox.fixture.domains import DomainEntry
 from reseller_sandbox.fixture.hosts import HostEntry
 from reseller_sandbox.fixture.transfers import TransferEntry
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.pages import Limit, Start, add, as_kept, existing, keys_of, page
+from reseller_sandbox.powers.pages import Limit, Start, add, as_kept, client_of, existing, keys_of, page
 from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.powers.registry_records import (
     HostRecord,
@@ -94,7 +94,7 @@ class Names(Power):
         world = here(self).world
         moment = world.present()
         state = moment.state
-        owner = account_called(state, account).client_id if account is not None else None
+        owner = client_of(state, account)
         pattern = Glob(like.lower()) if like is not None else None
 
         def wanted(order: Order) -> bool:
