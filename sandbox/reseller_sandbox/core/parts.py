@@ -79,20 +79,6 @@ def shown(value: Any) -> dict[str, Any]:
     return {one.name: one.kind.write(part) for one, part in told if part != one.default}
 
 
-def described(of: Any) -> list[dict[str, Any]]:
-    """Describe each part: what it takes, whether it is required, its default, what it is for."""
-    return [
-        {
-            "name": one.name,
-            "takes": one.kind.says,
-            "required": one.required,
-            "default": None if one.default is None else one.kind.write(one.default),
-            "about": one.words,
-        }
-        for one in parameters(of).values()
-    ]
-
-
 def schema(of: Any) -> dict[str, dict[str, object]]:
     """Return the parts of a dataclass as JSON Schema, by key."""
     return {one.name: {**one.kind.shape, "description": one.words} for one in parameters(of).values()}

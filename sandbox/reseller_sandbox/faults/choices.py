@@ -1,4 +1,4 @@
-"""What there is to choose from for a rule: kinds, presets and their parts, in words and as schemas."""
+"""What a rule may say, as schemas and as parameters."""
 
 from __future__ import annotations
 
@@ -9,40 +9,13 @@ from typing import Any
 
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import described, parameters, schema
+from reseller_sandbox.core.parts import parameters, schema
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.core.values import Kind
 from reseller_sandbox.faults.kinds import KINDS
-from reseller_sandbox.faults.presets import PRESETS, expanded
+from reseller_sandbox.faults.presets import PRESETS
 from reseller_sandbox.faults.reading import NAME, PAST, Kept
 from reseller_sandbox.faults.rule import When
-
-
-def kinds() -> list[dict[str, Any]]:
-    """Every kind: what it does, in which phases, and its parameters."""
-    return [
-        {
-            "kind": name,
-            "about": " ".join(docstring(kind).split()),
-            "phases": list(kind.phases),
-            "parameters": described(kind),
-        }
-        for name, kind in KINDS.items()
-    ]
-
-
-def presets() -> list[dict[str, Any]]:
-    """Every preset, with its rules."""
-    return [
-        {"preset": preset.name, "about": preset.about, "rules": expanded(preset, {})}
-        for preset in PRESETS.values()
-    ]
-
-
-def parts() -> dict[str, list[dict[str, Any]]]:
-    """What every rule may say beside its kind's parameters."""
-    match = [part for part in described(Match) if part["name"] not in PAST]
-    return {"match": match, "when": described(When), "kept": described(Kept)}
 
 
 def match_schema() -> dict[str, dict[str, object]]:

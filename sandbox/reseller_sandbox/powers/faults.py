@@ -7,12 +7,16 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Any, cast
 
-from reseller_sandbox.core.parts import described, shown
+from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.parts import parameters, shown
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
 from reseller_sandbox.core.signatures import Group
 from reseller_sandbox.core.values import MAPPING, Kind, Record
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultRule, choices, reading
 from reseller_sandbox.faults import Kind as FaultKind
+from reseller_sandbox.faults.presets import PRESETS, expanded
+from reseller_sandbox.faults.rule import When
 from reseller_sandbox.powers.fault_records import (
     FaultRecord,
     FaultsFound,
@@ -152,22 +156,42 @@ class Faults(Power):
         return KindsFound(
             kinds=tuple(
                 KindRecord(
-                    **{**told, "phases": tuple(told["phases"]), "parameters": _parts(KINDS[told["kind"]])}
+                    kind=name, about=_in_a_line(kind), phases=tuple(kind.phases), parameters=_parts(kind)
                 )
-                for told in choices.kinds()
+                for name, kind in KINDS.items()
             ),
-            **{name: tuple(PartRecord(**one) for one in told) for name, told in choices.parts().items()},
+            match=tuple(one for one in _parts(Match) if one.name not in reading.PAST),
+            when=_parts(When),
+            kept=_parts(reading.Kept),
         )
 
     @look()
     def presets(self) -> PresetsFound:
         """Return every preset with its rules."""
-        found = ({**told, "rules": tuple(told["rules"])} for told in choices.presets())
-        return PresetsFound(presets=tuple(PresetRecord(**cast(Any, told)) for told in found))
+        return PresetsFound(
+            presets=tuple(
+                PresetRecord(preset=one.name, about=one.about, rules=tuple(expanded(one, {})))
+                for one in PRESETS.values()
+            )
+        )
 
 
-def _parts(of: type[FaultKind]) -> tuple[PartRecord, ...]:
-    return tuple(PartRecord(**one) for one in described(of))
+def _in_a_line(kind: type[FaultKind]) -> str:
+    return " ".join(docstring(kind).split())
+
+
+def _parts(of: type) -> tuple[PartRecord, ...]:
+    """Return what the parts of a kind, a match or a rule take."""
+    return tuple(
+        PartRecord(
+            name=one.name,
+            takes=one.kind.says,
+            required=one.required,
+            default=None if one.default is None else one.kind.write(one.default),
+            about=one.words,
+        )
+        for one in parameters(of).values()
+    )
 
 
 def _found(world: World) -> FaultsFound:
