@@ -64,12 +64,21 @@ def flagged(one: Parameter, flag: str, key: str, about: str) -> click.Option:
     )
 
 
+_PAIRS = "NAME=VALUE"
 _METAVARS = {"integer": "INTEGER", "number": "SECONDS", "path": "PATH", "date-time": "INSTANT"}
 
 
 def _metavar(shape: Mapping[str, Any]) -> str:
+    """Return what stands for the word after an option: one form, or pairs beside it."""
+    forms = shape.get("oneOf", ())
+    if any(_metavar(one).endswith(_PAIRS) for one in forms[1:]) and "contentMediaType" not in forms[0]:
+        return f"{_metavar(forms[0])}|{_PAIRS}"
+    if "items" in shape:
+        return _metavar(shape["items"])
+    if len(shape.get("enum", ())) == 1:
+        return str(shape["enum"][0])
     if len(shape.get("enum", ())) in range(1, 9):
         return f"[{'|'.join(map(str, shape['enum']))}]"
     if shape.get("type") == "object":
-        return "NAME=VALUE"
+        return _PAIRS
     return _METAVARS.get(shape.get("format") or shape.get("type", ""), "TEXT")

@@ -1,0 +1,93 @@
+"""What the words of a command come to: texts, JSON, and objects as NAME=VALUE."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from reseller_sandbox.cli import main
+from reseller_sandbox.powers.power import Operation
+from reseller_sandbox.remote import There
+
+CASES: tuple[tuple[list[str], dict[str, Any]], ...] = (
+    (["journal", "find", "--path", "/v3/x?a=b"], {"path": "/v3/x?a=b"}),
+    (["journal", "find", "--path", "a=b,c=d", "--path", "*"], {"path": ["a=b,c=d", "*"]}),
+    (["journal", "find", "--domain", '["*.com", "*.net"]'], {"domain": ["*.com", "*.net"]}),
+    (["journal", "find", "--operation", "7"], {"operation": "7"}),
+    (["journal", "find", "--query", "page=1"], {"query": {"page": "1"}}),
+    (["journal", "find", "--query", "page=1,size=2"], {"query": {"page": "1", "size": "2"}}),
+    (["journal", "find", "--query", "page=1", "--query", "q=a=b"], {"query": {"page": "1", "q": "a=b"}}),
+    (
+        ["journal", "find", "--headers", "Accept=text/html,image/*"],
+        {"headers": {"Accept": "text/html,image/*"}},
+    ),
+    (["journal", "find", "--headers", "X-Other=null"], {"headers": {"X-Other": None}}),
+    (["journal", "find", "--headers", '{"X-Other": null}'], {"headers": {"X-Other": None}}),
+    (["journal", "find", "--body", "years=2,name=x.com"], {"body": {"years": 2, "name": "x.com"}}),
+    (["journal", "find", "--no-changed", "--limit", "5"], {"changed": False, "limit": 5}),
+    (
+        ["journal", "verify", "--in-order", "operation=v3.*", "--in-order", "path=/v3/*,changed=true"],
+        {"in_order": [{"operation": "v3.*"}, {"path": "/v3/*", "changed": True}]},
+    ),
+    (["journal", "verify", "--in-order", '[{"operation": "v3.*"}]'], {"in_order": [{"operation": "v3.*"}]}),
+    (
+        ["clock", "advance", "--until", "domain=x.com,stage=overdue"],
+        {"until": {"domain": "x.com", "stage": "overdue"}},
+    ),
+    (["clock", "advance", "--until", "event=expiry"], {"until": {"event": "expiry"}}),
+    (["clock", "advance", "--until", "next"], {"until": "next"}),
+    (["clock", "advance", "--", "-P1D"], {"by": "-P1D"}),
+    (["outside", "hold", "x.com", "--after", "v3.a*"], {"domain": "x.com", "after": "v3.a*"}),
+    (
+        ["outside", "hold", "x.com", "--after", "operation=v3.a*,domain=*.com"],
+        {"domain": "x.com", "after": {"operation": "v3.a*", "domain": "*.com"}},
+    ),
+    (
+        ["assumptions", "set", '{"v3.ids": "integer"}', "--profile", "observed"],
+        {"assume": {"v3.ids": "integer"}, "profile": "observed"},
+    ),
+    (["worlds", "fork", "--assume", "v3.ids=integer"], {"assume": {"v3.ids": "integer"}}),
+    (["worlds", "fork", "--state", "0"], {"state": "0"}),
+    (["worlds", "fork", "--state", '{"zones": {}}'], {"state": {"zones": {}}}),
+    (["faults", "add", "error", "--body", "a=b"], {"kind": "error", "body": "a=b"}),
+    (
+        ["faults", "add", "latency", "--seconds", "0.5", "--match", "operation=v3.*", "--when", "times=2"],
+        {"kind": "latency", "seconds": Decimal("0.5"), "match": {"operation": "v3.*"}, "when": {"times": 2}},
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("words", "given"), CASES, ids=lambda one: " ".join(one) if isinstance(one, list) else ""
+)
+def test_what_words_come_to(monkeypatch: pytest.MonkeyPatch, words: list[str], given: Any) -> None:
+    """A word is a text where a text is wanted, whatever signs it has; else it is JSON, or pairs."""
+    told: list[Mapping[str, Any]] = []
+
+    def answer(_: There, operation: Operation, given: Mapping[str, Any]) -> dict[str, Any]:
+        told.append(given)
+        return {"operation": operation.id}
+
+    monkeypatch.setattr(There, "answer", answer)
+    done = CliRunner().invoke(main, words)
+    assert (done.exit_code, told) == (0, [given]), done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["clock", "advance"], "--until next|NAME=VALUE"),
+        (["journal", "find"], "--path TEXT "),
+        (["journal", "find"], "--headers NAME=VALUE"),
+        (["journal", "verify"], "--in-order NAME=VALUE"),
+        (["worlds", "fork"], "--state TEXT "),
+    ],
+    ids=str,
+)
+def test_help_says_where_pairs_are_taken(words: list[str], shown: str) -> None:
+    """And nowhere else."""
+    assert shown in CliRunner().invoke(main, [*words, "--help"]).output
