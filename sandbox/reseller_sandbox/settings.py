@@ -19,6 +19,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from reseller_sandbox.core.assumptions import PROFILES, Assumptions
+from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.docstrings import told_of
 from reseller_sandbox.core.signatures import Parameter, fields_declared, read
 from reseller_sandbox.core.spelling import nearest
@@ -30,7 +31,6 @@ from reseller_sandbox.core.values import (
     Switch,
     Text,
     choice,
-    complaint,
     listed,
     mapping,
     whole,

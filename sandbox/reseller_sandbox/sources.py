@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.signatures import Parameter, read
-from reseller_sandbox.core.values import complaint
 from reseller_sandbox.settings import FILE, FIXTURE, TOKEN_HEADERS, BadSetting, ServerSettings, settings_of
 
 _FILE = "pyproject.toml"

@@ -6,22 +6,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from reseller_sandbox.core import customers, patterns
+from reseller_sandbox.core import customers, patterns, refusals
 from reseller_sandbox.core.cards import problem_with, require_good, tidy
 from reseller_sandbox.core.model import CARD_FIELDS, ROLES, Account, Card, Contact, Contacts
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.refusals import (
-    CONTACT_LINKED,
-    CONTACT_NOT_FOUND,
-    CONTACTS_REQUIRED,
-    HANDLE_TAKEN,
-    INVALID_CONTACT,
-    INVALID_EXTRA,
-    INVALID_HANDLE,
-    UNKNOWN_EXTRA,
-    Refused,
-    Term,
-)
+from reseller_sandbox.core.refusals import Refused, Term
 from reseller_sandbox.core.state import Draft
 
 _HANDLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -38,7 +27,7 @@ def check(wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]) -> None:
         if problem is not None:
             field, value, complaint = problem
             path = f"{wire_names[role]}.{wire_names[field]}"
-            raise Refused(INVALID_CONTACT, field=path, value=value, problem=complaint)
+            raise Refused(refusals.INVALID_CONTACT, field=path, value=value, problem=complaint)
 
 
 def require_roles(draft: Draft, given: Mapping[str, object], wire_names: Mapping[str, str]) -> None:
@@ -46,7 +35,7 @@ def require_roles(draft: Draft, given: Mapping[str, object], wire_names: Mapping
     asked = {"none": (), "registrant": ROLES[:1], "all": ROLES}[draft.assumed.contacts_required]
     missing = [wire_names[role] for role in asked if role not in given]
     if missing:
-        raise Refused(CONTACTS_REQUIRED, missing=", ".join(missing))
+        raise Refused(refusals.CONTACTS_REQUIRED, missing=", ".join(missing))
 
 
 def assign(
@@ -83,7 +72,7 @@ def own(draft: Draft, account: Account, handle: str, field: Term = Term.CONTACT)
     """Return the account's contact under ``handle``; refuse with ``contact_not_found``."""
     contact = draft.state.contacts.get(handle)
     if contact is None or contact.account != account.client_id:
-        raise Refused(CONTACT_NOT_FOUND, field=field, handle=handle)
+        raise Refused(refusals.CONTACT_NOT_FOUND, field=field, handle=handle)
     return contact
 
 
@@ -100,7 +89,7 @@ def parse_handle(text: str) -> str:
     """Return ``text`` when it can be a contact's handle; refuse with ``invalid_handle``."""
     if not _HANDLE.fullmatch(text):
         problem = "it has 1 to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
-        raise Refused(INVALID_HANDLE, handle=text[:80], problem=problem)
+        raise Refused(refusals.INVALID_HANDLE, handle=text[:80], problem=problem)
     return text
 
 
@@ -127,7 +116,7 @@ def add(
     if customer_id is not None:
         customers.own(draft.state, account, customer_id)
     if not is_free(draft, handle):
-        raise Refused(HANDLE_TAKEN, handle=handle)
+        raise Refused(refusals.HANDLE_TAKEN, handle=handle)
     contact = Contact(
         handle=handle, account=account.client_id, card=tidy(card), customer_id=customer_id, extra=kept
     )
@@ -154,9 +143,9 @@ def remove(draft: Draft, contact: Contact) -> None:
     number = next((number for *_, number in linked), None)
     if number is not None:
         link = f"a contact of {to_unicode(draft.state.orders[number].name)}"
-        raise Refused(CONTACT_LINKED, handle=contact.handle, link=link)
+        raise Refused(refusals.CONTACT_LINKED, handle=contact.handle, link=link)
     if draft.state.accounts[contact.account].contact == contact.handle:
-        raise Refused(CONTACT_LINKED, handle=contact.handle, link="the account's own")
+        raise Refused(refusals.CONTACT_LINKED, handle=contact.handle, link="the account's own")
     draft.remove(contact)
 
 
@@ -169,11 +158,13 @@ def _extra(draft: Draft, given: Mapping[str, object], *, strict: bool) -> tuple[
     if strict:
         for name in sorted(given):
             if name not in known:
-                raise Refused(UNKNOWN_EXTRA, field=name[:60], known=", ".join(sorted(known)) or "none")
+                raise Refused(
+                    refusals.UNKNOWN_EXTRA, field=name[:60], known=", ".join(sorted(known)) or "none"
+                )
     kept = []
     for name in sorted(set(given) & set(known)):
         value = given[name]
         if not isinstance(value, str) or not patterns.matches(known[name], value):
-            raise Refused(INVALID_EXTRA, field=name, pattern=known[name])
+            raise Refused(refusals.INVALID_EXTRA, field=name, pattern=known[name])
         kept.append((name, str(value)))
     return tuple(kept)

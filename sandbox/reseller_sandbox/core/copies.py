@@ -10,6 +10,7 @@ from operator import attrgetter, call
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Writer = Callable[[Any, Any], None]
 
 
 def copied(record: T, changes: Mapping[str, Any]) -> T:
@@ -28,13 +29,9 @@ def copied(record: T, changes: Mapping[str, Any]) -> T:
     return made
 
 
-def put_into(record: Any, name: str, value: Any) -> None:
-    """Write one field of a frozen record that nobody but the caller has seen yet."""
-    kind: Any = type(record)
-    _slots(kind)[2][name](record, value)
-
-
-Writer = Callable[[Any, Any], None]
+def writers(kind: Any) -> Mapping[str, Writer]:
+    """Return what writes each field of a record of ``kind`` that nobody but the caller has seen yet."""
+    return _slots(kind)[2]
 
 
 @cache

@@ -6,17 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from reseller_sandbox.core import refusals
 from reseller_sandbox.core.cards import require_good, tidy
 from reseller_sandbox.core.model import CARD_FIELDS, Account, Card, Contact, Customer, Order, Stage
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.refusals import (
-    CUSTOMER_HAS_ORDERS,
-    CUSTOMER_NOT_FOUND,
-    INVALID_CUSTOMER_ID,
-    MAIL_TAKEN,
-    Refused,
-    Term,
-)
+from reseller_sandbox.core.refusals import Refused, Term
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.texts import whole
 
@@ -29,7 +23,7 @@ _REMOVED = (Stage.REDEMPTION, Stage.PENDING_DELETE)
 def parse_id(given: str) -> int:
     """Read a customer's id from its digits; refuse with ``invalid_customer_id``."""
     if not given.isascii() or not given.isdigit():
-        raise Refused(INVALID_CUSTOMER_ID, given=given[:40], field=Term.CUSTOMER)
+        raise Refused(refusals.INVALID_CUSTOMER_ID, given=given[:40], field=Term.CUSTOMER)
     return whole(given)
 
 
@@ -37,7 +31,7 @@ def own(state: State, account: Account, number: int) -> Customer:
     """Return the account's customer under an id; refuse with ``customer_not_found``."""
     customer = state.customers.get(number)
     if customer is None or customer.account != account.client_id:
-        raise Refused(CUSTOMER_NOT_FOUND, customer=number, field=Term.CUSTOMER)
+        raise Refused(refusals.CUSTOMER_NOT_FOUND, customer=number, field=Term.CUSTOMER)
     return customer
 
 
@@ -45,7 +39,7 @@ def by_mail(state: State, account: Account, mail: str) -> Customer:
     """Return the account's customer with this mail; refuse with ``customer_not_found``."""
     number = state.customer_by_mail.get((account.client_id, mail.lower()))
     if number is None:
-        raise Refused(CUSTOMER_NOT_FOUND, customer=f"with the mail {mail[:80]!r}", field=Term.MAIL)
+        raise Refused(refusals.CUSTOMER_NOT_FOUND, customer=f"with the mail {mail[:80]!r}", field=Term.MAIL)
     return state.customers[number]
 
 
@@ -77,7 +71,7 @@ def _changed(draft: Draft, account: Account, customer: Customer, given: Mapping[
     require_good(draft, card)
     holder = draft.state.customer_by_mail.get((account.client_id, card.mail.lower()))
     if holder not in (None, customer.customer_id):
-        raise Refused(MAIL_TAKEN, customer=holder, mail=card.mail)
+        raise Refused(refusals.MAIL_TAKEN, customer=holder, mail=card.mail)
     return replace(customer, card=card, **more)
 
 
@@ -94,7 +88,7 @@ def delete(draft: Draft, customer: Customer) -> None:
     active = active_orders(draft, customer)
     if active:
         names = ", ".join(to_unicode(order.name) for order in active[:5])
-        raise Refused(CUSTOMER_HAS_ORDERS, customer=customer.customer_id, names=names)
+        raise Refused(refusals.CUSTOMER_HAS_ORDERS, customer=customer.customer_id, names=names)
     for order in list(_orders(draft.state, customer)):
         draft.put(replace(order, customer_id=None))
     for contact in list(_contacts(draft.state, customer)):

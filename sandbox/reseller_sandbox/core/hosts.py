@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from reseller_sandbox.core import names
+from reseller_sandbox.core import names, refusals
 from reseller_sandbox.core.addresses import (
     MOST_ADDRESSES,
     TypedAddress,
@@ -17,15 +17,7 @@ from reseller_sandbox.core.addresses import (
 )
 from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Host, Order
-from reseller_sandbox.core.refusals import (
-    HOST_EXISTS,
-    HOST_IN_USE,
-    HOST_NOT_FOUND,
-    HOSTS_NOT_SUPPORTED,
-    INVALID_HOSTNAME,
-    INVALID_NAMESERVER,
-    Refused,
-)
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft, State
 
 MOST_NAMESERVERS = 13
@@ -40,7 +32,7 @@ def parse_nameservers(
     """
     if len(servers) > MOST_NAMESERVERS:
         raise Refused(
-            INVALID_NAMESERVER,
+            refusals.INVALID_NAMESERVER,
             server=servers[MOST_NAMESERVERS],
             problem=f"is one more than {MOST_NAMESERVERS}",
         )
@@ -48,11 +40,11 @@ def parse_nameservers(
     for server in servers:
         name = parse_nameserver(server)
         if name in found:
-            raise Refused(INVALID_NAMESERVER, server=server, problem="is there twice")
+            raise Refused(refusals.INVALID_NAMESERVER, server=server, problem="is there twice")
         parent = None if name in present else _glueless_below(draft.state, account, name, domain)
         if parent and draft.assumed.own_glue == "required":
             problem = f"lies below {names.to_unicode(parent)} and needs a glue record first"
-            raise Refused(INVALID_NAMESERVER, server=server, problem=problem)
+            raise Refused(refusals.INVALID_NAMESERVER, server=server, problem=problem)
         found.append(name)
     return tuple(found)
 
@@ -77,7 +69,9 @@ def parse_nameserver(text: str) -> str:
     try:
         return names.normalise(text)
     except names.BadName as problem:
-        raise Refused(INVALID_NAMESERVER, server=text[:80], problem=f"is no host name: {problem}") from None
+        raise Refused(
+            refusals.INVALID_NAMESERVER, server=text[:80], problem=f"is no host name: {problem}"
+        ) from None
 
 
 def parse_host(domain: str, text: str) -> str:
@@ -88,10 +82,12 @@ def parse_host(domain: str, text: str) -> str:
     try:
         whole = names.normalise(text if names.dotted(text) else f"{text}.{domain}")
     except names.BadName as problem:
-        raise Refused(INVALID_HOSTNAME, host=text[:80], problem=f"is no host name: {problem}") from None
+        raise Refused(
+            refusals.INVALID_HOSTNAME, host=text[:80], problem=f"is no host name: {problem}"
+        ) from None
     if not names.below(whole, domain):
         elsewhere = f"does not lie below {names.to_unicode(domain)}"
-        raise Refused(INVALID_HOSTNAME, host=text[:80], problem=elsewhere)
+        raise Refused(refusals.INVALID_HOSTNAME, host=text[:80], problem=elsewhere)
     return whole
 
 
@@ -104,7 +100,7 @@ def require_support(draft: Draft, order: Order, action: Action) -> None:
     """Refuse unless the order's zone keeps hosts and its stage allows ``action``."""
     zone = draft.state.zones[order.zone]
     if not zone.hosts:
-        raise Refused(HOSTS_NOT_SUPPORTED, zone=names.to_unicode(zone.name))
+        raise Refused(refusals.HOSTS_NOT_SUPPORTED, zone=names.to_unicode(zone.name))
     require(draft, order, action)
 
 
@@ -113,7 +109,7 @@ def get(draft: Draft, order: Order, text: str) -> Host:
     name = parse_host(order.name, text)
     host = draft.state.hosts.get(name)
     if host is None or host.domain != order.name:
-        raise Refused(HOST_NOT_FOUND, host=names.to_unicode(name))
+        raise Refused(refusals.HOST_NOT_FOUND, host=names.to_unicode(name))
     return host
 
 
@@ -122,7 +118,7 @@ def create(draft: Draft, order: Order, text: str, ips: Sequence[str]) -> Host:
     name = parse_host(order.name, text)
     addresses = parse_addresses(draft, ips)
     if name in draft.state.hosts:
-        raise Refused(HOST_EXISTS, host=names.to_unicode(name))
+        raise Refused(refusals.HOST_EXISTS, host=names.to_unicode(name))
     host = Host(name=name, domain=order.name, ips=addresses)
     draft.put(host)
     return host
@@ -180,4 +176,4 @@ def require_unused(state: State, host: Host, besides: Order | None) -> None:
         if besides is None or number != besides.id
     ]
     if users:
-        raise Refused(HOST_IN_USE, host=names.to_unicode(host.name), users=", ".join(users[:5]))
+        raise Refused(refusals.HOST_IN_USE, host=names.to_unicode(host.name), users=", ".join(users[:5]))

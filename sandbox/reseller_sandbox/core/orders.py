@@ -7,23 +7,13 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
 
-from reseller_sandbox.core import contacts, hosts, ledger, money, prices
+from reseller_sandbox.core import contacts, hosts, ledger, money, prices, refusals
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.lifecycle import Action, enter, require, require_unlocked
 from reseller_sandbox.core.model import Account, Flag, Order, Purpose, Zone
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.refusals import (
-    DOMAIN_NOT_FOUND,
-    HELD_BY_REGISTRY,
-    INVALID_AUTH_CODE,
-    INVALID_NAMESERVER,
-    PREMIUM_COST_REQUIRED,
-    PREMIUM_NOT_TAKEN,
-    PRICE_MISMATCH,
-    SWITCHED_ALREADY,
-    Refused,
-)
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft, State, drawn_code
 from reseller_sandbox.core.texts import whole
 from reseller_sandbox.core.zones import require_in_service
@@ -116,15 +106,15 @@ def require_cost(
     """
     if isinstance(given, str):  # WHATEVER
         if premium and draft.assumed.premium_names == "refused":
-            raise Refused(PREMIUM_NOT_TAKEN, name=to_unicode(name), price=money.write(price))
+            raise Refused(refusals.PREMIUM_NOT_TAKEN, name=to_unicode(name), price=money.write(price))
         return
     if given is None and premium and (always or draft.assumed.purchase_cost == "premium_everywhere"):
-        raise Refused(PREMIUM_COST_REQUIRED, name=to_unicode(name), price=money.write(price))
+        raise Refused(refusals.PREMIUM_COST_REQUIRED, name=to_unicode(name), price=money.write(price))
     if given is None or (not premium and draft.assumed.purchase_cost != "whenever_given"):
         return
     if given != price:
         raise Refused(
-            PRICE_MISMATCH, given=money.write(given), name=to_unicode(name), price=money.write(price)
+            refusals.PRICE_MISMATCH, given=money.write(given), name=to_unicode(name), price=money.write(price)
         )
 
 
@@ -135,7 +125,7 @@ def own(state: State, account: Account, name: str) -> Order:
     """
     number = state.own_order.get((account.client_id, name))
     if number is None:
-        raise Refused(DOMAIN_NOT_FOUND, name=to_unicode(name), elsewhere=name in state.holding_order)
+        raise Refused(refusals.DOMAIN_NOT_FOUND, name=to_unicode(name), elsewhere=name in state.holding_order)
     return state.orders[number]
 
 
@@ -143,7 +133,7 @@ def own_by_id(state: State, account: Account, number: str) -> Order:
     """Return the account's order under an id in digits; refuse with ``domain_not_found``."""
     order = state.orders.get(whole(number))
     if order is None or order.account != account.client_id:
-        raise Refused(DOMAIN_NOT_FOUND, name=f"The order {number[:20]}")
+        raise Refused(refusals.DOMAIN_NOT_FOUND, name=f"The order {number[:20]}")
     return order
 
 
@@ -202,7 +192,7 @@ def set_nameservers(draft: Draft, order: Order, servers: Sequence[str]) -> Order
     """Delegate a name to other servers, at least one."""
     require(draft, order, Action.SET_NAMESERVERS)
     if not servers:
-        raise Refused(INVALID_NAMESERVER, server=[], problem="is empty: at least one is needed")
+        raise Refused(refusals.INVALID_NAMESERVER, server=[], problem="is empty: at least one is needed")
     parsed = hosts.parse_nameservers(draft, order.account, servers, order.name, order.nameservers)
     return _write(draft, replace(order, nameservers=parsed))
 
@@ -253,7 +243,7 @@ def set_flag(draft: Draft, order: Order, action: Action, flag: Flag, on: bool) -
 def require_releasable(draft: Draft, order: Order) -> None:
     """Refuse with ``held_by_registry`` to end a holder's own hold while the registry holds the name, too."""
     if Flag.SERVER_HOLD in order.flags and draft.assumed.registry_hold == "refused":
-        raise Refused(HELD_BY_REGISTRY, name=to_unicode(order.name))
+        raise Refused(refusals.HELD_BY_REGISTRY, name=to_unicode(order.name))
 
 
 def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
@@ -269,7 +259,7 @@ def set_auth_code(draft: Draft, order: Order, code: str) -> Order:
     require(draft, order, Action.SET_AUTH_CODE)
     shortest, longest = CODE_LENGTHS
     if not shortest <= len(code) <= longest or not code.isascii() or not code.isprintable():
-        raise Refused(INVALID_AUTH_CODE, shortest=shortest, longest=longest)
+        raise Refused(refusals.INVALID_AUTH_CODE, shortest=shortest, longest=longest)
     return _write(draft, replace(order, auth_code=code))
 
 
@@ -281,7 +271,7 @@ def readable_code(draft: Draft, order: Order) -> Order:
 
 def _unchanged(draft: Draft, order: Order, action: Action) -> Order:
     if draft.assumed.repeated_switch == "refused":
-        raise Refused(SWITCHED_ALREADY, action=action, name=to_unicode(order.name))
+        raise Refused(refusals.SWITCHED_ALREADY, action=action, name=to_unicode(order.name))
     return order
 
 

@@ -11,28 +11,12 @@ from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
 
-from reseller_sandbox.core import ledger, orders, prices, registration, transfers
+from reseller_sandbox.core import ledger, orders, prices, refusals, registration, transfers
 from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.lifecycle import enter
 from reseller_sandbox.core.model import LONGEST_TERM, OUTSIDE, Flag, Order, Stage, Transfer, TransferStatus
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.refusals import (
-    HELD_OUTSIDE,
-    INVALID_NAME,
-    INVALID_PARAMETER,
-    NAME_RESERVED,
-    NAME_TAKEN,
-    NO_TRANSFER_IN,
-    NO_TRANSFER_OUT,
-    NO_TRANSFER_PENDING,
-    NOT_HELD,
-    PERIOD_TOO_LONG,
-    PERIOD_TOO_SHORT,
-    UNKNOWN_ACCOUNT,
-    UNKNOWN_ZONE,
-    ZONE_NOT_SUPPORTED,
-    Refused,
-)
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import Parameter, declared, read_by
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.terms import (
@@ -52,13 +36,13 @@ Action = Callable[..., Happening]
 #: Refusals that waiting does not mend: an action that meets one is not even planned.
 HOPELESS = frozenset(
     {
-        INVALID_NAME,
-        INVALID_PARAMETER,
-        PERIOD_TOO_LONG,
-        PERIOD_TOO_SHORT,
-        UNKNOWN_ACCOUNT,
-        UNKNOWN_ZONE,
-        ZONE_NOT_SUPPORTED,
+        refusals.INVALID_NAME,
+        refusals.INVALID_PARAMETER,
+        refusals.PERIOD_TOO_LONG,
+        refusals.PERIOD_TOO_SHORT,
+        refusals.UNKNOWN_ACCOUNT,
+        refusals.UNKNOWN_ZONE,
+        refusals.ZONE_NOT_SUPPORTED,
     }
 )
 
@@ -89,9 +73,9 @@ def register(
     registration.require_period(zone, domain, years)
     found = registration.availability(draft, domain)
     if found.taken:
-        raise Refused(NAME_TAKEN, name=to_unicode(domain))
+        raise Refused(refusals.NAME_TAKEN, name=to_unicode(domain))
     if found.reserved:
-        raise Refused(NAME_RESERVED, name=to_unicode(domain))
+        raise Refused(refusals.NAME_RESERVED, name=to_unicode(domain))
     wanted = registration.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
     order = registration.new_order(draft, draft.state.accounts[OUTSIDE], zone, wanted)
     order = enter(draft, replace(order, auth_code=auth_code or order.auth_code), Stage.ACTIVE)
@@ -144,7 +128,7 @@ def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Ha
     zone = zone_of(draft.state, domain)
     held = _held(draft.state, domain)
     if held.account == OUTSIDE:
-        raise Refused(HELD_OUTSIDE, name=to_unicode(domain))
+        raise Refused(refusals.HELD_OUTSIDE, name=to_unicode(domain))
     price = prices.transfer(zone, prices.label_of(domain, zone), 1)
     wish = transfers.Wish(name=domain, code=held.auth_code, cost=price, forced=force)
     transfers.request(draft, draft.state.accounts[OUTSIDE], wish)
@@ -171,7 +155,7 @@ def cancel_transfer(draft: Draft, domain: Name) -> Happening:
     """Let the registrar that has asked for an account's name cancel the transfer."""
     transfer = _pending(draft.state, domain)
     if transfer is None or transfer.gaining != OUTSIDE:
-        raise Refused(NO_TRANSFER_OUT, name=to_unicode(domain))
+        raise Refused(refusals.NO_TRANSFER_OUT, name=to_unicode(domain))
     transfers.fail(draft, transfer, TransferStatus.CLIENT_CANCELLED)
     return concerning(draft, "cancel_transfer", draft.state.orders[transfer.losing_order])
 
@@ -181,7 +165,7 @@ def complete_transfer(draft: Draft, domain: Name) -> Happening:
     zone_of(draft.state, domain)
     transfer = _pending(draft.state, domain)
     if transfer is None:
-        raise Refused(NO_TRANSFER_PENDING, name=to_unicode(domain))
+        raise Refused(refusals.NO_TRANSFER_PENDING, name=to_unicode(domain))
     order = transfers.party_here(draft.state, transfer)
     transfers.complete(draft, transfer, TransferStatus.SERVER_APPROVED)
     return concerning(draft, "complete_transfer", order)
@@ -234,7 +218,7 @@ def _held(state: State, name: str) -> Order:
     zone_of(state, name)
     number = state.holding_order.get(name)
     if number is None:
-        raise Refused(NOT_HELD, name=to_unicode(name))
+        raise Refused(refusals.NOT_HELD, name=to_unicode(name))
     return state.orders[number]
 
 
@@ -242,7 +226,7 @@ def _coming_in(state: State, name: str) -> Transfer:
     zone_of(state, name)
     transfer = _pending(state, name)
     if transfer is None or transfer.gaining == OUTSIDE:
-        raise Refused(NO_TRANSFER_IN, name=to_unicode(name))
+        raise Refused(refusals.NO_TRANSFER_IN, name=to_unicode(name))
     return transfer
 
 

@@ -7,7 +7,17 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import NamedTuple
 
-from reseller_sandbox.core import contacts, customers, hosts, ledger, orders, patterns, prices, texts
+from reseller_sandbox.core import (
+    contacts,
+    customers,
+    hosts,
+    ledger,
+    orders,
+    patterns,
+    prices,
+    refusals,
+    texts,
+)
 from reseller_sandbox.core.clock import years_later
 from reseller_sandbox.core.lifecycle import enter
 from reseller_sandbox.core.model import (
@@ -23,15 +33,7 @@ from reseller_sandbox.core.model import (
 )
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.orders import Cost, Placed, Purchase, require_cost
-from reseller_sandbox.core.refusals import (
-    INVALID_LICENSE,
-    LICENSE_REQUIRED,
-    NAME_RESERVED,
-    NAME_TAKEN,
-    PERIOD_TOO_LONG,
-    PERIOD_TOO_SHORT,
-    Refused,
-)
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.zones import require_in_service, require_privacy, zone_of
 
@@ -99,9 +101,9 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
         servers = hosts.parse_nameservers(draft, account.client_id, wanted.nameservers, wanted.name)
     license_number = _license(draft, zone, wanted)
     if found.taken or (account.client_id, wanted.name) in draft.state.own_order:
-        raise Refused(NAME_TAKEN, name=to_unicode(wanted.name))
+        raise Refused(refusals.NAME_TAKEN, name=to_unicode(wanted.name))
     if found.reserved:
-        raise Refused(NAME_RESERVED, name=to_unicode(wanted.name))
+        raise Refused(refusals.NAME_RESERVED, name=to_unicode(wanted.name))
     price = prices.registration(zone, prices.label_of(wanted.name, zone), wanted.years, draft.now)
     require_cost(draft, wanted.name, found.premium is not None, wanted.cost, price, always=True)
     cost = Cost(price, prices.protection(zone, wanted.years, draft.assumed, wanted=wanted.privacy))
@@ -139,9 +141,9 @@ def require_period(zone: Zone, name: str, years: int) -> None:
     """Refuse with ``period_too_short`` or ``period_too_long`` a term that the zone does not sell."""
     limit = min(zone.max_years, LONGEST_TERM)
     if years < zone.min_years:
-        raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(name), limit=zone.min_years)
+        raise Refused(refusals.PERIOD_TOO_SHORT, years=years, name=to_unicode(name), limit=zone.min_years)
     if years > limit:
-        raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(name), limit=limit)
+        raise Refused(refusals.PERIOD_TOO_LONG, years=years, name=to_unicode(name), limit=limit)
 
 
 def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:
@@ -151,7 +153,7 @@ def _license(draft: Draft, zone: Zone, wanted: Registration) -> str:
     field = wanted.requirements_path + draft.assumed.license
     given = wanted.requirements.get(draft.assumed.license, "")
     if not given:
-        raise Refused(LICENSE_REQUIRED, zone=to_unicode(zone.name), field=field)
+        raise Refused(refusals.LICENSE_REQUIRED, zone=to_unicode(zone.name), field=field)
     if texts.has_control(given) or not patterns.matches(zone.license, given):
-        raise Refused(INVALID_LICENSE, field=field, given=given[:80], pattern=zone.license)
+        raise Refused(refusals.INVALID_LICENSE, field=field, given=given[:80], pattern=zone.license)
     return given

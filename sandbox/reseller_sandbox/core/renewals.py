@@ -4,20 +4,14 @@ from __future__ import annotations
 
 from datetime import date
 
-from reseller_sandbox.core import ledger, money, prices
+from reseller_sandbox.core import ledger, money, prices, refusals
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.lifecycle import Action, enter, leaving, require
 from reseller_sandbox.core.model import LONGEST_TERM, Flag, Order, Purpose, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.orders import Agreed, Cost, Placed, label_and_zone, require_cost
-from reseller_sandbox.core.refusals import (
-    END_MISMATCH,
-    EXPIRY_MISMATCH,
-    PERIOD_TOO_LONG,
-    PERIOD_TOO_SHORT,
-    Refused,
-)
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.zones import require_in_service
 
@@ -53,11 +47,11 @@ def renew(
     require_in_service(zone)
     if expected not in (None, order.expires.date()):
         expires = order.expires.date()
-        raise Refused(EXPIRY_MISMATCH, name=to_unicode(order.name), expires=expires, given=expected)
+        raise Refused(refusals.EXPIRY_MISMATCH, name=to_unicode(order.name), expires=expires, given=expected)
     _require_period(draft, order, zone, years)
     later = years_later(order.expires, years).date()
     if end not in (None, later):
-        raise Refused(END_MISMATCH, name=to_unicode(order.name), years=years, end=later, given=end)
+        raise Refused(refusals.END_MISMATCH, name=to_unicode(order.name), years=years, end=later, given=end)
     asked = cost(draft, order, years)
     require_cost(draft, order.name, prices.is_premium(zone, label), agreed, asked.price)
     ledger.require_funds(draft.state.accounts[order.account], asked.total)
@@ -102,8 +96,10 @@ def years_left(draft: Draft, order: Order) -> int:
 
 def _require_period(draft: Draft, order: Order, zone: Zone, years: int) -> None:
     if years < 1:
-        raise Refused(PERIOD_TOO_SHORT, years=years, name=to_unicode(order.name), limit=1)
+        raise Refused(refusals.PERIOD_TOO_SHORT, years=years, name=to_unicode(order.name), limit=1)
     limit = min(zone.max_years, years_left(draft, order))
     if years > limit:
         reason = TOO_FAR_AHEAD if limit < zone.max_years else ""
-        raise Refused(PERIOD_TOO_LONG, years=years, name=to_unicode(order.name), limit=limit, reason=reason)
+        raise Refused(
+            refusals.PERIOD_TOO_LONG, years=years, name=to_unicode(order.name), limit=limit, reason=reason
+        )

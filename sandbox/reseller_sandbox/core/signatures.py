@@ -11,9 +11,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, Literal, Required, Unpack, get_args, get_origin, get_type_hints
 
+from reseller_sandbox.core.complaints import complaint, shortened
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
-from reseller_sandbox.core.values import Kind, complaint, mapping, shortened
+from reseller_sandbox.core.values import Kind, mapping
 
 _FEW = 8
 

@@ -14,7 +14,7 @@ from rpds import HashTrieMap
 
 from reseller_sandbox.core.actions import Action
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.copies import copied, put_into
+from reseller_sandbox.core.copies import copied, writers
 from reseller_sandbox.core.model import (
     Account,
     Contact,
@@ -99,6 +99,9 @@ class State:
         return making.made()
 
 
+_WRITERS = writers(State)
+
+
 class _Making:
     """A state in the making: a copy of ``base`` that is written to until somebody takes it away.
 
@@ -121,7 +124,7 @@ class _Making:
         """Put ``value`` in place of a table or an index."""
         if not self._copied:
             self.state, self._copied = copied(self.state, {}), True
-        put_into(self.state, part, value)
+        _WRITERS[part](self.state, value)
 
     def put(self, record: Record) -> Any:
         """Write ``record``; return the one whose place it takes, or None."""

@@ -6,7 +6,7 @@ import hmac
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from reseller_sandbox.core import customers, hosts, ledger, orders, prices, renewals
+from reseller_sandbox.core import customers, hosts, ledger, orders, prices, refusals, renewals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days, wire, years_later
 from reseller_sandbox.core.contacts import assign, check
@@ -24,17 +24,7 @@ from reseller_sandbox.core.model import (
     Zone,
 )
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.refusals import (
-    ALREADY_YOURS,
-    NO_TRANSFER,
-    NOT_REGISTERED,
-    PERIOD_TOO_LONG,
-    PERIOD_TOO_SHORT,
-    TOO_YOUNG,
-    TRANSFERS_NOT_SUPPORTED,
-    WRONG_AUTH_CODE,
-    Refused,
-)
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.zones import require_in_service, require_privacy, zone_of
 
@@ -61,7 +51,7 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     """
     zone = zone_of(draft.state, wish.name)
     if not zone.transfers:
-        raise Refused(TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
+        raise Refused(refusals.TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
     require_in_service(zone)
     if wish.privacy:
         require_privacy(zone)
@@ -71,7 +61,7 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
         customers.own(draft.state, account, wish.customer_id)
     held = _require_transferable(draft, account, zone, wish)
     if not hmac.compare_digest(held.auth_code.encode(), wish.code.encode("utf-8", "surrogatepass")):
-        raise Refused(WRONG_AUTH_CODE, name=to_unicode(wish.name))
+        raise Refused(refusals.WRONG_AUTH_CODE, name=to_unicode(wish.name))
     years = _years(draft, held, wish)
     label = prices.label_of(wish.name, zone)
     price = prices.transfer(zone, label, years)
@@ -111,16 +101,18 @@ def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish
     name = wish.name
     number = draft.state.holding_order.get(name)
     if number is None:
-        raise Refused(NOT_REGISTERED, name=to_unicode(name))
+        raise Refused(refusals.NOT_REGISTERED, name=to_unicode(name))
     held = draft.state.orders[number]
     if held.account == account.client_id:
-        raise Refused(ALREADY_YOURS, name=to_unicode(name))
+        raise Refused(refusals.ALREADY_YOURS, name=to_unicode(name))
     require(draft, held, Action.TRANSFER_OUT, locks=not wish.forced)
     since = settled_since(held, draft.assumed)
     ready = since + days(zone.policy.transfer_lock)
     if draft.now < ready and not wish.forced:
         came = "was registered" if since == held.created else "came by a transfer"
-        raise Refused(TOO_YOUNG, name=to_unicode(name), came=came, since=wire(since), ready=wire(ready))
+        raise Refused(
+            refusals.TOO_YOUNG, name=to_unicode(name), came=came, since=wire(since), ready=wire(ready)
+        )
     return held
 
 
@@ -136,10 +128,10 @@ def _years(draft: Draft, held: Order, wish: Wish) -> int:
     zone = draft.state.zones[held.zone]
     name, limit = to_unicode(wish.name), max(1, min(zone.max_years, renewals.years_left(draft, held)))
     if wish.years < 1:
-        raise Refused(PERIOD_TOO_SHORT, years=wish.years, name=name, limit=1)
+        raise Refused(refusals.PERIOD_TOO_SHORT, years=wish.years, name=name, limit=1)
     if wish.years > limit:
         raise Refused(
-            PERIOD_TOO_LONG, years=wish.years, name=name, limit=limit, reason=renewals.TOO_FAR_AHEAD
+            refusals.PERIOD_TOO_LONG, years=wish.years, name=name, limit=limit, reason=renewals.TOO_FAR_AHEAD
         )
     return 1 if draft.assumed.transfer_years == "one" else wish.years
 
@@ -150,7 +142,7 @@ def latest(draft: Draft, account: Account, name: str) -> Transfer:
     if transfer is not None and account.client_id in (transfer.gaining, transfer.losing):
         return transfer
     orders.own(draft.state, account, name)
-    raise Refused(NO_TRANSFER, name=to_unicode(name), action="see")
+    raise Refused(refusals.NO_TRANSFER, name=to_unicode(name), action="see")
 
 
 def approve(draft: Draft, account: Account, name: str) -> Transfer:
@@ -176,7 +168,9 @@ def _pending(draft: Draft, account: Account, name: str, side: str, action: Actio
     order = orders.own(draft.state, account, name)
     transfer = draft.state.transfers.get(name)
     if transfer is None or not transfer.pending or getattr(transfer, side) != order.id:
-        raise Refused(NO_TRANSFER, name=to_unicode(name), action=action.key.removesuffix("_transfer"))
+        raise Refused(
+            refusals.NO_TRANSFER, name=to_unicode(name), action=action.key.removesuffix("_transfer")
+        )
     require(draft, order, action)
     return transfer
 

@@ -26,12 +26,11 @@ from reseller_sandbox.core.clock import (
     parse_instant,
     wire,
 )
-from reseller_sandbox.core.spelling import COMPARED, nearest
+from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.texts import require_whole_letters
 
 _LONGEST = 255
 _LONGEST_WAIT = 10**11
-_MOST_PROBLEMS = 20
 _FEW = 12
 _UNBOUNDED = 10**15
 _DEEPEST = 50
@@ -346,29 +345,3 @@ Credentials = Annotated[str, choice("both", "key", "token")]
 Instant = Annotated[datetime | str, INSTANT]
 Length = Annotated[relativedelta | timedelta | str | int, DURATION]
 Record = Annotated[Mapping[str, Any], MAPPING]
-
-
-def shortened(value: object) -> str:
-    """Return ``value`` as complaints quote it."""
-    try:
-        shown = repr(_undecimal(value))
-    except ValueError:  # Python writes no number of so many digits
-        shown = "a number of thousands of digits"
-    return shown if len(shown) <= COMPARED else f"{shown[: COMPARED - 1]}…"
-
-
-def _undecimal(value: object) -> object:
-    """Return ``value`` with the numbers that Python would have for its decimals."""
-    if isinstance(value, Mapping):
-        return {key: _undecimal(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_undecimal(one) for one in value]
-    return float(value) if isinstance(value, Decimal) else value
-
-
-def complaint(problems: Sequence[str]) -> str:
-    """Return the first few of ``problems`` as one sentence, and how many more there are."""
-    told = list(problems[:_MOST_PROBLEMS])
-    if len(problems) > _MOST_PROBLEMS:
-        told.append(f"and {len(problems) - _MOST_PROBLEMS} more")
-    return "; ".join(told)

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.core import names
+from reseller_sandbox.core import names, refusals
 from reseller_sandbox.core.model import Zone
-from reseller_sandbox.core.refusals import (
-    INVALID_NAME,
-    PRIVACY_NOT_OFFERED,
-    ZONE_NOT_SUPPORTED,
-    ZONE_OUT_OF_SERVICE,
-    Refused,
-)
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import State
 
 
@@ -19,7 +13,7 @@ def parse_name(text: str) -> str:
     try:
         return names.normalise(text)
     except names.BadName as problem:
-        raise Refused(INVALID_NAME, name=_short(text), problem=str(problem)) from None
+        raise Refused(refusals.INVALID_NAME, name=_short(text), problem=str(problem)) from None
 
 
 def zone_of(state: State, name: str) -> Zone:
@@ -30,7 +24,7 @@ def zone_of(state: State, name: str) -> Zone:
     """
     zone = next((state.zones[end] for end in names.suffixes(name) if end in state.zones), None)
     if zone is None:
-        raise Refused(ZONE_NOT_SUPPORTED, name=names.to_unicode(name))
+        raise Refused(refusals.ZONE_NOT_SUPPORTED, name=names.to_unicode(name))
     label = name[: -len(zone.name) - 1]
     if "." in label:
         raise _ruled_out(name, zone, "it lies more than one label below {zone}")
@@ -41,19 +35,19 @@ def zone_of(state: State, name: str) -> Zone:
 
 def _ruled_out(name: str, zone: Zone, problem: str) -> Refused:
     told = problem.format(zone=names.to_unicode(zone.name))
-    return Refused(INVALID_NAME, name=names.to_unicode(name), problem=told)
+    return Refused(refusals.INVALID_NAME, name=names.to_unicode(name), problem=told)
 
 
 def require_in_service(zone: Zone) -> None:
     """Refuse with ``zone_out_of_service`` while the zone's registry is out of reach."""
     if not zone.in_service:
-        raise Refused(ZONE_OUT_OF_SERVICE, zone=names.to_unicode(zone.name))
+        raise Refused(refusals.ZONE_OUT_OF_SERVICE, zone=names.to_unicode(zone.name))
 
 
 def require_privacy(zone: Zone) -> None:
     """Refuse with ``privacy_not_offered`` where the zone has no price for whois protection."""
     if zone.prices.privacy is None:
-        raise Refused(PRIVACY_NOT_OFFERED, zone=names.to_unicode(zone.name))
+        raise Refused(refusals.PRIVACY_NOT_OFFERED, zone=names.to_unicode(zone.name))
 
 
 def _short(text: str) -> str:

@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, NamedTuple
 
+from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.parts import Problems, keys, parameter, read, shown
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
-from reseller_sandbox.core.values import SWITCH, WHEN, complaint, instant, whole
+from reseller_sandbox.core.values import SWITCH, WHEN, instant, whole
 from reseller_sandbox.core.words import Vocabulary, unknown
 from reseller_sandbox.faults.kind import Kind
 from reseller_sandbox.faults.kinds import KINDS, Error

@@ -61,8 +61,8 @@ def read_strict(given: object) -> frozenset[str]:
 
 
 def _known(told: Mapping[str, Any]) -> Mapping[str, Any]:
+    from reseller_sandbox.core.complaints import complaint
     from reseller_sandbox.core.spelling import nearest
-    from reseller_sandbox.core.values import complaint
     from reseller_sandbox.settings import BadSetting, Settings, settings_of
 
     known = (*(one.name for one in settings_of(Settings)), "strict")

@@ -9,6 +9,7 @@ from typing import Any
 from marshmallow import ValidationError
 
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.refusals import (
     INVALID_PARAMETER,
     MISSING_PARAMETER,
@@ -16,7 +17,6 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.core.texts import whole
-from reseller_sandbox.core.values import complaint
 from reseller_sandbox.v2.forms import FormText, read_form
 from reseller_sandbox.web.fields import Shape, Whole, problems
 from reseller_sandbox.web.incoming import Incoming

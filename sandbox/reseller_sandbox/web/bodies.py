@@ -6,8 +6,8 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError
 
+from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, Refused
-from reseller_sandbox.core.values import complaint
 from reseller_sandbox.web.fields import problems
 from reseller_sandbox.web.strict_json import BadJson, read
 

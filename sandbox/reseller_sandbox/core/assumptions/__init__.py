@@ -15,8 +15,8 @@ from reseller_sandbox.core.assumptions.silence import BadAssumption as BadAssump
 from reseller_sandbox.core.assumptions.silence import read as read_value
 from reseller_sandbox.core.assumptions.v2 import V2
 from reseller_sandbox.core.assumptions.v3 import V3
+from reseller_sandbox.core.complaints import shortened
 from reseller_sandbox.core.spelling import nearest
-from reseller_sandbox.core.values import shortened
 
 PROFILES = ("documented", "observed")
 

@@ -1,0 +1,36 @@
+"""How complaints are worded: what was given is quoted shortly, and of many problems a few are told."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+
+from reseller_sandbox.core.spelling import COMPARED
+
+_MOST_PROBLEMS = 20
+
+
+def shortened(value: object) -> str:
+    """Return ``value`` as complaints quote it."""
+    try:
+        shown = repr(_undecimal(value))
+    except ValueError:  # Python writes no number of so many digits
+        shown = "a number of thousands of digits"
+    return shown if len(shown) <= COMPARED else f"{shown[: COMPARED - 1]}…"
+
+
+def _undecimal(value: object) -> object:
+    """Return ``value`` with the numbers that Python would have for its decimals."""
+    if isinstance(value, Mapping):
+        return {key: _undecimal(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_undecimal(one) for one in value]
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def complaint(problems: Sequence[str]) -> str:
+    """Return the first few of ``problems`` as one sentence, and how many more there are."""
+    told = list(problems[:_MOST_PROBLEMS])
+    if len(problems) > _MOST_PROBLEMS:
+        told.append(f"and {len(problems) - _MOST_PROBLEMS} more")
+    return "; ".join(told)
