@@ -11,6 +11,7 @@ import gc
 import importlib
 import os
 import pkgutil
+import resource
 import signal
 import subprocess
 import sys
@@ -87,8 +88,8 @@ class Trials:
         """Whether ``tests`` pass in a fork after ``change``."""
         child = os.fork()
         if child == 0:
-            _alone(lambda: change() or self._run(tests))
-        return _ended_well(child, tests, self.reach.seconds)
+            _alone(lambda: change() or self._run(tests), _limit(tests, self.reach.seconds))
+        return _ended_well(child)
 
     def _run(self, tests: list[str]) -> bool:
         wanted = set(tests)
@@ -119,8 +120,14 @@ def _warm() -> None:
         sandbox.client().get(path)
 
 
-def _alone(work: Callable[[], bool]) -> None:
+def _limit(tests: list[str], seconds: dict[str, float]) -> int:
+    """Return how many seconds of computing ``tests`` may take: more is as good as a failure."""
+    return 10 + int(4 * sum(seconds.get(one, 1.0) for one in tests))
+
+
+def _alone(work: Callable[[], bool], limit: int) -> None:
     """Do ``work`` in a process group of its own, silently, and end the process."""
+    resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))  # whatever else the machine does
     done = False
     try:
         os.setpgid(0, 0)
@@ -132,18 +139,12 @@ def _alone(work: Callable[[], bool]) -> None:
         os._exit(0 if done else 1)
 
 
-def _ended_well(child: int, tests: list[str], seconds: dict[str, float]) -> bool:
-    """Whether a process has ended in time and without a failure; whatever it has started ends with it."""
-    limit = time.monotonic() + 60 + 20 * sum(seconds.get(one, 1.0) for one in tests)
-    done, status = 0, 1
-    while not done and time.monotonic() < limit:
-        done, status = os.waitpid(child, os.WNOHANG)
-        time.sleep(0 if done else 0.01)
+def _ended_well(child: int) -> bool:
+    """Whether a process has ended without a failure; whatever it has started ends with it."""
+    _, status = os.waitpid(child, 0)
     with suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
-    if not done:
-        os.waitpid(child, 0)
-    return bool(done) and status == 0
+    return status == 0
 
 
 def _anew(tests: list[str], seconds: dict[str, float]) -> bool:
