@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from decimal import Decimal
+from functools import reduce
 from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
@@ -261,3 +262,19 @@ def test_a_copy_is_what_replace_makes() -> None:
         assert copied(record, {name: "other"}) == replace(record, **{name: "other"})  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="has not all of nmae"):
             copied(record, {"nmae": "other"})
+
+
+@pytest.mark.parametrize(
+    "there", [[], ["ns3.example.com"]], ids=["an empty state", "a state with one of them"]
+)
+@pytest.mark.parametrize("different", [20, 15], ids=["each once", "some twice"])
+def test_records_put_in_at_once_are_as_if_put_one_by_one(there: list[str], different: int) -> None:
+    """Where one takes the place of another as well: it leaves no entry of that in an index."""
+    base = filled(State(), map(host, there))
+    records = [
+        replace(host(f"ns{number % different}.example.com"), domain=f"d{number}.com") for number in range(20)
+    ]
+    together, singly = filled(base, records), reduce(State.put, records, base)
+    assert dict(together.hosts) == dict(singly.hosts)
+    assert list(together.hosts_of_domain) == list(singly.hosts_of_domain)
+    assert len(list(together.hosts_of_domain)) == different

@@ -1,0 +1,195 @@
+"""The match language: what each part takes, up to which bounds, and what keeps a request from being meant."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.parts import Problems, read, shown
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def request(**changes: Any) -> Any:
+    """A request that registered a name, unless ``changes`` say otherwise."""
+    usual: dict[str, Any] = {
+        "operation": "v3.createDomain",
+        "domains": ("shop.com",),
+        "account": "main",
+        "method": "POST",
+        "path": "/v3/domains/createDomain",
+        "headers": [("X-Run", "7")],
+        "query": [("dry", "no")],
+        "json": {
+            "domain": {"domainName": "shop.com"},
+            "years": 2,
+            "tags": ["a", "b"],
+            "paid": 1.5,
+            "own": True,
+        },
+        "outcome": "ok",
+        "status": 200,
+        "carried_out": True,
+        "changed": True,
+        "struck_by": (),
+        "at": NOON,
+        "number": 7,
+    }
+    return SimpleNamespace(**{**usual, **changes})
+
+
+def match(**parts: Any) -> Match:
+    """The match that JSON describes, which has no mistakes."""
+    problems = Problems()
+    found = read(Match, parts, "match", problems)
+    assert found is not None, problems.found
+    return found
+
+
+def wrong(**parts: Any) -> str:
+    """What is said of a match that has a mistake."""
+    problems = Problems()
+    assert read(Match, parts, "match", problems) is None
+    return "; ".join(problems.found)
+
+
+@pytest.mark.parametrize("part", ["headers", "query", "body"])
+def test_an_object_of_parts_has_one_to_fifty(part: str) -> None:
+    """An empty one would mean everything, and one too long takes long for each request."""
+    assert f"match.{part} must be an object" in wrong(**{part: {}})
+    assert f"match.{part} must be an object" in wrong(**{part: {f"n{number}": "x" for number in range(51)}})
+    assert len(getattr(match(**{part: {f"n{number}": "x" for number in range(50)}}), part)) == 50
+
+
+@pytest.mark.parametrize("part", ["operation", "domain", "account", "method", "path", "fault", "outcome"])
+def test_a_list_of_choices_has_one_to_a_hundred(part: str) -> None:
+    """One alone may stand without a list."""
+    assert getattr(match(**{part: "ok"}), part) == getattr(match(**{part: ["ok"]}), part)
+    assert len(getattr(match(**{part: ["ok"] * 100}), part)) == 100
+    assert f"match.{part}" in wrong(**{part: ["ok"] * 101})
+    assert f"match.{part}" in wrong(**{part: []})
+
+
+def test_an_outcome_is_a_word_of_up_to_a_hundred_letters() -> None:
+    """An empty one is no outcome."""
+    assert match(outcome="x" * 100).outcome == ("x" * 100,)
+    assert "match.outcome must be" in wrong(outcome="x" * 101)
+    assert "match.outcome must be" in wrong(outcome="")
+
+
+@pytest.mark.parametrize(
+    ("given", "since"),
+    [("r12", 12), ("r" + "9" * 18, 10**18 - 1), (12, 12), ("2026-03-01T12:00:00Z", NOON), (NOON, NOON)],
+)
+def test_since_is_a_request_or_an_instant(given: Any, since: Any) -> None:
+    """Of a request by its name or its number."""
+    assert match(since=given).since == since
+
+
+@pytest.mark.parametrize("given", ["12", "r", "r" + "9" * 19, "r1x", "x2026-03-01", True, "r١٢", [12]])
+def test_since_takes_nothing_else(given: Any) -> None:
+    """A number is written with its r, in ASCII."""
+    assert "match.since takes an instant or the name of a request (r12)" in wrong(since=given)
+
+
+@pytest.mark.parametrize(
+    ("parts", "meant"),
+    [
+        ({"since": "r6"}, True),
+        ({"since": "r7"}, False),
+        ({"since": "2026-03-01T12:00:00Z"}, True),
+        ({"since": "2026-03-01T12:00:01Z"}, False),
+        ({"domain": "*.com"}, True),
+        ({"domain": "*.net"}, False),
+        ({"method": "post"}, True),
+        ({"headers": {"x-run": "7"}}, True),
+        ({"headers": {"x-run": "8"}}, False),
+        ({"headers": {"x-run": None}}, False),
+        ({"headers": {"x-other": None}}, True),
+        ({"headers": {"x-other": "*"}}, False),
+        ({"query": {"DRY": "n?"}}, True),
+        ({"query": {"dry": "yes"}}, False),
+        ({"body": {"years": 2}}, True),
+        ({"body": {"years": 3}}, False),
+        ({"body": {"years": 2.0}}, True),
+        ({"body": {"own": True}}, True),
+        ({"body": {"own": 1}}, False),
+        ({"body": {"paid": 1.5}}, True),
+        ({"body": {"tags": ["a", "b"]}}, True),
+        ({"body": {"tags": ["a"]}}, False),
+        ({"body": {"tags[*]": "b"}}, True),
+        ({"body": {"tags[*]": "c"}}, False),
+        ({"body": {"domain": {"domainName": "shop.*"}}}, True),
+        ({"body": {"domain": {"other": 1}}}, False),
+        ({"outcome": "ok"}, True),
+        ({"outcome": "refused"}, False),
+        ({"outcome": "2xx"}, True),
+        ({"outcome": "200"}, True),
+        ({"outcome": "20"}, False),
+        ({"outcome": ["404", "200"]}, True),
+        ({"carried_out": False}, False),
+        ({"changed": False}, False),
+        ({"changed": True}, True),
+        ({"fault": "*"}, False),
+        ({"account": ["other", "main"]}, True),
+    ],
+)
+def test_a_request_is_meant_where_all_parts_agree(parts: dict[str, Any], meant: bool) -> None:
+    """Each part by itself, and beside one that agrees."""
+    assert match(**parts)(request()) is meant
+    assert match(path="/v3/*", **parts)(request()) is meant
+    assert not match(path="/v2/*", **parts)(request())
+
+
+@pytest.mark.parametrize(
+    ("outcome", "refused"), [("name_taken", True), ("", False), ("ok", False), ("fault", False)]
+)
+def test_a_refusal_is_what_an_operation_refused(outcome: str, refused: bool) -> None:
+    """Neither what was carried out, nor what a fault answered, nor what has no outcome yet."""
+    assert match(outcome="refused")(request(outcome=outcome, status=0)) is refused
+
+
+def test_every_part_that_misses_is_told() -> None:
+    """With what was expected and what there was."""
+    found = match(
+        operation=["v3.lock", "v3.unlock"],
+        method="GET",
+        account="other",
+        domain=["a.net", "b.net"],
+        headers={"X-Run": "8", "X-None": "1"},
+        body={"years": 3, "domain": {"none": 1}, "gone": "x*"},
+        fault="lost*",
+        since="r9",
+    ).misses(request())
+    assert {miss.what: (miss.expected, miss.actual) for miss in found} == {
+        "operation": ("v3.lock or v3.unlock", "v3.createDomain"),
+        "method": ("GET", "POST"),
+        "account": ("other", "main"),
+        "domain": ("a.net or b.net", "shop.com"),
+        "fault": ("lost*", None),
+        "since": ("r9", "r7"),
+        "headers.X-Run": ("8", "7"),
+        "headers.X-None": ("1", None),
+        "body.years": (3, 2),
+        "body.domain.none": (1, None),
+        "body.gone": ("x*", None),
+    }
+
+
+def test_what_is_read_is_written_as_it_was() -> None:
+    """So that a rule is shown, exported and read again as the same."""
+    parts = {
+        "operation": "v3.*",
+        "domain": ["*.com", "*.net"],
+        "headers": {"x-run": "7", "x-none": None},
+        "body": {"tags": ["a*", 1], "domain": {"domainName": "*"}},
+        "since": "r7",
+        "carried_out": False,
+    }
+    written = shown(match(**parts))
+    assert written == parts
+    assert match(**written) == match(**parts)
