@@ -25,7 +25,7 @@ from reseller_sandbox.powers.power import Door, Operation
 from reseller_sandbox.remote import FollowedThere, There
 from reseller_sandbox.web.records import dumped
 from reseller_sandbox.web.routes import method_of, path_of
-from tests.clients import JSON, Socket, encoded
+from tests.clients import JSON, InProcess, Socket, encoded
 
 Came = tuple[str, Any]
 
@@ -66,7 +66,7 @@ def in_python(door: Door) -> Through:
     return call
 
 
-def over_http(socket: Socket) -> Through:
+def over_http(socket: Socket | InProcess) -> Through:
     """A request written by hand."""
 
     def call(name: str, given: dict[str, Any]) -> Came:
@@ -84,7 +84,7 @@ def over_http(socket: Socket) -> Through:
                 key: value if isinstance(value, str) else json.dumps(value) for key, value in told.items()
             }
             target = f"{path}?{urlencode(words)}" if words else path
-            if one.sort == "stream" and _streams(socket, target):
+            if one.sort == "stream" and isinstance(socket, Socket) and _streams(socket, target):
                 return "ok", None
             answer = socket("GET", target, [], b"")
         else:

@@ -3,67 +3,62 @@
 from __future__ import annotations
 
 import gc
-import json
 import sys
 import weakref
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.control.interface import Control
 from reseller_sandbox.core.state import filled
 from reseller_sandbox.server.collector import TURN, WHOLE, Beside, sparing_survivors
 from reseller_sandbox.worlds import timeline
+from tests.clients import InProcess
+from tests.powers.doors import OPERATIONS, over_http
+from tests.powers.example import REQUEST, Example
+from tests.powers.examples import EXAMPLES
+from tests.powers.test_doors import MORE
+from tests.registry import REGISTRY, order_of
 
-#: What stands in for the placeholders of paths.
-PLACES = {
-    "names/{name}": "names/active-example.com",
-    "accounts/{name}": "accounts/main",
-    "hosts/{name}": "hosts/ns1.glue-example.com",
-    "{domain}": "other-contested.com",
-    "{handle}": "MAIN-OWNER",
-    "{number}": "501",
-    "{request}": "r1",
-    "{world}": "default",
-    "{document}": "v3.json",
-}
-
-ACTS = (
-    ("POST", "clock/freeze", None),
-    ("POST", "clock/run", None),
-    ("POST", "snapshots", {"name": "kept"}),
-    ("POST", "snapshots/kept/restore", None),
-    ("POST", "branches/b1/switch", None),
-    ("POST", "outside/register", {"domain": "of-others.com"}),
-    ("POST", "assumptions/set", {"assume": {"v3.ids": "integer"}}),
-)
+#: What the loop does itself: neither long, nor a stream.
+PROMPT = tuple(one for one in OPERATIONS if not one.long and one.sort != "stream")
+DONE = [one for one in EXAMPLES if not one.refused and one.operation in {prompt.id for prompt in PROMPT}]
 
 
 @pytest.fixture(scope="module")
-def sizes() -> tuple[Sandbox, Sandbox]:
+def sizes(tmp_path_factory: pytest.TempPathFactory) -> tuple[Sandbox, Sandbox]:
     """A world with a hundred names more, and one with thousands."""
-    return holding(100), holding(3000)
+    fixture = tmp_path_factory.mktemp("sizes") / "registry.yaml"
+    fixture.write_text(REGISTRY.read_text("utf-8") + MORE, "utf-8")
+    return holding(100, fixture, "active.com"), holding(3000, fixture, "active.com")
 
 
-def holding(names: int) -> Sandbox:
-    """A sandbox with so many names more."""
-    sandbox = Sandbox()
+def holding(names: int, fixture: Path | str = "default", like: str = "active-example.com") -> Sandbox:
+    """A sandbox with so many names more, each of them like one that the fixture has."""
+    sandbox = Sandbox(fixture)
     moment = sandbox.world.moment
-    one = next(order for order in moment.state.orders.values() if order.name == "active-example.com")
+    one = order_of(sandbox, like)
     orders = [replace(one, id=10_000 + at, name=f"n{at}.com") for at in range(names)]
     timeline.begin_again(sandbox.world, replace(moment, state=filled(moment.state, orders)))
     return sandbox
 
 
-def steps(sandbox: Sandbox, method: str, path: str, body: Any = None) -> int:
+def steps(sandbox: Sandbox, example: Example) -> int:
     """How many calls of functions it takes to answer control's caller."""
-    client, sent = sandbox.app.test_client(), None if body is None else json.dumps(body)
-    answer, counted = counting(lambda: client.open(f"/_sandbox/{path}", method=method, data=sent))
-    assert answer.status_code < 300, answer.json
+    through = over_http(InProcess(sandbox.app))
+    sandbox.reset()
+    for setting, given in example.before:
+        if setting == REQUEST:
+            sandbox.client().open(**given)
+        else:
+            assert through(setting, given)[0] == "ok"
+    through("health.show", {})
+    came, counted = counting(partial(through, example.operation, example.given))
+    assert came[0] == "ok", came
     return counted
 
 
@@ -95,38 +90,19 @@ def test_a_move_of_the_clock_costs_what_comes_due() -> None:
     assert each[1] < each[0] * 1.2
 
 
-def looks() -> Iterator[str]:
-    """The path of each look that the event loop answers itself."""
-    for row in Control(Sandbox().engine, ()).endpoints:
-        if row.method == "GET" and row.lengthy_from is None:
-            path = row.paths[0].removeprefix("/_sandbox/")
-            for name, value in PLACES.items():
-                path = path.replace(name, value)
-            if "{" not in path:
-                yield path
+def test_each_operation_is_tried() -> None:
+    """What is added to the interface is walked too."""
+    assert {one.operation for one in DONE} == {one.id for one in PROMPT}
 
 
-@pytest.mark.parametrize(("method", "path", "body"), [*(("GET", path, None) for path in looks()), *ACTS])
+@pytest.mark.parametrize("example", DONE, ids=str)
 def test_what_the_loop_does_itself_costs_the_same_in_a_large_world(
-    sizes: tuple[Sandbox, Sandbox], method: str, path: str, body: Any
+    sizes: tuple[Sandbox, Sandbox], example: Example
 ) -> None:
     """Looks that take longer the more there is are done beside the loop, and acts share what they keep."""
-    small, large = (taken(sandbox, method, path, body) for sandbox in sizes)
-    assert large < small * 1.5 + 200
-
-
-def taken(sandbox: Sandbox, method: str, path: str, body: Any) -> int:
-    """The steps of a call in a world that has a request, a snapshot and a branch."""
-    for world in [world.name for world in sandbox.engine][1:]:
-        sandbox.engine.drop(world)
-    sandbox.reset()
-    sandbox.client("main").get("/v3/balance")
-    for name in ("kept", "again"):
-        timeline.snapshot(sandbox.world, name)
-    timeline.restore(sandbox.world, "again")
-    sandbox.client("main").get("/v3/balance")
-    steps(sandbox, "GET", "health")
-    return steps(sandbox, method, path, body)
+    steps(sizes[0], example)  # for what is made once in a process
+    small, large = (steps(sandbox, example) for sandbox in sizes)
+    assert large < small * 1.25 + 100
 
 
 @pytest.fixture
