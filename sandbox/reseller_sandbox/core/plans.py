@@ -31,6 +31,7 @@ def make(
     if (at is None) is (after is None):
         raise Refused(INVALID_PARAMETER, problems="a plan has either at or after")
     _require_hope(draft, action, given)
+    after = None if after is None else awaited(after)
     plan = Plan(id=draft.next("plan"), action=action, given=tuple(sorted(given.items())), after=after)
     if at is not None:
         plan = replace(plan, at=_ahead(draft, at))

@@ -103,7 +103,7 @@ def happens(
 def _wait(power: Power, after: str | Matching) -> Match:
     """Return the request to wait for; refuses with ``invalid_parameter``."""
     told: Matching = {"operation": after} if isinstance(after, str) else after
-    return plans.awaited(read_match(told, here(power).words, "after"))
+    return read_match(told, here(power).words, "after")
 
 
 class Later:
