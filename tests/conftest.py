@@ -12,7 +12,7 @@ from tests import thorough
 from tests.clients import Api, Socket
 from tests.documented import documented
 from tests.registry import REGISTRY, Make, connect
-from tests.rendered import every_entry
+from tests.rendered import Watch, every_entry
 
 thorough.load()
 
@@ -23,11 +23,19 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="session", autouse=True)
+def watch() -> Iterator[Watch]:
+    """Sees whatever any journal takes, from the first sandbox of a session to the last."""
+    with every_entry() as watch:
+        yield watch
+        watch.check()
+
+
 @pytest.fixture(autouse=True)
-def _every_entry_can_be_shown() -> Iterator[None]:
+def _every_entry_can_be_shown(watch: Watch) -> Iterator[None]:
     """Whatever a test lets a journal keep is rendered as the control interface would show it."""
-    with every_entry():
-        yield
+    yield
+    watch.check()
 
 
 @pytest.fixture(scope="session")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import cache
+from http.client import HTTPConnection
 from typing import Any
 
 import pytest
@@ -27,32 +28,60 @@ def render(entry: Entry) -> Any:
     return value
 
 
+class Watch:
+    """Holds back what journals take, and renders it."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+        self._held: list[Entry] = []
+        self._failures: list[Exception] = []
+
+    def take(self, entry: Entry) -> None:
+        """Hold an entry back, and render all that are held if they are many."""
+        self.seen += 1
+        self._held.append(entry)
+        if len(self._held) >= HELD:
+            self._render()
+
+    def check(self) -> None:
+        """Render what is held back; raise for the first that could not be since the last check."""
+        self._render()
+        failures, self._failures = self._failures, []
+        if failures:
+            raise failures[0]
+
+    def _render(self) -> None:
+        try:
+            while self._held:
+                render(self._held.pop())
+        except Exception as failure:
+            self._failures.append(failure)
+
+
 @contextmanager
-def every_entry() -> Iterator[None]:
-    """Render all that any journal takes meanwhile; fails at the end with the first that cannot be."""
-    held: list[Entry] = []
-    failures: list[Exception] = []
-    add = Journal.add
+def every_entry() -> Iterator[Watch]:
+    """Watch all that any journal of this process takes meanwhile, whichever thread and sandbox it is of."""
+    watch, add = Watch(), Journal.add
 
     def watched(self: Journal, entry: Entry) -> None:
         add(self, entry)
-        held.append(entry)
-        if len(held) >= HELD:
-            render_all()
-
-    def render_all() -> None:
-        try:
-            while held:
-                render(held.pop())
-        except Exception as failure:
-            failures.append(failure)
+        watch.take(entry)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Journal, "add", watched)
-        yield
-    render_all()
-    if failures:
-        raise failures[0]
+        yield watch
+
+
+def served_entries(port: int) -> int:
+    """Fetch each entry that a server of another process holds, over HTTP; return how many there are."""
+    with closing(HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+        connection.request("GET", "/_sandbox/journal?limit=1000")
+        answer = connection.getresponse()
+        listed = json.loads(answer.read(), parse_constant=_no_json)
+    assert answer.status == 200, listed
+    for entry in listed["requests"]:
+        _validator().validate(entry)
+    return len(listed["requests"])
 
 
 def _no_json(constant: str) -> None:

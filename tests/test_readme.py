@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from tests.rendered import served_entries
+
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
 PORT = "8053"  # the README's; each test puts its own in its place
@@ -48,8 +50,11 @@ def address() -> Iterator[str]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         assert server.stdout
         first = server.stdout.readline()
-        yield first.split()[-1]
-        server.terminate()
+        try:
+            yield first.split()[-1]
+            assert served_entries(int(first.rpartition(":")[2])) > 5
+        finally:
+            server.terminate()
         server.stdout.read()
         assert server.wait(10) == 0
 

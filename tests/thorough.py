@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 #: How many times as many examples are tried where time does not matter.
 _MORE = 5
@@ -20,6 +20,11 @@ def tries(count: int) -> int:
 def load() -> None:
     """Let hypothesis try as many examples as is wanted, the same ones every time."""
     settings.register_profile(
-        "repeatable", derandomize=True, deadline=None, max_examples=tries(25), database=None
+        "repeatable",
+        derandomize=True,
+        deadline=None,
+        max_examples=tries(25),
+        database=None,
+        suppress_health_check=[HealthCheck.too_slow],  # which measures how busy the machine is
     )
     settings.load_profile("repeatable")

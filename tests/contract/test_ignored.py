@@ -184,7 +184,7 @@ def test_the_credentials_in_a_query_are_read(make: Make) -> None:
     assert HEADER.lower() not in answer.headers
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=30)
 @given(keys=st.lists(st.text(max_size=300), max_size=40, unique=True))
 def test_whatever_the_keys_are_the_header_is_short_and_plain(sandbox: Sandbox, keys: list[str]) -> None:
     """ASCII, and of a bounded length; so is what the journal keeps."""
