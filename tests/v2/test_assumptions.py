@@ -339,7 +339,7 @@ def test_premium_names(with_: With, make: Make) -> None:
 
     for value in ("charged", "refused"):
         sandbox = with_.sandbox(value)
-        arrange_zone(sandbox, "net", premium=tuple(premium.items()))
+        arrange_zone(sandbox, "net", premium=tuple(sorted(premium.items())))
         own = {"active": premium["gold"], "elsewhere": premium["gold"]}
         arrange_zone(sandbox, "com", premium=tuple(sorted(own.items())))
         client = connect(sandbox)

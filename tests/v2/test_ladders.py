@@ -394,7 +394,7 @@ def domain_renew(climb: Climb) -> None:
     ask_for(climb.sandbox, "active.com")
     arrange_zone(climb.sandbox, "com", in_service=False)
     active = {"active": climb.sandbox.world.state.zones["com"].premium[0][1]}
-    arrange_zone(climb.sandbox, "com", premium=tuple(active.items()))
+    arrange_zone(climb.sandbox, "com", premium=tuple(sorted(active.items())))
     _assume(climb, "v2.premium_names", "refused")
     arrange_balance(climb.sandbox, "299.99")
     climb.body = {"current_expiry_date": "soon", "date_end": "2027-11-20"}
@@ -452,7 +452,7 @@ def transfer_request(climb: Climb) -> None:
     world = climb.sandbox
     arrange_zone(world, "com", in_service=False, transfers=False)
     theirs = {"theirs": world.world.state.zones["com"].premium[0][1]}
-    arrange_zone(world, "com", premium=tuple(theirs.items()))
+    arrange_zone(world, "com", premium=tuple(sorted(theirs.items())))
     _assume(climb, "v2.premium_names", "refused")
     arrange_balance(world, "199.99")
     climb.body = {"customer_id": 9}

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from datetime import datetime
 from decimal import Decimal
+from operator import itemgetter
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Premium, Promotion, Zone
@@ -13,7 +15,9 @@ FREE = Decimal(0)
 
 def premium(zone: Zone, label: str) -> Premium | None:
     """Return the premium prices of the name ``label`` in ``zone``, or None for an ordinary name."""
-    return next((prices for name, prices in zone.premium if name == label), None)
+    at = bisect_left(zone.premium, label, key=itemgetter(0))
+    found = zone.premium[at : at + 1]
+    return found[0][1] if found and found[0][0] == label else None
 
 
 def is_premium(zone: Zone, label: str) -> bool:

@@ -9,7 +9,7 @@ from typing import Any, NoReturn, cast
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from reseller_sandbox.server.bridge import Bridge, origin_form
+from reseller_sandbox.server.bridge import Bridge
 from reseller_sandbox.server.heads import escaped, is_tls, raw_target
 from reseller_sandbox.server.problem import (
     HEAD_TOO_LONG,
@@ -22,6 +22,7 @@ from reseller_sandbox.server.problem import (
     malformed,
 )
 from reseller_sandbox.server.wire import Receive, Send, tcp_beneath
+from reseller_sandbox.server.wsgi import origin_form
 
 #: For how many seconds a client that was refused may go on sending before the connection is dropped.
 LINGER = 2.0

@@ -8,11 +8,11 @@ from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from reseller_sandbox.server.bridge import call, environment, origin_form
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_DELIVERY, ENV_STREAM, Again, Delivery, Stream
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import HEAD_TOO_LONG, MAX_HEAD, MAX_TARGET, TARGET_TOO_LONG, Problem
 from reseller_sandbox.server.wire import Answer
+from reseller_sandbox.server.wsgi import call, environment, origin_form
 from reseller_sandbox.web.app import UNREAD
 from reseller_sandbox.web.pipeline import ENV_WORLD
 

@@ -136,8 +136,9 @@ class Exchange:
         self.world = world
         if self.interface.journalled:
             with world.lock:
-                world.settle()
-                self.before = self.before or world.moment
+                if self.before is None:
+                    world.settle()
+                    self.before = world.moment
                 self.cause = world.next_request()
                 self.step = world.moment.log.number
                 self.after = world.moment

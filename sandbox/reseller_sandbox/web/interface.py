@@ -131,7 +131,8 @@ class Transacting:
         def work(draft: Draft) -> Any:
             return endpoint.handle(Call(draft, draft.state.accounts[client_id], arguments))
 
-        return world.transact(cause, work, incoming.assumed, endpoint.id)
+        settled = world is incoming.world  # when the request began; another is one of the past
+        return world.transact(cause, work, incoming.assumed, endpoint.id, settled=settled)
 
     def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:  # noqa: ARG002
         """Return the result through the endpoint's schema."""

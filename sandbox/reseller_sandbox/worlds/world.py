@@ -132,19 +132,26 @@ class World:
             return f"r{self.moment.requests}"
 
     def transact(
-        self, cause: str, work: Callable[[Draft], T], assumed: set[str] | None = None, operation: str = ""
+        self,
+        cause: str,
+        work: Callable[[Draft], T],
+        assumed: set[str] | None = None,
+        operation: str = "",
+        *,
+        settled: bool = False,
     ) -> Outcome[T]:
         """Carry out ``work`` on a draft and commit it, or drop the draft when ``work`` refuses.
 
-        What has come due by now happens first. The assumptions that ``work`` reads are added to
-        ``assumed``; the ledger names ``operation``. Anything that ``work`` raises beside
+        What has come due by now happens first, unless ``settled`` says that it has. The assumptions that
+        ``work`` reads are added to ``assumed``; the ledger names ``operation``. Anything it raises beside
         ``Refused`` drops the draft too, and is raised on.
         """
         with self.lock:
-            self.settle()
+            if not settled:
+                self.settle()
             outcome: Outcome[T] = Outcome()
             read = assumed if assumed is not None else set()
-            draft = Draft(self.state, self.now(), watched(self.assumptions, read), cause, operation)
+            draft = Draft(self.state, self.clock.instant, watched(self.assumptions, read), cause, operation)
             try:
                 outcome.result = work(draft)
             except Refused as refused:

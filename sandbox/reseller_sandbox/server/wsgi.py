@@ -1,0 +1,114 @@
+"""A request as WSGI describes it, and the answer of an application, whole."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote_to_bytes
+
+from reseller_sandbox.server.delivery import ENV_HOSTS, ENV_SERVED
+from reseller_sandbox.server.wire import Answer
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
+
+_ABSOLUTE = re.compile(rb"[a-z][a-z0-9+.-]*://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
+
+
+def environment(scope: Any) -> WSGIEnvironment:
+    """The WSGI environment of a request, all but its body.
+
+    ``RAW_URI`` is the request target as it was sent; ``REQUEST_URI`` the path and
+    query of that, undecoded. They differ only for a target in absolute form.
+    """
+    target: bytes = scope["state"]["target"]
+    server, client = scope["server"] or ("", None), scope["client"] or ("", "")
+    environ: WSGIEnvironment = {
+        "REQUEST_METHOD": scope["method"],
+        "SCRIPT_NAME": "",
+        "PATH_INFO": unquote_to_bytes(scope["raw_path"]).decode("latin-1"),
+        "QUERY_STRING": scope["query_string"].decode("latin-1"),
+        "REQUEST_URI": origin_form(target).decode("latin-1"),
+        "RAW_URI": target.decode("latin-1"),
+        "SERVER_PROTOCOL": f"HTTP/{scope['http_version']}",
+        "SERVER_NAME": server[0],
+        "SERVER_PORT": str(server[1]),
+        "REMOTE_ADDR": client[0],
+        "REMOTE_PORT": str(client[1]),
+        "wsgi.version": (1, 0),
+        "wsgi.url_scheme": scope["scheme"],
+        "wsgi.input_terminated": True,
+        "wsgi.errors": sys.stderr,
+        "wsgi.multithread": False,
+        "wsgi.multiprocess": False,
+        "wsgi.run_once": False,
+        ENV_SERVED: True,
+        ENV_HOSTS: [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"],
+    }
+    _add_headers(environ, scope["headers"])
+    if absolute := _ABSOLUTE.match(target):
+        environ["HTTP_HOST"] = absolute[1].decode("latin-1")
+    return environ
+
+
+def _add_headers(environ: WSGIEnvironment, headers: Iterable[tuple[bytes, bytes]]) -> None:
+    for raw_name, raw_value in headers:
+        # One with an underscore would pass for the header that has a dash there; an upgrade is never made.
+        if b"_" in raw_name or raw_name == b"upgrade":
+            continue
+        name = raw_name.decode("latin-1").upper().replace("-", "_")
+        key = name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
+        value = raw_value.strip(b" \t").decode("latin-1")
+        if key in environ:
+            value = f"{environ[key]}{'; ' if name == 'COOKIE' else ','}{value}"
+        environ[key] = value
+
+
+def origin_form(target: bytes) -> bytes:
+    """The path and query of a request target, which may be in absolute form."""
+    absolute = _ABSOLUTE.match(target)
+    if absolute is None:
+        return target
+    rest = absolute[2]
+    return rest if rest.startswith(b"/") else b"/" + rest
+
+
+def call(app: WSGIApplication, environ: WSGIEnvironment) -> Answer:
+    """What ``app`` answers, whole; raises what it raises, and ValueError for what cannot be sent."""
+    head: list[Any] = []
+    written: list[bytes] = []
+
+    def start_response(
+        status: str, headers: list[tuple[str, str]], _exc_info: Any = None
+    ) -> Callable[[bytes], object]:
+        head[:] = [status, headers]
+        return written.append
+
+    result = app(environ, start_response)
+    try:
+        written.extend(result)
+    finally:
+        if hasattr(result, "close"):
+            result.close()
+    if not head:
+        raise ValueError("the application did not start a response")
+    return _answer(head[0], head[1], b"".join(written), environ["REQUEST_METHOD"])
+
+
+def _answer(line: str, headers: list[tuple[str, str]], body: bytes, method: str) -> Answer:
+    status = int(line[:3])
+    if not 200 <= status <= 599:
+        raise ValueError(f"{line!r} is no status to answer with")
+    sent = {name.lower(): value for name, value in headers}
+    length = str(len(body))
+    if method == "HEAD":
+        length, body = sent.get("content-length", length), b""
+    encoded = [
+        (n.encode("latin-1"), v.encode("latin-1")) for n, v in headers if n.lower() != "content-length"
+    ]
+    if status in (204, 304):
+        return Answer(status, encoded, b"")
+    encoded.append((b"content-length", length.encode("latin-1")))
+    return Answer(status, encoded, body)
