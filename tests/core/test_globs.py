@@ -40,3 +40,11 @@ def test_a_glob_has_a_length(pattern: str) -> None:
     """An empty one, and a very long one, are refused."""
     with pytest.raises(ValueError, match="must have 1 to 1000 characters"):
         Glob(pattern)
+
+
+def test_globs_are_equal_by_their_text() -> None:
+    """So are matches and rules that have them, which is how the journal sees that a rule has changed."""
+    assert Glob("a*") == Glob("a*")
+    assert hash(Glob("a*")) == hash(Glob("a*"))
+    assert Glob("a*") != Glob("b*")
+    assert Glob("a*") != "a*"
