@@ -16,6 +16,9 @@ from tests.rendered import Watch, every_entry
 
 thorough.load()
 
+#: Projects of their own: they are tried with the wheel.
+collect_ignore = ["examples"]
+
 
 def pytest_collection_finish() -> None:
     """Let the collector of garbage pass over what stays to the end: ten thousand tests, and the package."""

@@ -15,6 +15,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
+#: What users have beside the wheel.
+USED = ("pytest", "pytest-xdist", "httpx", "mypy", "jsonschema")
+
 #: The Pythons that the project is for. Each is looked for on this machine.
 MINORS = (11, 12, 13, 14)
 
@@ -48,6 +51,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.timeout(600))
 
 
 @pytest.fixture(scope="session")
@@ -74,7 +78,7 @@ def environment_of(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
         pins = folder / "pins.txt"
         pins.write_text("\n".join(re.findall(r"^[\w.-]+==[^\s;\\]+", _locked(), re.MULTILINE)))
         install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-        run(*install, "-c", str(pins), str(wheel), "pytest", "jsonschema")
+        run(*install, "-c", str(pins), str(wheel), *USED)
         return python
 
     return made

@@ -1,0 +1,1 @@
+"""Sells names: what customers order is ordered from the registrar, and paid for once."""

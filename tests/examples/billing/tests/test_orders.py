@@ -1,0 +1,99 @@
+"""Orders end as they should, whatever the registrar and the network do."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from billing import orders
+from billing.orders import Outcome
+from billing.registrar import Refused, Registrar
+
+from reseller_sandbox import Sandbox
+
+PRICE = Decimal("10.99")
+
+#: What can happen to a connection.
+LOST = ("reset", "close", "garbage")
+
+
+def spent(sandbox: Sandbox) -> Decimal:
+    account = sandbox.accounts["main"]
+    return account.opening - account.balance
+
+
+@pytest.fixture
+def before(reseller_sandbox: Sandbox) -> Decimal:
+    return spent(reseller_sandbox)
+
+
+def test_a_name_is_registered_and_paid_for(
+    registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal
+) -> None:
+    assert orders.register(registrar, "new-shop.com") is Outcome.DONE
+    assert reseller_sandbox.names["new-shop.com"].account == "main"
+    assert spent(reseller_sandbox) - before == PRICE
+
+
+@pytest.mark.parametrize("kind", [*LOST, "truncate"])
+def test_a_lost_answer_is_not_paid_for_twice(
+    registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal, kind: str
+) -> None:
+    match = {"operation": "v3.createDomain"}
+    reseller_sandbox.faults.add(kind, match=match, when={"phase": "after", "times": 1})
+    assert orders.register(registrar, "new-shop.com") is Outcome.DONE
+    assert spent(reseller_sandbox) - before == PRICE
+
+
+@pytest.mark.parametrize("kind", LOST)
+def test_a_lost_request_is_made_again(
+    registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal, kind: str
+) -> None:
+    match = {"operation": "v3.createDomain"}
+    reseller_sandbox.faults.add(kind, match=match, when={"phase": "before", "times": 1})
+    assert orders.register(registrar, "new-shop.com") is Outcome.DONE
+    assert spent(reseller_sandbox) - before == PRICE
+
+
+def test_an_answer_that_comes_too_late_is_not_paid_for_twice(
+    registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal
+) -> None:
+    match = {"operation": "v3.createDomain"}
+    reseller_sandbox.faults.add("latency", seconds=2, match=match, when={"phase": "after", "times": 1})
+    assert orders.register(registrar, "new-shop.com") is Outcome.DONE
+    assert spent(reseller_sandbox) - before == PRICE
+
+
+def test_somebody_else_was_faster(registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal) -> None:
+    reseller_sandbox.outside.register("new-shop.com")
+    assert orders.register(registrar, "new-shop.com") is Outcome.TAKEN
+    assert spent(reseller_sandbox) == before
+
+
+def test_an_order_waits_for_money(registrar: Registrar, reseller_sandbox: Sandbox) -> None:
+    reseller_sandbox.outside.adjust_balance("main", to="5.00")
+    assert orders.register(registrar, "new-shop.com") is Outcome.POSTPONED
+    assert registrar.balance() == Decimal("5.00")
+
+
+def test_a_renewal_whose_answer_was_lost(registrar: Registrar, reseller_sandbox: Sandbox) -> None:
+    expires = reseller_sandbox.names["active-example.com"].expires
+    match = {"operation": "v3.renewDomain"}
+    reseller_sandbox.faults.add("reset", match=match, when={"phase": "after", "times": 1})
+    assert orders.renew(registrar, "active-example.com") is Outcome.DONE
+    assert reseller_sandbox.names["active-example.com"].expires.year == expires.year + 1
+
+
+def test_a_name_that_nobody_renews_goes(registrar: Registrar, reseller_sandbox: Sandbox) -> None:
+    assert orders.register(registrar, "new-shop.com") is Outcome.DONE
+    moved = reseller_sandbox.clock.advance("P2Y")
+    assert "expiry" in {one.event for one in moved.fired if one.subject == "new-shop.com"}
+    assert registrar.find("new-shop.com") is None
+    assert orders.renew(registrar, "new-shop.com") is Outcome.TAKEN
+
+
+@pytest.mark.reseller_sandbox(assume={"v3.signature.endpoint": "path"})
+def test_another_reading_of_the_signature_is_noticed(registrar: Registrar) -> None:
+    with pytest.raises(Refused) as refused:
+        registrar.balance()
+    assert refused.value.code == "signature_mismatch"
