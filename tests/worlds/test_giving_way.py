@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.state import filled
 from reseller_sandbox.server.collector import TURN, WHOLE, Beside, sparing_survivors
 from reseller_sandbox.worlds import timeline
@@ -189,3 +190,26 @@ def test_a_collector_that_somebody_has_stopped_stays_so() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_what_a_world_held_is_freed_as_soon_as_it_is_deleted() -> None:
+    """Reading a fixture and serving a world leave no cycles, which only the collector would free."""
+    sandbox = holding(0)
+    client, text = sandbox.app.test_client(), sandbox.export()
+    gc.collect()
+    gc.disable()
+    try:
+        before = count_of(Order)
+        body = {"state": f"{text}# another\n", "name": "brief"}
+        assert client.post("/_sandbox/worlds/fork", json=body).status_code == 201
+        assert count_of(Order) > before
+        sandbox.engine.fixtures._read.clear()
+        assert client.delete("/_sandbox/worlds/brief").status_code == 200
+        assert count_of(Order) == before
+    finally:
+        gc.enable()
+
+
+def count_of(kind: type[object]) -> int:
+    """How many objects of a type there are."""
+    return sum(type(one) is kind for one in gc.get_objects())
