@@ -13,7 +13,7 @@ from reseller_sandbox.core.assumptions import profile
 from reseller_sandbox.core.clock import Clock
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.values import INSTANT
-from reseller_sandbox.core.words import Vocabulary
+from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, Settings

@@ -29,7 +29,9 @@ RULES = {name: rule for name, rule in vars(refusals).items() if isinstance(rule,
 BY_FAULTS = {"RATE_LIMITED": {"limit", "window", "left"}, "UNAVAILABLE": set(), "MAINTENANCE": set()}
 
 #: What is raised by a variable, as one of several.
-CHOSEN = {"INVALID_ENTRY", "INVALID_FIXTURE"} | {code.upper() for code in refusals.UNREAD}
+CHOSEN = {"INVALID_ENTRY", "INVALID_FIXTURE", "UNKNOWN_SNAPSHOT", "UNKNOWN_BRANCH"} | {
+    code.upper() for code in refusals.UNREAD
+}
 
 
 def places(sentence: str) -> set[str]:
@@ -52,7 +54,7 @@ def raised() -> dict[str, dict[str, set[str]]]:
                 if given == {"None"}:  # what a fault was told
                     continue
                 name = ast.unparse(node.args[0]).split(".")[-1]
-                if name == "rule":  # one of those whose sentences name just these facts
+                if name.islower():  # one of those whose sentences name just these facts
                     for one in RULES.values():
                         if places(one.sentence) == given and one.code.upper() in CHOSEN:
                             found[one.code.upper()][where] = given

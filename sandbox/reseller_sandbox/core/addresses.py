@@ -71,7 +71,7 @@ def parse_address(text: str, version: int | None = None) -> str:
 
 
 def require_allowed(draft: Draft, address: str) -> None:
-    """Refuse with ``invalid_ip`` an address of a private network, where the assumptions say so."""
+    """Refuse with ``invalid_ip`` an address of a private network if the assumptions say so."""
     private = _meant(ipaddress.ip_address(address)).is_private
     if private and draft.assumed.private_glue == "refused":
         raise bad_address(address, "is for private networks or documentation alone")

@@ -14,9 +14,9 @@ Writer = Callable[[Any, Any], None]
 
 
 def copied(record: T, changes: Mapping[str, Any]) -> T:
-    """Return ``record`` with some of its fields changed; raise TypeError for names that it has not.
+    """Return ``record`` with some of its fields changed; raise TypeError for names that are no fields.
 
-    It is for where time makes many copies: a record has slots, and no ``__post_init__``.
+    It is for places where many copies are made. Records have slots, and no ``__post_init__``.
     """
     kind: Any = type(record)
     made: T = object.__new__(kind)

@@ -1,7 +1,7 @@
 """Globs: patterns of ``*`` and ``?``, matched in time that is linear in the text.
 
 A user's glob may hold many stars, and regular expressions made of such go back and forth without end.
-Here all the places that a match can have come to are followed at once, each a bit of one number.
+Here all places that a match can have reached are followed at once, each as a bit of one number.
 """
 
 from __future__ import annotations

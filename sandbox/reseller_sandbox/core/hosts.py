@@ -50,9 +50,9 @@ def parse_nameservers(
 
 
 def _glueless_below(state: State, account: int, server: str, domain: str) -> str | None:
-    """Return the name that ``server`` lies below without being a host, where nobody else is to make it one.
+    """Return the name below which ``server`` needs a glue record and has none, or None.
 
-    That is ``domain``, another of the account's names, or a name of a zone here that nobody holds.
+    Such a name is ``domain``, another of the account's, or one of the zones here that nobody holds.
     """
     if server in state.hosts:
         return None

@@ -88,6 +88,6 @@ def latest_request(state: State) -> int:
 
 
 def request_of(cause: str) -> str | None:
-    """Return the request that a movement of money comes from, be it the second time of a duplicate."""
+    """Return the request that a movement of money comes from; the repetition of a duplicate counts as it."""
     found = _CAUSE.fullmatch(cause)
     return found[1] if found else None

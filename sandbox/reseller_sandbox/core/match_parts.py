@@ -42,7 +42,7 @@ def name_spelt(glob: str) -> str:
 
 
 def _outcome(given: Any) -> str:
-    """Read the word; ``words.unknown`` sees whether there is such an error."""
+    """Read the word; ``vocabulary.unknown`` sees whether there is such an error."""
     if isinstance(given, str) and 0 < len(given) <= _LONGEST_WORD:
         require_whole_letters(given)
         return given

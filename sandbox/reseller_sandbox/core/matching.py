@@ -221,7 +221,7 @@ def _named(what: str, glob: Glob | None, found: Sequence[str]) -> Iterator[Miss]
 
 
 def _held(path: Path, wanted: Any, body: Any) -> Iterator[Miss]:
-    """Say what is not as wanted at ``path``: where it leads to several values, one of them has to be."""
+    """Say what differs at ``path`` from what is wanted; of several values there, one has to be as wanted."""
     misses = [list(_differences(f"body.{path.text}", wanted, found)) for found in path.find(body)]
     if not misses:
         yield Miss(f"body.{path.text}", plain(wanted), None)
@@ -230,7 +230,7 @@ def _held(path: Path, wanted: Any, body: Any) -> Iterator[Miss]:
 
 
 def _differences(path: str, wanted: Any, actual: Any) -> Iterator[Miss]:
-    """Say where ``actual`` is not as wanted; it may have more keys, but a list of it no more items."""
+    """Say where ``actual`` differs from what is wanted: objects may have more keys, lists not more items."""
     if isinstance(wanted, Mapping) and isinstance(actual, Mapping):
         for key in wanted:
             found = actual.get(key, _MISSING)

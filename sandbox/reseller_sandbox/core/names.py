@@ -86,7 +86,7 @@ def below(name: str, parent: str) -> bool:
 
 
 def dotted(text: str) -> bool:
-    """Whether ``text`` has a dot in it, be it one of those that IDNA reads as dots."""
+    """Whether ``text`` has a dot in it, or another character that IDNA reads as a dot."""
     return _DOTS.search(text) is not None
 
 

@@ -29,7 +29,7 @@ Agreed = Decimal | Literal["whatever it costs"] | None
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Purchase:
-    """What an account asks for in ordering ``name``, be it by registration or by transfer.
+    """What an account asks for in ordering ``name``, by registration or by transfer.
 
     ``contacts`` maps roles to cards or handles, ``wire_names`` roles and fields to the caller's words for
     them; ``cost`` is the price that the caller has agreed to. Without ``nameservers`` a transfer keeps those
@@ -100,9 +100,10 @@ def first_code(seed: str) -> str:
 def require_cost(
     draft: Draft, name: str, premium: bool, given: Agreed, price: Decimal, *, always: bool = False
 ) -> None:
-    """Refuse unless the price the caller agreed to is the price of all the years, where that counts.
+    """Refuse where the caller has agreed to another price than that of all the years.
 
-    For a premium name there has to be one where ``always`` says so, or the assumptions.
+    For a premium name an agreed price is required if ``always`` or the assumptions say so; for an ordinary
+    one it counts only if the assumptions say so.
     """
     if isinstance(given, str):  # WHATEVER
         if premium and draft.assumed.premium_names == "refused":

@@ -26,7 +26,7 @@ def make(
     """Plan an action ``at`` an instant or a length of time ahead, or ``after`` the next such request.
 
     ``given`` is what ``outside.read`` returns. Refuse with ``invalid_parameter`` when
-    the instant is past, and as the action does where waiting would not mend it.
+    the instant is past, and as the action does where waiting would not help.
     """
     if (at is None) is (after is None):
         raise Refused(INVALID_PARAMETER, problems="a plan has either at or after")
@@ -83,7 +83,7 @@ _RESULTS = frozenset({"outcome", "carried_out", "changed", "fault"})
 
 
 def awaited(match: Match) -> Match:
-    """Return what a plan waits for: a request carried out, where ``match`` leaves open what came of it.
+    """Return what a plan waits for: where ``match`` says nothing of results, a request that is carried out.
 
     Refuse with ``invalid_parameter`` where only requests of the past could be meant.
     """

@@ -1,4 +1,4 @@
-"""Renewals: what one costs, by whichever way it comes, and what it takes to get it."""
+"""Renewals, by request and by the clock: what one costs, and what can prevent it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahe
 
 
 def cost(draft: Draft, order: Order, years: int = 1) -> Cost:
-    """Return what renewing ``order`` costs now, whoever asks for it: a holder by request, or the clock."""
+    """Return what renewing ``order`` costs now, by request or by the clock."""
     zone, label = label_and_zone(draft.state, order)
     protected = order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged"
     protection = prices.protection(zone, years, draft.assumed, wanted=bool(protected))

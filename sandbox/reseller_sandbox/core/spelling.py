@@ -1,4 +1,4 @@
-"""What somebody may have meant who has misspelt a word: the one place where words are compared."""
+"""Misspelt words: which of the known ones is nearest. All words are compared here."""
 
 from __future__ import annotations
 

@@ -48,7 +48,7 @@ class State:
     """Everything the registry knows at one moment.
 
     Tables hold records under their keys; the rest are indexes that follow from the records.
-    Iterate tables only in sorted order: the order of a hash map is no fact of the registry.
+    Iterate tables in sorted order: the order of a hash map means nothing.
     """
 
     seed: str = "sandbox"
@@ -234,7 +234,7 @@ class Draft:
         self._changes[at] = Change(*at, earlier.before if earlier else before, after)
 
     def attempt(self, work: Callable[[Draft], T]) -> T:
-        """Return what ``work`` returns; where it refuses, take back what it wrote before refusing alike."""
+        """Return what ``work`` returns; where it refuses, take back what it wrote and raise its refusal."""
         making, changes = _Making(self.made()), dict(self._changes)
         making.due = list(self._making.due)
         try:

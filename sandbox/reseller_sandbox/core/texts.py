@@ -33,5 +33,5 @@ def require_whole_letters(text: str) -> None:
 
 
 def whole(digits: str) -> int:
-    """Return the number in ``digits``; of too many some are left off, and the number is huge all the same."""
+    """Return the number in ``digits``; of very many some are left off, and the number stays huge."""
     return int(digits[:_MOST_DIGITS])

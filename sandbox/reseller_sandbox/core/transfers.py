@@ -68,7 +68,24 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     orders.require_cost(draft, wish.name, prices.is_premium(zone, label), wish.cost, price)
     cost = orders.Cost(price, prices.protection(zone, years, draft.assumed, wanted=wish.privacy))
     ledger.require_funds(account, cost.total)
-    arriving = orders.new_order(
+    order = _arriving(draft, account, replace(wish, years=years, nameservers=servers), held)
+    transfer = Transfer(
+        name=wish.name,
+        status=TransferStatus.PENDING,
+        gaining=account.client_id,
+        losing=held.account,
+        gaining_order=order.id,
+        losing_order=held.id,
+        requested=draft.now,
+        completes=completion(draft.now, zone.policy),
+        charges=cost.charge(draft, order, Purpose.TRANSFER, years),
+    )
+    draft.put(transfer)
+    return orders.Placed(order, cost.total)
+
+
+def _arriving(draft: Draft, account: Account, wish: Wish, held: Order) -> Order:
+    order = orders.new_order(
         draft,
         account,
         wish,
@@ -77,24 +94,10 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
         created=held.created,
         expires=held.expires,
         contacts=assign(draft, account, wish.contacts),
-        nameservers=servers,
-        years=years,
+        nameservers=tuple(wish.nameservers or ()),
+        years=wish.years,
     )
-    order = enter(draft, arriving, Stage.ARRIVING)
-    draft.put(
-        Transfer(
-            name=wish.name,
-            status=TransferStatus.PENDING,
-            gaining=account.client_id,
-            losing=held.account,
-            gaining_order=order.id,
-            losing_order=held.id,
-            requested=draft.now,
-            completes=completion(draft.now, zone.policy),
-            charges=cost.charge(draft, order, Purpose.TRANSFER, years),
-        )
-    )
-    return orders.Placed(order, cost.total)
+    return enter(draft, order, Stage.ARRIVING)
 
 
 def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish) -> Order:
@@ -117,7 +120,7 @@ def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish
 
 
 def settled_since(order: Order, assumed: Assumptions) -> datetime:
-    """Return what the days count from that a name has to stay where it is."""
+    """Return when the days began that a name has to stay with its registrar."""
     if order.arrived is None or assumed.transfer_lock_from == "creation":
         return order.created
     return order.arrived
@@ -152,13 +155,13 @@ def approve(draft: Draft, account: Account, name: str) -> Transfer:
 
 
 def reject(draft: Draft, account: Account, name: str) -> Transfer:
-    """Keep a name, for its holder; whoever asked for it is refunded."""
+    """Keep a name, for its holder; the registrar that asked for it is refunded."""
     transfer = _pending(draft, account, name, "losing_order", Action.REJECT_TRANSFER)
     return fail(draft, transfer, TransferStatus.CLIENT_REJECTED)
 
 
 def cancel(draft: Draft, account: Account, name: str) -> Transfer:
-    """Take a request for a name back, for whoever asked; that account is refunded."""
+    """Take back a request for a name, for the account that asked; it is refunded."""
     transfer = _pending(draft, account, name, "gaining_order", Action.CANCEL_TRANSFER)
     return fail(draft, transfer, TransferStatus.CLIENT_CANCELLED)
 

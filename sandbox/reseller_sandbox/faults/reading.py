@@ -14,7 +14,7 @@ from reseller_sandbox.core.parts import Problems, keys, parameter, read, shown
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.values import SWITCH, WHEN, instant, whole
-from reseller_sandbox.core.words import Vocabulary, unknown
+from reseller_sandbox.core.vocabulary import Vocabulary, unknown
 from reseller_sandbox.faults.kind import Kind
 from reseller_sandbox.faults.kinds import KINDS, Error
 from reseller_sandbox.faults.presets import PRESETS, expanded

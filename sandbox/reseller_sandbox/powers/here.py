@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
-from reseller_sandbox.core.words import Vocabulary
+from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.worlds import Engine, World
 

@@ -10,7 +10,7 @@ from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_REQUEST, Refused
 from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.values import Text, listed, whole
-from reseller_sandbox.core.words import read_match
+from reseller_sandbox.core.vocabulary import read_match
 from reseller_sandbox.powers.following import Followed, Following
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.journal_records import (

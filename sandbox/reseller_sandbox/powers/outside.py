@@ -17,7 +17,7 @@ from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter, declared, record
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.values import TEXT, When, either
-from reseller_sandbox.core.words import read_match
+from reseller_sandbox.core.vocabulary import read_match
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.matching import Matching
 from reseller_sandbox.powers.plans import PlanRecord, plan_record

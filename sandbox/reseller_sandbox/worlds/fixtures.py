@@ -14,7 +14,7 @@ from reseller_sandbox import fixture
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import Clock
 from reseller_sandbox.core.refusals import INVALID_FIXTURE, Refused
-from reseller_sandbox.core.words import Vocabulary
+from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.fixture import FixtureError, Seed
 from reseller_sandbox.worlds.moment import Moment
 

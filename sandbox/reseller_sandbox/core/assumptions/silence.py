@@ -13,7 +13,7 @@ _MOST_LISTED = 10
 
 
 class BadAssumption(ValueError):
-    """There is no assumption of a name, or it does not take a value; the message says which."""
+    """There is no assumption of that name, or it does not take that value; the message says which."""
 
 
 class Kind(NamedTuple):

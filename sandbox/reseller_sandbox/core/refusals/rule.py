@@ -113,7 +113,7 @@ class Refused(Exception):
         return f"{self.rule.code}: {self.message}"
 
     def spoken_in(self, wording: Wording) -> Refusal:
-        """Tell it in the words of an interface; return what there is to keep of it."""
+        """Word the refusal as an interface does; return it as a value that can be kept."""
         self.refusal = replace(self.refusal, wording=wording)
         return self.refusal
 

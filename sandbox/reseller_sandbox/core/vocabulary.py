@@ -43,7 +43,7 @@ def rules() -> frozenset[str]:
 
 
 def unknown(match: Match, words: Vocabulary | None) -> Iterator[tuple[str, str]]:
-    """Say which operations and errors of ``match`` there are not; without words any will do."""
+    """Say which operations and errors in ``match`` do not exist; without a vocabulary all are taken to."""
     if words is None:
         return
     for glob in match.operation or ():
