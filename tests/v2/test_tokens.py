@@ -123,9 +123,11 @@ def test_a_contact_may_repeat_its_own_handle(main: Client, key: str, method: str
         done(main.post("/contact/NORA", CARD))
     before = main.get("/contact/NORA").json
     refused = main.call(method, "/contact/NORA", {**CARD, "name": "Other", key: "SOMEBODY"})
-    message = {"POST": f"Invalid value for extra param {key}", "PUT": "Invalid Param"}[method]
+    message = {"POST": "Invalid value for extra param contact_id", "PUT": "Invalid Param"}[method]
     assert refusal(refused) == (400, message, "invalid_parameter")
-    assert f"{key} is 'SOMEBODY', and the path names the contact NORA" in refused.headers["x-sandbox-refusal"]
+    where = "the body" if key == "contact_id" else "the body, as id"
+    told = f"contact_id is said twice and differently: NORA in the path and SOMEBODY in {where}."
+    assert refused.headers["x-sandbox-refusal"].endswith(told)
     assert main.get("/contact/NORA").json == before
     assert done(main.call(method, "/contact/NORA", {**CARD, key: "NORA"}))
 

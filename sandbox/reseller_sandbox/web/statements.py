@@ -95,7 +95,8 @@ def check(endpoint: Endpoint, incoming: Incoming, world: World, body: Mapping[st
         for key, value in given:
             name = known.spelt.get(key.lower())
             if name is not None and value not in (None, "") and key not in means_more:
-                said.setdefault(name, []).append((place, value))
+                alias = f", as {key}" if key in known.aliases else ""
+                said.setdefault(name, []).append((f"{place}{alias}", value))
     for name, ((place, first), *others) in said.items():
         for other, value in others:
             if _meaning(name, value, known, incoming) != _meaning(name, first, known, incoming):
