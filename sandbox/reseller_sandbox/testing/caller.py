@@ -110,19 +110,18 @@ class Caller:
             environ["CONTENT_LENGTH"] = str(len(request.body))
         if self._world:
             environ[ENV_WORLD] = self._world
-        environ[ENV_AGAIN] = replace(again, aside=True)
-        answer = call(self._app, environ)
-        answer = replace(answer, headers=[(name.lower(), value) for name, value in answer.headers])
+        environ[ENV_AGAIN] = again
+        made = call(self._app, environ)
+        answer = Answer(made.status, [(name.lower(), value) for name, value in made.headers], made.body)
         last = _closes(request.headers) or _closes(answer.headers)
+        if last:
+            answer = answer.closing()
         later: Again | None = environ.get(ENV_AGAIN)
-        return Reply(
-            answer.closing() if last else answer,
-            last,
-            environ.get(ENV_DELIVERY),
-            environ.get(ENV_STREAM),
-            partial(self.call, request, later) if later is not None else None,
-            later.after if later is not None else 0.0,
-        )
+        if later is not None:
+            return Reply(
+                answer, last, again=partial(self.call, request, replace(later, aside=True)), after=later.after
+            )
+        return Reply(answer, last, environ.get(ENV_DELIVERY), environ.get(ENV_STREAM))
 
     def refuse(self, lost: Unread) -> Reply:
         """Return the reply to a request that a server cannot read, of which it keeps account all the same."""
