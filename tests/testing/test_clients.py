@@ -193,6 +193,22 @@ def test_what_a_server_does_not_read_is_refused_here_too(served, url, client, pa
     ]
 
 
+@pytest.mark.parametrize("client", CALLERS)
+def test_cookies_and_redirects_are_as_over_a_socket(served, url, client):
+    """Each library does with them what it does anywhere."""
+    here = Sandbox(REGISTRY)
+    headers = {"Location": "/V2.0/domain/zones", "Set-Cookie": "seen=1; Path=/"}
+    told = []
+    for sandbox, reached in ((served, None), (here, here)):
+        sandbox.faults.replace([{"kind": "error", "status": 302, "headers": headers, "when": {"times": 1}}])
+        with closing(CALLERS[client](reached, 5)) as made:
+            got = [made.call("GET", f"{url}/v3/balance", TOKEN, b"", streamed=False) for _ in range(2)]
+        sent = [(entry.method, entry.target, entry.sent) for entry in sandbox.world.journal]
+        told.append((got, sent))
+    assert told[0] == told[1]
+    assert "seen=1" in str(told[0][1])
+
+
 def test_a_connection_is_kept_and_closed_as_over_a_socket(sandbox, caplog):
     """Many requests on one session, and one that asks to be the last."""
     session = requests.Session()

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
+from httptools import HttpParserError, HttpRequestParser
+
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_DELIVERY, ENV_STREAM, Again, Delivery, Stream
 from reseller_sandbox.server.heads import Unread
-from reseller_sandbox.server.problem import HEAD_TOO_LONG, MAX_HEAD, MAX_TARGET, TARGET_TOO_LONG, Problem
+from reseller_sandbox.server.problem import HEAD_TOO_LONG, MAX_HEAD, MAX_TARGET, TARGET_TOO_LONG, malformed
 from reseller_sandbox.server.wire import Answer
 from reseller_sandbox.server.wsgi import call, environment, origin_form
 from reseller_sandbox.web.app import UNREAD
@@ -24,20 +27,33 @@ Headers = Sequence[tuple[bytes, bytes]]
 #: The port of a URL that has none.
 PORTS = {"http": 80, "https": 443}
 
+#: The methods that every server knows.
+METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
+
+#: What some clients send in headers and no server takes.
+_CONTROL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+
 #: A thread calls that has the time to wait for its turn.
 FIRST = Again(aside=True)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Request:
-    """A whole request. ``target`` is as it would be sent; names of headers are in lower case."""
+    """A whole request: ``target`` and the headers that are ``sent`` are as they would be written.
+
+    ``headers`` are the same with names in lower case.
+    """
 
     method: str
     scheme: str
     port: int
     target: bytes
-    headers: Headers
+    sent: Headers
     body: bytes = b""
+    headers: Headers = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.headers = [(name.lower(), value) for name, value in self.sent]
 
     @property
     def declared(self) -> int | None:
@@ -49,7 +65,7 @@ class Request:
     def head(self) -> bytes:
         """Its request line and headers as they are sent."""
         lines = [b"%s %s HTTP/1.1" % (self.method.encode(), self.target)]
-        return b"\r\n".join([*lines, *(b"%s: %s" % header for header in self.headers), b"", b""])
+        return b"\r\n".join([*lines, *(b"%s: %s" % header for header in self.sent), b"", b""])
 
     def __str__(self) -> str:
         """The method and the path."""
@@ -73,8 +89,8 @@ class Reply:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the answer arrives at once, and whole."""
-        return self.delivery is None and self.again is None and self.stream is None
+        """Whether the answer arrives at once, and whole, and the connection goes on."""
+        return not self.last and self.delivery is None and self.again is None and self.stream is None
 
 
 class Caller:
@@ -89,8 +105,8 @@ class Caller:
 
     def call(self, request: Request, again: Again = FIRST) -> Reply:
         """Return the reply to a request that is made for the first time, or ``again``."""
-        if (problem := _unreadable(request)) is not None:
-            return self.refuse(Unread.of(request.head, problem))
+        if (lost := _unreadable(request)) is not None:
+            return self.refuse(lost)
         path, _, query = origin_form(request.target).partition(b"?")
         environ = environment(
             {
@@ -129,12 +145,28 @@ class Caller:
         return Reply(lost.problem.answer().closing(), last=True)
 
 
-def _unreadable(request: Request) -> Problem | None:
-    """Return why a server does not read a request that is well-formed; None where it does."""
+def _unreadable(request: Request) -> Unread | None:
+    """Return what a server has of a request that a client sends and a server does not read, if it is such."""
     if len(request.target) > MAX_TARGET:
-        return TARGET_TOO_LONG
+        return Unread.of(request.head, TARGET_TOO_LONG)
     size = sum(len(name) + len(value) + len(b": \r\n") for name, value in request.headers)
-    return HEAD_TOO_LONG if size > MAX_HEAD else None
+    if size > MAX_HEAD:
+        return Unread.of(request.head, HEAD_TOO_LONG)
+    if request.method in METHODS and not _CONTROL.search(b"".join([value for _, value in request.headers])):
+        return None
+    return malformed_in(request.head)
+
+
+def malformed_in(head: bytes) -> Unread | None:
+    """Return what a server has read of ``head`` until it sees that this is no HTTP, if it is none."""
+    parser, read = HttpRequestParser(None), b""
+    for line in head.splitlines(keepends=True):
+        read += line
+        try:
+            parser.feed_data(line)
+        except HttpParserError as error:
+            return Unread.of(read, malformed(str(error.__cause__ or error.__context__ or error)))
+    return None
 
 
 def _closes(headers: Headers) -> bool:

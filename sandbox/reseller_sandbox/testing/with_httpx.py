@@ -94,7 +94,7 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
             scheme,
             request.url.port or PORTS.get(scheme, 0),
             target,
-            [(name.lower(), value) for name, value in headers],
+            sorted(headers, key=_is_not_host),
             body,
         )
         if asked.declared not in (None, len(body)):
@@ -190,6 +190,11 @@ DETOURS = (
     Detour(httpx.HTTPTransport, "handle_request", _divert),
     Detour(httpx.AsyncHTTPTransport, "handle_async_request", _divert_async),
 )
+
+
+def _is_not_host(header: tuple[bytes, bytes]) -> bool:
+    """Whether a header comes after those that httpx sends first, wherever they were given."""
+    return header[0].lower() != b"host"
 
 
 def _response(answer: Answer) -> httpx.Response:

@@ -19,8 +19,8 @@ from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from reseller_sandbox.server.heads import Unread
-from reseller_sandbox.server.problem import INCOMPLETE, malformed
-from reseller_sandbox.testing.caller import PORTS, Caller, Reply, Request
+from reseller_sandbox.server.problem import INCOMPLETE
+from reseller_sandbox.testing.caller import PORTS, Caller, Reply, Request, malformed_in
 from reseller_sandbox.testing.elsewhere import Elsewhere, elsewhere
 from reseller_sandbox.testing.interception import Detour
 from reseller_sandbox.testing.line import Line, silence, transmission
@@ -175,6 +175,7 @@ class Socket:
         self._line = self._silent()
         #: Whether it is closed, and how many still read from it: it ends after the last of them.
         self._is_closed, self._readers = False, 0
+        self._is_refused = False
 
     @property
     def has_ended(self) -> bool:
@@ -183,12 +184,16 @@ class Socket:
 
     def sendall(self, data: bytes) -> None:
         """Take a piece of a request; make it as soon as it is whole."""
+        if self._is_refused:
+            return
         self._sent += data
         try:
             self._parser.feed_data(data)
-        except httptools.HttpParserError as error:
-            problem = malformed(str(error.__cause__ or error.__context__ or error))
-            self._hear(self._caller.refuse(Unread.of(self._sent, problem)), "A request that is not HTTP")
+        except httptools.HttpParserError:
+            lost = malformed_in(self._sent)
+            assert lost is not None
+            self._is_refused = True
+            self._hear(self._caller.refuse(lost), "A request that is not HTTP")
 
     def on_message_begin(self) -> None:
         """Begin a request."""
@@ -202,7 +207,7 @@ class Socket:
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header."""
-        self._headers.append((name.lower(), value))
+        self._headers.append((name, value))
 
     def on_body(self, body: bytes) -> None:
         """Take a piece of its body."""

@@ -1,0 +1,61 @@
+"""Whatever a client is asked to send arrives in this process as it does over a socket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reseller_sandbox import Sandbox
+from tests.registry import REGISTRY
+from tests.testing.callers import CALLERS
+from tests.thorough import tries
+
+PATHS = st.one_of(
+    st.text(max_size=20).map("/v3/domains/getDomain/{}".format),
+    st.binary(max_size=10).map(lambda raw: "/V2.0/domain/" + "".join(f"%{byte:02x}" for byte in raw)),
+    st.text(max_size=10).map("/V2.0/domain/zones?{}".format),
+    st.text(max_size=20).map("/{}".format),
+)
+NAMES = st.sampled_from(["X-Auth-Token", "X-Svc-Apikey", "Accept", "Connection", "Cookie", "Host", "X-Any"])
+VALUES = st.one_of(
+    st.text(st.characters(max_codepoint=0xFF), max_size=12), st.sampled_from(["main-token", "close"])
+)
+BODIES = st.one_of(st.just(b""), st.binary(max_size=30))
+
+
+@pytest.fixture(scope="module", params=CALLERS)
+def pair(request, _served) -> Iterator[Any]:
+    """A client over a socket and the same client in process, each with its sandbox."""
+    served, url = _served
+    served.reset()
+    here = Sandbox(REGISTRY)
+    there_client, here_client = CALLERS[request.param](None, 10), CALLERS[request.param](here, 10)
+    yield url, (there_client, served), (here_client, here)
+    there_client.close()
+    here_client.close()
+
+
+@settings(max_examples=tries(60))
+@given(
+    method=st.sampled_from(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "get", "BREW"]),
+    path=PATHS,
+    headers=st.dictionaries(NAMES, VALUES, max_size=3),
+    body=BODIES,
+)
+def test_any_request_is_the_same(pair, method, path, headers, body) -> None:
+    """What is answered or raised, and what the journal has of the request."""
+    url, *ways = pair
+    told = []
+    for client, sandbox in ways:
+        try:
+            got: Any = client.call(method, f"{url}{path}", headers, body, streamed=False)
+        except Exception as error:
+            got = type(error)
+        entries = [(one.method, one.target, one.sent, one.outcome) for one in sandbox.world.journal]
+        told.append((got, entries[-1:]))
+        sandbox.reset()
+    assert told[0] == told[1]
