@@ -90,6 +90,10 @@ def test_fails(reseller_sandbox):
         assert other.clock.now == reseller_sandbox.clock.now
 
 
+def test_is_refused(reseller_sandbox):
+    reseller_sandbox.names["nobody-has-it.com"]
+
+
 def test_passes(reseller_sandbox):
     assert "mine.com" not in reseller_sandbox.names
 """
@@ -202,7 +206,7 @@ class TestWhereWorldsLive:
 def test_a_failed_test_tells_what_happened(tmp_path: Path) -> None:
     """Each of its worlds: time, faults, the last requests, why they were refused; and a file to open it."""
     printed = run(tmp_path, FAILING)
-    assert "1 failed, 1 passed" in printed
+    assert "2 failed, 1 passed" in printed
     for line in (
         r"-+ reseller sandbox: world w1 -+",
         r"clock     2026-01-15T12:00:00Z, standing still",
@@ -220,8 +224,8 @@ def test_a_failed_test_tells_what_happened(tmp_path: Path) -> None:
         r"assumed   v3.ids = integer",
     ):
         assert re.search(f"^{line}$", printed, re.MULTILINE), f"{line}\n{printed}"
-    assert "testing/plugin.py" not in printed
-    assert "testing/watched.py" not in printed
+    assert re.search(r"^>       reseller_sandbox.names\[\"nobody-has-it.com\"\]$", printed, re.MULTILINE)
+    assert "sandbox/reseller_sandbox" not in printed.replace(str(tmp_path), ""), "frames of the sandbox's own"
     files = re.findall(r"^open it   reseller-sandbox serve --fixture (.+)$", printed, re.MULTILINE)
     opened = Sandbox(files[0])
     assert opened.names["mine.com"].account == "main"

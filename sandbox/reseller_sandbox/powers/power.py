@@ -194,7 +194,11 @@ def method_for(operation: Operation) -> Callable[..., Any]:
 
     @wraps(operation.body)
     def method(self: Power, /, *args: Any, **kwargs: Any) -> Any:
-        answer = self._door.carry_out(operation, operation.bind(args, kwargs))
+        __tracebackhide__ = True
+        try:
+            answer = self._door.carry_out(operation, operation.bind(args, kwargs))
+        except Refused as refused:
+            raise refused.with_traceback(None) from None  # the caller's line is what is of interest
         return answer.of(self) if isinstance(answer, Held) else answer
 
     method.operation = operation  # type: ignore[attr-defined]
