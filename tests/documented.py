@@ -21,6 +21,7 @@ class Document:
 
     def __init__(self, content: dict[str, Any]) -> None:
         self.content = content
+        self._closed = closed(content["components"])
         self.paths = [
             (re.compile("".join(_segment(part) for part in re.split(r"(\{\w+\})", path))), operations)
             for path, operations in sorted(content["paths"].items(), key=lambda item: item[0].count("{"))
@@ -57,13 +58,28 @@ class Document:
         """Assert that ``value`` has the shape in which an operation answers with a status."""
         known = operation["operationId"], status
         if known not in self.validators:
-            self.validators[known] = self.validator(operation["responses"][str(status)])
+            self.validators[known] = self.answers(operation["responses"][str(status)])
         self.validators[known].validate(value)
 
-    def validator(self, said: dict[str, Any]) -> Draft202012Validator:
-        """Return what holds a value against the JSON schema of a request or an answer, ``said``."""
+    def requests(self, said: dict[str, Any]) -> Draft202012Validator:
+        """Return what holds a body against the JSON schema of a request, ``said``."""
         schema = said["content"]["application/json"]["schema"]
         return Draft202012Validator({**schema, "components": self.content["components"]})
+
+    def answers(self, said: dict[str, Any]) -> Draft202012Validator:
+        """Return what holds a body against the JSON schema of an answer, which may have no other keys."""
+        schema = closed(said["content"]["application/json"]["schema"])
+        return Draft202012Validator({**schema, "components": self._closed})
+
+
+def closed(part: Any) -> Any:
+    """Return a part of a document in which each object has the keys that are described, and no others."""
+    if isinstance(part, list):
+        return [closed(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    added = {"additionalProperties": False} if isinstance(part.get("properties"), dict) else {}
+    return {**added, **{name: closed(one) for name, one in part.items()}}
 
 
 def _segment(part: str) -> str:

@@ -93,6 +93,4 @@ def _validator() -> Draft202012Validator:
     from tests.documented import document
 
     control = document("control")
-    return control.validator(
-        control.content["paths"]["/_sandbox/journal/{request}"]["get"]["responses"]["200"]
-    )
+    return control.answers(control.content["paths"]["/_sandbox/journal/{request}"]["get"]["responses"]["200"])
