@@ -6,9 +6,10 @@ import ast
 import copy
 import importlib
 import pkgutil
+import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -158,3 +159,91 @@ def _containers() -> dict[str, object]:
                 if not key.startswith("__") and isinstance(value, list | dict | set | bytearray):
                     found[f"{name}.{key}"] = copy.copy(value)
     return found
+
+
+#: How long a file may be, and a function without its docstring: what fits a head, and a screen.
+LONGEST_FILE, LONGEST_FUNCTION = 350, 45
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_files_and_functions_are_short(file: Path) -> None:
+    """A file has one reason to exist, and a function is seen whole."""
+    assert len(file.read_text("utf-8").splitlines()) <= LONGEST_FILE
+    long = {one.name: _length(one) for one in functions(file) if _length(one) > LONGEST_FUNCTION}
+    assert long == {}
+
+
+def functions(file: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Every function and method of a file."""
+    return (node for node in nodes(file) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    docstring = function.body[0] if ast.get_docstring(function, clean=False) is not None else None
+    apart = (docstring.end_lineno or 0) - docstring.lineno + 1 if docstring is not None else 0
+    return (function.end_lineno or 0) - function.lineno + 1 - apart
+
+
+def test_no_modules_import_each_other() -> None:
+    """There is no circle among what modules import when they are loaded."""
+    modules = {_module(file): file for file in FILES}
+    imported = {name: _loaded_with(file, modules) for name, file in modules.items()}
+    while free := [name for name, others in imported.items() if not others & imported.keys()]:
+        for name in free:
+            del imported[name]
+    assert {name: sorted(others & imported.keys()) for name, others in imported.items()} == {}
+
+
+def _module(file: Path) -> str:
+    parts = ("reseller_sandbox", *file.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(part for part in parts if part != "__init__")
+
+
+def _loaded_with(file: Path, modules: Mapping[str, Path]) -> set[str]:
+    """The modules of this package that are loaded with ``file``: not by a function, nor for types alone."""
+    found: set[str] = set()
+    for statement in ast.parse(file.read_text("utf-8")).body:
+        if isinstance(statement, ast.ImportFrom) and statement.module is not None:
+            for alias in statement.names:
+                whole = f"{statement.module}.{alias.name}"
+                found.add(whole if whole in modules else statement.module)
+    return found & modules.keys() - {_module(file)}
+
+
+#: Words that a docstring of a function does not begin with: it says what is done, or what is returned.
+NO_VERBS = re.compile(
+    r"the|a|an|its?|this|that|what|which|who|whose|how|why|where|when|as|by|at|everything|nothing|every|each|all"
+    r"|one|exactly"
+)
+#: The parts whose docstrings are gone through.
+SPOKEN = ("advice", "control", "core", "powers", "worlds")
+
+
+@pytest.mark.parametrize(
+    "file", [file for file in FILES if part_of(file) in SPOKEN], ids=lambda file: str(file.relative_to(ROOT))
+)
+def test_docstrings_of_functions_say_what_is_done(file: Path) -> None:
+    """Each begins with Return, Raise, Whether or a verb; a property may be told as the thing that it is."""
+    for one in functions(file):
+        words = (ast.get_docstring(one) or "").split()
+        if words and not any("property" in ast.unparse(how) for how in one.decorator_list):
+            assert not NO_VERBS.fullmatch(words[0].strip("`,").lower()), f"{one.name}: {' '.join(words[:8])}"
+
+
+#: Classes of one name in several modules, each of which is called by its module where both are meant.
+SHARED = """
+    Answer Asked Assumptions Balance Clock Close Contacts Digits Domain Drip Fired Garbage Hang Index
+    Journal Kind NameWanted Number Problem Problems Refused Renewal RenewalWanted Renewed Request
+    RequestLine Reset Rows Rule Standing Told TransferWanted Truncate Turn V2 V3 Vocabulary Within
+    _Reader
+"""
+
+
+def test_a_class_has_its_name_alone() -> None:
+    """But for those that are listed, which are not to become more."""
+    where: dict[str, set[Path]] = {}
+    for file in FILES:
+        for node in ast.parse(file.read_text("utf-8")).body:
+            if isinstance(node, ast.ClassDef):
+                where.setdefault(node.name, set()).add(file)
+    assert {name for name, files in where.items() if len(files) > 1} <= set(SHARED.split())
