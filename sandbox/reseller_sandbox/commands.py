@@ -1,6 +1,6 @@
 """The commands that follow from the powers: ``reseller-sandbox clock advance P30D``, and all the others.
 
-Each is a call of a running server; what it takes and what it says of it is the power's own declaration.
+Each calls a running server. Its parameters and its help follow from the power's own declaration.
 """
 
 from __future__ import annotations
@@ -112,12 +112,12 @@ def _about(operation: Operation, one: Parameter) -> str:
 
 
 def _plain(words: str) -> str:
-    """Return a docstring's words without its marks."""
+    """Return a docstring without its markup."""
     return words.replace("``", "")
 
 
 def _key(one: Parameter) -> str:
-    """Return the name under which a word arrives; those of the server and its world are taken."""
+    """Return click's name for a parameter, which differs from those of the server's options."""
     return f"told_{one.name}"
 
 

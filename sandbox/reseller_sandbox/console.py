@@ -1,4 +1,4 @@
-"""The command line's own ground: its standard streams, which may be closed, full or read by nobody."""
+"""What every command needs: its help, and standard streams, which may be closed, full or read by nobody."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Command(click.Command):
 
 
 class Configured(Command):
-    """A command that is told settings, all of them or those ``named``; it gets what was said as ``given``."""
+    """A command that takes settings, all or those ``named``; its function gets them as ``given``."""
 
     def __init__(self, *args: Any, named: tuple[str, ...] = (), **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -45,12 +45,12 @@ class Configured(Command):
         return Options(*self._named)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the options of the settings, and then its own."""
+        """Return its own parameters and the options of the settings, with ``--help`` last."""
         own = super().get_params(ctx)
         return [*own[:-1], *self._options.click, *own[-1:]]
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run it with what the command line, the environment and a file say."""
+        """Run it with the settings of the command line, the environment and a file."""
         ctx.params["given"] = self._options.settled(ctx.params)
         return super().invoke(ctx)
 
@@ -60,7 +60,7 @@ SHARED = frozenset({"assumptions"})
 
 
 class Commands(Command, click.Group):
-    """Commands that end in words and an exit status when the machine lets them down."""
+    """Commands that end with a message and an exit status when a standard stream fails."""
 
     command_class = Command
 
@@ -92,7 +92,7 @@ class Commands(Command, click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name; those of the powers are loaded when they are asked for.
 
-        A command that is called like a power is what the power's commands do where none of them is named.
+        A command with the name of a power runs when none of the power's commands is named.
         """
         found = super().get_command(ctx, cmd_name)
         if found is not None and cmd_name not in SHARED:
@@ -114,7 +114,7 @@ def give_up(message: str, status: int = 2) -> NoReturn:
     """Say on standard error, as far as there is one, why the program ends, and end it with ``status``."""
     with suppress(OSError):
         click.echo(f"reseller-sandbox: {message}", err=True)
-    # What is left in a buffer that cannot be written would be complained of once more at the end.
+    # Otherwise the interpreter complains at its end, once more, of what it cannot write.
     with suppress(OSError, AttributeError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(status)

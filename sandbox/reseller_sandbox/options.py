@@ -1,4 +1,4 @@
-"""The options by which commands take settings; each follows from the declaration of its setting."""
+"""The options of commands that take settings; each follows from the declaration of its setting."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Options:
         return [_option(one, lines[one.name]) for one in self._known]
 
     def settled(self, words: dict[str, Any]) -> dict[str, Any]:
-        """Return what the words say, and the environment and a file; take the words away.
+        """Return the settings of the words, the environment and a file; remove those words.
 
         End the program where one of them is wrong.
         """

@@ -67,7 +67,7 @@ class There:
 
     @property
     def name(self) -> str:
-        """The name of its world."""
+        """Return the name of its world."""
         return self.world or DEFAULT
 
     def entering(self, world: str) -> There:
@@ -75,7 +75,7 @@ class There:
         return There(self.url, world, self._token, self._timeout)
 
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
-        """Return what ``operation`` answers there, as the record that it is here."""
+        """Return the record that ``operation`` answers there."""
         from reseller_sandbox.web.records import loaded  # the command line has no use for records
 
         if operation.sort == "stream":
@@ -176,8 +176,8 @@ class There:
 class FollowedThere(Following[Any]):
     """What happens in a world of a server elsewhere.
 
-    Raises ``Unreachable`` where the connection breaks; told ``since`` the mark of the last record that came,
-    the method goes on after that.
+    Raises ``Unreachable`` when the connection breaks. With the mark of the last record as ``since`` the
+    method goes on after it.
     """
 
     def __init__(self, door: There, operation: Operation, given: Mapping[str, Any]) -> None:
@@ -212,7 +212,7 @@ class FollowedThere(Following[Any]):
         raise StopIteration
 
     def _line(self) -> str:
-        """Return the next line; nothing after ``close``."""
+        """Return the next line, or an empty one after ``close``."""
         try:
             line = self._response.readline()
         except (OSError, HTTPException, ValueError, AttributeError) as problem:

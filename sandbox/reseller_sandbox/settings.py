@@ -1,4 +1,4 @@
-"""What a sandbox and a server can be told at their start.
+"""The settings of a sandbox and of a server.
 
 Each setting is declared once, here or in ``limits``: its name, its kind, its default and a line of help. The
 parameters of ``Sandbox``, the options of ``serve``, the variables of the environment, the keys of a table in
@@ -41,12 +41,12 @@ P = ParamSpec("P")
 S = TypeVar("S")
 M = TypeVar("M")
 
-#: The assumption that one of the settings is short for.
+#: The assumption that the setting ``token_headers`` sets.
 TOKEN_HEADERS = "v2.token_headers"
 
 
 class BadSetting(ValueError):
-    """A setting that cannot have been meant; the message says which, and why."""
+    """A setting is wrong; the message says which, and why."""
 
 
 def _path(given: Any) -> str:
@@ -66,7 +66,7 @@ def _fixture(given: Any) -> str:
 
 
 def _like(pattern: str, wanted: str) -> Kind[str]:
-    """Return the kind of texts of that form; ``wanted`` says which that is."""
+    """Return the kind of texts that match a pattern; ``wanted`` is the complaint about others."""
 
     def read(given: Any) -> str:
         if isinstance(given, str) and re.fullmatch(pattern, given):
@@ -201,7 +201,7 @@ class ServerSettings(Settings):
 
 @cache
 def settings_of(typed: type) -> tuple[Parameter, ...]:
-    """Return what ``typed`` can be told: what it adds itself before what it has of others."""
+    """Return the settings of ``typed``: its own before those that it inherits."""
     return fields_declared(typed)
 
 
@@ -213,9 +213,9 @@ def help_of(typed: type) -> Mapping[str, str]:
 def configured(
     settings: Callable[P, S],
 ) -> Callable[[Callable[[M, S], None]], Callable[Concatenate[M, P], None]]:
-    """Give a method the parameters that ``settings`` has; it gets what they make.
+    """Give a method the parameters of ``settings``; it is called with the ``settings`` made of them.
 
-    Whatever is wrong with a call, its words too, is refused with ``BadSetting``.
+    Every mistake in a call, in its names too, is refused with ``BadSetting``.
     """
 
     def decorate(method: Callable[[M, S], None]) -> Callable[Concatenate[M, P], None]:

@@ -1,6 +1,6 @@
 """Where settings come from besides a call: the environment, and a ``pyproject.toml``.
 
-What is told nearer to the call counts: an argument, then the environment, then the file, then the default.
+What is nearer to the call counts: an argument, then the environment, then the file, then the default.
 Assumptions count one by one.
 """
 
@@ -47,7 +47,7 @@ def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, 
 
 
 def over(farther: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of two sources: the nearer one counts, of assumptions for each that it names."""
+    """Return the settings of two sources: the nearer one counts, for each setting and each assumption."""
     assumed = nearer.get("assume")
     if isinstance(assumed, Mapping) and TOKEN_HEADERS in assumed:  # which the setting is short for
         farther = {name: value for name, value in farther.items() if name != "token_headers"}
@@ -68,7 +68,10 @@ def from_environment(known: Sequence[Parameter]) -> dict[str, Any]:
 def from_words(
     known: Sequence[Parameter], given: Mapping[str, Any], spelt: Callable[[Parameter], str] = option
 ) -> dict[str, Any]:
-    """Return what words say; complaints name each setting as it is ``spelt``. Raises ``BadSetting``."""
+    """Return the settings that are given as words; complaints name each as ``spelt`` does.
+
+    Raises ``BadSetting``.
+    """
     names = {spelt(one): one.name for one in known}
     told = {spelt(one): _value(one, given[one.name]) for one in known if one.name in given}
     found, wrong = read([replace(one, name=spelt(one)) for one in known], told)
@@ -78,7 +81,7 @@ def from_words(
 
 
 def _value(one: Parameter, words: Any) -> Any:
-    """Return what JSON would have for the words of a setting; those of a list are apart, or have spaces."""
+    """Return the words of a setting as JSON; a list comes as several words, or as one with spaces."""
     sort = one.kind.shape.get("type")
     if sort in ("array", "object"):
         parts = words.split() if isinstance(words, str) else list(words)
@@ -126,5 +129,5 @@ def _table(path: Path) -> Mapping[str, Any] | None:
 
 
 def _beside(folder: Path, value: Any) -> Any:
-    """Return a path as it is from here, where it is one to a file from ``folder``."""
+    """Return the path of a file in ``folder``, or ``value`` where there is no such file."""
     return str(folder / value) if isinstance(value, str) and (folder / value).is_file() else value

@@ -11,10 +11,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-#: How wide a table may be where nothing says how wide the screen is.
+#: The width of a table where there is no screen.
 _PIPED = 160
 
-#: How much of one value stands in a table or a line.
+#: The most characters of one value in a table or a line.
 _LONGEST = 400
 
 #: How wide a column is at the most before its values are folded, and what stands between two.

@@ -19,7 +19,7 @@ def _event(record: Any) -> bytes:
 
 
 class EventStream:
-    """What follows of a power, in pieces as they are there: ``id``, ``data``; ``missed``; ``end``."""
+    """The records of a stream as server-sent events: ``id`` and ``data``; ``missed``; ``end``."""
 
     content_type = "text/event-stream"
 

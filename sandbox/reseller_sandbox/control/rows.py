@@ -33,7 +33,7 @@ class Nothing(Shape):
 
 
 class Told(fields.Raw):
-    """A value as its kind describes it; the power itself reads it."""
+    """A parameter as its kind describes it; the power itself reads the value."""
 
     def __init__(self, operation: Operation, parameter: Parameter, *, is_spoken: bool) -> None:
         about = operation.told.get(parameter.name, "")
@@ -46,15 +46,15 @@ class Told(fields.Raw):
             self.route = "rest"
 
     def value(self, given: Any) -> Any:
-        """Return what is told, which in a path or a query string is a word."""
+        """Return the value as JSON; in a path or a query string it is a word."""
         return spoken(self.parameter, given) if self.is_spoken and isinstance(given, str) else given
 
 
 class Asked(Schema):
-    """What an operation can be told, as documents show it. Every mistake in it is the power's own to tell."""
+    """The parameters of an operation, for documents; the power itself finds every mistake in the values."""
 
     def load(self, data: Any, **_: Any) -> Any:
-        """Return what is told, unread."""
+        """Return the values as JSON, unread."""
         known: Mapping[str, Any] = self.fields
         return {name: known[name].value(given) if name in known else given for name, given in data.items()}
 

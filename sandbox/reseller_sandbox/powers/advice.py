@@ -22,7 +22,7 @@ class LookedFor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdviceGiven:
-    """What was found and what was looked for, in how many requests, and how many had been dropped by then."""
+    """What was found and what was looked for, in how many requests; ``dropped`` counts forgotten ones."""
 
     findings: tuple[Finding, ...]
     looked_for: tuple[LookedFor, ...]

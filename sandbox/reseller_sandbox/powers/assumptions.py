@@ -1,4 +1,4 @@
-"""What the silences of the contract are taken to mean in a world."""
+"""What the silences of the contract mean in a world."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from reseller_sandbox.worlds import World
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assumption:
-    """One silence of the contract, what it is taken to mean, and what else it could."""
+    """One silence of the contract: what it means in this world, and what else it can mean."""
 
     name: str
     value: Any

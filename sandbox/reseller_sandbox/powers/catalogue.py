@@ -24,7 +24,7 @@ from reseller_sandbox.powers.worlds import Worlds
 
 
 class Powers:
-    """Every power over one world. A class below it may have more, or others: each is one annotation."""
+    """Every power over one world. A subclass may add powers, or replace some: each is one annotation."""
 
     health: Health
     clock: Clock

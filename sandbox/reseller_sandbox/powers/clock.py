@@ -44,7 +44,7 @@ Listed = Annotated[int, whole(0, 100_000), "How many of the events to list, the 
 
 
 class Reaches(TypedDict, total=False):
-    """An order and the stage that it is to reach; ``account`` says whose, where several have the name."""
+    """An order and the stage that it is to reach; ``account`` says whose, if several accounts have one."""
 
     domain: Required[Text]
     stage: Required[Annotated[str, choice(*(stage.value for stage in Stage))]]
@@ -52,7 +52,7 @@ class Reaches(TypedDict, total=False):
 
 
 class Occurs(TypedDict, total=False):
-    """An event by its name, of one name or one account where that is said."""
+    """An event, by its kind; with ``domain`` or ``account``, only one about those."""
 
     event: Required[Annotated[str, choice(*events.names())]]
     domain: Text
@@ -181,8 +181,8 @@ class Clock(Power):
         Args:
             by: How far: ``P30D``, ``90m``, or seconds.
             to: The instant to move to.
-            until: ``next``, for the next due event; an order and the stage that it is to reach; or an event
-                by its name, of one name or account where that is said.
+            until: ``next``, for the next due event; a domain and the stage that it is to reach; or an event
+                by its kind, about a domain or an account if one is named.
             dry_run: Only say what would happen, and change nothing.
         """
         world = here(self).world
@@ -239,7 +239,7 @@ def _moved(world: World, journey: Journey, limit: int, *, dry_run: bool = False)
 
 
 def _journey(state: State, by: Any, instant: Any, until: Any) -> Journey:
-    """Return the way that exactly one of the three describes."""
+    """Return the journey that exactly one of the three describes."""
     if sum(choice is not None for choice in (by, instant, until)) != 1:
         raise Refused(INVALID_PARAMETER, problems="takes exactly one of by, to and until")
     if by is not None:
@@ -266,7 +266,7 @@ def _until(state: State, until: Any) -> Journey:
 
 
 def _order(state: State, name: str, account: str | None) -> Order:
-    """Return the account's order for a name, or that of the one account which has one, or a stranger's."""
+    """Return the account's order for a name; else that of the only account which has one, or a stranger's."""
     numbers = sorted(state.accounts) if account is None else [account_called(state, account).client_id]
     found = {owner: state.own_order[owner, name] for owner in numbers if (owner, name) in state.own_order}
     here = {owner: number for owner, number in found.items() if owner != OUTSIDE} or found
@@ -280,5 +280,5 @@ def _order(state: State, name: str, account: str | None) -> Order:
 
 
 def _foreseen(moment: Moment, due: events.Due) -> list[Happening]:
-    """Return what ``due`` would be if it came next: it is carried out on a draft that nobody commits."""
+    """Return what ``due`` would be if it came next: it is carried out on a draft that is not committed."""
     return events.fire(Draft(moment.state, due[0], moment.assumptions, "", BY_ITSELF), due)

@@ -1,4 +1,4 @@
-"""The one line of what has changed a world: requests, control calls, what fired, plans that struck."""
+"""The events of a world in one line: requests, control calls, what came due, plans that were carried out."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Sought(TypedDict, total=False):
-    """Which events are meant."""
+    """Which events match."""
 
     kind: Annotated[
         str,
@@ -39,7 +39,7 @@ class Sought(TypedDict, total=False):
     domain: Annotated[str, TEXT, "Only what is about this name."]
 
 
-#: How many events are listed at the most, and where nobody says.
+#: How many events are listed at the most, and by default.
 MOST, LISTED = 500, 100
 
 
@@ -47,7 +47,7 @@ MOST, LISTED = 500, 100
 class Logged:
     """One thing that changed the world, or asked something of it.
 
-    ``number`` is its place in the line of all of them, ``cause`` that of what brought it about: the control
+    ``number`` is its place in the line of all of them, ``cause`` that of what caused it: the control
     call that moved the clock, or the request that a plan waited for. ``name`` is the operation of a request
     or a control call, or the event. ``given`` is what a control call was told and ``changed`` the settings
     that it changed, ``happening`` what happened in the registry, and ``effect`` what else came of it; for a
@@ -79,9 +79,9 @@ class Logged:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventsFound:
-    """The latest events that are meant, oldest first.
+    """The latest matching events, oldest first.
 
-    ``matching`` counts all that are, ``kept`` what the world remembers, ``dropped`` what it does no longer.
+    ``matching`` counts all of those, ``kept`` what the world remembers, ``dropped`` what it has forgotten.
     """
 
     events: tuple[Logged, ...]
@@ -91,7 +91,7 @@ class EventsFound:
 
 
 class Events(Power):
-    """What has changed this world, in one line: requests, control calls, what fired, plans that struck."""
+    """What has changed this world, in one line: requests, control calls, what came due, and plans."""
 
     @look(INVALID_NAME, long=True)
     def find(
@@ -103,12 +103,12 @@ class Events(Power):
         limit: Annotated[int, whole(0, MOST)] = LISTED,
         **meant: Unpack[Sought],
     ) -> EventsFound:
-        """Return what has happened, the latest of it, with what brought each thing about and what it did.
+        """Return the latest matching events, each with its cause and its effect.
 
         Args:
             since: Only what came after the event of this number.
             before: Only what came before the event of this number, to turn pages back.
-            cause: Only what the event of this number brought about.
+            cause: Only what the event of this number caused.
             limit: How many of the latest to list.
         """
         world = here(self).world
@@ -131,7 +131,7 @@ class Events(Power):
 
     @stream(INVALID_NAME)
     def follow(self, *, since: Since | None = None, **meant: Unpack[Sought]) -> Following[Logged]:
-        """Yield each event that is meant as it happens."""
+        """Yield each matching event as it happens."""
         world, wanted = here(self).world, _wanted(**meant)
         key = f"events {sorted(meant.items())}"
         return followed(
@@ -140,7 +140,7 @@ class Events(Power):
 
 
 def followed(key: str, world: World, show: Callable[[Event], T | None], since: int | None) -> Followed[T]:
-    """Return what ``show`` makes of events as they happen, after those since the event of a number."""
+    """Return what ``show`` makes of events as they happen; first of those after the number ``since``."""
     with world.lock:
         world.settle()
         follower, entries = world.journal.follow()
@@ -157,7 +157,7 @@ def followed(key: str, world: World, show: Callable[[Event], T | None], since: i
 def _wanted(
     kind: str | None = None, name: str | None = None, domain: str | None = None
 ) -> Callable[[Event], bool]:
-    """Return whether an event is meant, as a function of it; refuse with ``invalid_name``."""
+    """Return a function that says whether an event matches; refuse with ``invalid_name``."""
     named = Glob(name) if name is not None else None
     about = parse_name(domain) if domain is not None else None
 
@@ -172,7 +172,7 @@ def _wanted(
 
 
 def _all(world: World) -> list[Event]:
-    """Return requests and all else in the order of their numbers."""
+    """Return requests and all other events in the order of their numbers."""
     with world.lock:
         events, entries = world.moment.log.events, world.journal.entries
     return sorted([*map(_request, entries), *events], key=lambda event: event.number)

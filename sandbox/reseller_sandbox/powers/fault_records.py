@@ -1,4 +1,4 @@
-"""What is answered of faults: rules with their counts, and what there is to choose from."""
+"""The records of faults: rules with their counts, kinds and presets."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reseller_sandbox.powers.power import Power
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FaultRecord:
-    """A rule as it can be given again, its kind's parameters among the rest, with its counts.
+    """A rule with its counts, in a form that ``replace`` takes; its kind's parameters stand beside the rest.
 
     ``spent`` is whether it will never strike again.
     """
@@ -28,7 +28,7 @@ class FaultRecord:
     parameters: Mapping[str, Any] = field(metadata={"among": "the record's own"})
 
     def keys(self) -> list[str]:
-        """Return the keys that it has as JSON: ``dict(rule)`` puts it in place again."""
+        """Return its keys as in JSON, so that ``dict(rule)`` is what ``replace`` takes."""
         return [*(name for name in self.__slots__ if name != "parameters"), *self.parameters]
 
     def __iter__(self) -> Iterator[str]:
@@ -119,7 +119,7 @@ class KindRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindsFound:
-    """Every kind, and what any rule may say of requests (``match``), of times (``when``) and of itself."""
+    """Every kind, and the parts of any rule: which requests (``match``), when (``when``), the rest (``kept``)."""
 
     kinds: tuple[KindRecord, ...]
     match: tuple[PartRecord, ...]

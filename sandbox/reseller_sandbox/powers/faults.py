@@ -1,4 +1,4 @@
-"""The faults of a world: the rules by which requests fail, and what there is to choose from."""
+"""The faults of a world: the rules by which requests fail, their kinds and presets."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Faults(Power):
     """Rules that make requests fail as they really would, before or after they take effect.
 
     A rule has a ``kind`` with its parameters; ``match`` says which requests it is about, ``when`` which of
-    those it strikes. One mistake in what is told, and nothing changes.
+    those it strikes. One mistake in the parameters, and nothing changes.
 
     >>> with sandbox.faults.add("latency", seconds=0.5, match={"operation": "v3.*"}) as fault:
     ...     assert fault.struck == 0

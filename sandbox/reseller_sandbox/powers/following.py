@@ -1,4 +1,4 @@
-"""What a stream gives whoever asks: one record after another, as things happen."""
+"""Streams of records: one after another, as things happen."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Following(ABC, Generic[T], Iterator[T]):
-    """Each thing as it comes, waited for where there is none yet; ``close`` ends it, from any thread.
+    """An iterator that waits for each next record; ``close`` ends it, from any thread.
 
     ``missed`` counts the records that came too fast to be kept while nobody read.
     """
@@ -41,7 +41,7 @@ class Following(ABC, Generic[T], Iterator[T]):
 class Followed(Following[T]):
     """What happens in a world of this process: ``past`` first, then what ``show`` makes of what comes.
 
-    ``show`` returns None for what is not meant; those with the same ``key`` show alike.
+    ``show`` returns None for what does not match. Streams with the same ``key`` show the same.
     """
 
     def __init__(
@@ -53,13 +53,13 @@ class Followed(Following[T]):
         self._ready = deque(past)
 
     def ready(self) -> list[T]:
-        """Return what has come and was not read yet, without waiting."""
+        """Return the records that wait to be read, without waiting for more."""
         found = [*self._ready, *self._taken()]
         self._ready.clear()
         return found
 
     def written(self, write: Callable[[T], bytes]) -> list[bytes]:
-        """Return what ``ready`` would, as ``write`` has it, which is asked once for all who follow alike."""
+        """Return what ``ready`` would, as bytes; streams with the same key share what ``write`` returns."""
         found = [write(one) for one in self._ready]
         self._ready.clear()
         for come in self.follower.take():

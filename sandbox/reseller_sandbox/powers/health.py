@@ -1,4 +1,4 @@
-"""Whether the sandbox is there."""
+"""Whether the sandbox is up."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reseller_sandbox.powers.power import Power, look
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HealthRecord:
-    """That the sandbox is up, which world answers, and what its clock shows."""
+    """The status of the sandbox (``ok``), which world answers, and what its clock shows."""
 
     status: str
     world: str
@@ -20,7 +20,7 @@ class HealthRecord:
 
 
 class Health(Power):
-    """Whether the sandbox is there."""
+    """Whether the sandbox is up."""
 
     @look()
     def show(self) -> HealthRecord:

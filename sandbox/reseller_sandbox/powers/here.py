@@ -1,4 +1,4 @@
-"""The door within the process that holds the worlds; what comes over HTTP goes through it as well."""
+"""The door within the process that holds the worlds; the rows of HTTP go through it as well."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reseller_sandbox.worlds import Engine, World
 
 
 class UndeclaredRefusal(AssertionError):
-    """A power has refused by a rule that its declaration leaves out."""
+    """A power has refused by a rule that it does not declare: a bug in the power."""
 
 
 class Here:
@@ -27,7 +27,7 @@ class Here:
 
     @property
     def name(self) -> str:
-        """The name of its world."""
+        """Return the name of its world."""
         return self.world.name
 
     @property

@@ -47,7 +47,7 @@ class SnapshotsFound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BranchesFound:
-    """Every future that was left behind, the oldest first."""
+    """Every branch, the oldest first."""
 
     branches: tuple[CheckpointRecord, ...]
 
@@ -78,7 +78,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loaded(WentBack):
-    """Where a world stands after it has begun again, its accounts, and the branch that keeps what it was."""
+    """A world's time after it has begun again, its accounts, and the branch that keeps what it was."""
 
     accounts: tuple[AccountRecord, ...]
 
@@ -92,7 +92,7 @@ class Exported:
 
 
 class Snapshots(Power):
-    """The moments of this world that are kept under a name, to go back to."""
+    """The moments of this world that are kept under a name, so that it can go back to them."""
 
     def __iter__(self) -> Iterator[CheckpointRecord]:
         """Yield every snapshot, the oldest first."""
@@ -135,7 +135,7 @@ class Branches(Power):
 
     @look()
     def list(self) -> BranchesFound:
-        """Return every future that was left behind, the oldest first."""
+        """Return every branch, the oldest first."""
         return _branches(here(self).world)
 
     @act(UNKNOWN_BRANCH)
@@ -176,7 +176,7 @@ class History(Power):
         """Take the world back to how it began: names, money, counters and clock.
 
         Args:
-            original: Whether to go back to the very first beginning, whatever has been loaded since.
+            original: Whether to go back to the very first beginning, before any fixture was loaded.
         """
         world = here(self).world
         timeline.reset(world, original=original)

@@ -1,4 +1,4 @@
-"""The journal: every request with what came of it, and whether those came that were expected."""
+"""The journal: every request with its answer and effect, and the verification of expected requests."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from reseller_sandbox.powers.power import Power, act, look, stream
 from reseller_sandbox.worlds import Entry, plain, verify
 from reseller_sandbox.worlds.verify import Verdict
 
-#: How many requests are listed at the most, and where nobody says.
+#: How many requests are listed at the most, and by default.
 MOST, LISTED = 10_000, 100
 
 _Times = Annotated[int, whole(0, 10**9)]
@@ -34,9 +34,9 @@ _Times = Annotated[int, whole(0, 10**9)]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestsFound:
-    """The latest requests that are meant, oldest first.
+    """The latest matching requests, oldest first.
 
-    ``matching`` counts all that are, ``kept`` what the journal holds, ``dropped`` what it held no longer.
+    ``matching`` counts all of those, ``kept`` what the journal holds, ``dropped`` what it has forgotten.
     """
 
     requests: tuple[RequestRecord, ...]
@@ -54,7 +54,7 @@ class Cleared:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Missed:
-    """One thing about a request that is not as it was expected to be."""
+    """One difference between a request and what was expected."""
 
     what: str
     expected: Any
@@ -63,7 +63,7 @@ class Missed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Near:
-    """A request that came near, and in what it missed."""
+    """A request that nearly matched, and its differences."""
 
     request: RequestLine
     misses: tuple[Missed, ...]
@@ -76,9 +76,9 @@ class Near:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """Whether what was expected came, in words; the requests that did, and those that came near.
+    """Whether the expected requests came, and a message; the requests that match, and those that nearly do.
 
-    ``count`` counts all that did; the latest of them are listed.
+    ``count`` counts all that match; the latest of them are listed.
     """
 
     verified: bool
@@ -100,7 +100,7 @@ class Journal(Power):
     def find(
         self, *, limit: Annotated[int, whole(0, MOST)] = LISTED, **match: Unpack[Matching]
     ) -> RequestsFound:
-        """Return the latest of the requests that are meant, with all that there is to say of each.
+        """Return the latest matching requests, each with everything that is known of it.
 
         Args:
             limit: How many of the latest to list.
@@ -127,7 +127,7 @@ class Journal(Power):
 
     @stream()
     def follow(self, **match: Unpack[Matching]) -> Following[RequestLine]:
-        """Yield each request that is meant, in one line, as it comes.
+        """Yield each matching request, in one line, as it comes.
 
         With ``since`` those that came after that go first, as far as the journal still has them.
         """
@@ -157,9 +157,9 @@ class Journal(Power):
         at_most: _Times | None = None,
         in_order: Annotated[Sequence[Matching], listed(record(Matching))] | None = None,
     ) -> Verification:
-        """Return whether the requests came that were expected, and if not, which came near.
+        """Return whether the expected requests came, and if not, which nearly match.
 
-        Takes either ``match``, and one request at least is expected where no number is said, or ``in_order``.
+        Takes either ``match`` or ``in_order``. With ``match`` alone, at least one request is expected.
 
         Args:
             match: Which requests are expected.
@@ -189,7 +189,7 @@ class Journal(Power):
     ) -> tuple[RequestLine, ...]:
         """Assert that such requests came: ``times`` exactly, within bounds, or one at least; return them.
 
-        The AssertionError says which came near and what they missed.
+        The AssertionError says which requests nearly match, and where they differ.
         """
         return _asserted(self.verify(match, times=times, at_least=at_least, at_most=at_most))
 
@@ -198,11 +198,11 @@ class Journal(Power):
         return _asserted(self.verify(in_order=matches))
 
     def count(self, **match: Unpack[Matching]) -> int:
-        """Return how many requests are meant."""
+        """Return how many requests match."""
         return self.find(limit=0, **match).matching
 
     def why(self, request: str) -> Why | None:
-        """Return why a request was refused, or None where it was not."""
+        """Return why a request was refused, or None if it was accepted."""
         return self.get(request).refusal
 
 

@@ -1,4 +1,4 @@
-"""What the journal shows of a request: its line, and all that there is to say of it, without secrets."""
+"""The records of a request: in one line, and with everything that is known of it; secrets are masked."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class RequestLine:
 class Sent:
     """A request as it came. ``cut`` is the size of a body that was too long to be kept whole.
 
-    ``ignored`` are the keys that nothing read.
+    ``ignored`` are the keys that the sandbox does not read.
     """
 
     method: str
@@ -84,7 +84,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """The answer to a request, or what would have been it where a fault let it be ``lost``."""
+    """The answer to a request; ``lost`` is whether a fault kept it from the client."""
 
     status: int
     body: Any
@@ -94,7 +94,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetName:
-    """A name as a refused request met it: who held it, at which stage, and a pending transfer."""
+    """A name when a request was refused: who held it, at which stage, and a pending transfer."""
 
     domain: str
     holder: str | None
@@ -109,7 +109,7 @@ class MetName:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetState:
-    """The state that a refused request met: its account's money, and each name it was about."""
+    """The state when a request was refused: its account's money, and each name it was about."""
 
     account: str | None
     balance: Decimal | None
@@ -119,7 +119,7 @@ class MetState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Why:
-    """Why a request was refused: the rule, what it says, the state that was met, the nearest allowed move.
+    """Why a request was refused: the rule and its message, the state then, the nearest allowed move.
 
     ``allowed_at`` is the instant at which time alone makes that possible.
     """
@@ -134,7 +134,7 @@ class Why:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestRecord(RequestLine):
-    """All that there is to say of a request; secrets are masked."""
+    """Everything that is known of a request; secrets are masked."""
 
     request: Sent = field(repr=False)
     answer: Answered = field(repr=False)
@@ -151,7 +151,7 @@ def request_line(entry: Entry) -> RequestLine:
 
 
 def request_record(entry: Entry) -> RequestRecord:
-    """Return all that there is to say of a request."""
+    """Return everything that is known of a request."""
     body, answer = redact.read(entry.body), redact.read(entry.answer)
     secrets = list(_secrets(entry, body, answer))
     explained = explain(entry)
@@ -186,7 +186,7 @@ def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
 
 
 def _why(explanation: Explanation, secrets: list[str]) -> Why:
-    """Return an explanation; the value of a field that is a secret is not among its facts."""
+    """Return an explanation as it is shown; its facts leave out the value of a secret field."""
     refused, account, allowed = explanation.refused, explanation.account, explanation.allowed
     facts = plain.plain(refused.said)
     if redact.is_secret(str(facts.get("field", ""))):

@@ -1,4 +1,4 @@
-"""The ledger of a world: every charge and refund, what caused it, and what they come to."""
+"""The ledger of a world: every charge and refund, its cause, and the totals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from reseller_sandbox.powers.pages import Number, as_kept, client_of, latest
 from reseller_sandbox.powers.power import Power, look
 from reseller_sandbox.powers.records import record_of
 
-#: How many movements are listed at the most, and where nobody says; totals are of all of them.
+#: How many movements are listed at the most, and by default; totals are of all of them.
 MOST, LISTED = 10_000, 1000
 
 
@@ -48,7 +48,7 @@ class Movement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Total:
-    """What movements come to; ``balance`` is what they did to the balance."""
+    """The total of some movements; ``balance`` is by how much they changed the balance."""
 
     key: Any
     entries: int
@@ -60,7 +60,7 @@ class Total:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Totals:
-    """What the movements come to, by what they were for; by order, for the orders of those listed."""
+    """The totals by operation, purpose and account of all movements found; by order, of the orders listed."""
 
     order: tuple[Total, ...]
     operation: tuple[Total, ...]
@@ -80,8 +80,7 @@ class Balance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovementsFound:
-    """The latest movements that are meant, oldest first; ``matching`` counts all of them, and so do the
-    totals."""
+    """The latest matching movements, oldest first; ``matching`` and the totals count all of them."""
 
     entries: tuple[Movement, ...]
     matching: int
@@ -90,7 +89,7 @@ class MovementsFound:
 
 
 class Ledger(Power):
-    """Every movement of money, what caused it, and what the movements come to."""
+    """Every movement of money, its cause, and the totals."""
 
     @look(UNKNOWN_ACCOUNT, long=True)
     def find(
@@ -106,7 +105,7 @@ class Ledger(Power):
         before: Number | None = None,
         limit: Annotated[int, whole(0, MOST)] = LISTED,
     ) -> MovementsFound:
-        """Return the movements that are meant, with totals by order, operation, purpose and account.
+        """Return the matching movements, with totals by order, operation, purpose and account.
 
         Args:
             account: The name of the account whose money it is, or its client id.
@@ -117,8 +116,8 @@ class Ledger(Power):
             request: The name of the request that caused it, for both times where a fault had it carried out
                 twice.
             since: The instant at which it was made at the earliest.
-            before: Of those that are meant, only list what came before the movement of this id, to turn pages
-                back; the totals stay as they are, but for those by order.
+            before: List only what came before the movement of this id, to turn pages back; of the totals
+                only those by order change.
             limit: How many of the latest to list.
         """
         state = here(self).world.present().state
@@ -170,12 +169,12 @@ def movement(entry: LedgerEntry, state: State) -> Movement:
 
 
 def _operation(entry: LedgerEntry) -> str:
-    """Return the operation that an entry is from, or what caused it where that was none."""
+    """Return the operation that made an entry, or else its cause."""
     return entry.operation or entry.cause
 
 
 def _totals(entries: Iterable[LedgerEntry], key: Callable[[LedgerEntry], Any]) -> tuple[Total, ...]:
-    """Return what the movements come to for each ``key``, in its order; those that have none are left out."""
+    """Return the total for each ``key``, in its order; movements without one are left out."""
     by_key: dict[Any, list[LedgerEntry]] = {}
     for entry in entries:
         one = key(entry)

@@ -1,4 +1,4 @@
-"""What powers there are, read from their source: a list of commands needs no power loaded."""
+"""The powers' names and docstrings, read from their source, so that a list of commands loads no power."""
 
 from __future__ import annotations
 

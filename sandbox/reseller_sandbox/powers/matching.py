@@ -1,6 +1,6 @@
-"""The match language as powers are told it: ``**match: Unpack[Matching]``, or one object of it.
+"""The match language as parameters of powers: ``**match: Unpack[Matching]``, or one object of it.
 
-What each part takes, and what it is for, is told by ``core.matching`` alone.
+``core.matching`` declares what each part takes and what it is for.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Globs = str | Sequence[str]
 
 
 class Matching(TypedDict, total=False):
-    """Which requests are meant: those that all parts agree to."""
+    """Which requests match: those that every part fits."""
 
     operation: Annotated[_Globs, _PARTS["operation"].kind, _PARTS["operation"].words]
     domain: Annotated[_Globs, _PARTS["domain"].kind, _PARTS["domain"].words]

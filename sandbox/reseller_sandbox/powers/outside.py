@@ -1,4 +1,4 @@
-"""The other side: what strangers, other registrars, registries and the service's own staff do, to play."""
+"""The other side: what strangers, other registrars, registries and the service's own staff do."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from reseller_sandbox.powers.records import Fired, fired
 
 P = ParamSpec("P")
 
-#: What the subject of an action is, for all of them.
+#: What the first parameter of an action is.
 _SUBJECTS = {"domain": "The name.", "zone": "The zone.", "account": "The account's name, or its client id."}
 
 
@@ -43,7 +43,7 @@ class Played:
 
 
 class ActionPlayed(Operation):
-    """An action of the other side: it takes what the action is told, and when that is to be."""
+    """An action of the other side: it takes the action's parameters, and when it is to happen."""
 
     result = Played
 
@@ -107,14 +107,14 @@ def _wait(power: Power, after: str | Matching) -> Match:
 
 
 class Later:
-    """The way through ``door`` for actions that are to happen later."""
+    """A door for actions that are to happen later."""
 
     def __init__(self, door: Door, told: Mapping[str, Any]) -> None:
         self._door = door
         self._told = told
 
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
-        """Return what ``operation`` answers when it is told that as well."""
+        """Return what ``operation`` answers when it is planned."""
         return self._door.carry_out(operation, {**given, **self._told})
 
 

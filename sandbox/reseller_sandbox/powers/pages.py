@@ -1,4 +1,4 @@
-"""What the looks at the registry have in common: pages, keys, and how an entry is put there."""
+"""What the powers over records have in common: pages, keys, numbers, and how an entry is added."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def add(power: Power, section: str, key: object, entry: Mapping[str, Any]) -> No
 
 
 def keys_of(index: Any, owner: int | None) -> Iterator[tuple[int, int]]:
-    """Return the keys of an index by account: those of ``owner``, or those of every account here."""
+    """Return the keys of an index by account: those of ``owner``, or of every account of this service."""
     keys: Iterator[tuple[int, int]] = index.walk() if owner is None else index.beginning((owner,))
     return (key for key in keys if key[0] != OUTSIDE or owner == OUTSIDE)
 

@@ -1,4 +1,4 @@
-"""The people of the registry: accounts, customers and contacts, to look at and to put there."""
+"""The people of the registry: accounts, customers and contacts, to look at and to add."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class AccountsFound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CustomersFound:
-    """A page of customers; ``next`` is where the following page starts, where there is one."""
+    """A page of customers; ``next`` is where the following page starts, if there is one."""
 
     customers: tuple[CustomerRecord, ...]
     next: int | None
@@ -46,7 +46,7 @@ class CustomersFound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContactsFound:
-    """A page of contacts; ``next`` is where the following page starts, where there is one."""
+    """A page of contacts; ``next`` is where the following page starts, if there is one."""
 
     contacts: tuple[ContactRecord, ...]
     next: int | None
@@ -94,7 +94,7 @@ class Customers(Power):
 
         Args:
             account: Whose customers they are.
-            mail: The mail that one has.
+            mail: The mail address that one has.
         """
         state = here(self).world.present().state
         owner = client_of(state, account)

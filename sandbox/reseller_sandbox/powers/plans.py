@@ -1,4 +1,4 @@
-"""The plans of a world: what the rest of the world will do, and what came of what it was to do."""
+"""The plans of a world: what the other side will do, and what it has done as planned."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from reseller_sandbox.worlds.redact import masked
 class PlanRecord:
     """Something that the rest of the world will do: at an instant, or ``after`` the request that is meant.
 
-    ``struck`` is when it did, or when it came to nothing: then ``refused`` says why.
+    ``struck`` is when that happened, or failed: then ``refused`` says why.
     """
 
     id: int
@@ -42,11 +42,11 @@ class PlansFound:
 
 
 class Plans(Power):
-    """What is planned for the rest of the world to do, and what came of it."""
+    """What the other side is planned to do, and what came of it."""
 
     @look()
     def list(self) -> PlansFound:
-        """Return every plan: those to come, and what came of the others."""
+        """Return every plan: those to come, and the result of the others."""
         known = here(self).world.state.plans
         return PlansFound(plans=tuple(plan_record(known[number]) for number in sorted(known)))
 
@@ -71,7 +71,7 @@ class Plans(Power):
 
 
 def plan_record(plan: Plan) -> PlanRecord:
-    """Return a plan as people look at it."""
+    """Return a plan as it is shown."""
     told = dict(plan.given)
     known = (one for one in outside.parameters(plan.action) if one.name in told)
     return PlanRecord(

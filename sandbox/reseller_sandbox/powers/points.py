@@ -1,4 +1,4 @@
-"""What naming a point of a world's past takes, and what handing over a whole world does."""
+"""Points of a world's past, where a world stands after it has gone back, and whole worlds as fixtures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from reseller_sandbox.core.refusals import (
 from reseller_sandbox.core.values import Kind, mapping
 from reseller_sandbox.worlds import Checkpoint, World
 
-#: What naming a point of a world's past may refuse.
+#: The rules by which a point of a world's past may be refused.
 POINT_RULES: tuple[Rule, ...] = (UNKNOWN_POINT, UNKNOWN_REQUEST, UNKNOWN_SNAPSHOT, UNKNOWN_BRANCH)
 
 
@@ -39,7 +39,7 @@ class CheckpointRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Where a world stands: its time, and how many requests it has had."""
+    """A world's time, and how many requests it has had."""
 
     world: str
     now: datetime
@@ -49,13 +49,13 @@ class Standing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WentBack(Standing):
-    """Where a world stands after it has gone back, and the branch that keeps what was left behind."""
+    """A world's time after it has gone back, and the branch that keeps what was left behind."""
 
     branch: CheckpointRecord
 
 
 def checkpoint_record(kept: Checkpoint) -> CheckpointRecord:
-    """Return a snapshot or a branch as people look at it."""
+    """Return a snapshot or a branch as it is shown."""
     return CheckpointRecord(
         name=kept.name,
         now=kept.moment.clock.instant,
@@ -78,7 +78,7 @@ def standing(world: World) -> dict[str, Any]:
 
 
 def went_back(world: World, left: Checkpoint) -> WentBack:
-    """Return where ``world`` stands, having ``left`` a branch."""
+    """Return the time of ``world`` and the branch that it ``left``."""
     return WentBack(**standing(world), branch=checkpoint_record(left))
 
 
@@ -105,5 +105,5 @@ FIXTURE = Kind(
     spoken=_spoken,
 )
 
-#: A whole fixture: its YAML, the same as an object, or the path of a file, which is read where that is said.
+#: A whole fixture: its YAML, the same as an object, or the path of a file, which the caller's side reads.
 FixtureText = Annotated[str | Mapping[str, Any] | Path, FIXTURE]

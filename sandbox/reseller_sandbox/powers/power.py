@@ -1,4 +1,4 @@
-"""What a power of the sandbox is: typed methods, each declared by its signature and carried out by a door."""
+"""What a power is: a class of typed methods, each declared by its signature and carried out by a door."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from reseller_sandbox.powers.listing import name_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: ``look``: changes nothing. ``act``: changes a world. ``stream``: a look that goes on until it is left.
+#: ``look``: changes nothing. ``act``: changes a world. ``stream``: a look that goes on until it is closed.
 Sort = Literal["look", "act", "stream"]
 
 
@@ -37,11 +37,11 @@ class Door(Protocol):
 
 
 class WorldDoor(Door, Protocol):
-    """A door that other worlds beside its own can be reached by."""
+    """A door through which other worlds can be reached, too."""
 
     @property
     def name(self) -> str:
-        """The name of its world."""
+        """Return the name of its world."""
 
     def entering(self, world: str) -> WorldDoor:
         """Return the door to the world of that name."""
@@ -52,17 +52,17 @@ class WorldDoor(Door, Protocol):
 
 @runtime_checkable
 class Held(Protocol):
-    """An answer that can be acted on, which is through the power that has given it."""
+    """An answer with methods of its own, which act through the power that has returned it."""
 
     def of(self, power: Power) -> Self:
-        """Return it with the power that has given it."""
+        """Return it with the power that has returned it."""
 
 
 class Operation:
     """One thing that can be asked of a power; everything about it follows from the function ``body``.
 
     ``refuses`` are the rules it may refuse by, beside ``invalid_parameter``. One that is ``long`` may take
-    noticeable time, so that a server does it beside the others.
+    noticeable time, so that a server carries it out while it answers others.
     """
 
     power: type[Power]
@@ -119,11 +119,11 @@ class Operation:
         return read_by(self.parameters, given)
 
     def written(self, told: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what has been read as JSON has it."""
+        """Return what ``read`` has returned as JSON values."""
         return {one.name: one.kind.write(told[one.name]) for one in self.parameters if one.name in told}
 
     def call(self, power: Power, told: Mapping[str, Any]) -> Any:
-        """Return what the body answers, on this side of the door."""
+        """Return what the body returns; it runs on the side of the world."""
         segments = [told[one.name] for one in self.parameters if one.place == "segment"]
         rest = {
             f"{one.name}_" if iskeyword(one.name) else one.name: told[one.name]
@@ -174,10 +174,10 @@ def act(*refuses: Rule, long: bool = False) -> Callable[[F], F]:
 
 
 def stream(*refuses: Rule) -> Callable[[F], F]:
-    """Declare a method that returns a ``Following``: what happens, as it happens.
+    """Declare a method that returns a ``Following``: records of what happens, as it happens.
 
-    Each record has a ``mark``; told ``since`` that, the method begins with what came after it. ``told`` is
-    the record in a line for people.
+    Each record has a ``mark``; with it as ``since``, the method begins after that record. ``told`` is the
+    record in a line for people.
     """
     return _declare("stream", refuses, long=False)
 

@@ -1,4 +1,4 @@
-"""The registry: names, hosts and transfers, to look at and to put there."""
+"""The registry: names, hosts and transfers, to look at and to add."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ StatusWord = Annotated[str, choice(*(status.value for status in TransferStatus))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamesFound:
-    """A page of names; ``next`` is where the following page starts, where there is one."""
+    """A page of names; ``next`` is where the following page starts, if there is one."""
 
     names: tuple[NameRecord, ...]
     next: int | None
@@ -43,7 +43,7 @@ class NamesFound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HostsFound:
-    """A page of hosts; ``next`` is where the following page starts, where there is one."""
+    """A page of hosts; ``next`` is where the following page starts, if there is one."""
 
     hosts: tuple[HostRecord, ...]
     next: int | None
@@ -51,7 +51,7 @@ class HostsFound:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransfersFound:
-    """A page of transfers; ``next`` is where the following page starts, where there is one."""
+    """A page of transfers; ``next`` is where the following page starts, if there is one."""
 
     transfers: tuple[TransferRecord, ...]
     next: int | None
@@ -112,10 +112,10 @@ class Names(Power):
 
     @look(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)
     def get(self, name: NameKey, /, *, account: Text | None = None) -> NameRecord:
-        """Return one name as its holder has it, or as ``account`` does, to which it may be on its way.
+        """Return one name as its holder has it, or as ``account`` has it, which may wait for a transfer.
 
         Args:
-            account: Whose order is meant, where not the holder's.
+            account: Whose order to return; without it, the holder's.
         """
         moment = here(self).world.present()
         state, spelt = moment.state, as_kept(name)
