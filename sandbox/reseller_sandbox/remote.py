@@ -15,9 +15,10 @@ from reseller_sandbox.core import refusals
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.refusals import Refused, Rule
+from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.power import Operation
-from reseller_sandbox.web.routes import method_of, path_of
+from reseller_sandbox.web.routes import method_of, path_of, spoken
 
 #: For how many seconds an unused connection is trusted; the server keeps it longer.
 _FRESH = 30.0
@@ -112,7 +113,8 @@ class There:
             path = path.replace(f"{{{name}}}", quote(str(value), safe=""))
         method = method_of(operation)
         if method == "GET":
-            query = urlencode({name: _word(value) for name, value in written.items()})
+            known = {one.name: one for one in operation.parameters}
+            query = urlencode({name: _word(known[name], value) for name, value in written.items()})
             return method, f"{path}?{query}" if query else path, b""
         return method, path, json.dumps(written).encode()
 
@@ -235,9 +237,9 @@ class FollowedThere(Following[Any]):
             self._connection.close()
 
 
-def _word(value: Any) -> str:
-    """Return a value as a query string has it."""
-    return value if isinstance(value, str) else json.dumps(value)
+def _word(parameter: Parameter, value: Any) -> str:
+    """Return a value as a query string has it: a text as it is, unless it would be read as something else."""
+    return value if isinstance(value, str) and spoken(parameter, value) == value else json.dumps(value)
 
 
 _RULES: Mapping[str, Rule] = {one.code: one for one in vars(refusals).values() if isinstance(one, Rule)}

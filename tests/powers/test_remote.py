@@ -26,6 +26,17 @@ def test_the_same_calls_the_same_records() -> None:
         assert told[0] == told[1]
 
 
+def test_a_text_that_looks_like_json_stays_a_text() -> None:
+    """A glob with brackets is a glob, not a list of them, and one with quotes has them."""
+    served = Sandbox(REGISTRY)
+    served.client().get("/v3/balance")
+    with served.serve() as server:
+        there = connect(server.url)
+        for glob, count in (("/v3/*", 1), ('["/v3/*"]', 0), ('"/v3/*"', 0)):
+            assert there.journal.count(path=glob) == served.journal.count(path=glob) == count
+        assert there.journal.count(path=["/v3/*", "/v2"]) == 1
+
+
 def test_it_says_what_only_this_process_has() -> None:
     """And what there is nowhere, with the nearest word."""
     served = Sandbox(REGISTRY)

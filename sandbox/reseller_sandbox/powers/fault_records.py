@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from types import TracebackType
 from typing import Any, Self
 
 from reseller_sandbox.powers.power import Power
@@ -90,9 +89,7 @@ class FaultsPlaced(FaultsFound):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.remove()
 
 
@@ -119,7 +116,7 @@ class KindRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KindsFound:
-    """Every kind, and the parts of any rule: which requests (``match``), when (``when``), the rest (``kept``)."""
+    """Every kind, and the parts of any rule: which requests (``match``), ``when``, the rest (``kept``)."""
 
     kinds: tuple[KindRecord, ...]
     match: tuple[PartRecord, ...]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Unpack
 
-from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.matching import Match, Miss
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_REQUEST, Refused
 from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.values import Text, listed, whole
@@ -217,18 +217,14 @@ def _verification(verdict: Verdict) -> Verification:
         count=len(verdict.found),
         requests=tuple(map(request_line, verdict.found[-LISTED:])),
         near_misses=tuple(
-            Near(
-                request=request_line(near.entry),
-                misses=tuple(
-                    Missed(
-                        what=miss.what, expected=plain.plain(miss.expected), actual=plain.plain(miss.actual)
-                    )
-                    for miss in near.misses
-                ),
-            )
+            Near(request=request_line(near.entry), misses=tuple(map(_missed, near.misses)))
             for near in verdict.near
         ),
     )
+
+
+def _missed(miss: Miss) -> Missed:
+    return Missed(what=miss.what, expected=plain.plain(miss.expected), actual=plain.plain(miss.actual))
 
 
 def _asserted(verification: Verification) -> tuple[RequestLine, ...]:
