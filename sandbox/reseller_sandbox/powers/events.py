@@ -25,7 +25,7 @@ from reseller_sandbox.worlds.plain import plain
 T = TypeVar("T")
 
 
-class Sought(TypedDict, total=False):
+class EventFilter(TypedDict, total=False):
     """Which events match."""
 
     kind: Annotated[
@@ -101,7 +101,7 @@ class Events(Power):
         before: Number | None = None,
         cause: Number | None = None,
         limit: Annotated[int, whole(0, MOST)] = LISTED,
-        **meant: Unpack[Sought],
+        **sought: Unpack[EventFilter],
     ) -> EventsFound:
         """Return the latest matching events, each with its cause and its effect.
 
@@ -113,7 +113,7 @@ class Events(Power):
         """
         world = here(self).world
         world.settle()
-        wanted = _wanted(**meant)
+        wanted = _wanted(**sought)
         log = world.moment.log
         known = _all(world)
         found = [
@@ -130,10 +130,10 @@ class Events(Power):
         return EventsFound(events=listed, matching=len(found), kept=len(known), dropped=dropped)
 
     @stream(INVALID_NAME)
-    def follow(self, *, since: Since | None = None, **meant: Unpack[Sought]) -> Following[Logged]:
+    def follow(self, *, since: Since | None = None, **sought: Unpack[EventFilter]) -> Following[Logged]:
         """Yield each matching event as it happens."""
-        world, wanted = here(self).world, _wanted(**meant)
-        key = f"events {sorted(meant.items())}"
+        world, wanted = here(self).world, _wanted(**sought)
+        key = f"events {sorted(sought.items())}"
         return followed(
             key, world, lambda event: _shown(event, world.state) if wanted(event) else None, since
         )

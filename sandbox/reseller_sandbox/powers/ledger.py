@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.ledger import request_of
 from reseller_sandbox.core.model import OUTSIDE, LedgerEntry, Purpose
 from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.core.state import State
-from reseller_sandbox.core.values import Instant, Text, choice, whole
+from reseller_sandbox.core.values import TEXT, Instant, choice, whole
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.pages import Number, as_kept, client_of, latest
 from reseller_sandbox.powers.power import Power, look
@@ -88,6 +88,22 @@ class MovementsFound:
     balances: tuple[Balance, ...]
 
 
+class MovementFilter(TypedDict, total=False):
+    """Which movements match."""
+
+    account: Annotated[str, TEXT, "The name of the account whose money it is, or its client id."]
+    order: Annotated[Number, "The id of the order that was paid for."]
+    domain: Annotated[str, TEXT, "The name that was paid for."]
+    operation: Annotated[
+        str, TEXT, "A pattern of operations, with * and ?; what time does by itself is ``time``."
+    ]
+    purpose: Annotated[str, choice(*map(str, Purpose)), "What it was for."]
+    request: Annotated[
+        str, TEXT, "The request that caused it, both times where a fault had it carried out twice."
+    ]
+    since: Annotated[Instant, "The instant at which it was made at the earliest."]
+
+
 class Ledger(Power):
     """Every movement of money, its cause, and the totals."""
 
@@ -95,50 +111,20 @@ class Ledger(Power):
     def find(
         self,
         *,
-        account: Text | None = None,
-        order: Number | None = None,
-        domain: Text | None = None,
-        operation: Text | None = None,
-        purpose: Annotated[str, choice(*map(str, Purpose))] | None = None,
-        request: Text | None = None,
-        since: Instant | None = None,
         before: Number | None = None,
         limit: Annotated[int, whole(0, MOST)] = LISTED,
+        **sought: Unpack[MovementFilter],
     ) -> MovementsFound:
         """Return the matching movements, with totals by order, operation, purpose and account.
 
         Args:
-            account: The name of the account whose money it is, or its client id.
-            order: The id of the order that was paid for.
-            domain: The name that was paid for.
-            operation: A pattern of operations, with ``*`` and ``?``; what time does by itself is ``time``.
-            purpose: What it was for.
-            request: The name of the request that caused it, for both times where a fault had it carried out
-                twice.
-            since: The instant at which it was made at the earliest.
             before: List only what came before the movement of this id, to turn pages back; of the totals
                 only those by order change.
             limit: How many of the latest to list.
         """
         state = here(self).world.present().state
-        owner = client_of(state, account)
-        name = as_kept(domain) if domain is not None else None
-        pattern = Glob(operation) if operation is not None else None
-        numbers: Iterable[int] = sorted(state.ledger)
-        if owner is not None:
-            numbers = (number for _, number in state.ledger_of_account.beginning((owner,)))
-        found = [
-            entry
-            for entry in map(state.ledger.__getitem__, numbers)
-            if order in (None, entry.order)
-            and name in (None, entry.name)
-            and (pattern is None or pattern.matches(_operation(entry)))
-            and purpose in (None, entry.purpose)
-            and request in (None, entry.cause, request_of(entry.cause))
-            and (since is None or entry.at >= since)  # type: ignore[operator]  # it has been read
-        ]
-        earlier = [entry for entry in found if before is None or entry.id < before]
-        listed = latest(earlier, limit)
+        found = _found(state, **sought)
+        listed = latest([entry for entry in found if before is None or entry.id < before], limit)
         orders = {entry.order for entry in listed}
         return MovementsFound(
             entries=tuple(movement(entry, state) for entry in listed),
@@ -151,6 +137,35 @@ class Ledger(Power):
             ),
             balances=_balances(state),
         )
+
+
+def _found(
+    state: State,
+    account: str | None = None,
+    order: int | None = None,
+    domain: str | None = None,
+    operation: str | None = None,
+    purpose: str | None = None,
+    request: str | None = None,
+    since: Any = None,
+) -> list[LedgerEntry]:
+    """Return the matching movements, oldest first; refuse with ``unknown_account``."""
+    owner = client_of(state, account)
+    name = as_kept(domain) if domain is not None else None
+    pattern = Glob(operation) if operation is not None else None
+    numbers: Iterable[int] = sorted(state.ledger)
+    if owner is not None:
+        numbers = (number for _, number in state.ledger_of_account.beginning((owner,)))
+    return [
+        entry
+        for entry in map(state.ledger.__getitem__, numbers)
+        if order in (None, entry.order)
+        and name in (None, entry.name)
+        and (pattern is None or pattern.matches(_operation(entry)))
+        and purpose in (None, entry.purpose)
+        and request in (None, entry.cause, request_of(entry.cause))
+        and (since is None or entry.at >= since)
+    ]
 
 
 def movement(entry: LedgerEntry, state: State) -> Movement:
