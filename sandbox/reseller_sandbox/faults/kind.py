@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -52,7 +53,7 @@ class Turn:
 
 
 class Kind:
-    """A kind of fault with its parameters; a subclass is a frozen dataclass of them.
+    """A kind of fault with its parameters; a subclass is a frozen dataclass of them, and gives it its name.
 
     ``phases`` are those it can strike in, the first of them by default. ``slows`` is the mark of one whose
     answers come, but perhaps when nobody waits any longer.
@@ -64,12 +65,15 @@ class Kind:
     phases: ClassVar[tuple[Phase, ...]] = ("before", "after")
     slows: ClassVar[bool] = False
 
+    def __init_subclass__(cls) -> None:
+        cls.name = re.sub(r"(?<=.)([A-Z])", r"_\1", cls.__name__).lower()
+
     def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Say what is wrong with the parameters together: each with a parameter's name, or with none."""
+        """Yield what is wrong with the parameters together: a parameter's name, or an empty text, and why."""
         yield from ()
 
     def applies(self, asked: Asked) -> bool:  # noqa: ARG002
-        """Whether there is any sense in striking such a request."""
+        """Whether such a request can be struck at all."""
         return True
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects | None:

@@ -19,13 +19,11 @@ PIECES = 20
 class Bandwidth(Kind):
     """The answer's body comes at so many bytes a second."""
 
-    name: ClassVar[str] = "bandwidth"
     slows: ClassVar[bool] = True
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     rate: int = parameter(whole(1, 1 << 30), "How many bytes come in a second.")
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        """Let it trickle."""
         size = max(1, self.rate // PIECES)
         return replace(so_far, drip=delivery.Drip(size, size / self.rate))

@@ -16,7 +16,6 @@ from reseller_sandbox.server import delivery
 class Drip(Kind):
     """The answer's body comes in drops."""
 
-    name: ClassVar[str] = "drip"
     slows: ClassVar[bool] = True
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
@@ -24,5 +23,4 @@ class Drip(Kind):
     pause: float = parameter(span(), "How much time lies between them.", default=0.1)
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        """Let it drip."""
         return replace(so_far, drip=delivery.Drip(self.size, self.pause))

@@ -19,7 +19,6 @@ class Duplicate(Kind):
     second ``r7:duplicate``.
     """
 
-    name: ClassVar[str] = "duplicate"
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
     answer: Literal["first", "second"] = parameter(
@@ -31,5 +30,4 @@ class Duplicate(Kind):
         return asked.admitted
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        """Have it done again."""
         return replace(so_far, again=self.answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import ANYTHING, DAY, MAPPING, Kind, free_text, mapping, whole
@@ -71,8 +71,6 @@ class Error(FaultKind):
     Before: the operation does not take effect. After: it has, and the error is a lie.
     """
 
-    name: ClassVar[str] = "error"
-
     error: str | None = parameter(
         free_text("the name of a rule, or a message as v2.0 documents it"),
         "The error that comes.",
@@ -94,7 +92,7 @@ class Error(FaultKind):
     retry_after: int | None = parameter(whole(0, DAY), "Seconds for a Retry-After header.", default=None)
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
-        """A name or a status, and with each what belongs to it."""
+        """Require a name or a status, and with each what belongs to it."""
         if self.error is None and self.status is None:
             yield "", "takes an error, or a status with a body"
         for key in ("body", "content_type") if self.error is not None else ("facts",):
@@ -104,7 +102,6 @@ class Error(FaultKind):
             yield "retry_after", "does not go with a header of that name"
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        """Answer the error."""
         headers = tuple((self.headers or {}).items())
         if self.retry_after is not None:
             headers = (*headers, ("Retry-After", str(self.retry_after)))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import free_text
@@ -20,13 +19,11 @@ NOISE = b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"
 class Garbage(Kind):
     """Bytes that are no HTTP come in place of an answer; then the connection is closed."""
 
-    name: ClassVar[str] = "garbage"
-
     text: str | None = parameter(free_text("text"), "What comes, in UTF-8.", default=None)
     hex: str | None = parameter(free_text("hexadecimal digits"), "What comes, byte by byte.", default=None)
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
-        """At most one way to say it, and that a good one."""
+        """Require at most one of text and hex, and hexadecimal digits there."""
         if self.text is not None and self.hex is not None:
             yield "hex", "does not go with text"
         try:
@@ -35,6 +32,5 @@ class Garbage(Kind):
             yield "hex", "must be hexadecimal digits"
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        """Send it."""
         raw = NOISE if self.text is None else self.text.encode()
         return replace(so_far, cut=delivery.Garbage(raw if self.hex is None else bytes.fromhex(self.hex)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import span
@@ -19,12 +18,9 @@ class Hang(Kind):
     Before: the operation never takes effect. After: it has.
     """
 
-    name: ClassVar[str] = "hang"
-
     seconds: float | None = parameter(
         span(), "After how long the connection is closed; never, unless given.", default=None
     )
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        """Leave it hanging."""
         return replace(so_far, cut=delivery.Hang(self.seconds))

@@ -22,7 +22,6 @@ class Latency(Kind):
     After: it takes effect at once. Several delays add up.
     """
 
-    name: ClassVar[str] = "latency"
     slows: ClassVar[bool] = True
 
     seconds: float | None = parameter(span(), "A fixed delay.", default=None)
@@ -32,7 +31,7 @@ class Latency(Kind):
     sigma: float = parameter(number(0, 5), "How far lognormal delays spread.", default=0.5)
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Exactly one of the three ways to say how long."""
+        """Require one of the three ways to say how long, whole."""
         fixed, even, lognormal = (value is not None for value in (self.seconds, self.min, self.median))
         if fixed + even + lognormal != 1 or (fixed and self.max is not None):
             yield "", "takes seconds, or min and max, or median with sigma and max"
@@ -42,7 +41,6 @@ class Latency(Kind):
             yield "max", "must not be less than min"
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:
-        """Hold it up."""
         return replace(so_far, wait=so_far.wait + self._drawn(turn.luck.fraction("delay")))
 
     def _drawn(self, fraction: float) -> float:

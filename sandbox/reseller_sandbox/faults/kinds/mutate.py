@@ -19,7 +19,6 @@ from reseller_sandbox.faults.kind import Kind, Phase, Turn
 class Mutate(Kind):
     """Something in the JSON answer is changed, dropped, or given another type."""
 
-    name: ClassVar[str] = "mutate"
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     path: Path = parameter(PATH, "Where in the answer.")
@@ -32,12 +31,11 @@ class Mutate(Kind):
     )
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Exactly one of the three."""
+        """Require one of value, drop and type."""
         if (self.value is not None) + self.drop + (self.type is not None) != 1:
             yield "", "takes one of value, drop and type"
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects | None:  # noqa: ARG002
-        """Change it, if it is there."""
         answer, changed = self.path.change(so_far.answer, self._edited)
         return replace(so_far, answer=answer) if changed else None
 

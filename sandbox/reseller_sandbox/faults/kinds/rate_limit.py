@@ -35,7 +35,6 @@ class RateLimit(Kind):
     A window begins with the first request after the last one's end. What is refused does not count.
     """
 
-    name: ClassVar[str] = "rate_limit"
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
     limit: int = parameter(whole(0, 10**6), "How many requests are let through.")
@@ -54,7 +53,6 @@ class RateLimit(Kind):
         return self.per == "rule" or asked.account is not None
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects | None:
-        """Refuse it, if the window is full."""
         now = turn.now if self.time == "world" else real_now()
         key = turn.asked.account or "" if self.per == "account" else ""
         windows: HashTrieMap[str, Window] = HashTrieMap() if turn.memory is None else turn.memory

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Turn
@@ -14,8 +13,5 @@ from reseller_sandbox.server import delivery
 class Reset(Kind):
     """A TCP reset comes in place of an answer."""
 
-    name: ClassVar[str] = "reset"
-
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        """Reset the connection."""
         return replace(so_far, cut=delivery.Reset())

@@ -18,7 +18,6 @@ class Stale(Kind):
     Requests that change nothing are no commits. It looks no further back than the journal does.
     """
 
-    name: ClassVar[str] = "stale"
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
     commits: int = parameter(whole(1, 10**6), "How many commits to look back.", default=1)
@@ -28,5 +27,4 @@ class Stale(Kind):
         return asked.admitted and asked.reads
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        """Look back."""
         return replace(so_far, commits=self.commits)

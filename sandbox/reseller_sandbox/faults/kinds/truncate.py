@@ -16,7 +16,6 @@ from reseller_sandbox.server import delivery
 class Truncate(Kind):
     """The answer's head announces its whole body, and the connection ends within that."""
 
-    name: ClassVar[str] = "truncate"
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
     keep: int | None = parameter(
@@ -27,5 +26,4 @@ class Truncate(Kind):
     reset: bool = parameter(SWITCH, "Whether the connection ends with a reset.", default=False)
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        """Cut the answer short."""
         return replace(so_far, cut=delivery.Truncate(self.keep, self.reset))
