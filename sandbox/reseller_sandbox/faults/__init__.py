@@ -1,4 +1,8 @@
-"""Faults: rules that make requests fail as they would in earnest, before or after they take effect."""
+"""Faults: rules that make requests fail as they fail in production, before or after they take effect.
+
+It may import ``core`` and the deliveries of ``server``. Begin with ``rule`` and a file in ``kinds``; ``book``
+has the rules of a world and lets them strike.
+"""
 
 from reseller_sandbox.faults.book import FaultBook, Strike
 from reseller_sandbox.faults.effects import Effects

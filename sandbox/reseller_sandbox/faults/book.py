@@ -1,4 +1,4 @@
-"""The rules of a world with what they remember: one immutable value, part of the world's moment."""
+"""The book of a world's rules with their counts: an immutable value, part of the world's moment."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NONE = Count()
 
 @dataclass(slots=True, eq=False)
 class Strike:
-    """The rules of a phase that struck a request, and what becomes of it by them."""
+    """The rules that struck a request in one phase, and their effects together."""
 
     rules: Sequence[FaultRule]
     effects: Effects
@@ -27,8 +27,8 @@ class Strike:
 class FaultBook:
     """Rules in their order, their counts, and the requests that wait for a delay to pass.
 
-    What waits is known by an object of its own. When the world goes back to a moment before the
-    request came, it is not among those that wait, and so never takes effect.
+    Each waiting request is an object in ``waiting``. When the world goes back to a moment before it came, it
+    is not there, and so never takes effect.
     """
 
     rules: tuple[FaultRule, ...] = ()
@@ -36,15 +36,15 @@ class FaultBook:
     waiting: HashTrieSet[object] = field(default_factory=HashTrieSet)
 
     def count(self, name: str) -> Count:
-        """Return what a rule has counted."""
+        """Return the count of a rule."""
         return self.counts.get(name, _NONE)
 
     def strike(
         self, phase: Phase, asked: Asked, now: datetime, seed: str, effects: Effects
     ) -> tuple[FaultBook, Strike]:
-        """Let the rules of a phase have their turn at a request, in their order.
+        """Let the rules of a phase strike a request, in their order.
 
-        Answers the book with the new counts, and what they have made of ``effects``.
+        Returns the book with the new counts, and what they have made of ``effects``.
         """
         counts, struck = self.counts, []
         for rule in self.rules:
@@ -66,10 +66,7 @@ class FaultBook:
         return book, Strike(struck, effects)
 
     def with_rules(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count]) -> FaultBook:
-        """Return the book with other rules; those that were there already go on counting.
-
-        The others begin at what ``counts`` says.
-        """
+        """Return the book with other rules; those that stay go on counting, new ones begin at ``counts``."""
         kept = {rule.name: rule for rule in self.rules}
         new: HashTrieMap[str, Count] = HashTrieMap()
         for rule in rules:

@@ -1,4 +1,4 @@
-"""What a rule may say, as schemas and as parameters."""
+"""Choices for a rule: kinds, presets and their parameters, in words and as schemas."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def match_schema() -> dict[str, dict[str, object]]:
 
 
 def rule_schema() -> dict[str, Any]:
-    """A rule as JSON Schema."""
+    """Return the JSON Schema of a rule."""
     common = {
         "name": _shape(pattern=f"^{NAME.pattern}$"),
         "match": _object(match_schema()),

@@ -1,4 +1,4 @@
-"""What faults make of a request and of its answer: data, which the way of the request carries out."""
+"""Effects of faults on a request and its answer: data, which the request pipeline carries out."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class NamedError:
 
 @dataclass(frozen=True, slots=True)
 class RawAnswer:
-    """An answer of nobody's: text as it is, anything else as JSON."""
+    """An answer that no operation gives: a text as it is, any other body as JSON."""
 
     status: int
     body: Any
@@ -34,13 +34,12 @@ Instead: TypeAlias = NamedError | RawAnswer
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Effects:
-    """What the rules of one phase do; each kind adds its own to what those before it did.
+    """What the rules of one phase do together; each rule adds to the effects of those before it.
 
-    ``wait`` is for how many seconds the request is held up; in phase ``before`` the operation takes effect
-    only then. ``drip`` and ``cut`` are what becomes of the answer on its way, ``instead`` takes its place.
-    ``again`` says which of two answers is given to a request that is carried out twice, ``commits`` how many
-    commits an answer from the past lies back. ``answer`` is the JSON of the operation's answer so far, in
-    phase ``after``.
+    ``wait`` is the delay in seconds; in phase ``before`` the operation takes effect only after it. ``drip``
+    and ``cut`` slow the answer or end it on its way, ``instead`` takes its place. ``again`` says which of two
+    answers a request gets that is carried out twice, ``commits`` how many commits back the answer lies.
+    ``answer`` is the JSON of the operation's answer so far, in phase ``after``.
     """
 
     wait: float = 0.0
@@ -53,17 +52,17 @@ class Effects:
 
     @property
     def decided(self) -> bool:
-        """Whether the operation's own answer is not the one that arrives."""
+        """Whether the client gets something else than the operation's own answer."""
         return self.cut is not None or self.instead is not None
 
     @property
     def final(self) -> bool:
-        """Whether the last word is spoken: rules further down do not have their turn."""
+        """Whether no later rule can change anything, so that none is tried."""
         return self.decided or self.again is not None or self.commits > 0
 
     @property
     def delivery(self) -> Delivery | None:
-        """The answer's way to the client, where it is not the usual one."""
+        """Return how the answer comes to the client; None for the usual way."""
         if not self.wait and self.drip is None and self.cut is None:
             return None
         return Delivery(self.wait, self.drip, self.cut)

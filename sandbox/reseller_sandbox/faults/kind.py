@@ -1,4 +1,4 @@
-"""What a kind of fault is: it has its turn when its rule's has come, and says what becomes of the request."""
+"""Kinds of faults: what each has in common, and what it sees of a request when its rule strikes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Asked(Request, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Luck:
-    """Chance that follows from the world's seed, the rule's name and how often the rule has matched."""
+    """Random numbers that follow from the world's seed, the rule's name and its number of matches."""
 
     source: str
 
@@ -41,7 +41,7 @@ class Luck:
 
 @dataclass(slots=True)
 class Turn:
-    """A rule's turn at a request: when, with what luck, and what its kind remembers from earlier turns.
+    """A rule's turn at a request: its instant, its luck, and what its kind remembers from earlier turns.
 
     ``memory`` is an immutable value that the kind may replace; it goes back when the world does.
     """
@@ -55,8 +55,8 @@ class Turn:
 class Kind:
     """A kind of fault with its parameters; a subclass is a frozen dataclass of them, and gives it its name.
 
-    ``phases`` are those it can strike in, the first of them by default. ``slows`` is the mark of one whose
-    answers come, but perhaps when nobody waits any longer.
+    ``phases`` are those it can strike in, the first of them by default. ``slows`` says that answers come, but
+    perhaps after the client has given up.
     """
 
     __slots__ = ()
@@ -77,5 +77,5 @@ class Kind:
         return True
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects | None:
-        """Return what becomes of the request after this, too; None where there is nothing to do."""
+        """Return ``so_far`` with the effects of this kind; None where it does nothing."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What people fear most, ready to be put in place."""
+"""Presets: rules for the failures that are tested most often, under one name."""
 
 from __future__ import annotations
 
@@ -66,10 +66,10 @@ PRESETS: Mapping[str, Preset] = {
 
 
 def expanded(preset: Preset, given: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The rules of a preset with what ``given`` says otherwise.
+    """Return the rules of a preset with what ``given`` says otherwise.
 
     ``name`` names them all, ``match`` and ``when`` are added to each rule's own, and a parameter goes
-    to the rules of the kinds that have it, which is for ``read_rules`` to see.
+    to the rules of the kinds that have it (``read_rules`` adds those).
     """
     name = given.get("name", preset.name)
     rules = []

@@ -1,4 +1,4 @@
-"""Rules as JSON: read with a word for every mistake and its place, and written again."""
+"""Rules as JSON, read with every mistake and its place, and written."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PAST = ("since",)
 
 
 class BadFaults(Refused):
-    """What was given are no rules; ``problems`` names every mistake with its place."""
+    """Rules cannot be read; ``problems`` names every mistake with its place."""
 
     def __init__(self, problems: Sequence[str]) -> None:
         super().__init__(INVALID_PARAMETER, problems=complaint(problems))
@@ -42,7 +42,7 @@ class BadFaults(Refused):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What a rule is shown with beside what it does; ``spent`` follows from the rest."""
+    """What a rule is shown with beside its parts; ``spent`` follows from those and the counts."""
 
     paused: bool = parameter(
         SWITCH, "Whether it strikes nothing for now, and keeps what it counted.", default=False
@@ -66,11 +66,11 @@ def read_rules(
     place: str = "rules[{}]",
     now: datetime | None = None,
 ) -> tuple[Read, ...]:
-    """Read the rules that ``given`` describes, presets among them; names in ``taken`` are not free.
+    """Read the rules that ``given`` describes, presets among them; names in ``taken`` are refused.
 
     ``place`` is where each of them stands, ``now`` the instant that lengths of time are counted from. What
-    ``given`` answered for a rule can be given again. Without a vocabulary any word will do for an operation
-    or an error. Raises ``BadFaults``.
+    the function ``given`` returns for a rule can be read again. Without a vocabulary any word is taken for an
+    operation or an error. Raises ``BadFaults``.
     """
     problems = Problems()
     named = dict.fromkeys(taken, "a rule that is there already")
@@ -87,22 +87,21 @@ def read_rules(
 
 
 def given(rule: FaultRule) -> dict[str, Any]:
-    """Return a rule as JSON, as it can be given again; its name apart."""
+    """Return a rule as JSON that can be read again, without its name."""
+    when = replace(rule.when, phase=None) if rule.phase == rule.kind.phases[0] else rule.when
     return {
         "kind": rule.kind.name,
         "match": shown(rule.match),
-        "when": shown(replace(rule.when, phase=None))
-        if rule.phase == rule.kind.phases[0]
-        else shown(rule.when),
+        "when": shown(when),
         **({"paused": True} if rule.paused else {}),
         **shown(rule.kind),
     }
 
 
 def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a rule as JSON with ``changes``: parts of ``match`` and ``when`` one by one, all else whole.
+    """Return a rule as JSON with ``changes``: ``match`` and ``when`` part by part, all else whole.
 
-    A null takes away what was there. Another kind comes with parameters of its own.
+    A null removes a part. With another kind, the parameters of the old one are dropped.
     """
     before = {"name": rule.name, **given(rule)}
     if changes.get("kind") not in (None, rule.kind.name):
@@ -115,7 +114,7 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _each(item: Any, at: str, problems: Problems) -> list[Any]:
-    """The rules that one item stands for: itself, or a preset's."""
+    """Return the rules that one item stands for: itself, or a preset's."""
     if not isinstance(item, Mapping):
         return [item]
     if item.get("preset") is None:
@@ -128,10 +127,7 @@ def _each(item: Any, at: str, problems: Problems) -> list[Any]:
     for key, value in item.items():
         if key in ("preset", "name", "match", "when"):
             continue
-        if key == "paused":
-            rules = [{**rule, key: value} for rule in rules]
-            continue
-        having = [rule for rule in rules if key in keys(KINDS[rule["kind"]])]
+        having = [rule for rule in rules if key == "paused" or key in keys(KINDS[rule["kind"]])]
         if not having:
             problems.add(_in(at, str(key)), f"is no parameter of the preset {preset.name}")
         for rule in having if value is not None else ():
@@ -180,7 +176,7 @@ def _when(given: Any, at: str, now: datetime | None, problems: Problems) -> When
 
 
 def _ahead(given: Any, now: datetime) -> Any:
-    """The instant that a length of time leads to; anything else stays as it is."""
+    """Return the instant that a length of time leads to; anything else as it is."""
     try:
         return instant(WHEN.read(given), now)
     except (ValueError, OverflowError):
@@ -213,7 +209,7 @@ def _kind(given: Mapping[str, Any], at: str, problems: Problems) -> Kind | None:
 
 
 def _name(given: Mapping[str, Any], at: str, named: dict[str, str], problems: Problems) -> str:
-    """The rule's name: its own, or one made from its kind."""
+    """Return the rule's name: its own, or one made from its kind."""
     name = given.get("name")
     if name is None:
         kind = given.get("kind")

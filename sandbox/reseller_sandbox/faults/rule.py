@@ -56,16 +56,16 @@ class When:
     until: datetime | None = parameter(MOMENT, "The instant from which the rule is spent.", default=None)
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
-        """Say what is wrong with the parts together."""
+        """Yield what is wrong with the parts together: a part's key and why."""
         if self.since is not None and self.until is not None and self.until <= self.since:
             yield "until", "must be later than from"
 
     def in_force(self, count: Count, now: datetime) -> bool:
-        """Whether the rule is in force at ``now``, having counted so much."""
+        """Whether the rule is in force at ``now``, with such a count."""
         return (self.since is None or self.since <= now) and not self.spent(count, now)
 
     def spent(self, count: Count, now: datetime) -> bool:
-        """Whether it will not strike again."""
+        """Whether the rule cannot strike any more."""
         return (
             (self.times is not None and count.struck >= self.times)
             or (self.nth is not None and count.matched >= max(self.nth))
@@ -73,7 +73,7 @@ class When:
         )
 
     def strikes(self, match: int, luck: Luck) -> bool:
-        """Whether the match of that number is to be struck."""
+        """Whether the rule strikes its match of that number."""
         return (
             (self.nth is None or match in self.nth)
             and (self.every is None or match % self.every == 0)
@@ -93,13 +93,13 @@ class FaultRule:
 
     @property
     def phase(self) -> Phase:
-        """The phase it strikes in."""
+        """Return the phase it strikes in."""
         return self.when.phase or self.kind.phases[0]
 
     def matches(self, asked: Asked) -> bool:
-        """Whether it is about such a request.
+        """Whether the rule is about such a request.
 
-        What is not let in, or leads nowhere, is met by rules that look at nothing but what was sent.
+        A request without an operation or good credentials is matched only by what was sent on the wire.
         """
         known = asked.admitted or self.match.parts <= _ON_THE_WIRE
         return known and self.kind.applies(asked) and self.match(asked)

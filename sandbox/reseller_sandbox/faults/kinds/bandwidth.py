@@ -17,7 +17,7 @@ PIECES = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bandwidth(Kind):
-    """The answer's body comes at so many bytes a second."""
+    """The answer's body comes at a limited number of bytes a second."""
 
     slows: ClassVar[bool] = True
     phases: ClassVar[tuple[Phase, ...]] = ("after",)

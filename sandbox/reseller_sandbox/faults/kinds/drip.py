@@ -14,7 +14,7 @@ from reseller_sandbox.server import delivery
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drip(Kind):
-    """The answer's body comes in drops."""
+    """The answer's body comes in small pieces, with a pause after each."""
 
     slows: ClassVar[bool] = True
     phases: ClassVar[tuple[Phase, ...]] = ("after",)

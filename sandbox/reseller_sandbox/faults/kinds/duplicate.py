@@ -13,7 +13,7 @@ from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duplicate(Kind):
-    """The request is carried out twice, as if something on its way had sent it again.
+    """The request is carried out twice, as if a proxy had sent it again.
 
     In the ledger and among the changes the first has the request's name for its cause (``r7``), the
     second ``r7:duplicate``.

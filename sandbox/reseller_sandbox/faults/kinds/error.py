@@ -68,7 +68,7 @@ MEDIA_TYPE = Kind({"type": "string"}, _media_type, says="a media type")
 class Error(FaultKind):
     """An error comes: a documented one by its name, or a raw status and body.
 
-    Before: the operation does not take effect. After: it has, and the error is a lie.
+    Before: the operation does not take effect. After: it has, although the answer says otherwise.
     """
 
     error: str | None = parameter(

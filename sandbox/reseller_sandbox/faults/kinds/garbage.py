@@ -11,13 +11,13 @@ from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Kind, Turn
 from reseller_sandbox.server import delivery
 
-#: What comes for an answer unless a rule says otherwise: bytes that are no HTTP in any reading.
+#: What comes unless a rule says otherwise; no parser takes it for HTTP.
 NOISE = b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Garbage(Kind):
-    """Bytes that are no HTTP come in place of an answer; then the connection is closed."""
+    """Bytes that are not HTTP come in place of an answer; then the connection is closed."""
 
     text: str | None = parameter(free_text("text"), "What comes, in UTF-8.", default=None)
     hex: str | None = parameter(free_text("hexadecimal digits"), "What comes, byte by byte.", default=None)

@@ -18,8 +18,8 @@ from reseller_sandbox.faults.kind import Kind, Turn
 class Latency(Kind):
     """The answer comes late.
 
-    Before: the operation, too, takes effect only after the delay, whether the client still waits or not.
-    After: it takes effect at once. Several delays add up.
+    Before: the operation takes effect after the delay, too, whether the client still waits or not. After: it
+    takes effect at once. Several delays add up.
     """
 
     slows: ClassVar[bool] = True

@@ -22,7 +22,7 @@ SHORTEST = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A stretch of time that began with a request, and how many requests have been let through in it."""
+    """A window of time: when it began, and how many requests have been let through in it."""
 
     began: datetime
     used: int
@@ -30,9 +30,9 @@ class Window:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimit(Kind):
-    """So many requests are let through in a window of time; the others are answered 429 with Retry-After.
+    """A number of requests is let through in a window of time; others are answered 429 with Retry-After.
 
-    A window begins with the first request after the last one's end. What is refused does not count.
+    A window begins with the first request after the end of the one before. Refused requests do not count.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
@@ -49,7 +49,7 @@ class RateLimit(Kind):
     )
 
     def applies(self, asked: Asked) -> bool:
-        """Whether it is known whose limit counts."""
+        """Whether the request has an account, where each has a limit of its own."""
         return self.per == "rule" or asked.account is not None
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects | None:

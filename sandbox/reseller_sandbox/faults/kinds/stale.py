@@ -13,9 +13,9 @@ from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stale(Kind):
-    """What only reads is answered as it would have been before the world's last commits.
+    """A request that only reads is answered as it would have been before the world's last commits.
 
-    Requests that change nothing are no commits. It looks no further back than the journal does.
+    A request that changes nothing makes no commit. It looks no further back than the journal does.
     """
 
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
@@ -23,7 +23,7 @@ class Stale(Kind):
     commits: int = parameter(whole(1, 10**6), "How many commits to look back.", default=1)
 
     def applies(self, asked: Asked) -> bool:
-        """Whether it only reads."""
+        """Whether it reaches an operation, and only reads."""
         return asked.admitted and asked.reads
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002

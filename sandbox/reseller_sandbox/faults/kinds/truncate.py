@@ -14,7 +14,7 @@ from reseller_sandbox.server import delivery
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truncate(Kind):
-    """The answer's head announces its whole body, and the connection ends within that."""
+    """The answer's head announces the whole body, and the connection ends in the middle of it."""
 
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
