@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from copy import copy
 from io import BytesIO
 from pathlib import Path
@@ -152,9 +152,10 @@ class Sandbox(Powers):
         token_header = self.world.assumptions.token_headers[0]
         return SignedClient(self.app, self.account(account), self.settings.header_prefix, token_header)
 
+    @contextmanager
     def intercept(
         self, *urls: str, others: Literal["network", "refuse"] = "network", real_time: bool = False
-    ) -> AbstractContextManager[Self]:
+    ) -> Iterator[Self]:
         """Have httpx and requests find this sandbox at ``urls`` while the context lasts, whoever uses them.
 
         >>> with sandbox.intercept("https://api.example.test"):
@@ -168,7 +169,8 @@ class Sandbox(Powers):
         """
         from reseller_sandbox.testing.interception import intercepting
 
-        return intercepting(self, urls, others, real_time)
+        with intercepting(self, urls, others, real_time):
+            yield self
 
     @contextmanager
     def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[Server]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import subprocess
 import sys
 import threading
@@ -154,6 +155,14 @@ def test_they_may_end_in_any_order(sandbox):
         first.__exit__(None, None, None)
         assert _by_httpx(API + ZONES)["x-sandbox-world"] == other.world.name
         second.__exit__(None, None, None)
+
+
+def test_it_may_begin_in_one_context_and_end_in_another(sandbox):
+    """As a fixture of an asynchronous test does, whose test runs in neither of them."""
+    context = sandbox.intercept(API)
+    contextvars.copy_context().run(context.__enter__)
+    assert _by_httpx(API + ZONES)["x-sandbox-request"] == "r1"
+    contextvars.copy_context().run(context.__exit__, None, None, None)
 
 
 def test_whatever_happens_they_end(sandbox):

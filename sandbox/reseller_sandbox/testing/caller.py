@@ -171,4 +171,5 @@ def malformed_in(head: bytes) -> Unread | None:
 
 def _closes(headers: Headers) -> bool:
     """Whether the connection is to end after the message that has these."""
-    return any(name == b"connection" and b"close" in value.lower() for name, value in headers)
+    told = [value for name, value in headers if name == b"connection"]
+    return any(b"close" in value.lower() for value in told)

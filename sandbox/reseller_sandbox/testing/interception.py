@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import idna
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 #: Where a request goes: scheme, host in its ASCII form, and port.
 Origin: TypeAlias = tuple[str, str, int]
-
-S = TypeVar("S", bound="Sandbox")
 
 Others: TypeAlias = Literal["network", "refuse"]
 
@@ -74,7 +72,7 @@ _LOCK = threading.Lock()
 
 
 @contextmanager
-def intercepting(sandbox: S, urls: tuple[str, ...], others: Others, real_time: bool) -> Iterator[S]:
+def intercepting(sandbox: Sandbox, urls: tuple[str, ...], others: Others, real_time: bool) -> Iterator[None]:
     """Send the requests that httpx and requests make to ``urls`` to ``sandbox``, while the context lasts.
 
     Refuses with ``invalid_parameter``.
@@ -96,7 +94,7 @@ def intercepting(sandbox: S, urls: tuple[str, ...], others: Others, real_time: b
                     stack.enter_context(_detoured(library, detour, made))
         _OWN.set((*_OWN.get(), made))
         stack.callback(lambda: _OWN.set(tuple(one for one in _OWN.get() if one is not made)))
-        yield sandbox
+        yield
 
 
 @contextmanager

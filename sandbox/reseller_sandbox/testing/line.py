@@ -33,7 +33,7 @@ class EndlessWait(RuntimeError):
     def __init__(self, about: object) -> None:
         super().__init__(
             f"{about} is never answered, and its client waits without a timeout: over a socket it would wait "
-            "for ever. Give the client a timeout, or say after how long the connection ends."
+            "for ever. Give the client a timeout, or the fault an end; real_time=True waits in earnest."
         )
 
 

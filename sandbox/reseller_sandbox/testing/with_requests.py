@@ -54,6 +54,10 @@ class SandboxAdapter(HTTPAdapter):
         """Return connections to the sandbox."""
         return self._pools.to(str(request.url))
 
+    def get_connection(self, url: Any, proxies: Any = None) -> Any:  # noqa: ARG002
+        """Do the same for requests before 2.32."""
+        return self._pools.to(str(url))
+
     def close(self) -> None:
         """Give up every connection."""
         super().close()
@@ -151,14 +155,20 @@ def way_to(sandbox: Sandbox, real_time: bool) -> Pools | ServerPools:
 
 def _divert(original: Callable[..., Any], way: Callable[[str], Any]) -> Callable[..., Any]:
     @wraps(original)
-    def connection(self: HTTPAdapter, request: PreparedRequest, *args: Any, **options: Any) -> Any:
-        pools = way(str(request.url))
-        return original(self, request, *args, **options) if pools is None else pools.to(str(request.url))
+    def connection(self: HTTPAdapter, request: PreparedRequest | str, *args: Any, **options: Any) -> Any:
+        url = str(getattr(request, "url", request))
+        pools = way(url)
+        return original(self, request, *args, **options) if pools is None else pools.to(url)
 
     return connection
 
 
-DETOURS = (Detour(HTTPAdapter, "get_connection_with_tls_context", _divert),)
+#: How requests finds a connection; before 2.32 it did so by another method.
+_CONNECTING = "get_connection_with_tls_context"
+
+DETOURS = (
+    Detour(HTTPAdapter, _CONNECTING if hasattr(HTTPAdapter, _CONNECTING) else "get_connection", _divert),
+)
 
 
 class Socket:
