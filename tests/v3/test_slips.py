@@ -15,7 +15,7 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.v3 import mistakes
 from reseller_sandbox.v3.signing import Signer, sign
-from reseller_sandbox.worlds import strangers
+from reseller_sandbox.worlds import credentials
 from tests.clients import Answer, Headers, InProcess, signature
 from tests.registry import BASE, Make, write
 
@@ -251,7 +251,7 @@ def test_a_credential_of_a_world_that_is_no_more_says_so(
 
 def test_how_many_are_remembered_is_bounded(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """The latest."""
-    monkeypatch.setattr(strangers, "MOST_REMEMBERED", 24)
+    monkeypatch.setattr(credentials, "MOST_REMEMBERED", 24)
     sandbox = make()
     keys = []
     for _ in range(5):

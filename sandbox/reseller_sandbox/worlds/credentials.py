@@ -1,20 +1,23 @@
-"""Credentials of accounts: which world they belong to, and how new ones are drawn."""
+"""Credentials of accounts: which world they belong to or did, and how new ones are drawn."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count
 
 from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.state import State
 from reseller_sandbox.worlds.world import World
 
+#: How many credentials of former worlds are remembered.
+MOST_REMEMBERED = 3000
+
 
 class Index:
-    """Which worlds have a credential, the oldest first, be it revoked. Tuples: a look-up needs no lock.
+    """Which worlds have a credential, revoked or not, the oldest first. Tuples: a look-up needs no lock.
 
     A world keeps its claim on every credential that it ever had: it can go back to where it had it, and no
     other world is to have it by then.
@@ -26,6 +29,7 @@ class Index:
         self.secrets: dict[str, tuple[World, ...]] = {}
         self._held: dict[World, tuple[list[str], ...]] = {}
         self._claims: dict[tuple[str, str], World] = {}
+        self._ends: dict[str, str] = {}
 
     @property
     def _kinds(self) -> tuple[dict[str, tuple[World, ...]], ...]:
@@ -59,18 +63,53 @@ class Index:
         for found in self._kinds:
             yield from found.get(credential, ())
 
-    def held_by(self, world: World) -> list[str]:
-        """Return every key, token and secret of ``world``."""
-        return [word for words in self._held.get(world, ()) for word in words]
-
-    def forget(self, world: World) -> None:
-        """Forget a world that is there no longer; what it had is free."""
+    def forget(self, world: World, end: str) -> None:
+        """Forget a world that is there no longer, but for how it came to its ``end``; what it had is free."""
+        for credential in (word for words in self._held.get(world, ()) for word in words):
+            self._ends.pop(credential, None)
+            self._ends[credential] = f"it was of the world {world.name}, which {end}"
+        while len(self._ends) > MOST_REMEMBERED:
+            del self._ends[next(iter(self._ends))]
         self.remove(world)
         self._claims = {claim: one for claim, one in self._claims.items() if one is not world}
+
+    def what_became_of(self, credential: str) -> str:
+        """Return what became of the world that a credential was of, as far as it is remembered."""
+        return self._ends.get(credential, "nobody has it")
 
     def is_taken(self, account: Account, *, by_other_than: World | None) -> bool:
         """Whether a world other than that has or has had the key or the token of ``account``."""
         return any(self._claims.get(claim, by_other_than) is not by_other_than for claim in _claims(account))
+
+
+@dataclass(frozen=True, slots=True)
+class Stranger:
+    """Why a credential is refused, in words that do not repeat it, and the account that has it, if any."""
+
+    reason: str
+    sender: tuple[World, Account] | None = None
+
+
+def somebodys(world: World, credential: str, there: World | None) -> Stranger | None:
+    """Return what a credential is that an account of ``world`` has, if one does.
+
+    ``there`` is the world that the path chose.
+    """
+    for client_id in sorted(world.state.accounts):
+        account = world.state.accounts[client_id]
+        kinds = {account.key: "key", account.token: "token", account.secret: "secret"}
+        if credential not in kinds:
+            continue
+        if there not in (None, world):
+            return Stranger(f"it is of the world {world.name}, and the path names another")
+        kind = kinds[credential]
+        if kind in account.revoked:
+            return Stranger("it has been revoked", (world, account))
+        return Stranger(f"it is the {_CALLED[kind]} of the account {account.name}", (world, account))
+    return None
+
+
+_CALLED = {"key": "v3 API key", "token": "v2.0 token", "secret": "v3 secret"}
 
 
 def renewed(

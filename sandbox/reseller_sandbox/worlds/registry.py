@@ -25,12 +25,11 @@ from reseller_sandbox.core.refusals import (
 from reseller_sandbox.core.state import State
 from reseller_sandbox.fixture import FixtureError, added
 from reseller_sandbox.worlds import timeline
-from reseller_sandbox.worlds.credentials import Index, renewed
+from reseller_sandbox.worlds.credentials import Index, Stranger, renewed, somebodys
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures, told
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.moment import Moment, to
-from reseller_sandbox.worlds.strangers import Former, Stranger, somebodys
 from reseller_sandbox.worlds.world import Checkpoint, World
 
 #: How many seconds pass at least between two looks for idle worlds that nobody has asked for.
@@ -74,7 +73,6 @@ class Engine:
         self._by_name: dict[str, World] = {}
         self._lock = threading.RLock()
         self._index = Index()
-        self._former = Former()
         self._take(default)
 
     def __iter__(self) -> Iterator[World]:
@@ -120,7 +118,7 @@ class Engine:
             known = somebodys(world, credential, there)
             if known is not None and self._in_use(world):
                 return known
-        return Stranger(self._former.what_became_of(credential) or "nobody has it")
+        return Stranger(self._index.what_became_of(credential))
 
     def fork(self, wanted: Fork | None = None) -> World:
         """Return a new world with credentials of its own, in time that grows with its accounts alone.
@@ -277,8 +275,7 @@ class Engine:
 
     def _forget(self, world: World, end: str) -> None:
         world.when_credentials_change = None
-        self._former.remember(world, self._index.held_by(world), end)
-        self._index.forget(world)
+        self._index.forget(world, end)
         self._by_name.pop(world.name, None)
         world.feed.end()
 
