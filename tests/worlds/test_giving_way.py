@@ -16,7 +16,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.state import filled
-from reseller_sandbox.server.collector import TURN, WHOLE, Beside, sparing_survivors
+from reseller_sandbox.server.collector import MUCH, TURN, WHOLE, Beside, sparing_survivors
 from reseller_sandbox.worlds import timeline
 from tests.clients import InProcess
 from tests.powers.doors import OPERATIONS, over_http
@@ -168,17 +168,29 @@ def test_while_something_is_done_beside_the_loop_threads_take_short_turns_and_no
 
 
 def test_what_was_made_meanwhile_is_not_gone_over_at_once() -> None:
-    """It passes for old: left out altogether where survivors are spared, else as any other old object."""
+    """Where it is much it passes for old: it is left out altogether where survivors are spared."""
     with sparing_survivors():
         with Beside():
-            held: list[list[object]] = [[] for _ in range(1000)]
-        assert gc.get_freeze_count() >= 1000
+            held: list[object] = [[] for _ in range(2 * MUCH)]
+        assert gc.get_freeze_count() >= 2 * MUCH
         assert gc.isenabled()
     with Beside():
-        held += [[] for _ in range(1000)]
+        held += [[] for _ in range(2 * MUCH)]
     assert gc.get_freeze_count() == 0
-    assert gc.get_count()[0] < 1000
-    assert len(held) == 2000
+    assert gc.get_count()[0] < MUCH
+    assert len(held) == 4 * MUCH
+
+
+def test_garbage_between_pieces_of_long_work_is_collected() -> None:
+    """However short and frequent the pieces are, and however much each of them makes."""
+    for much in (0, 2 * MUCH):
+        with sparing_survivors():
+            knots = []
+            for _ in range(20):
+                knots.append(weakref.ref(Knot()))
+                with Beside():
+                    assert len([[] for _ in range(much)]) == much
+            assert [knot() for knot in knots] == [None] * 20
 
 
 def test_a_collector_that_somebody_has_stopped_stays_so() -> None:

@@ -16,6 +16,9 @@ from typing import Any
 #: One full collection of so many goes over everything.
 WHOLE = 50
 
+#: More new objects than this take noticeable time to go over.
+MUCH = 50_000
+
 #: For how many seconds a thread keeps others from running while something is done beside the event loop.
 TURN = 0.0005
 
@@ -79,17 +82,22 @@ class Beside:
 
 @contextmanager
 def without_collections() -> Iterator[None]:
-    """Collect nothing by itself; what has been made meanwhile passes for old when that is over."""
+    """Collect nothing by itself; what has been made meanwhile passes for old when that is over and is much.
+
+    Young garbage is collected first, or else it would pass for old as well.
+    """
     if not gc.isenabled():
         yield
         return
+    gc.collect(1)
     gc.disable()
     try:
         yield
     finally:
-        gc.freeze()  # takes no time, where the next collection would go over all of it
-        if not any(isinstance(one, _Sparing) for one in gc.callbacks):
-            gc.unfreeze()
+        if gc.get_count()[0] > MUCH:
+            gc.freeze()  # takes no time, where the next collection would go over all of it
+            if not any(isinstance(one, _Sparing) for one in gc.callbacks):
+                gc.unfreeze()
         gc.enable()
 
 
