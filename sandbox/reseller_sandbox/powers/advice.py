@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from reseller_sandbox.advice import RULES, Finding, Severity, advise
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look
 from reseller_sandbox.powers.records import record_of
+from reseller_sandbox.powers.result import result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class LookedFor:
     """One thing that advice looks for; ``about`` says what it is, ``instead`` what to do instead."""
 
@@ -20,7 +19,7 @@ class LookedFor:
     instead: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class AdviceGiven:
     """What was found and what was looked for, in how many requests; ``dropped`` counts forgotten ones."""
 

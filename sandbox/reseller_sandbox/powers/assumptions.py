@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, cast
 
 from reseller_sandbox.core.assumptions import PROFILES, BadAssumption, catalogue
@@ -11,10 +10,11 @@ from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.values import Record, choice
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import World
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Assumption:
     """One silence of the contract: what it means in this world, and what else it can mean."""
 
@@ -26,7 +26,7 @@ class Assumption:
     about: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Assumed:
     """Every assumption of a world."""
 

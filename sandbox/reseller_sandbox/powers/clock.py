@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Annotated, Any, Literal, Required, TypedDict
@@ -32,6 +32,7 @@ from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.pages import Since, client_of
 from reseller_sandbox.powers.power import Power, act, look, stream
 from reseller_sandbox.powers.records import Fired, fired, fired_one, record_of
+from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import Moment, World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.moment import BY_ITSELF, Journey, to_next_due, until_event, until_stage
@@ -65,7 +66,7 @@ Until = Annotated[
 ]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Shows:
     """What a clock shows, and whether it stands still."""
 
@@ -73,7 +74,7 @@ class Shows:
     frozen: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Moved(Shows):
     """What the clock shows after a move, and what came due on the way, in order; ``total`` counts it all.
 
@@ -85,7 +86,7 @@ class Moved(Shows):
     fired: tuple[Fired, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Coming:
     """What is coming, the soonest first; ``total`` counts the whole calendar."""
 
@@ -94,7 +95,7 @@ class Coming:
     due: tuple[Fired, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Tick(Shows):
     """What the clock shows after it was moved, stopped or let run, or when something came due.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
@@ -18,6 +17,7 @@ from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.pages import Number, Since, latest
 from reseller_sandbox.powers.power import Power, look, stream
 from reseller_sandbox.powers.records import Fired, Setting, fired_one, record_of, settings_of
+from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import Entry, World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.plain import plain
@@ -43,7 +43,7 @@ class EventFilter(TypedDict, total=False):
 MOST, LISTED = 500, 100
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Logged:
     """One thing that changed the world, or asked something of it.
 
@@ -77,7 +77,7 @@ class Logged:
         return f"{wire(self.at)} {self.number} {self.kind} {self.name}{about}" + (f": {told}" if told else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class EventsFound:
     """The latest matching events, oldest first.
 

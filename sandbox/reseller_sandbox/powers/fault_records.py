@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, fields, replace
 from typing import Any, Self
 
 from reseller_sandbox.powers.power import Power
+from reseller_sandbox.powers.result import result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class FaultRecord:
     """A rule with its counts, in a form that ``replace`` takes; its kind's parameters stand beside the rest.
 
@@ -28,7 +29,7 @@ class FaultRecord:
 
     def keys(self) -> list[str]:
         """Return its keys as in JSON, so that ``dict(rule)`` is what ``replace`` takes."""
-        return [*(name for name in self.__slots__ if name != "parameters"), *self.parameters]
+        return [*(one.name for one in fields(self) if one.name != "parameters"), *self.parameters]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
@@ -38,7 +39,7 @@ class FaultRecord:
         return self.parameters[key] if key in self.parameters else getattr(self, key)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class FaultsFound:
     """Rules in their order."""
 
@@ -51,7 +52,7 @@ class FaultsFound:
         return len(self.faults)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class FaultsPlaced(FaultsFound):
     """Rules as they were put in place. As a context manager it removes them at the end."""
 
@@ -93,7 +94,7 @@ class FaultsPlaced(FaultsFound):
         self.remove()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class PartRecord:
     """A part of a rule: what it takes, whether it has to be given, and what it is by default."""
 
@@ -104,7 +105,7 @@ class PartRecord:
     about: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class KindRecord:
     """A kind of fault, the phases it strikes in (the first by default), and its parameters."""
 
@@ -114,7 +115,7 @@ class KindRecord:
     parameters: tuple[PartRecord, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class KindsFound:
     """Every kind, and the parts of any rule: which requests (``match``), ``when``, the rest (``kept``)."""
 
@@ -124,7 +125,7 @@ class KindsFound:
     kept: tuple[PartRecord, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class PresetRecord:
     """A preset and the rules that it stands for."""
 
@@ -133,7 +134,7 @@ class PresetRecord:
     rules: tuple[Mapping[str, Any], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class PresetsFound:
     """Every preset."""
 

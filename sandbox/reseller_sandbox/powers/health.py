@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look
+from reseller_sandbox.powers.result import result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class HealthRecord:
     """The status of the sandbox (``ok``), which world answers, and what its clock shows."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Annotated
 
@@ -32,27 +32,28 @@ from reseller_sandbox.powers.points import (
 from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.powers.records import RecordChange, Setting, record_change, settings_of
 from reseller_sandbox.powers.registry_records import AccountRecord, accounts_shown
+from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import Moment, World, diff, timeline
 
 SnapshotName = Annotated[Key, "The snapshot's name."]
 BranchName = Annotated[Key, "The branch's name."]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class SnapshotsFound:
     """Every snapshot, the oldest first."""
 
     snapshots: tuple[CheckpointRecord, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class BranchesFound:
     """Every branch, the oldest first."""
 
     branches: tuple[CheckpointRecord, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class PointRecord:
     """A point, and the instant at which the world stood there."""
 
@@ -61,7 +62,7 @@ class PointRecord:
     requests: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Difference:
     """What differs between two points: a page of the records, and every setting.
 
@@ -76,14 +77,14 @@ class Difference:
     next: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Loaded(WentBack):
     """A world's time after it has begun again, its accounts, and the branch that keeps what it was."""
 
     accounts: tuple[AccountRecord, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Exported:
     """A world as a fixture in YAML."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Annotated, Any, Unpack
 
 from reseller_sandbox.core.matching import Match, Miss
@@ -23,6 +23,7 @@ from reseller_sandbox.powers.journal_records import (
 from reseller_sandbox.powers.matching import Matching, Wanted
 from reseller_sandbox.powers.pages import latest
 from reseller_sandbox.powers.power import Power, act, look, stream
+from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import Entry, plain, verify
 from reseller_sandbox.worlds.verify import Verdict
 
@@ -32,7 +33,7 @@ MOST, LISTED = 10_000, 100
 _Times = Annotated[int, whole(0, 10**9)]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class RequestsFound:
     """The latest matching requests, oldest first.
 
@@ -45,14 +46,14 @@ class RequestsFound:
     dropped: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Cleared:
     """How many requests were forgotten."""
 
     cleared: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Missed:
     """One difference between a request and what was expected."""
 
@@ -61,7 +62,7 @@ class Missed:
     actual: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Near:
     """A request that nearly matched, and its differences."""
 
@@ -74,7 +75,7 @@ class Near:
         return f"{self.request}: {wrong}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Verification:
     """Whether the expected requests came, and a message; the requests that match, and those that nearly do.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -14,11 +14,12 @@ from reseller_sandbox.core.matching import OK
 from reseller_sandbox.core.state import State
 from reseller_sandbox.powers.ledger import Movement, movement
 from reseller_sandbox.powers.records import RecordChange, record_change, record_of
+from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import Entry, plain, redact
 from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class RequestLine:
     """A request in one line: who asked for what, when, and what came of it.
 
@@ -67,7 +68,7 @@ class RequestLine:
         return f"{wire(self.at)} {self}{paid}" + (f": {self.refused}" if self.refused else "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Sent:
     """A request as it came. ``cut`` is the size of a body that was too long to be kept whole.
 
@@ -82,7 +83,7 @@ class Sent:
     cut: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Answered:
     """The answer to a request; ``lost`` is whether a fault kept it from the client."""
 
@@ -92,7 +93,7 @@ class Answered:
     lost: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class MetName:
     """A name when a request was refused: who held it, at which stage, and a pending transfer."""
 
@@ -107,7 +108,7 @@ class MetName:
     transfer_completes: datetime | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class MetState:
     """The state when a request was refused: its account's money, and each name it was about."""
 
@@ -117,7 +118,7 @@ class MetState:
     domains: tuple[MetName, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Why:
     """Why a request was refused: the rule and its message, the state then, the nearest allowed move.
 
@@ -132,7 +133,7 @@ class Why:
     allowed_at: datetime | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class RequestRecord(RequestLine):
     """Everything that is known of a request; secrets are masked."""
 

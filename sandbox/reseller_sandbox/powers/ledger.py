@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, Literal, TypedDict, Unpack
@@ -18,12 +17,13 @@ from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.pages import Number, as_kept, client_of, latest
 from reseller_sandbox.powers.power import Power, look
 from reseller_sandbox.powers.records import record_of
+from reseller_sandbox.powers.result import result
 
 #: How many movements are listed at the most, and by default; totals are of all of them.
 MOST, LISTED = 10_000, 1000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Movement:
     """One movement of money: a charge, a refund of one (``refunds``), or a credit from elsewhere.
 
@@ -46,7 +46,7 @@ class Movement:
     refunds: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Total:
     """The total of some movements; ``balance`` is by how much they changed the balance."""
 
@@ -58,7 +58,7 @@ class Total:
     balance: Decimal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Totals:
     """The totals by operation, purpose and account of all movements found; by order, of the orders listed."""
 
@@ -68,7 +68,7 @@ class Totals:
     account: tuple[Total, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Balance:
     """An account's money at the beginning of its ledger, and now."""
 
@@ -78,7 +78,7 @@ class Balance:
     balance: Decimal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class MovementsFound:
     """The latest matching movements, oldest first; ``matching`` and the totals count all of them."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Any, Concatenate, ParamSpec, Self, cast
@@ -23,6 +23,7 @@ from reseller_sandbox.powers.matching import Matching
 from reseller_sandbox.powers.plans import PlanRecord, plan_record
 from reseller_sandbox.powers.power import Door, Operation, Power, method_for
 from reseller_sandbox.powers.records import Fired, fired
+from reseller_sandbox.powers.result import result
 
 P = ParamSpec("P")
 
@@ -33,7 +34,7 @@ _SUBJECTS = {"domain": "The name.", "zone": "The zone.", "account": "The account
 Wait = Annotated[str | Matching, either(TEXT, record(Matching))]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Played:
     """What happened at once, or what is planned."""
 

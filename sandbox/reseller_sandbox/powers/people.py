@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Unpack
 
 from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD
@@ -24,19 +23,20 @@ from reseller_sandbox.powers.registry_records import (
     contact_record,
     customer_record,
 )
+from reseller_sandbox.powers.result import result
 
 CustomerKey = Annotated[Number, "The customer's id."]
 ContactKey = Annotated[str, TEXT, "The contact's handle."]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class AccountsFound:
     """The accounts of the service."""
 
     accounts: tuple[AccountRecord, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class CustomersFound:
     """A page of customers; ``next`` is where the following page starts, if there is one."""
 
@@ -44,7 +44,7 @@ class CustomersFound:
     next: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class ContactsFound:
     """A page of contacts; ``next`` is where the following page starts, if there is one."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -15,10 +14,11 @@ from reseller_sandbox.core.state import Draft
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.pages import Number
 from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds.redact import masked
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class PlanRecord:
     """Something that the rest of the world will do: at an instant, or ``after`` the request that is meant.
 
@@ -34,7 +34,7 @@ class PlanRecord:
     refused: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class PlansFound:
     """Every plan, in the order of their making."""
 

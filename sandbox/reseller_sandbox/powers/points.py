@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,13 +18,14 @@ from reseller_sandbox.core.refusals import (
     Rule,
 )
 from reseller_sandbox.core.values import Kind, mapping
+from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import Checkpoint, World
 
 #: The rules by which a point of a world's past may be refused.
 POINT_RULES: tuple[Rule, ...] = (UNKNOWN_POINT, UNKNOWN_REQUEST, UNKNOWN_SNAPSHOT, UNKNOWN_BRANCH)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class CheckpointRecord:
     """A snapshot or a branch: the time it stands at, and the first and last request that led there."""
 
@@ -37,7 +37,7 @@ class CheckpointRecord:
     last: str | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Standing:
     """A world's time, and how many requests it has had."""
 
@@ -47,7 +47,7 @@ class Standing:
     requests: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class WentBack(Standing):
     """A world's time after it has gone back, and the branch that keeps what was left behind."""
 

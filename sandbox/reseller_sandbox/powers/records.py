@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
@@ -12,6 +12,7 @@ from typing import Any, TypeVar, cast
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.state import Change, State
+from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import plain
 
 T = TypeVar("T")
@@ -28,7 +29,7 @@ def _fields(kind: Any) -> tuple[str, ...]:
     return tuple(one.name for one in fields(kind))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Fired:
     """Something that happened: when, what, to which name, zone or account, and whom it concerned.
 
@@ -46,7 +47,7 @@ class Fired:
     note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class RecordChange:
     """What became of one record: each field of it that changed, before and after. Secrets are masked."""
 
@@ -61,7 +62,7 @@ def record_change(change: Change) -> RecordChange:
     return RecordChange(**plain.shown(change))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class Setting:
     """Something about the world that is no record and was changed: the clock, an assumption."""
 

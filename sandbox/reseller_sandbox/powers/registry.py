@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Unpack
 
 from reseller_sandbox.core.globs import Glob
@@ -25,6 +24,7 @@ from reseller_sandbox.powers.registry_records import (
     name_record,
     transfer_record,
 )
+from reseller_sandbox.powers.result import result
 
 NameKey = Annotated[str, TEXT, "The name, in Unicode or ASCII."]
 HostKey = Annotated[str, TEXT, "The host's whole name."]
@@ -33,7 +33,7 @@ FlagWord = Annotated[str, choice(*(flag.value for flag in Flag))]
 StatusWord = Annotated[str, choice(*(status.value for status in TransferStatus))]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class NamesFound:
     """A page of names; ``next`` is where the following page starts, if there is one."""
 
@@ -41,7 +41,7 @@ class NamesFound:
     next: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class HostsFound:
     """A page of hosts; ``next`` is where the following page starts, if there is one."""
 
@@ -49,7 +49,7 @@ class HostsFound:
     next: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class TransfersFound:
     """A page of transfers; ``next`` is where the following page starts, if there is one."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 
@@ -24,9 +24,10 @@ from reseller_sandbox.core.model import Transfer as TransferKept
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.state import State
 from reseller_sandbox.powers.records import record_of
+from reseller_sandbox.powers.result import result
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class HostRecord:
     """A name server below a name of the registry, with its glue addresses."""
 
@@ -35,7 +36,7 @@ class HostRecord:
     ips: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class TransferRecord:
     """The latest transfer of a name: who wants it from whom, and how that stands."""
 
@@ -49,7 +50,7 @@ class TransferRecord:
     completes: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class NameRecord:
     """An account's holding of a name, with all that both interfaces know of it.
 
@@ -81,7 +82,7 @@ class NameRecord:
     transfer: TransferRecord | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class AccountRecord:
     """An account: its money, what a client needs to act for it, and how much it has.
 
@@ -105,7 +106,7 @@ class AccountRecord:
     customers: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class CustomerRecord:
     """An end client of an account."""
 
@@ -116,7 +117,7 @@ class CustomerRecord:
     post_address: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class ContactRecord:
     """A contact under its handle."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, TypedDict, Unpack
 
@@ -23,12 +22,13 @@ from reseller_sandbox.powers.here import Here, here
 from reseller_sandbox.powers.points import POINT_RULES, FixtureText
 from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.powers.registry_records import AccountRecord, accounts_shown
+from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import Engine, Fork, World
 
 WorldName = Annotated[str, TEXT, "The world's name."]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class WorldSummary:
     """A world: its name, the path prefix that chooses it, its time, and how much it has seen.
 
@@ -46,7 +46,7 @@ class WorldSummary:
     idle_seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class WorldRecord(WorldSummary):
     """A world, with the accounts that act in it and the assumptions that differ from the defaults."""
 
@@ -54,7 +54,7 @@ class WorldRecord(WorldSummary):
     assumptions: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@result
 class WorldsFound:
     """Every world, the oldest first, and how many there may be."""
 

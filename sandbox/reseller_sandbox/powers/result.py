@@ -1,0 +1,60 @@
+"""What powers answer with: frozen records with a repr for people, in a failed assertion or at a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from datetime import datetime
+from decimal import Decimal
+from enum import Enum
+from typing import Any, TypeVar, dataclass_transform
+
+from reseller_sandbox.core.clock import wire
+
+T = TypeVar("T")
+
+#: How many items of a list, and how much of a text, a repr shows.
+_ITEMS, _LONGEST = 20, 400
+
+#: Values that a repr leaves out.
+_EMPTY: tuple[Any, ...] = (None, "", (), [], {}, False)
+
+
+@dataclass_transform(frozen_default=True, kw_only_default=True)
+def result(described: type[T]) -> type[T]:
+    """Make a class the record of an answer: frozen, told by names, with a repr for people."""
+    made: Any = dataclass(frozen=True, slots=True, kw_only=True, repr=False)(described)
+    if "__repr__" not in vars(described):
+        made.__repr__ = _repr
+    found: type[T] = made
+    return found
+
+
+def _repr(self: Any) -> str:
+    told = ((one.name.removesuffix("_"), getattr(self, one.name)) for one in fields(self) if one.repr)
+    inner = ", ".join(f"{name}={_shown(value)}" for name, value in told if not _is_empty(value))
+    return f"{type(self).__name__}({inner})"
+
+
+def _is_empty(value: Any) -> bool:
+    return any(value is one or (type(value) is type(one) and value == one) for one in _EMPTY)
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, datetime):
+        return wire(value)
+    if isinstance(value, Enum):
+        return str(value.value)
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, str):
+        return repr(value if len(value) <= _LONGEST else f"{value[:_LONGEST]}…")
+    if isinstance(value, Mapping):
+        return f"{{{_several([f'{key}: {_shown(one)}' for key, one in value.items()])}}}"
+    if isinstance(value, list | tuple):
+        return f"[{_several([_shown(one) for one in value[:_ITEMS]], len(value) - _ITEMS)}]"
+    return repr(value)
+
+
+def _several(items: list[str], left: int = 0) -> str:
+    return ", ".join([*items, *([f"and {left} more"] if left > 0 else [])])
