@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.core import outside
@@ -14,7 +15,7 @@ from reseller_sandbox.core.model import Plan
 from reseller_sandbox.core.outside import HOPELESS
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_PLAN, Refused
 from reseller_sandbox.core.state import Draft, State
-from reseller_sandbox.core.values import instant
+from reseller_sandbox.core.terms import instant_ahead
 
 #: What a plan is about, for people: the first of these that its action is told.
 _SUBJECTS = ("domain", "zone", "account")
@@ -48,11 +49,8 @@ def _require_hope(draft: Draft, action: str, given: Mapping[str, Any]) -> None:
             raise
 
 
-def _ahead(draft: Draft, at: str) -> Any:
-    try:
-        found = instant(at, draft.now)
-    except ValueError as problem:
-        raise Refused(INVALID_PARAMETER, problems=f"at: {problem}") from None
+def _ahead(draft: Draft, at: str) -> datetime:
+    found = instant_ahead(draft.now, "at", at)
     if found < draft.now:
         raise Refused(
             INVALID_PARAMETER, problems=f"at is {at}, and the clock shows {wire(draft.now)} already"

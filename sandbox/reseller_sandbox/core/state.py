@@ -7,7 +7,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import reduce
 from typing import Any, NamedTuple, TypeVar
 
 from rpds import HashTrieMap
@@ -293,7 +292,10 @@ def filled(state: State, records: Iterable[Record]) -> State:
             maps[index][key] = value
     new = [(table.name, key) for table in TABLES.values() for key in maps.get(table.name, ())]
     if len(every) < _FEW or len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
-        return reduce(State.put, every, state)  # one takes the place of another, and of its index entries
+        making = _Making(state)
+        for record in every:  # one takes the place of another, and of its index entries
+            making.put(record)
+        return making.made()
     changed: dict[str, Any] = {index: getattr(state, index).update(found) for index, found in maps.items()}
     changed |= {index: Ordered([*getattr(state, index), *found]) for index, found in sets.items()}
     return replace(state, **changed)

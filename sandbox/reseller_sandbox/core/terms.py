@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.core import ledger, prices
@@ -199,11 +200,16 @@ def _zone(state: State, name: str) -> ZoneRecord:
     return zone
 
 
-def _ahead(draft: Draft, until: Any) -> Any:
+def instant_ahead(now: datetime, name: str, given: Any) -> datetime:
+    """Return the instant that a parameter of the kind ``When`` means; refuse with ``invalid_parameter``."""
     try:
-        end = instant(WHEN(until), draft.now)
+        return instant(WHEN(given), now)
     except ValueError as problem:
-        raise Refused(INVALID_PARAMETER, problems=f"until: {problem}") from None
+        raise Refused(INVALID_PARAMETER, problems=f"{name}: {problem}") from None
+
+
+def _ahead(draft: Draft, until: Any) -> datetime:
+    end = instant_ahead(draft.now, "until", until)
     if end <= draft.now:
         raise Refused(INVALID_PARAMETER, problems=f"until is {until}, which is past already")
     return end

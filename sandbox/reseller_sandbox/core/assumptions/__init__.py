@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, cast
 
-from reseller_sandbox.core.assumptions.registry import Registry
+from reseller_sandbox.core.assumptions.registry import RegistrySilences
 from reseller_sandbox.core.assumptions.silence import BadAssumption as BadAssumption
 from reseller_sandbox.core.assumptions.silence import read as read_value
-from reseller_sandbox.core.assumptions.v2 import V2
-from reseller_sandbox.core.assumptions.v3 import V3
+from reseller_sandbox.core.assumptions.v2 import V2Silences
+from reseller_sandbox.core.assumptions.v3 import V3Silences
 from reseller_sandbox.core.complaints import shortened
 from reseller_sandbox.core.spelling import nearest
 
@@ -22,7 +22,7 @@ PROFILES = ("documented", "observed")
 
 
 @dataclass(frozen=True)
-class Assumptions(Registry, V2, V3):
+class Assumptions(RegistrySilences, V2Silences, V3Silences):
     """A value for each silence of the contract."""
 
     def with_values(self, values: Mapping[str, object]) -> Assumptions:

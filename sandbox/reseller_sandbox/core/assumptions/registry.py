@@ -8,7 +8,7 @@ from reseller_sandbox.core.assumptions.silence import one_of
 
 
 @dataclass(frozen=True)
-class Registry:
+class RegistrySilences:
     """What the contract leaves open of the registry that both interfaces answer for."""
 
     registry_hold: str = one_of(

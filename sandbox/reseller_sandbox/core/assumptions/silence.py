@@ -16,7 +16,7 @@ class BadAssumption(ValueError):
     """There is no assumption of that name, or it does not take that value; the message says which."""
 
 
-class Kind(NamedTuple):
+class ValueKind(NamedTuple):
     """A kind of value: its name, what it takes in words, and how a value is read.
 
     Values end up in bodies, in paths and in headers, so none holds what those could not.
@@ -54,16 +54,16 @@ def _seconds(given: Any) -> int | None:
     return 0 if text == "instant" else None
 
 
-WORD = Kind(
+WORD = ValueKind(
     "word", "a word of letters, digits, hyphens and underscores", _like("[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 )
-SECONDS = Kind("seconds", "a number of seconds, or instant", _seconds)
-VERSIONS = Kind(
+SECONDS = ValueKind("seconds", "a number of seconds, or instant", _seconds)
+VERSIONS = ValueKind(
     "versions",
     f"a list of up to {_MOST_LISTED} versions such as V2.0",
     _listed(r"[Vv][0-9]{1,4}\.[0-9]{1,4}"),
 )
-HEADERS = Kind(
+HEADERS = ValueKind(
     "headers", f"a list of up to {_MOST_LISTED} names of headers", _listed("[A-Za-z][A-Za-z0-9-]{0,63}")
 )
 
@@ -80,18 +80,18 @@ def switch(name: str, default: bool, about: str, *, observed: str = "") -> Any:
     return free(name, _choice("switch", words), str(default).lower(), about, observed=observed)
 
 
-def free(name: str, kind: Kind, default: str, about: str, *, observed: str = "") -> Any:
+def free(name: str, kind: ValueKind, default: str, about: str, *, observed: str = "") -> Any:
     """Declare a value of ``kind``; ``observed`` is what callers rely on, where that is not the default."""
     told = {"name": name, "kind": kind, "observed": observed or default, "about": about}
     return field(default=kind.read(default), metadata=told)
 
 
-def _choice(name: str, words: Mapping[str, Any]) -> Kind:
+def _choice(name: str, words: Mapping[str, Any]) -> ValueKind:
     def read(given: Any) -> Any:
         text = str(given).lower() if isinstance(given, bool) else given
         return words.get(text) if isinstance(text, str) else None
 
-    return Kind(name, "one of " + ", ".join(words), read)
+    return ValueKind(name, "one of " + ", ".join(words), read)
 
 
 def read(silence: Mapping[str, Any], given: object) -> Any:

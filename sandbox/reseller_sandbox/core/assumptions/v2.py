@@ -8,7 +8,7 @@ from reseller_sandbox.core.assumptions.silence import HEADERS, SECONDS, VERSIONS
 
 
 @dataclass(frozen=True)
-class V2:
+class V2Silences:
     """What the contract leaves open of v2.0."""
 
     versions: tuple[str, ...] = free(

@@ -8,7 +8,7 @@ from reseller_sandbox.core.assumptions.silence import WORD, free, one_of, switch
 
 
 @dataclass(frozen=True)
-class V3:
+class V3Silences:
     """What the contract leaves open of v3."""
 
     signature_endpoint: str = one_of(
