@@ -1,0 +1,179 @@
+"""The vocabulary of values: what each kind takes and what it makes of it, up to its bounds and no further."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any, get_args
+
+import pytest
+from dateutil.relativedelta import relativedelta
+
+from reseller_sandbox.core import values
+from reseller_sandbox.core.complaints import complaint, shortened
+from reseller_sandbox.core.values import Kind, either, free_text, listed, number, several, span, whole
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+NAME, ZONE = (get_args(one)[1] for one in (values.Name, values.Zone))
+FIVE = "five"
+
+TAKEN: list[tuple[Kind[Any], Any, Any]] = [
+    (values.TEXT, "x", "x"),
+    (values.TEXT, "x" * 255, "x" * 255),
+    (values.SWITCH, True, True),
+    (values.SWITCH, False, False),
+    (NAME, "Español.COM", "xn--espaol-zwa.com"),
+    (ZONE, "COM.ua", "com.ua"),
+    (values.WHEN, NOON, "2026-03-01T12:00:00Z"),
+    (values.WHEN, "2026-03-01", "2026-03-01T00:00:00Z"),
+    (values.WHEN, timedelta(hours=1), "3600"),
+    (values.WHEN, 0, "0"),
+    (values.WHEN, 90, "90"),
+    (values.WHEN, 90.0, "90"),
+    (values.WHEN, Decimal(90), "90"),
+    (values.WHEN, 10**11 - 1, "99999999999"),
+    (values.WHEN, " P3D ", "P3D"),
+    (values.INSTANT, NOON, NOON),
+    (values.INSTANT, "2026-03-01T12:00:00Z", NOON),
+    (values.INSTANT, "2026-03-01T14:00:00+02:00", NOON),
+    (values.DURATION, timedelta(days=1, seconds=2), relativedelta(days=1, seconds=2)),
+    (values.DURATION, relativedelta(months=1), relativedelta(months=1)),
+    (values.DURATION, 90, relativedelta(seconds=90)),
+    (values.DURATION, "P1Y2M", relativedelta(years=1, months=2)),
+    (whole(1, 3), 1, 1),
+    (whole(1, 3), 3, 3),
+    (number(0, 5), 0, 0),
+    (number(0, 5), 5, 5),
+    (number(0, 5), Decimal("2.5"), 2.5),
+    (span(), "90s", 90.0),
+    (span(), "PT1H", 3600.0),
+    (span(), timedelta(seconds=2), 2.0),
+    (span(), 86_400, 86_400),
+    (span(1), 1, 1),
+    (several(values.TEXT, 2), "x", ("x",)),
+    (several(values.TEXT, 2), ["x", "y"], ("x", "y")),
+    (free_text(FIVE, 5), "\n" * 5, "\n" * 5),
+    (listed(values.TEXT), "x", ["x"]),
+    (listed(values.TEXT), [], []),
+    (either(values.TEXT, values.MAPPING), "x", "x"),
+    (either(values.TEXT, values.MAPPING), {"x": 1}, {"x": 1}),
+    (values.ANYTHING, {"a": [1.5, None, True, "x"]}, {"a": [Decimal("1.5"), None, True, "x"]}),
+    (values.ANYTHING, 10**100 - 1, 10**100 - 1),
+]
+
+REFUSED: list[tuple[Kind[Any], Any, str]] = [
+    *((values.TEXT, given, "must be a text of 1 to 255") for given in ("", "x" * 256, "a\nb", 1, None)),
+    *((values.SWITCH, given, "must be true or false") for given in ("true", 1, 0, None)),
+    *((NAME, given, "is not a name") for given in ("no dots here", "a..b")),
+    *(
+        (values.WHEN, given, "must be an instant, or a length of time")
+        for given in (
+            -1,
+            1.5,
+            True,
+            False,
+            10**11,
+            float("inf"),
+            timedelta(seconds=-1),
+            None,
+            "",
+            "soon",
+            "-P1D",
+            [],
+        )
+    ),
+    *(
+        (values.INSTANT, given, "must be an instant from 1985 to 2900")
+        for given in (1, None, "x", "3000-01-01")
+    ),
+    *((values.DURATION, given, "must be a length of time") for given in (True, 1.5, None, "x", "", -1)),
+    *((whole(1, 3), given, "must be a whole number from 1 to 3") for given in (0, 4, True, 1.0, "1", None)),
+    (whole(1, 10**15), 0, "must be a whole number of 1 or more"),
+    *(
+        (number(0, 5), given, "must be a number from 0 to 5")
+        for given in (-0.1, 5.1, True, "1", float("nan"))
+    ),
+    *((span(), given, "must be a number from 0 to 86400") for given in (-1, 86_400.5, "P2D", True)),
+    (span(1), 0.5, "must be a number from 1 to"),
+    (several(values.TEXT, 2), [], "is an empty list"),
+    (several(values.TEXT, 2), ["x"] * 3, "has more than 2 items"),
+    (several(values.TEXT, 2), ["x", 1], "must be a text"),
+    (free_text(FIVE, 5), "", "is empty"),
+    (free_text(FIVE, 5), "x" * 6, "is too long"),
+    (free_text(FIVE, 5), 7, "must be text"),
+    (free_text(FIVE, 5), "\ud800", "half a character"),
+    (listed(values.TEXT), 7, "must be an array"),
+    (either(values.TEXT, values.MAPPING), 7, "printable characters, or an object"),
+    (values.MAPPING, {1: 2}, "must be an object"),
+    (values.ANYTHING, float("nan"), "not finite"),
+    (values.ANYTHING, 10**100, "more than 100 digits"),
+    (values.ANYTHING, {1: 2}, "must be made of what JSON has, not of dict"),
+    (values.ANYTHING, object(), "must be made of what JSON has, not of object"),
+    (values.choice("red", "green"), "gren", "must be one of red, green; the nearest is green"),
+    (values.choice("red", "green"), 7, "must be one of red, green"),
+]
+
+
+@pytest.mark.parametrize(("kind", "given", "found"), TAKEN)
+def test_what_a_kind_takes(kind: Kind[Any], given: Any, found: Any) -> None:
+    """What it has read it takes again as it is, and what it writes it reads as the same."""
+    assert kind(given) == found
+    assert type(kind(given)) is type(found)
+    assert kind(kind(given)) == found
+    assert kind(kind.write(found)) == found
+
+
+@pytest.mark.parametrize(("kind", "given", "problem"), REFUSED)
+def test_what_a_kind_refuses(kind: Kind[Any], given: Any, problem: str) -> None:
+    """In words that read on after the parameter's name."""
+    with pytest.raises(ValueError) as refused:
+        kind(given)
+    assert problem in str(refused.value)
+
+
+def test_values_go_fifty_levels_deep() -> None:
+    """So that no reader of them runs out of stack."""
+    nested: Any = 1
+    for _ in range(50):
+        nested = [nested]
+    assert values.ANYTHING(nested) == nested
+    with pytest.raises(ValueError, match="goes deeper than 50 levels"):
+        values.ANYTHING([nested])
+
+
+@pytest.mark.parametrize(
+    ("kind", "word", "given"),
+    [
+        (values.SWITCH, "true", True),
+        (values.SWITCH, "yes", "yes"),
+        (whole(1, 3), "2", 2),
+        (whole(1, 3), "-2", -2),
+        (whole(1, 3), "2.0", Decimal("2.0")),
+        (whole(1, 3), "1" * 18, int("1" * 18)),
+        (whole(1, 3), "1" * 19, "1" * 19),
+        (whole(1, 3), "1.2.3", "1.2.3"),
+        (whole(1, 3), "٣", "٣"),
+        (span(), "90s", "90s"),
+        (values.TEXT, "7", "7"),
+    ],
+)
+def test_what_a_word_stands_for(kind: Kind[Any], word: str, given: Any) -> None:
+    """On a command line, or in a query string: what JSON would have there."""
+    assert kind.spoken is not None
+    found = kind.spoken(word)
+    assert (found, type(found)) == (given, type(given))
+
+
+@pytest.mark.parametrize(("count", "rest"), [(1, ""), (20, ""), (21, "; and 1 more"), (45, "; and 25 more")])
+def test_of_many_problems_twenty_are_told(count: int, rest: str) -> None:
+    """And how many more there are."""
+    problems = [f"p{number}" for number in range(count)]
+    assert complaint(problems) == "; ".join(problems[:20]) + rest
+
+
+def test_what_is_quoted_is_short() -> None:
+    """A long value is cut, and decimals look like the numbers that they were."""
+    assert shortened({"a": [Decimal("1.5")]}) == "{'a': [1.5]}"
+    assert shortened("x" * 500).endswith("…")
+    assert len(shortened("x" * 500)) == len(shortened("y" * 5000)) < 200
+    assert shortened(10**5000) == "a number of thousands of digits"
