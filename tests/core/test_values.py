@@ -61,39 +61,26 @@ TAKEN: list[tuple[Kind[Any], Any, Any]] = [
     (values.ANYTHING, 10**100 - 1, 10**100 - 1),
 ]
 
+
+def each(kind: Kind[Any], problem: str, *given: Any) -> list[tuple[Kind[Any], Any, str]]:
+    """Several values that are refused alike."""
+    return [(kind, one, problem) for one in given]
+
+
 REFUSED: list[tuple[Kind[Any], Any, str]] = [
-    *((values.TEXT, given, "must be a text of 1 to 255") for given in ("", "x" * 256, "a\nb", 1, None)),
-    *((values.SWITCH, given, "must be true or false") for given in ("true", 1, 0, None)),
-    *((NAME, given, "is not a name") for given in ("no dots here", "a..b")),
-    *(
-        (values.WHEN, given, "must be an instant, or a length of time")
-        for given in (
-            -1,
-            1.5,
-            True,
-            False,
-            10**11,
-            float("inf"),
-            timedelta(seconds=-1),
-            None,
-            "",
-            "soon",
-            "-P1D",
-            [],
-        )
+    *each(values.TEXT, "must be a text of 1 to 255", "", "x" * 256, "a\nb", 1, None),
+    *each(values.SWITCH, "must be true or false", "true", 1, 0, None),
+    *each(NAME, "is not a name", "no dots here", "a..b"),
+    *each(values.WHEN, "must be an instant, or a length of time", -1, 1.5, True, False, 10**11, float("inf")),
+    *each(
+        values.WHEN, "must be an instant, or a length of time", timedelta(seconds=-1), None, "", "soon", []
     ),
-    *(
-        (values.INSTANT, given, "must be an instant from 1985 to 2900")
-        for given in (1, None, "x", "3000-01-01")
-    ),
-    *((values.DURATION, given, "must be a length of time") for given in (True, 1.5, None, "x", "", -1)),
-    *((whole(1, 3), given, "must be a whole number from 1 to 3") for given in (0, 4, True, 1.0, "1", None)),
+    *each(values.INSTANT, "must be an instant from 1985 to 2900", 1, None, "x", "3000-01-01"),
+    *each(values.DURATION, "must be a length of time", True, 1.5, None, "x", "", -1),
+    *each(whole(1, 3), "must be a whole number from 1 to 3", 0, 4, True, 1.0, "1", None),
     (whole(1, 10**15), 0, "must be a whole number of 1 or more"),
-    *(
-        (number(0, 5), given, "must be a number from 0 to 5")
-        for given in (-0.1, 5.1, True, "1", float("nan"))
-    ),
-    *((span(), given, "must be a number from 0 to 86400") for given in (-1, 86_400.5, "P2D", True)),
+    *each(number(0, 5), "must be a number from 0 to 5", -0.1, 5.1, True, "1", float("nan")),
+    *each(span(), "must be a number from 0 to 86400", -1, 86_400.5, "P2D", True),
     (span(1), 0.5, "must be a number from 1 to"),
     (several(values.TEXT, 2), [], "is an empty list"),
     (several(values.TEXT, 2), ["x"] * 3, "has more than 2 items"),
