@@ -19,6 +19,7 @@ EXAMPLES = (
     Example("clock.advance", {"by": "P3D"}),
     Example("clock.advance", {"by": 3600}),
     Example("clock.advance", {"by": "a while"}, BAD),
+    Example("clock.advance", {"by": 3600, "limit": 1.5}, BAD),
     Example("clock.advance", {"by": "P3D", "dry_run": True}),
     Example("clock.advance", {"by": "P3D", "dry_run": "yes"}, BAD),
     Example("clock.advance", {"to": "2027-01-01T00:00:00Z"}),

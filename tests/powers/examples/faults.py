@@ -60,6 +60,7 @@ EXAMPLES = (
     Example("faults.list", before=(SLOW, ("faults.add", {"preset": "flaky"}))),
     Example("faults.get", {"name": "slow"}, before=(SLOW,)),
     Example("faults.get", {"name": "fast"}, "unknown_fault", before=(SLOW,)),
+    Example("faults.get", {"name": "not a name"}, BAD, before=(SLOW,)),
     Example("faults.replace", {"rules": [{"kind": "hang"}, {"preset": "outage"}]}, before=(SLOW,)),
     Example("faults.replace", {"rules": []}, before=(SLOW,)),
     Example("faults.replace", {"rules": [{"kind": "hang"}, {"kind": "hung"}]}, BAD),

@@ -39,6 +39,7 @@ EXAMPLES = (
     Example("snapshots.add", {"name": "no such / name!"}, BAD),
     Example("snapshots.restore", {"name": "here"}, before=KEPT),
     Example("snapshots.restore", {"name": "there"}, "unknown_snapshot"),
+    Example("snapshots.restore", {"name": "not a name"}, BAD),
     Example("snapshots.remove", {"name": "here"}, before=KEPT),
     Example("snapshots.remove", {"name": "there"}, "unknown_snapshot"),
     Example("branches.list", before=LEFT),

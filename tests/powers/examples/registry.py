@@ -150,6 +150,12 @@ EXAMPLES = (
     Example("accounts.get", {"name": "main"}),
     Example("accounts.get", {"name": "1001"}),
     Example("accounts.get", {"name": "nobody"}, "unknown_account"),
+    Example(
+        "accounts.get",
+        {"name": "north/south"},
+        before=(("accounts.add", {"account": "north/south", "contact": {"name": "Ola"}}),),
+    ),
+    Example("accounts.get", {"name": "/"}, "unknown_account"),
     *_pages("customers.list"),
     Example("customers.list", {"account": "main"}),
     Example("customers.list", {"account": "nobody"}, "unknown_account"),
