@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
+from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 from reseller_sandbox.core.happenings import Happening
@@ -21,12 +22,15 @@ T = TypeVar("T")
 def record_of(kind: type[T], source: object, /, **told: Any) -> T:
     """Return a record of ``kind``: what is ``told``, and the other fields as ``source`` has them."""
     made: Any = kind
-    return cast(T, made(**{one: getattr(source, one) for one in _fields(made) if one not in told}, **told))
+    names, values = _others(made, tuple(told))
+    return cast(T, made(**dict(zip(names, values(source), strict=True)), **told))
 
 
 @cache
-def _fields(kind: Any) -> tuple[str, ...]:
-    return tuple(one.name for one in fields(kind))
+def _others(kind: Any, told: tuple[str, ...]) -> tuple[tuple[str, ...], Callable[[object], tuple[Any, ...]]]:
+    """Return the fields of ``kind`` beside those ``told``, two at the least, and what gets their values."""
+    names = tuple(one.name for one in fields(kind) if one.name not in told)
+    return names, attrgetter(*names)
 
 
 @result
