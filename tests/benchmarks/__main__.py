@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.benchmarks import answering, clients, faults, following, forking, soak, unmatched, waiting
+from tests.benchmarks import answering, clients, faults, following, forking, loading, soak, unmatched, waiting
 
-BENCHMARKS = (answering, clients, faults, forking, following, unmatched, waiting, soak)
+BENCHMARKS = (answering, clients, faults, forking, loading, following, unmatched, waiting, soak)
 
 for benchmark in BENCHMARKS:
     print(benchmark.__doc__)
