@@ -212,13 +212,13 @@ class SignedClient(FlaskClient):
         options = {name: kwargs.pop(name) for name in ("buffered", "follow_redirects") if name in kwargs}
         builder = EnvironBuilder(self.application, *args, **kwargs)
         try:
-            request = builder.get_request()
+            environ = builder.get_environ()
+            body = environ["wsgi.input"].read()
         finally:
             builder.close()
-        body = request.get_data()
-        url = f"{request.scheme}://{request.host}{request.environ['REQUEST_URI']}"
+        url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}{environ['REQUEST_URI']}"
         headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)
         for name, value in {**headers, self._token_header: self.account.token}.items():
-            request.environ.setdefault(f"HTTP_{name.upper().replace('-', '_')}", value)
-        request.environ["wsgi.input"] = BytesIO(body)
-        return super().open(request, **options)
+            environ.setdefault(f"HTTP_{name.upper().replace('-', '_')}", value)
+        environ["wsgi.input"] = BytesIO(body)
+        return super().open(builder.request_class(environ), **options)

@@ -67,22 +67,20 @@ class V3(Transacting):
         return self._signatures.authenticate(incoming, self._worlds)
 
     def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
-        """The body and the query, read by the endpoint's schemas, and what stands in the path.
+        """Return the body and the query, read by the endpoint's schemas, and what stands in the path.
 
-        Where one thing is said twice, and may be said differently, the path counts before the body, and the
-        body before the query.
+        What is said twice is the same each time.
         """
         reads_body = incoming.method in ("POST", "PUT")
         given = self._object(incoming, world) if reads_body else incoming.object_if_any
         tell(endpoint, incoming, world, given, self.credentials)
-        body = load(endpoint.body, given) if endpoint.body is not None else {}
-        if endpoint.query is not None:
+        found = load(endpoint.body, given) if endpoint.body is not None else {}
+        found |= incoming.arguments
+        if endpoint.query is not None and (incoming.query or incoming.arguments):
             asked = {name: incoming.query_value(name) for name in endpoint.query.fields}
-            body = load(endpoint.query, asked | incoming.arguments) | body | _unqueried(endpoint, incoming)
-        else:
-            body |= incoming.arguments
+            found |= load(endpoint.query, asked | incoming.arguments)
         statements.check(endpoint, incoming, world, given)
-        return body
+        return found
 
     def _object(self, incoming: Incoming, world: World) -> dict[str, Any]:
         content_type = incoming.headers.get("Content-Type", "")
@@ -122,9 +120,3 @@ class V3(Transacting):
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
         """Each rule has one status."""
         return [(status_of(rule), described(rule, self.wording))]
-
-
-def _unqueried(endpoint: Endpoint, incoming: Incoming) -> dict[str, str]:
-    """What stands in the path and is not read by the query's schema as well."""
-    assert endpoint.query is not None
-    return {name: text for name, text in incoming.arguments.items() if name not in endpoint.query.fields}
