@@ -132,7 +132,7 @@ class Bridge:
         environ["wsgi.input"] = BytesIO(body)
 
     async def _answer(self, environ: WSGIEnvironment, wire: Wire) -> Answer:
-        """What the application answers, be it when it is called again; raises ``Gone``."""
+        """Return what the application answers, perhaps when it is called again; raises ``Gone``."""
         asked = environ.copy()
         answer = self._call(environ)
         while (again := environ.get(ENV_AGAIN)) is not None:
@@ -150,7 +150,7 @@ class Bridge:
         return answer
 
     async def _call_aside(self, environ: WSGIEnvironment, wire: Wire) -> Answer:
-        """What the application answers on a thread; raises ``Gone``, and then it goes on there."""
+        """Return what the application answers on a thread; raises ``Gone``, and then it goes on there."""
         try:
             with self._holding(0), self._beside:
                 return await asyncio.to_thread(self._call, environ)
@@ -198,7 +198,7 @@ class Bridge:
 
 
 def request_line(environ: WSGIEnvironment, answer: Answer, seconds: float) -> RequestLine:
-    """What the request log is to say."""
+    """Return what the request log says of a request."""
     target, note = masked(environ["RAW_URI"]), environ.get(ENV_NOTE, "")
     return RequestLine(environ["REQUEST_METHOD"], target, answer.status, seconds, len(answer.body), note)
 
@@ -228,7 +228,7 @@ async def until(again: Again) -> None:
 
 
 async def read_body(environ: WSGIEnvironment, receive: Receive, limit: int) -> bytes:
-    """The request's body; raises ``TooLarge`` past ``limit`` bytes, and ``Gone``.
+    """Return the request's body; raises ``TooLarge`` past ``limit`` bytes, and ``Gone``.
 
     A body whose announced length is too large is not asked for: who waits for
     ``100 Continue`` gets the refusal in its place.

@@ -157,7 +157,7 @@ class Stream(Protocol):
 
 
 def delivering(app: WSGIApplication) -> WSGIApplication:
-    """``app``, with its deliveries carried out as far as plain WSGI can; our own server is left to do it.
+    """Return ``app`` with its deliveries carried out as far as plain WSGI can; our own server does it itself.
 
     A delay and a drip sleep in the calling thread. What cannot be shown to an
     in-process caller is raised as what its client would have raised: a reset is
@@ -205,7 +205,7 @@ def _body(body: bytes, delivery: Delivery) -> Iterator[bytes]:
 
 
 def pieces(body: bytes, delivery: Delivery) -> list[bytes]:
-    """What of ``body`` is sent, in the pieces it is sent in: always one or more."""
+    """Return what of ``body`` is sent, in the pieces it is sent in: always one or more."""
     if isinstance(delivery.cut, Truncate):
         keep = len(body) // 2 if delivery.cut.keep is None else delivery.cut.keep
         body = body[: max(min(keep, len(body) - 1), 0)]

@@ -45,12 +45,12 @@ def _headers(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def escaped(line: bytes) -> bytes:
-    """A request line with those bytes percent-encoded that clients send and the parser does not take."""
+    """Return a request line with the bytes percent-encoded that clients send and the parser refuses."""
     return line if line.isascii() else _RAW.sub(lambda raw: b"%%%02X" % raw[0][0], line)
 
 
 def raw_target(line: bytes, target: bytes) -> bytes:
-    """The request target as it was sent in a request ``line``; ``target`` is what the parser made of it."""
+    """Return the target as it was sent in a request ``line``; ``target`` is what the parser made of it."""
     return target if line.isascii() else line.split()[1]
 
 

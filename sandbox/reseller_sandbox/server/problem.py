@@ -21,14 +21,14 @@ class Problem:
     message: str
 
     def answer(self) -> Answer:
-        """The answer that says so."""
+        """Return the answer that says so."""
         body = json.dumps({"error": self.error, "message": self.message}).encode()
         length = str(len(body)).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", length)]
         return Answer(self.status, headers, body)
 
     def raw(self) -> bytes:
-        """That answer as HTTP, with the word that the connection will be closed."""
+        """Return that answer as HTTP, with the word that the connection will be closed."""
         answer = self.answer().closing()
         return answer.head + answer.body
 
@@ -46,5 +46,5 @@ SPOKE_TLS = Problem(
 
 
 def malformed(reason: str) -> Problem:
-    """Bytes that are not HTTP."""
+    """Return the problem of bytes that are something other than HTTP."""
     return Problem(400, "malformed_request", f"This is not an HTTP request: {reason}.")

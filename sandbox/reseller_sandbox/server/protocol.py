@@ -54,14 +54,14 @@ class Protocol(HttpToolsProtocol):
         self.left = self.trickled = self.trailing = self.body_pieces = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A client has come."""
+        """Take a new client in, or prepare to tell it that there are too many."""
         super().connection_made(transport)
         self.tcp = tcp_beneath(transport)
         if self.limit_connections is not None and len(self.connections) > self.limit_connections:
             self.app = self._overloaded
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection has ended, which the client may not have waited for."""
+        """Note that the connection has ended, perhaps before its request did."""
         super().connection_lost(exc)
         unanswered = self.in_body and not self.cycle.response_started
         if self.problem is None and (self.in_head or unanswered):
@@ -104,19 +104,19 @@ class Protocol(HttpToolsProtocol):
             self.send_400_response("")
 
     def on_message_begin(self) -> None:
-        """The first byte of a request is there."""
+        """Begin to read a request."""
         super().on_message_begin()
         self.in_head = True
         self.left = self.trickled = self.trailing = 0
 
     def on_url(self, url: bytes) -> None:
-        """A piece of the request target is there."""
+        """Take a piece of the request target."""
         super().on_url(url)
         if len(self.url) > MAX_TARGET:
             self._refuse(TARGET_TOO_LONG)
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """A header is there; those that trail a chunked body are read over, and limited as the head is."""
+        """Take a header; those that trail a chunked body are read over, and limited as the head is."""
         if self.in_head:
             super().on_header(name, value)
             return
@@ -125,13 +125,13 @@ class Protocol(HttpToolsProtocol):
             self._refuse(HEAD_TOO_LONG)
 
     def on_body(self, body: bytes) -> None:
-        """A piece of the body is there."""
+        """Take a piece of the body."""
         super().on_body(body)
         self.body_pieces += 1
         self.left = max(self.left - len(body), 0)
 
     def on_message_complete(self) -> None:
-        """The whole request is there."""
+        """Note that the whole request is there."""
         super().on_message_complete()
         self.in_body = False
         self.head.clear()
@@ -140,7 +140,7 @@ class Protocol(HttpToolsProtocol):
         self.upgraded = self.parser.should_upgrade()
 
     def on_headers_complete(self) -> None:
-        """The head of a request is there: hand it on, with the way to the socket in the scope's state."""
+        """Hand on the head of a request, with the way to the socket in the scope's state."""
         self.in_head, self.in_body = False, True
         self.left = next((int(value) for name, value in self.headers if name == b"content-length"), 0)
         head = bytes(self.head)
@@ -153,12 +153,12 @@ class Protocol(HttpToolsProtocol):
             self.cycle.keep_alive = False
 
     def on_response_complete(self) -> None:
-        """An answer is out; the next may be one to what could not be read."""
+        """Go on to the next request; it may be one that could not be read."""
         super().on_response_complete()
         self._answer_problem()
 
     def shutdown(self) -> None:
-        """The server is to stop: close, or do so after the answer that is under way."""
+        """Close the connection, at once or after the answer that is under way."""
         if not self.transport.is_closing():  # Under TLS, closing twice breaks the transport.
             super().shutdown()
 

@@ -26,7 +26,7 @@ class RequestLine:
 
 
 def masked(target: str) -> str:
-    """A request target in which the value of every query element named …SIGNATURE or …TOKEN is ``***``.
+    """Return a request target with ``***`` for the value of every query element …SIGNATURE or …TOKEN.
 
     Bytes that were sent as they are, which Latin-1 letters stand for in it, are percent-encoded, and so is
     what cannot be printed.

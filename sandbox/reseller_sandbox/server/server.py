@@ -167,7 +167,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens on ``host`` and ``port``; raises ``CannotListen``."""
+    """Return a socket that listens on ``host`` and ``port``; raises ``CannotListen``."""
     if not 0 <= port <= 65535:  # The look-up below would take it modulo 65536.
         raise CannotListen(f"{host}:{port} is no address to listen on: ports end at 65535")
     try:

@@ -60,7 +60,7 @@ class Answer:
         return b"\r\n".join([*lines, b"", b""])
 
     def closing(self) -> Answer:
-        """The same answer, after which the connection ends."""
+        """Return the same answer, after which the connection ends."""
         others = [header for header in self.headers if header[0].lower() != b"connection"]
         return replace(self, headers=[*others, (b"connection", b"close")])
 
@@ -79,7 +79,7 @@ class Wire:
         self.unread = False
 
     async def receive(self) -> Any:
-        """What ASGI has to say next of the request: more of its body, or that the client has left."""
+        """Return ASGI's next message on the request: more of its body, or that the client has left."""
         message = await self._receive()
         self.unread = message.get("more_body", False)
         return message
@@ -196,7 +196,7 @@ class Wire:
 
 
 def tcp_beneath(transport: asyncio.Transport) -> asyncio.Transport:
-    """The transport of the socket itself, under TLS too; for a connection that is open.
+    """Return the transport of the socket itself, under TLS too; the connection has to be open.
 
     Under TLS asyncio offers no way to it, and the outer transport's ``abort`` does
     nothing any more once that has been closed twice.
@@ -206,7 +206,7 @@ def tcp_beneath(transport: asyncio.Transport) -> asyncio.Transport:
 
 
 def unsent(transport: asyncio.Transport, tcp: asyncio.Transport) -> int:
-    """How many bytes are still to be handed to the kernel."""
+    """Return how many bytes are still to be handed to the kernel."""
     inner = tcp.get_write_buffer_size()
     if inner or transport is tcp or tcp.is_closing():
         return inner
@@ -214,7 +214,7 @@ def unsent(transport: asyncio.Transport, tcp: asyncio.Transport) -> int:
 
 
 def unacknowledged(sock: socket.socket) -> int:
-    """How many bytes the kernel keeps because the peer has yet to confirm them; 0 where it does not tell."""
+    """Return how many bytes the kernel keeps until the peer confirms them; 0 where it does not tell."""
     if sys.platform != "linux":
         return 0
     kept = fcntl.ioctl(sock.fileno(), termios.TIOCOUTQ, bytes(4))

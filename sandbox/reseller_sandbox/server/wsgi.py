@@ -18,7 +18,7 @@ _ABSOLUTE = re.compile(rb"[a-z][a-z0-9+.-]*://([^/?#]*)(.*)", re.IGNORECASE | re
 
 
 def environment(scope: Any) -> WSGIEnvironment:
-    """The WSGI environment of a request, all but its body.
+    """Return the WSGI environment of a request, all but its body.
 
     ``RAW_URI`` is the request target as it was sent; ``REQUEST_URI`` the path and
     query of that, undecoded. They differ only for a target in absolute form.
@@ -67,7 +67,7 @@ def _add_headers(environ: WSGIEnvironment, headers: Iterable[tuple[bytes, bytes]
 
 
 def origin_form(target: bytes) -> bytes:
-    """The path and query of a request target, which may be in absolute form."""
+    """Return the path and query of a request target, which may be in absolute form."""
     absolute = _ABSOLUTE.match(target)
     if absolute is None:
         return target
@@ -76,7 +76,7 @@ def origin_form(target: bytes) -> bytes:
 
 
 def call(app: WSGIApplication, environ: WSGIEnvironment) -> Answer:
-    """What ``app`` answers, whole; raises what it raises, and ValueError for what cannot be sent."""
+    """Return what ``app`` answers, whole; raises what it raises, and ValueError for what cannot be sent."""
     head: list[Any] = []
     written: list[bytes] = []
 

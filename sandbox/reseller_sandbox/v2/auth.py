@@ -17,7 +17,7 @@ _MOST_ALIKE = 3
 
 
 def find(incoming: Incoming, worlds: Engine) -> tuple[World, Account] | None:
-    """The account whose token the request carries, and its world: the one in the path, if it names one."""
+    """Return the account whose token the request carries, and its world: that in the path, if any."""
     found = _holder(incoming.headers.get(HEADER, ""), HEADER, incoming, worlds)
     if found is not None:
         return found
@@ -26,7 +26,7 @@ def find(incoming: Incoming, worlds: Engine) -> tuple[World, Account] | None:
 
 
 def refusal(incoming: Incoming, worlds: Engine) -> Refused:
-    """Why a request whose account was not found is not let in; its sender is noted if it is known."""
+    """Return why a request without a known account is not let in; note its sender where it is known."""
     taken = (incoming.world or worlds.default).assumptions.token_headers
     if taken != (HEADER,):
         incoming.assumed.add("token_headers")
@@ -57,7 +57,7 @@ def _holder(token: str, name: str, incoming: Incoming, worlds: Engine) -> tuple[
 
 
 def _instead(incoming: Incoming) -> str:
-    """The headers that could have been meant for the one that is missing, and how they would be taken."""
+    """Return which headers could have been meant for the missing one, and how they would be taken."""
     names = [name for name, _ in incoming.headers.items() if any(word in name.lower() for word in _ALIKE)]
     names = [name for name in names if name.lower() != CONTROL_HEADER.lower()][:_MOST_ALIKE]
     if not names:

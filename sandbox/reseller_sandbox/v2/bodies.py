@@ -30,7 +30,7 @@ class Asked(Shape):
     """The body of a request."""
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
-        """The keys that must be there, in the order in which they are missed."""
+        """Return the keys that must be there, in the order in which they are missed."""
         return tuple(field.data_key or name for name, field in self.fields.items() if field.required)
 
 
@@ -54,7 +54,7 @@ class Bit(Number):
 
 
 def read(incoming: Incoming, world: World) -> dict[str, Any]:
-    """The object in a request's body, which is JSON or, where the assumptions take one, a form.
+    """Return the object in a request's body, which is JSON or, where the assumptions take one, a form.
 
     Refuses with ``unsupported_media_type`` and ``malformed_body``. JSON is taken under any content type.
     """
@@ -73,7 +73,7 @@ def read(incoming: Incoming, world: World) -> dict[str, Any]:
 
 
 def load(schema: Asked, given: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
-    """``given`` read by ``schema``; refuses with ``missing_parameter``, then with ``invalid_parameter``.
+    """Return ``given`` read by ``schema``; refuses with ``missing_parameter``, then ``invalid_parameter``.
 
     The refusal's fact ``field`` is the first mistaken key in the schema's order, ``value`` what it held.
     """
@@ -91,7 +91,7 @@ def load(schema: Asked, given: Mapping[str, Any], assumed: Assumptions) -> dict[
 
 
 def text(value: Any) -> str:
-    """A string as it is; anything else as the beginning of its JSON."""
+    """Return a string as it is; anything else as the beginning of its JSON."""
     return value if isinstance(value, str) else _cut(json.dumps(value, ensure_ascii=False, default=str))
 
 

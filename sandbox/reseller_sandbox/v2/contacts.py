@@ -44,13 +44,13 @@ class ContactWanted(Asked):
         return tuple(dict(world.state.contact_params))
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
-        """As ``v2.contact.required`` says."""
+        """Return the keys that ``v2.contact.required`` asks for."""
         spared = ("company", "fax", "region") if assumed.contact_required == "postal" else ()
         return tuple(name for name in self.fields if name in CARD_FIELDS and name not in spared)
 
     @post_load
     def sorted_out(self, found: Mapping[str, Any], **_: Any) -> dict[str, Any]:
-        """The fields of the card, the extra parameters, and the customer."""
+        """Return the fields of the card, the extra parameters, and the customer."""
         card = {name: found[name] for name in CARD_FIELDS if name in found}
         extra = {name: value for name, value in found.items() if name not in self.fields}
         return {"card": card, "extra": extra, "customer_id": found.get("customer_id")}
@@ -98,7 +98,7 @@ def edit(call: Call) -> dict[str, Any]:
 
 
 def info(call: Call) -> dict[str, Any]:
-    """A contact."""
+    """Return a contact."""
     return done(data=_own(call, malformed=True).card)
 
 
@@ -119,7 +119,7 @@ def _handle(call: Call) -> str:
 
 
 def _own(call: Call, *, malformed: bool = False) -> Contact:
-    """The account's contact in the path; with ``malformed``, what can be no handle is only not found."""
+    """Return the account's contact in the path; with ``malformed``, a malformed handle is just not found."""
     handle = call.arguments["contact_id"] if malformed else _handle(call)
     return contacts.own(call.draft, call.account, handle)
 

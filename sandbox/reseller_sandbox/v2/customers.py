@@ -38,7 +38,7 @@ class CustomerWanted(Asked):
     zip = Number(validate=_POSITIVE)
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
-        """As ``v2.customer.required`` says."""
+        """Return the keys that ``v2.customer.required`` asks for."""
         match assumed.customer_required:
             case "mail_and_name":
                 return ("mail", "name")
@@ -49,7 +49,7 @@ class CustomerWanted(Asked):
 
     @post_load
     def plain(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """The postal code as the registry keeps it."""
+        """Return the fields with the postal code as the registry keeps it."""
         return {**found, "zip": str(found["zip"])} if "zip" in found else found
 
 
@@ -59,7 +59,7 @@ class CustomerChange(CustomerWanted):
     customer_id = Number()
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
-        """Nothing but what names the customer, which the operation asks for."""
+        """Return no keys: what names the customer, the operation asks for."""
         return ()
 
 
@@ -121,7 +121,7 @@ def _meant(call: Call) -> Customer:
 
 
 def info(call: Call) -> dict[str, Any]:
-    """A customer and how many active orders it has; a postal code that is no number reads 0."""
+    """Return a customer and how many active orders it has; a postal code that is no number reads 0."""
     customer = _asked(call)
     code = customer.card.zip
     data = {

@@ -90,12 +90,12 @@ class NameWanted(Asked):
     period = Number(required=True)
 
     def more(self, world: World) -> Collection[str]:
-        """The key of the licence."""
+        """Return the key of the licence."""
         return (world.assumptions.license,)
 
     @post_load
     def sorted_out(self, found: Mapping[str, Any], **_: Any) -> dict[str, Any]:
-        """What a registration knows, and the rest of the body for the registry's own requirements."""
+        """Return what a registration knows, and the rest of the body for the registry's own requirements."""
         known = {name: value for name, value in found.items() if name in self.fields}
         rest = {name: text(value) for name, value in found.items() if name not in self.fields}
         return {**known, "requirements": rest}
@@ -150,7 +150,7 @@ class DomainFound(Domain):
 
 
 def info(call: Call) -> dict[str, Any]:
-    """A name with its contacts, dates, name servers and status."""
+    """Return a name with its contacts, dates, name servers and status."""
     order = own_order(call)
     asked = call.arguments["domain_name"]
     handles = {CONTACT_KEYS[role]: getattr(order.contacts, role) for role in ROLES}
@@ -175,7 +175,7 @@ _STATUS = {
 
 
 def status(call: Call, order: Order) -> str:
-    """The v2.0 status of an order."""
+    """Return the v2.0 status of an order."""
     if order.stage is Stage.ARRIVING:
         return _STATUS[Stage.PROCESSING if call.assumed.arriving_status == "processing" else Stage.REQUESTED]
     return _STATUS[order.stage]

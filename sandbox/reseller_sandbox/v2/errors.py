@@ -38,7 +38,7 @@ class Said:
     stand_in: str = ""
 
     def message(self, refused: Refused) -> str:
-        """The message with its placeholder filled."""
+        """Return the message with its placeholder filled."""
         told = refused.refusal.said
         filling = (self.word or str(told.get(self.fact, told.get(self.stand_in, r.UNKNOWN))))[:_LONGEST]
         return self.error.message.format(info=filling, param_name=filling)
@@ -276,7 +276,7 @@ EXCEPTIONS: Mapping[str, Sayings] = {
 
 
 def answer(operation: str, refused: Refused) -> tuple[int, str]:
-    """The code and the message of a refusal."""
+    """Return the code and the message of a refusal."""
     if refused.rule in TRANSPORT:
         return web.status_of(refused.rule), _transport_message(refused)
     said = words_for(operation, refused)
@@ -289,7 +289,7 @@ def _transport_message(refused: Refused) -> str:
 
 
 def words_for(operation: str, refused: Refused) -> Said | None:
-    """What ``operation`` says of a refusal, if it has words for it."""
+    """Return what ``operation`` says of a refusal, if it has words for it."""
     rule = refused.rule
     variant = (rule, refused.facts.get(_APART.get(rule, "")))
     for sayings in (EXCEPTIONS.get(operation, {}), USUALLY):
@@ -300,7 +300,7 @@ def words_for(operation: str, refused: Refused) -> Said | None:
 
 
 def all_of(operation: str, rule: Rule) -> Iterator[Documented]:
-    """Every documented error that ``rule`` can become in ``operation``."""
+    """Yield every documented error that ``rule`` can become in ``operation``."""
     for sayings in (EXCEPTIONS.get(operation, {}), USUALLY):
         for key, said in sayings.items():
             if key == rule or (isinstance(key, tuple) and key[0] == rule):
@@ -310,7 +310,7 @@ def all_of(operation: str, rule: Rule) -> Iterator[Documented]:
 
 
 def described(operation: str, rule: Rule) -> Iterator[tuple[int, str]]:
-    """A rule as the documents list it: the code and the words of each error it can become."""
+    """Yield the code and the words of each error that a rule can become, as the documents list them."""
     if rule in TRANSPORT:
         words = _NO_IMPLEMENTATION if rule is r.VERSION_NOT_SERVED else WORDING.spelt(rule.sentence)
         yield web.status_of(rule), f"`{words}` ({rule.code})"

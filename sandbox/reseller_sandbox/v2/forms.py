@@ -21,7 +21,7 @@ class FormText(str):
 
 
 def read_form(body: bytes) -> dict[str, Any]:
-    """The object that a form-encoded body stands for, its keys in brackets being objects and arrays.
+    """Return the object that a form-encoded body stands for; keys in brackets are objects and arrays.
 
     Refuses with ``malformed_body``.
     """
@@ -61,7 +61,7 @@ def _twice(key: str) -> Refused:
 
 
 def _arrays(value: Any) -> Any:
-    """The same with an array in place of each object whose keys are all numbers."""
+    """Return the same with an array in place of each object whose keys are all numbers."""
     if not isinstance(value, dict):
         return value
     if all(key.isascii() and key.isdigit() and len(key) < 10 for key in value):

@@ -20,7 +20,7 @@ from reseller_sandbox.web.fields import Listed, Shape, Shaped, Text, Within
 
 
 def _address(entry: Any) -> TypedAddress:
-    """One entry: an object with type and ip, or ``type=>v4,ip=>192.0.2.1``; what is missing is empty."""
+    """Return one entry, an object or ``type=>v4,ip=>192.0.2.1``; what is missing is empty."""
     if isinstance(entry, str) and "=>" in entry:
         entry = dict(part.strip().split("=>", 1) for part in entry.split(",", 1) if "=>" in part)
     if not isinstance(entry, Mapping):
@@ -132,7 +132,7 @@ def edit(call: Call) -> dict[str, Any]:
 
 
 def info(call: Call) -> dict[str, Any]:
-    """A host with its addresses."""
+    """Return a host with its addresses."""
     order = own_order(call)
     require(call.draft, order, Action.READ_HOSTS)
     host = hosts.get(call.draft, order, call.arguments["host_name"])
@@ -148,7 +148,7 @@ def delete(call: Call) -> dict[str, Any]:
 
 
 def _order(call: Call, action: Action) -> Order:
-    """The account's order, where its zone keeps hosts and its state allows ``action``."""
+    """Return the account's order, where its zone keeps hosts and its state allows ``action``."""
     order = own_order(call)
     hosts.require_support(call.draft, order, action)
     return order

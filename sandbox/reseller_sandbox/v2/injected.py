@@ -26,7 +26,7 @@ KNOWN = frozenset((*DOCUMENTED, *RULES))
 
 
 def words(operation: str, error: str, facts: Mapping[str, object]) -> tuple[int, str]:
-    """The code and the message of ``error`` in an operation; what is not known there is a system error.
+    """Return code and message of ``error`` in an operation; one that is unknown there is a system error.
 
     The facts ``info`` and ``param_name`` fill the placeholders of a message; what nobody told is left open.
     Of the messages that a rule has there by its facts, the first will do where ``facts`` do not say which.

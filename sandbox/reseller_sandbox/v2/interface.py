@@ -66,11 +66,11 @@ class V2(Transacting):
         self.credentials = worlds.default.assumptions.token_headers[:1]
 
     def owns(self, path: str) -> bool:
-        """Everything under a version such as ``/V2.0``."""
+        """Whether a path is under a version such as ``/V2.0``."""
         return _OWN_PATH.match(path) is not None
 
     def authenticate(self, incoming: Incoming) -> tuple[World, Account]:
-        """By token; refuses with ``version_not_served``, ``token_missing`` or ``unknown_token``."""
+        """Return whose token it is; refuses by ``version_not_served``, or as ``auth.refusal`` says."""
         found = auth.find(incoming, self._worlds)
         if found is not None:
             incoming.world, incoming.account = found
@@ -81,7 +81,7 @@ class V2(Transacting):
         raise refused
 
     def _require_version(self, incoming: Incoming) -> None:
-        """That V2.0 is served is no assumption; that something else is, or V2.0 is not, is one."""
+        """Refuse a version that is not served; that V2.0 is served by default rests on no assumption."""
         version = incoming.arguments.get("version", "V2.0").upper()  # none where no operation takes the path
         world = incoming.world or self._worlds.default
         if version == "V2.0" and version in world.assumptions.versions:
@@ -91,7 +91,7 @@ class V2(Transacting):
             raise Refused(VERSION_NOT_SERVED, version=version[:20], served=", ".join(served))
 
     def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
-        """The body, read by the endpoint's schema, and what stands in the path, which comes first."""
+        """Return the body, read by the endpoint's schema, and what stands in the path."""
         found: dict[str, Any] = {}
         asked = endpoint.body if isinstance(endpoint.body, bodies.Asked) else None
         given = bodies.read(incoming, world) if asked is not None else incoming.object_if_any
@@ -103,7 +103,7 @@ class V2(Transacting):
         return found | (load(endpoint.path, incoming.arguments) if endpoint.path is not None else {})
 
     def refuse(self, refused: Refused, incoming: Incoming, endpoint: Endpoint | None) -> Answer:
-        """``code``, ``msg`` and ``status``, with the HTTP status that the assumptions choose.
+        """Return ``code``, ``msg`` and ``status``, with the HTTP status that the assumptions choose.
 
         The rule and its sentence, which say more than the documented message, stand in a header.
         """
@@ -118,14 +118,14 @@ class V2(Transacting):
     def inject(
         self, error: str, facts: Mapping[str, object], incoming: Incoming, endpoint: Endpoint | None
     ) -> Answer:
-        """As ``refuse`` would, whether the operation declares the error or not."""
+        """Return what ``refuse`` would, whether the operation declares the error or not."""
         return _error(
             incoming.assumed_in(incoming.world or self._worlds.default),
             *injected.words(endpoint.id if endpoint is not None else "", error, facts),
         )
 
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:
-        """The code and the documented words of each error that a rule becomes."""
+        """Return the code and the documented words of each error that a rule becomes."""
         return errors.described(endpoint.id, rule)
 
 

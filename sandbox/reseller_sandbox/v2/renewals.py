@@ -28,7 +28,7 @@ class RenewalWanted(Asked):
 
     @post_load
     def dated(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """The expiry as a calendar date."""
+        """Return the fields with the expiry as a calendar date."""
         try:
             return {**found, "current_expiry_date": _calendar_date(found["current_expiry_date"])}
         except ValueError:

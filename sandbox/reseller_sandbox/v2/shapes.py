@@ -48,34 +48,34 @@ class Checked(Done):
 
 
 def done(**more: Any) -> dict[str, Any]:
-    """The envelope of a success, with what else belongs into it."""
+    """Return the envelope of a success, with what else belongs into it."""
     return {"code": 200, "status": True, **more}
 
 
 def own_order(call: Call) -> Order:
-    """The account's order for the name in the path; the zone must be one of the service's."""
+    """Return the account's order for the name in the path; the zone must be one of the service's."""
     name = parse_name(call.arguments["domain_name"])
     zone_of(call.draft.state, name)
     return orders.own(call.draft.state, call.account, name)
 
 
 def shown(call: Call, name: str, asked: str | None = None) -> str:
-    """A name as answers write it; ``asked`` is how the request wrote it."""
+    """Return a name as answers write it; ``asked`` is how the request wrote it."""
     return written(name, call.assumed.v2_name_form, asked) if "xn--" in name else name
 
 
 def reseller_customer(call: Call) -> int | None:
-    """The customer that the request names; outside of reseller mode the name says nothing."""
+    """Return the customer that the request names; it counts in reseller mode alone."""
     return call.arguments.get("customer_id") if call.account.reseller else None
 
 
 def handles_asked(arguments: Mapping[str, Any]) -> dict[str, str]:
-    """The handles that a request names, by role."""
+    """Return the handles that a request names, by role."""
     return {role: arguments[key] for role, key in CONTACT_KEYS.items() if key in arguments}
 
 
 def servers_asked(value: Any) -> list[str]:
-    """The entries of an array of name servers; what is no string is left for the registry to refuse."""
+    """Return the entries of an array of name servers; the registry refuses those that are no strings."""
     if not isinstance(value, list):
         raise ValidationError("must be an array of strings")
     return [text(entry) for entry in value]

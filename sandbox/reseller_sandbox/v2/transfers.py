@@ -54,7 +54,7 @@ def request(call: Call) -> dict[str, Any]:
 
 
 def status(call: Call) -> dict[str, Any]:
-    """How the latest transfer of a name stands, for those who are or were a party to it."""
+    """Return how the latest transfer of a name stands, for those who are or were a party to it."""
     transfer = transfers.latest(call.draft, call.account, _name(call))
     plain = call.assumed.transfer_status == "plain"
     return done(transfer_status=_PLAIN[transfer.status] if plain else str(transfer.status))

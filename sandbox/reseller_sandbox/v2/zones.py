@@ -76,7 +76,7 @@ class Zones(Done):
 
 
 def zones(call: Call) -> dict[str, Any]:
-    """The zones of a type, or of all types, by name; an unknown type has none."""
+    """Return the zones of a type, or of all types, by name; an unknown type has none."""
     asked, state = call.arguments, call.draft.state
     of_type = [
         state.zones[name]

@@ -23,7 +23,7 @@ class CodeWanted(Shape):
 
     @post_load
     def under_one_name(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """The code as ``authCode``, however it was spelt."""
+        """Return the code as ``authCode``, however it was spelt."""
         return either(found, "authCode", "authcode")
 
 
@@ -40,7 +40,7 @@ def set_code(call: Call) -> dict[str, Any]:
 
 
 def get_code(call: Call) -> dict[str, Any]:
-    """A name's code."""
+    """Return a name's code."""
     return _answer(call, orders.readable_code(call.draft, own_order(call)))
 
 

@@ -63,7 +63,7 @@ def _availability(call: Call, text: str) -> dict[str, Any]:
 
 
 def _result(name: str, status: str, found: registration.Availability | None = None) -> dict[str, Any]:
-    """All nine fields, whatever the status: a name that nobody sells costs nothing and has no term."""
+    """Return all nine fields, whatever the status: a name that nobody sells costs nothing, with no term."""
     sdn, _, tld = name.partition(".")
     return {
         "domainName": name,

@@ -19,7 +19,7 @@ class Balance(Shape):
 
 
 def read_balance(call: Call) -> list[dict[str, Any]]:
-    """The balance, as an array with one object."""
+    """Return the balance, as an array with one object."""
     return [
         {
             "client_id": number(call, call.account.client_id),

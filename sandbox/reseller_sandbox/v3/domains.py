@@ -41,12 +41,12 @@ PER_PAGE = 100
 
 
 def own_order(call: Call) -> Order:
-    """The account's order for the name in the path."""
+    """Return the account's order for the name in the path."""
     return orders.own(call.draft.state, call.account, parse_name(call.arguments["domainName"]))
 
 
 def answered(call: Call, order: Order) -> dict[str, Any]:
-    """The envelope of an order found by the name in the path."""
+    """Return the envelope of an order found by the name in the path."""
     return envelope(call, order, call.arguments["domainName"])
 
 
@@ -129,7 +129,7 @@ class DomainList(Shape):
 
 
 def list_domains(call: Call) -> dict[str, Any]:
-    """The account's names, page by page."""
+    """Return the account's names, page by page."""
     page, per_page = _page(call)
     mine = (call.account.client_id,)
     state = call.draft.state
@@ -153,7 +153,7 @@ def _page(call: Call) -> tuple[int, int]:
 
 
 def get_domain(call: Call) -> dict[str, Any]:
-    """Everything there is to know of one of the account's names."""
+    """Return everything there is to know of one of the account's names."""
     text: str = call.arguments["domainName"]
     if text.isascii() and text.isdigit() and call.assumed.get_domain_order_id == "on":
         return envelope(call, orders.own_by_id(call.draft.state, call.account, text))
@@ -178,7 +178,7 @@ class RenewalWanted(Renewal):
 
     @post_load
     def lifted(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """What stands inside ``domain``, beside what stands next to it."""
+        """Return what stands inside ``domain`` together with what stands next to it."""
         return {**found.pop("domain", {}), **found}
 
 

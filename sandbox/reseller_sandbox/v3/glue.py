@@ -24,7 +24,7 @@ class AddressesWanted(Shape):
 
     @post_load
     def under_one_name(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
-        """The list as ``ips``, whatever it was called."""
+        """Return the list as ``ips``, whatever it was called."""
         return either(found, "ips", "ip")
 
 
@@ -71,12 +71,12 @@ def delete(call: Call) -> dict[str, Any]:
 
 
 def read(call: Call) -> dict[str, Any]:
-    """A host with its addresses."""
+    """Return a host with its addresses."""
     return _record(call, hosts.get(call.draft, _readable(call), call.arguments["hostname"]))
 
 
 def read_all(call: Call) -> dict[str, Any]:
-    """The hosts below a name, without their addresses; in a zone that keeps no hosts there are none."""
+    """Return the hosts below a name, without their addresses; a zone that keeps no hosts has none."""
     found = hosts.of_domain(call.draft.state, _readable(call).name)
     return {"glueRecords": [_record(call, host) for host in found]}
 

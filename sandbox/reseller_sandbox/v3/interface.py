@@ -59,11 +59,11 @@ class V3(Transacting):
         self.credentials = (signatures.key_name, signatures.signature_name)
 
     def owns(self, path: str) -> bool:
-        """Everything under ``/v3``."""
+        """Whether a path is under ``/v3``."""
         return path == "/v3" or path.startswith("/v3/")
 
     def authenticate(self, incoming: Incoming) -> tuple[World, Account]:
-        """By signature; see ``Signatures``."""
+        """Return whose signature it is; see ``Signatures``."""
         return self._signatures.authenticate(incoming, self._worlds)
 
     def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
@@ -95,7 +95,7 @@ class V3(Transacting):
         return incoming.object
 
     def refuse(self, refused: Refused, incoming: Incoming, endpoint: Endpoint | None) -> Answer:
-        """``error`` and ``message``, with the status that the assumptions choose."""
+        """Return ``error`` and ``message``, with the status that the assumptions choose."""
         known = endpoint is None or refused.rule in (*self.common, *endpoint.refuses, *ANY_OPERATION)
         if not known:
             raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.code}")
@@ -111,12 +111,12 @@ class V3(Transacting):
         incoming: Incoming,
         endpoint: Endpoint | None,  # noqa: ARG002
     ) -> Answer:
-        """As ``refuse`` would, whether the operation declares the error or not."""
+        """Return what ``refuse`` would, whether the operation declares the error or not."""
         rule = self.rules.get(error, refusals.INTERNAL_ERROR)
         refused = Refused(rule, **facts)
         refused.spoken_in(self.wording)
         return self.refuse(refused, incoming, None)
 
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
-        """Each rule has one status."""
+        """Return the one status that each rule has, and its words."""
         return [(status_of(rule), described(rule, self.wording))]

@@ -143,7 +143,7 @@ class Identifier(fields.Raw):
 
 
 def identifier(name: str) -> Identifier:
-    """A field for an id under its hyphenated name."""
+    """Return a field for an id under its hyphenated name."""
     return Identifier(attribute=name.replace("-", "_"), data_key=name)
 
 
@@ -185,7 +185,7 @@ class DomainWanted(Shape):
 
 
 def either(found: dict[str, Any], name: str, alias: str) -> dict[str, Any]:
-    """A loaded request in which what may be called ``alias`` has its ``name``; it must be there."""
+    """Return a loaded request with what may be called ``alias`` under its ``name``; it must be there."""
     value = found.pop(alias, None)
     if name not in found and value is None:
         raise ValidationError("is missing", name)
@@ -213,7 +213,7 @@ def contacts_asked(
 
 
 def status(call: Call, order: Order) -> str:
-    """The v3 status of an order: three words for all its stages and its hold."""
+    """Return the v3 status of an order: three words for all its stages and its hold."""
     if order.stage in (Stage.REQUESTED, Stage.PROCESSING, Stage.ARRIVING):
         return "pending"
     if order.stage is not Stage.ACTIVE:
@@ -222,17 +222,17 @@ def status(call: Call, order: Order) -> str:
 
 
 def shown(call: Call, name: str, asked: str | None = None) -> str:
-    """A name as answers write it; ``asked`` is how the request wrote it."""
+    """Return a name as answers write it; ``asked`` is how the request wrote it."""
     return written(name, call.assumed.name_form, asked) if "xn--" in name else name
 
 
 def number(call: Call, value: int) -> str | int:
-    """An id as answers write it."""
+    """Return an id as answers write it."""
     return value if call.assumed.v3_ids == "integer" else str(value)
 
 
 def summary(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
-    """What lists show of a name; ``asked`` is how the request wrote it."""
+    """Return what lists show of a name; ``asked`` is how the request wrote it."""
     zone, label = orders.label_and_zone(call.draft.state, order)
     return {
         "domainName": shown(call, order.name, asked),
@@ -246,7 +246,7 @@ def summary(call: Call, order: Order, asked: str | None = None) -> dict[str, Any
 
 
 def domain(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
-    """Everything that answers show of a name; each schema takes its part."""
+    """Return everything that answers show of a name; each schema takes its part."""
     return {
         **summary(call, order, asked),
         "nameservers": [shown(call, server, asked) for server in order.nameservers],
@@ -257,13 +257,13 @@ def domain(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]
 
 
 def contact_cards(call: Call, contacts: Contacts) -> dict[str, Card]:
-    """The cards of a name's four contacts by role."""
+    """Return the cards of a name's four contacts by role."""
     found = zip(ROLES, contacts.handles(), strict=True)
     return {role: call.draft.state.contacts[handle].card for role, handle in found}
 
 
 def envelope(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
-    """A name with its order."""
+    """Return a name with its order."""
     return {
         "domain": domain(call, order, asked),
         "order_id": number(call, order.id),

@@ -74,7 +74,7 @@ def otherwise_put(reading: Reading, method: bytes) -> Iterator[tuple[bytes, str]
 
 
 def _spellings(where: bytes) -> Iterator[bytes]:
-    """An endpoint with its path percent-encoded, or not, or its names in their other alphabet."""
+    """Yield an endpoint in its other spellings: percent-encoded or not, its names in the other alphabet."""
     yield quote(where, _ASCII).encode()
     yield _ESCAPE.sub(lambda found: found[0].lower(), where)
     yield _ESCAPE.sub(lambda found: found[0].upper(), where)
@@ -96,7 +96,7 @@ def _to_ascii(part: str) -> str:
 def other_hosts(
     readings: Sequence[Reading], incoming: Incoming, bases: Sequence[str]
 ) -> Iterator[tuple[bytes, str]]:
-    """The URLs of a request as one would write them who calls the service by another name."""
+    """Yield the strings that sign a request under another address of the service."""
     sent = bases[0]
     urls = [one for one in readings if one.endpoint == "url" and one.where.startswith(f"{sent}/".encode())]
     for base in _elsewhere(incoming):

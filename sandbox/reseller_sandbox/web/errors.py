@@ -63,10 +63,10 @@ def status_of(rule: Rule) -> HTTPStatus:
 
 
 def body_of(refused: Refused) -> dict[str, str]:
-    """An error as ``error``, the rule's code, and ``message``, its sentence."""
+    """Return an error as ``error``, the rule's code, and ``message``, its sentence."""
     return {"error": refused.rule.code, "message": refused.message}
 
 
 def described(rule: Rule, wording: Wording) -> str:
-    """A rule as documents list it, where errors look like ``body_of``."""
+    """Return a rule as documents list it, where errors look like ``body_of``."""
     return f"`{rule.code}`: {wording.spelt(rule.sentence)}"

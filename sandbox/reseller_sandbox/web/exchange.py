@@ -170,7 +170,7 @@ class Exchange:
             self.after = self.world.moment
 
     def refuse(self, refused: Refused) -> Answer:
-        """The answer to a request that was refused."""
+        """Return the answer to a request that was refused."""
         self.refused = refused.spoken_in(self.interface.wording)
         return self.interface.refuse(refused, self.incoming, self.endpoint)
 

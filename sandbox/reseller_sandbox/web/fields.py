@@ -231,7 +231,7 @@ def sound(text: str) -> None:
 
 
 def problems(errors: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """marshmallow's nested messages as (path, problem) pairs: ``domain.years``, ``must be …``."""
+    """Yield marshmallow's nested messages as pairs of path and problem: ``domain.years``, ``must be …``."""
     if isinstance(errors, Mapping):
         for key in sorted(errors, key=str):
             inner = (

@@ -122,12 +122,12 @@ def can_be_owned(name: str) -> bool:
 
 
 def _place(netloc: str, scheme: str) -> str:
-    """A host and port as they would stand in an origin of ``scheme``."""
+    """Return a host and port as they would stand in an origin of ``scheme``."""
     return netloc.lower().removesuffix(f":{_DEFAULT_PORTS.get(scheme, '')}")
 
 
 def _name(netloc: str) -> str:
-    """The host in a Host header."""
+    """Return the host in a Host header."""
     if netloc.startswith("["):
         return netloc[1:].partition("]")[0]
     return netloc.partition(":")[0].lower()

@@ -91,7 +91,7 @@ def _within(field: fields.Field[Any], value: Any, read: Collection[str], path: s
 
 
 def _shaped(shape: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
-    """The same by the JSON Schema of a field that reads objects by itself."""
+    """Yield the same by the JSON Schema of a field that reads objects by itself."""
     if not isinstance(value, dict | list):
         return
     for one in (shape, *shape.get("oneOf", ())):
@@ -104,7 +104,7 @@ def _shaped(shape: Mapping[str, Any], value: Any, path: str) -> Iterator[str]:
 
 
 def _named(key: str, path: str, known: Iterable[str]) -> str:
-    """A key where it stands, with the nearest of those that would have been read."""
+    """Return a key where it stands, with the nearest of those that would have been read."""
     near = close(key, known)
     shown = f"{path}{key}" if len(key) <= _LONGEST else f"{path}{key[: _LONGEST - 1]}…"
     return f"{shown}; nearest {near[0]}" if near else shown

@@ -68,7 +68,7 @@ class Rows:
         self._words = frozenset(word for row in self._rows for one in row.literals for word in _words(one))
 
     def nearest(self, method: str, path: str) -> list[str]:
-        """The rows that are most like a request, the likest first; none where nothing is like it."""
+        """Return the rows that are most like a request, the likest first, or an empty list."""
         segments = _segments(path)
         if segments and self._common.issuperset(segments):
             return self._beginnings[:_MOST]
@@ -78,7 +78,7 @@ class Rows:
         return list(dict.fromkeys(shown for _, shown in good))[:_MOST]
 
     def strange(self, path: str) -> list[str]:
-        """The words of a path that no row has: what its operation would have been about."""
+        """Return the words of a path that no row has: what its operation would have been about."""
         names = (one for one in _segments(path) if "." not in one and not one.isdigit())
         words = list(dict.fromkeys(word for one in names for word in _words(one)))[:_SEGMENTS]
         strange = [word for word in words if not any(likeness(word, known) for known in self._words)]
@@ -105,7 +105,7 @@ def _row(endpoint: Endpoint, path: str, rule: str) -> _Row:
 
 
 def _segments(path: str) -> list[str]:
-    """The parts of a path that say something: those after its version, if it has one."""
+    """Return the parts of a path that say something: those after its version, if it has one."""
     found = [one[:_LONGEST] for one in path.split("/") if one][:_SEGMENTS]
     version = max(
         (at + 1 for at, one in enumerate(found) if one == "{version}" or _VERSION.fullmatch(one)), default=0
@@ -114,13 +114,13 @@ def _segments(path: str) -> list[str]:
 
 
 def _likest(literal: str, segments: Sequence[str]) -> tuple[float, int]:
-    """How like ``literal`` the likest segment is, and where that stands."""
+    """Return how like ``literal`` the likest segment is, and where that stands."""
     return max(((likeness(one, literal), at) for at, one in enumerate(segments)), default=(0.0, -1))
 
 
 @lru_cache(maxsize=4096)
 def likeness(one: str, other: str) -> float:
-    """How like ``other`` the word ``one`` is: 1 for the same, 0 for another word, between them for a slip.
+    """Return how like ``other`` the word ``one`` is: 1 for the same, 0 for another, between for a slip.
 
     ``lockDomain`` has ``lock`` in it, and is something like it.
     """
@@ -151,7 +151,7 @@ def _words(name: str) -> Set[str]:
 
 
 def _edits(one: str, other: str) -> int:
-    """How many letters are to be added, left out, changed, or swapped with the next."""
+    """Return how many letters are to be added, left out, changed, or swapped with the next."""
     before, above = [0] * (len(other) + 1), list(range(len(other) + 1))
     for row, letter in enumerate(one, 1):
         line = [row]

@@ -20,7 +20,7 @@ from reseller_sandbox.web.interface import Interface
 
 
 def describe(interface: Interface) -> dict[str, Any]:
-    """The OpenAPI document of an interface."""
+    """Return the OpenAPI document of an interface."""
     plugin = MarshmallowPlugin(schema_name_resolver=_name)
     spec = APISpec(
         title=f"The reseller API, {interface.name}, as the sandbox serves it",

@@ -146,7 +146,7 @@ class Pipeline:
             exchange.record(world, status, lost.problem.answer().body if status else b"", ())
 
     def _refuse(self, exchange: Exchange, refused: Refused) -> Answer:
-        """The answer to a refusal, which stands in a journal: the default world's where none is known."""
+        """Return the answer to a refusal, and journal it: in the default world where no other is known."""
         known = exchange.incoming.world
         if exchange.world is None and (known is not None or exchange.interface.journalled):
             exchange.begin(known or self.worlds.default)
@@ -272,7 +272,7 @@ def _promptly(incoming: Incoming, answer: Callable[[], Response]) -> Response:
 
 
 def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]]) -> dict[str, str]:
-    """What the headers say of a request beside its answer: its world and name, its faults, its grounds."""
+    """Return what the headers say of a request: its world and number, its faults, its assumptions."""
     told = {
         "X-Sandbox-World": world.name,
         "X-Sandbox-Request": exchange.cause,

@@ -17,7 +17,7 @@ class BadJson(ValueError):
 
 
 def read(raw: bytes) -> Any:
-    """The value that ``raw`` stands for; raises ``BadJson``."""
+    """Return the value that ``raw`` stands for; raises ``BadJson``."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -43,7 +43,7 @@ def read(raw: bytes) -> Any:
 
 
 def write(value: Any) -> bytes:
-    """``value`` as compact UTF-8 JSON, keys in the order they come in."""
+    """Return ``value`` as compact UTF-8 JSON, keys in the order they come in."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_plain).encode(
         "utf-8", "backslashreplace"
     )

@@ -73,7 +73,7 @@ def _struck(phase: Phase, exchange: Exchange, world: World, effects: Effects) ->
 
 
 def _taken_up(held: Strike, world: World) -> Strike | None:
-    """A request that has waited, unless the world has gone back to before it came: then it never did."""
+    """Release a request that has waited; return None where the world has gone back to before it came."""
     faults = world.moment.faults
     if held not in faults.waiting:
         return None
@@ -84,7 +84,7 @@ def _taken_up(held: Strike, world: World) -> Strike | None:
 def _answered(
     exchange: Exchange, world: World, account: Account | None, effects: Effects, why: Refused | None
 ) -> Answer:
-    """The operation's answer: of now, of the past, or of one time of two; or why there is none."""
+    """Return the operation's answer: of now, of the past, or of one time of two; or why there is none."""
     if why is not None:
         return exchange.refuse(why)
     endpoint = exchange.endpoint
@@ -112,7 +112,7 @@ def _answered(
 
 
 def _past(world: World, commits: int) -> World:
-    """A world as ``world`` was before its last ``commits`` commits, or as many as the journal knows of."""
+    """Return ``world`` as it was before its last ``commits`` commits, or as many as the journal has."""
     entries = [entry for entry in reversed(world.journal.entries) if entry.changes]
     if not entries:
         return world
@@ -121,7 +121,7 @@ def _past(world: World, commits: int) -> World:
 
 
 def _together(first: Sequence[Change], second: Sequence[Change]) -> list[Change]:
-    """The changes of two transactions as those of one."""
+    """Return the changes of two transactions as those of one."""
     changes = {(change.table, change.key): change for change in first}
     for change in second:
         at = (change.table, change.key)
@@ -130,7 +130,7 @@ def _together(first: Sequence[Change], second: Sequence[Change]) -> list[Change]
 
 
 def _sent(effects: Effects, answer: Answer, exchange: Exchange, world: World) -> Answer:
-    """The answer as it goes out, which is on the way that the faults have left it."""
+    """Return the answer as it goes out, and put its delivery where the server looks for it."""
     exchange.after = world.moment
     if effects.delivery is not None:
         exchange.incoming.environ[ENV_DELIVERY] = effects.delivery
@@ -144,7 +144,7 @@ def _sent(effects: Effects, answer: Answer, exchange: Exchange, world: World) ->
 
 
 def _made(instead: Instead, exchange: Exchange, world: World) -> tuple[str, Answer]:
-    """What the client is told in place of the operation's answer, in a word and as it goes out."""
+    """Return what the client is told in place of the operation's answer, in a word and as it goes out."""
     incoming, interface = exchange.incoming, exchange.interface
     incoming.headers_out |= dict(instead.headers)
     if isinstance(instead, NamedError):
@@ -160,7 +160,7 @@ def _made(instead: Instead, exchange: Exchange, world: World) -> tuple[str, Answ
 
 
 def _limit(incoming: Incoming, world: World, error: str) -> dict[str, object]:
-    """What the zone of the name that is asked for has for a limit of years, where ``error`` is about one."""
+    """Return the zone's limit of years for the name that is asked for, where ``error`` is about one."""
     zones = world.state.zones
     found = [zones[end] for name in incoming.names for end in suffixes(name) if end in zones]
     if not found or error not in _LIMITS:
@@ -169,7 +169,7 @@ def _limit(incoming: Incoming, world: World, error: str) -> dict[str, object]:
 
 
 def _known(incoming: Incoming) -> dict[str, object]:
-    """What a refusal of this request could well speak of."""
+    """Return what a refusal of this request could speak of."""
     names, account = incoming.names, incoming.account
     known: dict[str, object] = {"name": names[0]} if names else {}
     if account is not None:

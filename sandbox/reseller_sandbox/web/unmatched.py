@@ -42,7 +42,7 @@ class Unmatched:
         return {"": Rows(journalled)} | {one.name: Rows(one.endpoints) for one in self._interfaces}
 
     def why(self, error: HTTPException, incoming: Incoming) -> Refused:
-        """The refusal that ``error`` stands for; an unknown path is told the rows that it comes near to."""
+        """Return the refusal that ``error`` stands for; an unknown path is told the rows nearest to it."""
         path = incoming.prefix + incoming.path
         path = path if len(path) <= _SHOWN else f"{path[: _SHOWN - 1]}…"
         if isinstance(error, RequestEntityTooLarge):
@@ -60,7 +60,7 @@ class Unmatched:
         return Refused(MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
 
     def _nearest(self, incoming: Incoming) -> str:
-        """The operations that may have been meant, or what there are none of."""
+        """Return which operations may have been meant, or what the interface has no operations on."""
         name = next((one.name for one in self._interfaces if one.owns(incoming.path)), "")
         rows, path = self._rows[name], incoming.path
         found = rows.nearest(incoming.method, path)
