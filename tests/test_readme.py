@@ -16,6 +16,7 @@ from tests.rendered import served_entries
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
+TOUR = (ROOT / "tests" / "tour.py").read_text()
 PORT = "8053"  # the README's; each test puts its own in its place
 MARK = "--- the next example ---"
 
@@ -52,7 +53,7 @@ def address() -> Iterator[str]:
         first = server.stdout.readline()
         try:
             yield first.split()[-1]
-            assert served_entries(int(first.rpartition(":")[2])) > 5
+            served_entries(int(first.rpartition(":")[2]))
         finally:
             server.terminate()
         server.stdout.read()
@@ -88,18 +89,19 @@ def test_every_command_prints_what_the_readme_shows(address: str) -> None:
 @pytest.mark.parametrize("block", blocks("python"), ids=lambda block: block.splitlines()[0][:40])
 def test_every_python_example_runs(block: Any, address: str, tmp_path: Path) -> None:
     """A block with tests passes under pytest; any other runs as a script."""
-    file = tmp_path / "test_example.py"
-    file.write_text(block.replace(PORT, address.rpartition(":")[2]))
+    file, port = tmp_path / "test_example.py", address.rpartition(":")[2]
+    file.write_text(block.replace(PORT, port))
     how = ["-m", "pytest", "-q", "-p", "no:cacheprovider"] if "def test_" in block else []
     finished = subprocess.run(
         [sys.executable, *how, file], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr
+    assert served_entries(int(port)) > 5 or block != TOUR
 
 
 def test_the_tour_in_the_readme_is_the_one_in_the_tests() -> None:
     """The script is shown as it is."""
-    assert (ROOT / "tests" / "tour.py").read_text() in blocks("python")
+    assert TOUR in blocks("python")
 
 
 def test_the_picture_of_the_lifecycle_is_drawn_from_its_table() -> None:
