@@ -141,3 +141,12 @@ def test_a_clock_is_set_and_stopped_without_a_jump() -> None:
         machine.tick(timedelta(seconds=5))
         assert ahead.now() == NOON + timedelta(days=1, seconds=5)
         assert stopped.at(NOON + timedelta(days=2)).frozen
+
+
+@pytest.mark.parametrize("edge", ["1985-01-01T00:00:00Z", "2900-01-01T00:00:00Z"])
+def test_the_first_and_the_last_instant_can_be_stood_at(edge: str) -> None:
+    """And no second beyond either."""
+    found = parse_instant(edge)
+    beyond = found + timedelta(seconds=1 if found.year == 2900 else -1)
+    with pytest.raises(ValueError, match="outside the years 1985 to 2900"):
+        parse_instant(beyond.isoformat())

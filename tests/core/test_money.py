@@ -179,3 +179,13 @@ def test_every_amount_of_an_action_is_tried() -> None:
 def test_every_amount_of_a_fixture_is_tried() -> None:
     """The world above has each key that is an amount."""
     assert _amounts(json_schema()) == 13
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_balance_stays_below_what_json_holds(sign: int) -> None:
+    """Fifteen digits before the point; a cent below that is kept, and that itself is refused."""
+    most = money.MOST_KEPT
+    assert most == 10**15
+    assert money.read(sign * (most - Decimal("0.01")), most) == sign * (most - Decimal("0.01"))
+    with pytest.raises(ValueError, match="must be less than"):
+        money.read(sign * most, most)

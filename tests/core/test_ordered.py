@@ -133,3 +133,12 @@ def test_sets_are_equal_by_their_keys_and_not_hashable() -> None:
     assert built != list(built)
     with pytest.raises(TypeError):
         hash(built)
+
+
+def test_sets_are_equal_by_their_keys() -> None:
+    """All of them, either way round."""
+    low, high = Ordered([(1,), (2,)]), Ordered([(1,), (3,)])
+    assert low == Ordered([(2,), (1,)])
+    assert low != high
+    assert high != low
+    assert low != Ordered([(1,)])
