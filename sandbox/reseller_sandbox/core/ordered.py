@@ -152,7 +152,10 @@ class Ordered(Generic[Key]):
     __slots__ = ("_held",)
 
     def __init__(self, keys: Iterable[Key] = ()) -> None:
-        self._held: tuple[Any, _Waiting | None, int] = (_rooted(_cut(_Leaf, sorted(set(keys)))), None, 0)
+        # Keys come in runs, which sorting makes use of, and a set would lose.
+        ordered = sorted(keys)
+        unique = [key for key, before in zip(ordered, [None, *ordered], strict=False) if key != before]
+        self._held: tuple[Any, _Waiting | None, int] = (_rooted(_cut(_Leaf, unique)), None, 0)
 
     def _with(self, key: Key, *, added: bool) -> Ordered[Key]:
         root, waiting, count = self._held
