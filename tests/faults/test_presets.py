@@ -1,4 +1,4 @@
-"""What people fear most."""
+"""Presets of faults: each brings about what its name says, and any part of it can be told otherwise."""
 
 from __future__ import annotations
 
