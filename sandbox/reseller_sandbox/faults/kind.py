@@ -52,7 +52,7 @@ class Turn:
     memory: Any = None
 
 
-class Kind:
+class FaultKind:
     """A kind of fault with its parameters; a subclass is a frozen dataclass of them, and gives it its name.
 
     ``phases`` are those it can strike in, the first of them by default. ``slows`` says that answers come, but

@@ -15,7 +15,7 @@ from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.values import SWITCH, WHEN, instant, whole
 from reseller_sandbox.core.vocabulary import Vocabulary, unknown
-from reseller_sandbox.faults.kind import Kind
+from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds import KINDS, Error
 from reseller_sandbox.faults.presets import PRESETS, expanded
 from reseller_sandbox.faults.rule import MANY, Count, FaultRule, When
@@ -194,7 +194,7 @@ def _check_phase(rule: FaultRule, at: str, problems: Problems) -> None:
             problems.add(_in(at, f"match.{part}"), "is for requests of the past; use when.from")
 
 
-def _kind(given: Mapping[str, Any], at: str, problems: Problems) -> Kind | None:
+def _kind(given: Mapping[str, Any], at: str, problems: Problems) -> FaultKind | None:
     name = given.get("kind")
     kind = KINDS.get(name) if isinstance(name, str) else None
     if kind is None:

@@ -10,7 +10,7 @@ from typing import Any
 from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import INSTANT, choice, number, several, whole
-from reseller_sandbox.faults.kind import Asked, Kind, Luck, Phase
+from reseller_sandbox.faults.kind import Asked, FaultKind, Luck, Phase
 
 #: An instant; lengths of time ahead have been turned into one.
 MOMENT = replace(
@@ -86,7 +86,7 @@ class FaultRule:
     """A named rule. One that is ``paused`` is kept, with what it has counted, and strikes nothing."""
 
     name: str
-    kind: Kind
+    kind: FaultKind
     match: Match = field(default_factory=Match)
     when: When = field(default_factory=When)
     paused: bool = False

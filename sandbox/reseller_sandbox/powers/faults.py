@@ -13,8 +13,7 @@ from reseller_sandbox.core.parts import parameters, shown
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
 from reseller_sandbox.core.signatures import Group
 from reseller_sandbox.core.values import MAPPING, Kind, Record
-from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultRule, choices, reading
-from reseller_sandbox.faults import Kind as FaultKind
+from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.presets import PRESETS, expanded
 from reseller_sandbox.faults.rule import When
 from reseller_sandbox.powers.fault_records import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from reseller_sandbox.faults.kind import Kind
+from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds.bandwidth import Bandwidth
 from reseller_sandbox.faults.kinds.close import Close
 from reseller_sandbox.faults.kinds.drip import Drip
@@ -18,7 +18,7 @@ from reseller_sandbox.faults.kinds.stale import Stale
 from reseller_sandbox.faults.kinds.truncate import Truncate
 
 #: Every kind of fault, by name.
-KINDS: Mapping[str, type[Kind]] = {
+KINDS: Mapping[str, type[FaultKind]] = {
     kind.name: kind
     for kind in (
         Error,

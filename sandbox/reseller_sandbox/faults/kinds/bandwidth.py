@@ -8,7 +8,7 @@ from typing import ClassVar
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import whole
 from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import Kind, Phase, Turn
+from reseller_sandbox.faults.kind import FaultKind, Phase, Turn
 from reseller_sandbox.server import delivery
 
 #: How many pieces go out in a second, where the rate is high enough for that.
@@ -16,7 +16,7 @@ PIECES = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Bandwidth(Kind):
+class Bandwidth(FaultKind):
     """The answer's body comes at a limited number of bytes a second."""
 
     slows: ClassVar[bool] = True

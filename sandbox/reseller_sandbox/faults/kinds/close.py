@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import Kind, Turn
+from reseller_sandbox.faults.kind import FaultKind, Turn
 from reseller_sandbox.server import delivery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Close(Kind):
+class Close(FaultKind):
     """The connection is closed in the ordinary way, without an answer."""
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002

@@ -8,12 +8,12 @@ from typing import ClassVar
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import span, whole
 from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import Kind, Phase, Turn
+from reseller_sandbox.faults.kind import FaultKind, Phase, Turn
 from reseller_sandbox.server import delivery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Drip(Kind):
+class Drip(FaultKind):
     """The answer's body comes in small pieces, with a pause after each."""
 
     slows: ClassVar[bool] = True

@@ -8,11 +8,11 @@ from typing import ClassVar, Literal
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import choice
 from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
+from reseller_sandbox.faults.kind import Asked, FaultKind, Phase, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Duplicate(Kind):
+class Duplicate(FaultKind):
     """The request is carried out twice, as if a proxy had sent it again.
 
     In the ledger and among the changes the first has the request's name for its cause (``r7``), the

@@ -10,8 +10,7 @@ from typing import Any
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import ANYTHING, DAY, MAPPING, Kind, free_text, mapping, whole
 from reseller_sandbox.faults.effects import Effects, NamedError, RawAnswer
-from reseller_sandbox.faults.kind import Kind as FaultKind
-from reseller_sandbox.faults.kind import Turn
+from reseller_sandbox.faults.kind import FaultKind, Turn
 
 _TOKEN = r"[A-Za-z0-9!#$%&'*+.^_`|~-]+"
 _HEADER = re.compile(_TOKEN)

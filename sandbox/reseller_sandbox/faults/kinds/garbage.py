@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import free_text
 from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import Kind, Turn
+from reseller_sandbox.faults.kind import FaultKind, Turn
 from reseller_sandbox.server import delivery
 
 #: What comes unless a rule says otherwise; no parser takes it for HTTP.
@@ -16,7 +16,7 @@ NOISE = b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Garbage(Kind):
+class Garbage(FaultKind):
     """Bytes that are not HTTP come in place of an answer; then the connection is closed."""
 
     text: str | None = parameter(free_text("text"), "What comes, in UTF-8.", default=None)

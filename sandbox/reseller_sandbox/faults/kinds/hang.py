@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import span
 from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import Kind, Turn
+from reseller_sandbox.faults.kind import FaultKind, Turn
 from reseller_sandbox.server import delivery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Hang(Kind):
+class Hang(FaultKind):
     """No answer comes, and the connection stays open.
 
     Before: the operation never takes effect. After: it has.

@@ -11,11 +11,11 @@ from typing import ClassVar
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import DAY, number, span
 from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import Kind, Turn
+from reseller_sandbox.faults.kind import FaultKind, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Latency(Kind):
+class Latency(FaultKind):
     """The answer comes late.
 
     Before: the operation takes effect after the delay, too, whether the client still waits or not. After: it

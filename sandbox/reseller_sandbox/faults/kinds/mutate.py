@@ -12,11 +12,11 @@ from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.paths import DROPPED, PATH, Path
 from reseller_sandbox.core.values import ANYTHING, SWITCH, choice
 from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import Kind, Phase, Turn
+from reseller_sandbox.faults.kind import FaultKind, Phase, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Mutate(Kind):
+class Mutate(FaultKind):
     """Something in the JSON answer is changed, dropped, or given another type."""
 
     phases: ClassVar[tuple[Phase, ...]] = ("after",)

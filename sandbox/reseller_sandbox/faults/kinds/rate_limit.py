@@ -14,7 +14,7 @@ from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.refusals import RATE_LIMITED
 from reseller_sandbox.core.values import choice, span, whole
 from reseller_sandbox.faults.effects import Effects, NamedError
-from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
+from reseller_sandbox.faults.kind import Asked, FaultKind, Phase, Turn
 
 #: The shortest window, in seconds.
 SHORTEST = 0.001
@@ -29,7 +29,7 @@ class Window:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RateLimit(Kind):
+class RateLimit(FaultKind):
     """A number of requests is let through in a window of time; others are answered 429 with Retry-After.
 
     A window begins with the first request after the end of the one before. Refused requests do not count.

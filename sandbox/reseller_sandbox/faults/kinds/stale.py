@@ -8,11 +8,11 @@ from typing import ClassVar
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import whole
 from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import Asked, Kind, Phase, Turn
+from reseller_sandbox.faults.kind import Asked, FaultKind, Phase, Turn
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stale(Kind):
+class Stale(FaultKind):
     """A request that only reads is answered as it would have been before the world's last commits.
 
     A request that changes nothing makes no commit. It looks no further back than the journal does.

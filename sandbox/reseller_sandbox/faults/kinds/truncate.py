@@ -8,12 +8,12 @@ from typing import ClassVar
 from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import SWITCH, whole
 from reseller_sandbox.faults.effects import Effects
-from reseller_sandbox.faults.kind import Kind, Phase, Turn
+from reseller_sandbox.faults.kind import FaultKind, Phase, Turn
 from reseller_sandbox.server import delivery
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Truncate(Kind):
+class Truncate(FaultKind):
     """The answer's head announces the whole body, and the connection ends in the middle of it."""
 
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
