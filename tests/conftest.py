@@ -49,7 +49,7 @@ def _in_process() -> Sandbox:
 @pytest.fixture
 def sandbox(_in_process: Sandbox) -> Sandbox:
     """A sandbox of the tests' registry as it began, its clock standing still."""
-    _in_process.reset()
+    _in_process.reset(original=True)
     return _in_process
 
 
@@ -95,7 +95,7 @@ def _default() -> Iterator[tuple[Sandbox, str]]:
 def served(_served: tuple[Sandbox, str]) -> Sandbox:
     """The sandbox behind ``wire``, as it began."""
     sandbox, _ = _served
-    sandbox.reset()
+    sandbox.reset(original=True)
     return sandbox
 
 
@@ -121,7 +121,7 @@ def other_wire(served: Sandbox, url: str) -> Iterator[Api]:
 def default_wire(_default: tuple[Sandbox, str]) -> Iterator[Api]:
     """The first account of the packaged default fixture, over a real socket."""
     sandbox, url = _default
-    sandbox.reset()
+    sandbox.reset(original=True)
     yield from _over_socket(sandbox, url, "main")
 
 
