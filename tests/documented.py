@@ -73,12 +73,17 @@ class Document:
 
 
 def closed(part: Any) -> Any:
-    """Return a part of a document in which each object has the keys that are described, and no others."""
+    """Return a part of a document in which each object has the keys that are described, and no others.
+
+    A fault rule stays open: it has the parameters of its kind beside the keys of every rule.
+    """
     if isinstance(part, list):
         return [closed(one) for one in part]
     if not isinstance(part, dict):
         return part
-    added = {"additionalProperties": False} if isinstance(part.get("properties"), dict) else {}
+    described = part.get("properties")
+    is_open = not isinstance(described, dict) or {"kind", "match", "when"} <= described.keys()
+    added = {} if is_open else {"additionalProperties": False}
     return {**added, **{name: closed(one) for name, one in part.items()}}
 
 
