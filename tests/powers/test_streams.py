@@ -22,7 +22,11 @@ from reseller_sandbox.server import wire
 from reseller_sandbox.worlds import feed
 from tests.registry import REGISTRY
 
-MAIN = "from reseller_sandbox.cli import main; main()"
+#: The command; whoever has started the tests may have let the keyboard end nothing.
+MAIN = (
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
+    "from reseller_sandbox.cli import main; main()"
+)
 BALANCE, NOBODY = "/v3/balance", "/v3/domains/getDomain/nobodys.com"
 
 
