@@ -36,8 +36,9 @@ def settings(earlier: Moment, later: Moment) -> Iterator[tuple[str, Any, Any]]:
         ("clock.frozen", earlier.clock.frozen, later.clock.frozen),
         ("seed", earlier.state.seed, later.state.seed),
     ]
-    old, new = earlier.assumptions.values(), later.assumptions.values()
-    pairs += [(f"assume.{name}", old[name], new[name]) for name in old]
+    if earlier.assumptions is not later.assumptions:
+        old, new = earlier.assumptions.values(), later.assumptions.values()
+        pairs += [(f"assume.{name}", old[name], new[name]) for name in old]
     pairs += _faults(earlier.faults, later.faults)
     return (pair for pair in pairs if pair[1] != pair[2])
 

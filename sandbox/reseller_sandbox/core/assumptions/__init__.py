@@ -33,7 +33,7 @@ class Assumptions(RegistrySilences, V2Silences, V3Silences):
                 raise BadAssumption(f"{shortened(name)} is no assumption{nearest(name, _FIELDS, 0.4)}")
             field = _FIELDS[name]
             changed[field.name] = read_value(field.metadata, given)
-        return replace(self, **changed)
+        return replace(self, **changed) if changed else self
 
     def values(self) -> dict[str, object]:
         """Return each assumption's value under its outer name."""
