@@ -14,11 +14,9 @@ from typing import Any
 import click
 
 from reseller_sandbox.console import give_up, say
-from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.options import Options, flagged
-from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.remote import FollowedThere, There, Unreachable
 from reseller_sandbox.settings import ServerSettings
@@ -44,33 +42,9 @@ _WHERE = (
 )
 
 
-def group(
-    name: str, alone: click.Command | None = None, powers: Mapping[str, type[Power]] = POWERS
-) -> click.Group | None:
-    """Return the commands of the power of that name, or None where there is no such power.
-
-    ``alone`` is what its name does by itself.
-    """
-    power = powers.get(name)
-    if power is None:
-        return None
-    commands = {_spelt(one.name): _command(one) for one in power.operations()}
-    if alone is None:
-        return click.Group(name, commands, help=docstring(power))
-
-    def without_command(**told: Any) -> None:
-        context = click.get_current_context()
-        if context.invoked_subcommand is None:
-            context.invoke(alone, **told)
-
-    return click.Group(
-        name,
-        commands,
-        callback=without_command,
-        params=alone.params,
-        invoke_without_command=True,
-        help=f"{docstring(power)}\n\nBy itself: {alone.help}",
-    )
+def commands_of(power: type[Power]) -> Mapping[str, click.Command]:
+    """Return the commands of a power, by their names."""
+    return {_spelt(one.name): _command(one) for one in power.operations()}
 
 
 def _command(operation: Operation) -> click.Command:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from reseller_sandbox.core.docstrings import docstring
-from reseller_sandbox.powers.listing import powers_told
+from reseller_sandbox.powers.listing import Told, powers_told
 
 if TYPE_CHECKING:
     from reseller_sandbox.options import Options
@@ -55,11 +55,62 @@ class Configured(Command):
         return super().invoke(ctx)
 
 
-#: The names that a command without a server has in common with a power.
-SHARED = frozenset({"assumptions"})
+class Listing(click.Group):
+    """Commands that are listed by what is told of them; ``get_command`` loads one when it is asked for."""
+
+    def told(self) -> Mapping[str, str]:
+        """Return the help of each command, by its name."""
+        return {name: one.help or "" for name, one in self.commands.items()}
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        """Return the names of all commands."""
+        return sorted(self.told())
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands without loading one."""
+        told = self.told()
+        width = formatter.width - 6 - max(map(len, told))
+        rows = [
+            (name, click.Command(name, help=told[name]).get_short_help_str(width)) for name in sorted(told)
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
-class Commands(Command, click.Group):
+class PowerCommands(Listing):
+    """The commands of a power. Without one of them, ``alone`` runs, where there is such a command."""
+
+    def __init__(self, name: str, told: Told, alone: click.Command | None = None) -> None:
+        by_itself = f"\n\nBy itself: {alone.help}" if alone else ""
+        super().__init__(
+            name,
+            callback=self._by_itself,
+            params=alone.params if alone else None,
+            invoke_without_command=alone is not None,
+            help=f"{told.docstring}{by_itself}",
+        )
+        self._told = told
+        self._alone = alone
+
+    def _by_itself(self, **words: Any) -> None:
+        context = click.get_current_context()
+        if self._alone and context.invoked_subcommand is None:
+            context.invoke(self._alone, **words)
+
+    def told(self) -> Mapping[str, str]:
+        """Return what the docstring of each operation says."""
+        return {name.replace("_", "-"): words for name, words in self._told.operations.items()}
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Return the command of that name; the power is loaded for it."""
+        if cmd_name not in self.told():
+            return None
+        from reseller_sandbox.commands import commands_of
+
+        return commands_of(self._told.load())[cmd_name]
+
+
+class Commands(Command, Listing):
     """Commands that end with a message and an exit status when a standard stream fails."""
 
     command_class = Command
@@ -74,32 +125,17 @@ class Commands(Command, click.Group):
         except OSError as problem:
             give_up(f"{problem.filename or 'standard output'}: {problem.strerror or problem}")
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands: those written out, and the powers."""
-        return sorted({*super().list_commands(ctx), *powers_told()})
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands without loading a power."""
-        told = {name: one.help or "" for name, one in self.commands.items()}
-        told |= powers_told()
-        width = formatter.width - 6 - max(map(len, told))
-        rows = [
-            (name, click.Command(name, help=told[name]).get_short_help_str(width)) for name in sorted(told)
-        ]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+    def told(self) -> Mapping[str, str]:
+        """Return what is said of the commands written out, and of the powers."""
+        return {**super().told(), **{name: power.docstring for name, power in powers_told().items()}}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return the command of that name; those of the powers are loaded when they are asked for.
+        """Return the command of that name; that of a power has its operations.
 
         A command with the name of a power runs when none of the power's commands is named.
         """
-        found = super().get_command(ctx, cmd_name)
-        if found is not None and cmd_name not in SHARED:
-            return found
-        from reseller_sandbox.commands import group
-
-        return group(cmd_name, found)
+        alone, power = super().get_command(ctx, cmd_name), powers_told().get(cmd_name)
+        return PowerCommands(cmd_name, power, alone) if power else alone
 
 
 def say(text: str) -> None:

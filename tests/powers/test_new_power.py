@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+import click
 import pytest
 from click.testing import CliRunner
 
 import reseller_sandbox
 from reseller_sandbox import Refused
-from reseller_sandbox.commands import group
+from reseller_sandbox.commands import commands_of
 from reseller_sandbox.core.refusals import SET_BACK
 from reseller_sandbox.core.values import Instant
 from reseller_sandbox.powers import clock
@@ -87,8 +88,7 @@ def test_the_row_and_its_document_are_there(served: tuple[Sandbox, str]) -> None
 def test_the_command_is_there(served: tuple[Sandbox, str]) -> None:
     """With its help, its answer and its refusal."""
     _, url = served
-    commands = group("clock", powers=Sandbox.powers())
-    assert commands is not None
+    commands = click.Group("clock", dict(commands_of(Sandbox.powers()["clock"])))
     told = CliRunner().invoke(commands, ["sleep-until", "--help"]).stdout
     assert "Sleep until an instant, whatever comes due meanwhile." in told
     assert "How many of the events to list." in told

@@ -82,17 +82,40 @@ def test_what_needs_no_sandbox_loads_little(code: str, may: set[str]) -> None:
     assert set(ast.literal_eval(done.stdout)) <= may
 
 
-def test_the_list_of_commands_loads_no_power() -> None:
-    """It says of each power what the power says of itself, in one line."""
+def listed(*words: str) -> str:
+    """Return the help of a list of commands, which has loaded nothing but click to print it."""
     script = (
         "import sys; from reseller_sandbox.cli import main\n"
-        f"try: main(['--help'])\nfinally: print([name for name in {HEAVY} if name in sys.modules])"
+        f"try: main({[*words, '--help']})\nfinally: print([name for name in {HEAVY} if name in sys.modules],"
+        " [name for name in sys.modules if name.startswith('reseller_sandbox.core.')])"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines()[-1] == "['click']"
-    assert powers_told() == {name: docstring(power) for name, power in POWERS.items()}
-    for name, power in POWERS.items():
-        assert re.search(rf"^  {name} +{re.escape(docstring(power)[:20])}", done.stdout, re.MULTILINE)
+    *lines, loaded = done.stdout.splitlines()
+    assert loaded == "['click'] ['reseller_sandbox.core.docstrings']"
+    return "\n".join(lines)
+
+
+def lists(page: str, name: str, words: str) -> bool:
+    """Whether a help lists a command with the beginning of these words."""
+    return bool(re.search(rf"^  {name} +{re.escape(words[:20])}", page, re.MULTILINE))
+
+
+def test_the_list_of_commands_loads_no_power() -> None:
+    """It says of each power what the power says of itself, in one line."""
+    page = listed()
+    assert {name: told.docstring for name, told in powers_told().items()} == {
+        name: docstring(power) for name, power in POWERS.items()
+    }
+    assert all(lists(page, name, docstring(power)) for name, power in POWERS.items())
+
+
+def test_the_list_of_the_commands_of_a_power_loads_no_power() -> None:
+    """It says of each operation what its docstring says, in one line; its command is loaded when it runs."""
+    for name, told in powers_told().items():
+        assert told.load() is POWERS[name]
+        assert told.operations == {one.name: docstring(one.body) for one in POWERS[name].operations()}
+    page = listed("clock")
+    assert all(lists(page, one.name, one.description) for one in POWERS["clock"].operations())
 
 
 def test_the_help_is_there_without_docstrings() -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Generic, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
-from reseller_sandbox.worlds.feed import Come, Follower
+if TYPE_CHECKING:
+    from reseller_sandbox.worlds.feed import Come, Follower
 
 T = TypeVar("T")
 

@@ -1,11 +1,23 @@
-"""The powers' names and docstrings, read from their source, so that a list of commands loads no power."""
+"""What there is in the powers, read from their source, so that a list of commands loads no power."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
 from pathlib import Path
+from typing import Any
+
+from reseller_sandbox.core.docstrings import docstring
+
+#: The class of a power, to its end.
+_POWER = re.compile(r"^class (\w+)\(Power\):\n(?:[ \t].*\n|\n)+", re.MULTILINE)
+
+#: What declares a method as an operation.
+_DECLARES = {"look", "act", "stream"}
 
 
 def name_of(class_name: str) -> str:
@@ -13,12 +25,49 @@ def name_of(class_name: str) -> str:
     return re.sub(r"(?<!^)(?=[A-Z])", "_", class_name).lower()
 
 
-def powers_told() -> Mapping[str, str]:
-    """Return what each power's docstring says, by the power's name."""
-    files = sorted(Path(__file__).parent.glob("*.py"))
-    found = [node for file in files for node in ast.parse(file.read_bytes()).body]
-    return {
-        name_of(node.name): ast.get_docstring(node) or ""
-        for node in found
-        if isinstance(node, ast.ClassDef) and "Power" in map(ast.unparse, node.bases)
-    }
+@dataclass(frozen=True)
+class Told:
+    """What the source says of a power; ``load`` loads its class."""
+
+    module: str
+    class_name: str
+    source: str
+
+    @cached_property
+    def _class(self) -> ast.ClassDef:
+        (found,) = ast.parse(self.source).body
+        assert isinstance(found, ast.ClassDef)
+        return found
+
+    @property
+    def docstring(self) -> str:
+        """Return the docstring of the power."""
+        return ast.get_docstring(self._class) or ""
+
+    @property
+    def operations(self) -> Mapping[str, str]:
+        """Return the docstring of each operation, by its name; load the power where not each is a method."""
+        if any(isinstance(one, ast.Assign) for one in self._class.body):
+            return {one.name: docstring(one.body) for one in self.load().operations()}
+        return {
+            one.name.removesuffix("_"): ast.get_docstring(one) or ""
+            for one in self._class.body
+            if isinstance(one, ast.FunctionDef)
+            and not _DECLARES.isdisjoint(ast.unparse(by).partition("(")[0] for by in one.decorator_list)
+        }
+
+    def load(self) -> Any:
+        """Return the class of the power."""
+        return getattr(import_module(self.module), self.class_name)
+
+
+def powers_told() -> Mapping[str, Told]:
+    """Return what the source says of each power, by the power's name."""
+    return {name_of(one.class_name): one for one in _found()}
+
+
+def _found() -> Iterator[Told]:
+    package = __name__.rpartition(".")[0]
+    for file in sorted(Path(__file__).parent.glob("*.py")):
+        for found in _POWER.finditer(file.read_text("utf-8")):
+            yield Told(f"{package}.{file.stem}", found[1], found[0])
