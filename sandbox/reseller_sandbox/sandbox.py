@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
-from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from flask import Flask
-from flask.testing import EnvironBuilder, FlaskClient
 
 from reseller_sandbox.assembly import assemble, open_worlds, server_of
 from reseller_sandbox.core.model import Account
@@ -24,11 +22,11 @@ from reseller_sandbox.powers.power import WorldDoor
 from reseller_sandbox.powers.worlds import ForkOptions
 from reseller_sandbox.remote import There
 from reseller_sandbox.settings import Settings, configured
-from reseller_sandbox.v3.signing import signed_headers
 from reseller_sandbox.worlds import World
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.server import Server
+    from reseller_sandbox.testing.with_flask import SignedClient
 
 
 #: What only a sandbox in this process has.
@@ -147,10 +145,17 @@ class Sandbox(Powers):
                 return accounts[number]
         raise KeyError(f"the world has no account {name!r}")
 
-    def client(self, account: str = "main") -> SignedClient:
-        """Return a Flask test client whose requests carry the credentials of ``account``."""
-        token_header = self.world.assumptions.token_headers[0]
-        return SignedClient(self.app, self.account(account), self.settings.header_prefix, token_header)
+    def client(
+        self, account: str = "main", *, timeout: float | None = None, real_time: bool = False
+    ) -> SignedClient:
+        """Return a Flask test client whose requests carry the credentials of ``account``.
+
+        What faults do to a connection raises what Python's own ``http.client`` raises over a socket. The
+        ``timeout`` in seconds counts, but nobody waits; with ``real_time`` delays are waited for.
+        """
+        from reseller_sandbox.testing.with_flask import SignedClient
+
+        return SignedClient(self, account, timeout, real_time)
 
     @contextmanager
     def intercept(
@@ -196,29 +201,3 @@ def connect(
     of requests to its control interface, if anything; ``timeout`` is in seconds.
     """
     return Sandbox.through(There(url, world, control_token, timeout))
-
-
-class SignedClient(FlaskClient):
-    """A Flask test client that signs v3 requests and puts the token on v2.0 ones."""
-
-    def __init__(self, app: Flask, account: Account, header_prefix: str, token_header: str) -> None:
-        super().__init__(app, app.response_class, use_cookies=False)
-        self.account = account
-        self._prefix = header_prefix
-        self._token_header = token_header
-
-    def open(self, *args: Any, **kwargs: Any) -> Any:
-        """Send a request, signed; takes what Flask's own test client takes."""
-        options = {name: kwargs.pop(name) for name in ("buffered", "follow_redirects") if name in kwargs}
-        builder = EnvironBuilder(self.application, *args, **kwargs)
-        try:
-            environ = builder.get_environ()
-            body = environ["wsgi.input"].read()
-        finally:
-            builder.close()
-        url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}{environ['REQUEST_URI']}"
-        headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)
-        for name, value in {**headers, self._token_header: self.account.token}.items():
-            environ.setdefault(f"HTTP_{name.upper().replace('-', '_')}", value)
-        environ["wsgi.input"] = BytesIO(body)
-        return super().open(builder.request_class(environ), **options)

@@ -287,9 +287,8 @@ def test_a_limits_memory_is_rewound_too(sandbox: Sandbox) -> None:
     assert strikes(sandbox, 2) == "-x"
 
 
-def test_latency_is_drawn_from_the_seed(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr("reseller_sandbox.web.pipeline.time.sleep", slept.append)
+def test_latency_is_drawn_from_the_seed(make: Make) -> None:
+    waited: list[float] = []
     for _ in range(2):
         sandbox = make()
         sandbox.faults.replace(
@@ -306,22 +305,22 @@ def test_latency_is_drawn_from_the_seed(make: Make, monkeypatch: pytest.MonkeyPa
             ]
         )
         strikes(sandbox, 100)
-    even, again = slept[:100], slept[100:]
+        waited += (entry.held_up for entry in sandbox.world.journal)
+    even, again = waited[:100], waited[100:]
     assert even == again
     assert all(1 <= one < 2 for one in even)
     assert len(set(even)) == 100
     assert 1.4 < sum(even) / 100 < 1.6
 
 
-def test_lognormal_latency(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    slept: list[float] = []
-    monkeypatch.setattr("reseller_sandbox.web.pipeline.time.sleep", slept.append)
+def test_lognormal_latency(make: Make) -> None:
     sandbox = make()
     sandbox.faults.add(kind="latency", median=10, sigma=1, max=30)
     strikes(sandbox, 200)
-    assert 60 < sum(one < 10 for one in slept) < 140
-    assert max(slept) == 30
-    assert min(slept) < 3
+    waited = [entry.held_up for entry in sandbox.world.journal]
+    assert 60 < sum(one < 10 for one in waited) < 140
+    assert max(waited) == 30
+    assert min(waited) < 3
 
 
 # Keeping rules.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from http.client import BadStatusLine
+from http.client import BadStatusLine, IncompleteRead, RemoteDisconnected
 from typing import Any, Never
 
 import pytest
@@ -15,6 +15,7 @@ from reseller_sandbox.core.parts import keys
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.faults import KINDS, When
 from reseller_sandbox.faults.kinds.latency import Latency
+from reseller_sandbox.testing import EndlessWait
 from tests.registry import REGISTRY, Make
 
 FAULTS = "/_sandbox/faults"
@@ -251,8 +252,8 @@ def test_what_python_refuses(sandbox: Sandbox) -> None:
     ("kind", "error"),
     [
         ("reset", ConnectionResetError),
-        ("close", ConnectionAbortedError),
-        ("hang", TimeoutError),
+        ("close", RemoteDisconnected),
+        ("hang", EndlessWait),
         ("garbage", BadStatusLine),
     ],
 )
@@ -270,37 +271,65 @@ def test_in_process_the_clients_exception_is_raised(
     assert bool(entry.answer) is (phase == "after")
 
 
-def test_in_process_latency_and_drip_take_their_time(
-    sandbox: Sandbox, client: Any, monkeypatch: pytest.MonkeyPatch
+SLOW: list[dict[str, Any]] = [
+    {"kind": "latency", "seconds": 3},
+    {"kind": "latency", "name": "late", "seconds": 2, "when": {"phase": "after"}},
+    {"kind": "drip", "size": 50, "pause": 1},
+]
+
+
+@pytest.mark.parametrize(("real_time", "waited"), [(False, 0), (True, 6)])
+def test_in_process_time_is_reckoned_or_waited_for(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, real_time: bool, waited: int
 ) -> None:
+    """Before, after, and between two drops; the journal tells how long the client was held up."""
     slept: list[float] = []
     monkeypatch.setattr("time.sleep", slept.append)
-    sandbox.faults.replace(
-        [
-            {"kind": "latency", "seconds": 3},
-            {"kind": "latency", "name": "late", "seconds": 2, "when": {"phase": "after"}},
-            {"kind": "drip", "size": 50, "pause": 1},
-        ]
-    )
-    answer = client.get(BALANCE)
+    sandbox.faults.replace(SLOW)
+    answer = sandbox.client(real_time=real_time).get(BALANCE)
     assert answer.json[0]["balance"] == "10000.00"
-    assert slept == [3, 2, 1], "before, after, and between two drops"
     assert answer.headers["X-Sandbox-Fault"] == "latency, late, drip"
+    assert sum(slept) == waited
+    assert sandbox.journal.get("r1").held_up_seconds == 6
+
+
+def test_in_process_the_clients_timeout_counts(sandbox: Sandbox) -> None:
+    """A client that has given up has been heard all the same; one with more time has its answer."""
+    sandbox.faults.replace(SLOW[:1])
+    body = {"domain": {"domainName": "new.com"}}
+    with pytest.raises(TimeoutError):
+        sandbox.client(timeout=2.5).post("/v3/domains/createDomain", json=body)
+    assert "new.com" in sandbox.world.state.holding_order
+    assert sandbox.client(timeout=3.5).get(BALANCE).json[0]["balance"] == "9990.00"
+
+
+def test_a_client_of_a_fork_reaches_its_world(sandbox: Sandbox) -> None:
+    """On control too, and where no credential tells which world is meant."""
+    with sandbox.fork() as fork:
+        assert fork.client().post(FAULTS, json={"kind": "reset", "name": "reset"}).status_code == 201
+        assert [one.name for one in fork.faults.list()] == ["reset"]
+        assert not list(sandbox.faults.list())
 
 
 def test_in_process_a_truncated_answer_is_shorter_than_it_says(sandbox: Sandbox, client: Any) -> None:
+    """Whoever reads it notices, and may look at what has come."""
     sandbox.faults.add(kind="truncate", keep=7)
     answer = client.get(BALANCE)
-    assert len(answer.data) == 7 < int(answer.headers["Content-Length"])
+    assert (answer.status_code, int(answer.headers["Content-Length"]) > 7) == (200, True)
+    with pytest.raises(IncompleteRead) as raised:
+        answer.get_data()
+    assert raised.value.partial == b'[{"clie'
 
 
 def test_a_world_that_goes_back_while_a_request_waits(
-    sandbox: Sandbox, client: Any, monkeypatch: pytest.MonkeyPatch
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sandbox.faults.add(kind="latency", seconds=3)
     monkeypatch.setattr("time.sleep", lambda _: sandbox.reset())
-    with pytest.raises(ConnectionAbortedError):
-        client.post("/v3/domains/createDomain", json={"domain": {"domainName": "new.com"}})
+    with pytest.raises(RemoteDisconnected):
+        sandbox.client(real_time=True).post(
+            "/v3/domains/createDomain", json={"domain": {"domainName": "new.com"}}
+        )
     assert "new.com" not in sandbox.world.state.holding_order
 
 

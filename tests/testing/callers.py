@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from http.client import HTTPConnection, IncompleteRead
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import requests
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.testing import SandboxAdapter, SandboxTransport
+
+#: What Flask's test client of the sandbox adds by itself.
+TOKEN = {"X-Auth-Token": "main-token"}
 
 
 @dataclass
@@ -112,8 +117,48 @@ class Requests:
         self.session.close()
 
 
+class Plain:
+    """Python's own ``http.client``, and in this process Flask's test client, which is to be like it."""
+
+    def __init__(self, sandbox: Sandbox | None, timeout: float | None, **options: Any) -> None:
+        self.inside = sandbox.client(timeout=timeout, **options) if sandbox is not None else None
+        self.timeout = timeout
+        self.connection: HTTPConnection | None = None
+
+    def call(self, method: str, url: str, headers: dict[str, str], body: bytes, *, streamed: bool) -> Got:
+        got, headers = Got(), {"Accept-Encoding": "identity", "User-Agent": "plain", **TOKEN, **headers}
+        try:
+            if self.inside is not None:
+                answer = self.inside.open(url, method=method, headers=headers, data=body or None)
+                got.status, got.reason = (
+                    answer.status_code,
+                    answer.status.partition(" ")[2].replace("UNKNOWN", ""),
+                )
+                got.headers, read = list(answer.headers), answer.get_data
+            else:
+                parts = urlsplit(url)
+                self.connection = HTTPConnection(parts.netloc, timeout=self.timeout)
+                self.connection.request(method, url.partition(parts.netloc)[2], body or None, headers)
+                response = self.connection.getresponse()
+                got.status, got.reason = response.status, response.reason
+                got.headers, read = response.getheaders(), response.read
+            got.body = read()
+        except Exception as error:
+            got.raised = type(error)
+            if isinstance(error, IncompleteRead):
+                got.body = error.partial
+        return got
+
+    def close(self) -> None:
+        if self.connection is not None:
+            self.connection.close()
+
+
 CALLERS: dict[str, Callable[..., Any]] = {
     "httpx": Httpx,
     "httpx, asynchronous": AsyncHttpx,
     "requests": Requests,
 }
+
+#: Beside them the client that is there without any library, for what faults do.
+ALL_CALLERS = {**CALLERS, "Flask's": Plain}

@@ -6,13 +6,15 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from reseller_sandbox import Sandbox
 from tests.testing.repositories import REPOSITORIES, lay_out
+
+pytest_plugins = "pytester"
 
 #: A suite that holds wherever its worlds live.
 ANYWHERE = """
@@ -136,6 +138,10 @@ def test_a_word_that_there_is_not(reseller_sandbox):
 """
 
 
+#: What pytest is told in a process of its own: to do without plugins that take long to load.
+QUICKLY = {"PYTEST_ADDOPTS": "-p no:hypothesispytest -p no:anyio -p no:time_machine"}
+
+
 def run(folder: Path, suite: str, *options: str, **environment: str) -> str:
     """Return what pytest prints of a user's suite, run in a process of its own."""
     (folder / "test_suite.py").write_text(suite)
@@ -147,9 +153,21 @@ def run(folder: Path, suite: str, *options: str, **environment: str) -> str:
         text=True,
         timeout=100,
         check=False,
-        env={**os.environ, **environment},
+        env={**os.environ, **QUICKLY, **environment},
     )
     return done.stdout + done.stderr
+
+
+@pytest.fixture
+def told(pytester: pytest.Pytester) -> Callable[..., str]:
+    """Returns what pytest prints of a user's suite, run in this process."""
+
+    def run(suite: str, *options: str) -> str:
+        pytester.makepyfile(test_suite=suite)
+        done = pytester.runpytest_inprocess("-q", "--strict-markers", *options)
+        return f"{done.stdout}\n{done.stderr}"
+
+    return run
 
 
 @pytest.fixture
@@ -179,25 +197,25 @@ class TestWhereWorldsLive:
         assert "7 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
 
     def test_what_a_server_is_told_at_its_start_cannot_be_told_later(
-        self, tmp_path: Path, running: str
+        self, told: Callable[..., str], running: str
     ) -> None:
         """The test says so, rather than act in a world that is otherwise."""
         suite = "import pytest\n@pytest.mark.reseller_sandbox(header_prefix='X-')\n"
         suite += "def test_it(reseller_sandbox): pass\n"
-        printed = run(tmp_path, suite, "--reseller-sandbox-mode", running)
+        printed = told(suite, "--reseller-sandbox-mode", running)
         assert "1 error" in printed
         assert f"header_prefix: a server is told so when it starts, and the one at {running}" in printed
 
-    def test_a_mode_that_there_is_not(self, tmp_path: Path) -> None:
+    def test_a_mode_that_there_is_not(self, told: Callable[..., str]) -> None:
         """The option is named, with the nearest."""
-        printed = run(tmp_path, ANYWHERE, "--reseller-sandbox-mode", "sever")
+        printed = told(ANYWHERE, "--reseller-sandbox-mode", "sever")
         assert "process, server or the address of a server; it is 'sever'; the nearest is server" in printed
         assert "Traceback" not in printed
 
-    def test_nobody_answers(self, tmp_path: Path) -> None:
+    def test_nobody_answers(self, told: Callable[..., str]) -> None:
         """Each test says in one line that no sandbox is there."""
         suite = "def test_it(reseller_sandbox): pass\n"
-        printed = run(tmp_path, suite, "--reseller-sandbox-mode", "http://127.0.0.1:9")
+        printed = told(suite, "--reseller-sandbox-mode", "http://127.0.0.1:9")
         assert "1 error" in printed
         assert "the sandbox of this test: no sandbox answers at http://127.0.0.1:9: " in printed
         assert "Traceback" not in printed
@@ -233,12 +251,14 @@ def test_a_failed_test_tells_what_happened(tmp_path: Path) -> None:
     assert Sandbox(files[1]).clock.now.day == 16
 
 
-def test_what_is_left_over_fails_a_test_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_what_is_left_over_fails_a_test_where_that_is_asked_for(
+    told: Callable[..., str], pytester: pytest.Pytester
+) -> None:
     """Faults and plans that never struck, and advice; not the faults that the fixture has for all tests."""
     seeded = Sandbox()
     seeded.faults.add("reset", name="usual", match={"operation": "v3.renewDomain"})
-    (tmp_path / "mine.yaml").write_text(seeded.export())
-    printed = run(tmp_path, LEFT_OVER, "--reseller-sandbox-strict", "faults, plans", "-rA")
+    (pytester.path / "mine.yaml").write_text(seeded.export())
+    printed = told(LEFT_OVER, "--reseller-sandbox-strict", "faults, plans", "-rA")
     assert "3 failed, 2 passed, 1 error" in printed
     for name in ("test_whatever", "test_of_the_fixture"):
         assert f"PASSED test_suite.py::{name}" in printed
@@ -251,7 +271,7 @@ def test_what_is_left_over_fails_a_test_where_that_is_asked_for(tmp_path: Path) 
         assert re.search(f"^{line}$", printed, re.MULTILINE), f"{line}\n{printed}"
 
 
-def test_what_is_drawn_in_a_test_is_the_same_in_any_order(tmp_path: Path) -> None:
+def test_what_is_drawn_in_a_test_is_the_same_in_any_order(told: Callable[..., str]) -> None:
     """The codes of a test do not depend on those that ran before it."""
     test = (
         "def test_{0}(reseller_sandbox):\n    made = reseller_sandbox.names.add('{0}.com', account='main')\n"
@@ -259,7 +279,7 @@ def test_what_is_drawn_in_a_test_is_the_same_in_any_order(tmp_path: Path) -> Non
     test += "    print('drawn', '{0}', reseller_sandbox.names['{0}.com'].auth_code)\n"
     drawn = []
     for order in ("ab", "ba"):
-        printed = run(tmp_path, "".join(test.format(name) for name in order), "-s")
+        printed = told("".join(test.format(name) for name in order), "-rP")
         drawn.append(sorted(re.findall(r"drawn (\w) (\S+)", printed)))
     assert drawn[0] == drawn[1]
     assert len({code for _, code in drawn[0]}) == 2
@@ -270,5 +290,13 @@ def test_the_plugin_works_beside_a_sandbox_of_the_users_own(tmp_path: Path, name
     """As a module or a package, in the root or below ``src``, it stands in nobody's way."""
     lay_out(name, tmp_path)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    finished = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    finished = subprocess.run(
+        command,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env={**os.environ, **QUICKLY},
+    )
     assert "3 passed" in finished.stdout, finished.stdout + finished.stderr

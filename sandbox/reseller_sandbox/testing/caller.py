@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING
 
 from httptools import HttpParserError, HttpRequestParser
 
-from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_DELIVERY, ENV_STREAM, Again, Delivery, Stream
+from reseller_sandbox.server.delivery import (
+    ENV_AGAIN,
+    ENV_DELIVERY,
+    ENV_SERVED,
+    ENV_STREAM,
+    Again,
+    Delivery,
+    Stream,
+)
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import HEAD_TOO_LONG, MAX_HEAD, MAX_TARGET, TARGET_TOO_LONG, malformed
 from reseller_sandbox.server.wire import Answer
@@ -20,6 +28,8 @@ from reseller_sandbox.web.app import UNREAD
 from reseller_sandbox.web.pipeline import ENV_WORLD
 
 if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
     from reseller_sandbox import Sandbox
 
 Headers = Sequence[tuple[bytes, bytes]]
@@ -103,46 +113,56 @@ class Caller:
         self._app = sandbox.app
         self._world = "" if sandbox.world is sandbox.engine.default else sandbox.world.name
 
-    def call(self, request: Request, again: Again = FIRST) -> Reply:
-        """Return the reply to a request that is made for the first time, or ``again``."""
+    def call(self, request: Request) -> Reply:
+        """Return the reply to a request."""
         if (lost := _unreadable(request)) is not None:
             return self.refuse(lost)
-        path, _, query = origin_form(request.target).partition(b"?")
-        environ = environment(
-            {
-                "method": request.method,
-                "scheme": request.scheme,
-                "http_version": "1.1",
-                "raw_path": path,
-                "query_string": query,
-                "headers": request.headers,
-                "server": ("sandbox", request.port),
-                "client": ("127.0.0.1", 0),
-                "state": {"target": request.target},
-            }
-        )
-        environ["wsgi.input"] = BytesIO(request.body)
-        if request.declared != 0:
-            environ["CONTENT_LENGTH"] = str(len(request.body))
+        return self.take(partial(_environment, request))
+
+    def take(self, described: Callable[[], WSGIEnvironment], again: Again = FIRST) -> Reply:
+        """Return the reply to a request that each call of ``described`` describes anew, as WSGI has it."""
+        environ = described()
+        environ[ENV_SERVED], environ[ENV_AGAIN] = True, again
         if self._world:
             environ[ENV_WORLD] = self._world
-        environ[ENV_AGAIN] = again
         made = call(self._app, environ)
         answer = Answer(made.status, [(name.lower(), value) for name, value in made.headers], made.body)
-        last = _closes(request.headers) or _closes(answer.headers)
+        said = [value for name, value in answer.headers if name == b"connection"]
+        last = b"close" in b",".join([environ.get("HTTP_CONNECTION", "").encode(), *said]).lower()
         if last:
             answer = answer.closing()
         later: Again | None = environ.get(ENV_AGAIN)
         if later is not None:
-            return Reply(
-                answer, last, again=partial(self.call, request, replace(later, aside=True)), after=later.after
-            )
+            retake = partial(self.take, described, replace(later, aside=True))
+            return Reply(answer, last, again=retake, after=later.after)
         return Reply(answer, last, environ.get(ENV_DELIVERY), environ.get(ENV_STREAM))
 
     def refuse(self, lost: Unread) -> Reply:
         """Return the reply to a request that a server cannot read, of which it keeps account all the same."""
         self._app.extensions[UNREAD](lost)
         return Reply(lost.problem.answer().closing(), last=True)
+
+
+def _environment(request: Request) -> WSGIEnvironment:
+    """Return the WSGI environment of a request."""
+    path, _, query = origin_form(request.target).partition(b"?")
+    environ = environment(
+        {
+            "method": request.method,
+            "scheme": request.scheme,
+            "http_version": "1.1",
+            "raw_path": path,
+            "query_string": query,
+            "headers": request.headers,
+            "server": ("sandbox", request.port),
+            "client": ("127.0.0.1", 0),
+            "state": {"target": request.target},
+        }
+    )
+    environ["wsgi.input"] = BytesIO(request.body)
+    if request.declared != 0:
+        environ["CONTENT_LENGTH"] = str(len(request.body))
+    return environ
 
 
 def _unreadable(request: Request) -> Unread | None:
@@ -167,9 +187,3 @@ def malformed_in(head: bytes) -> Unread | None:
         except HttpParserError as error:
             return Unread.of(read, malformed(str(error.__cause__ or error.__context__ or error)))
     return None
-
-
-def _closes(headers: Headers) -> bool:
-    """Whether the connection is to end after the message that has these."""
-    told = [value for name, value in headers if name == b"connection"]
-    return any(b"close" in value.lower() for value in told)

@@ -7,16 +7,20 @@ wait is told so at once, and any other has its bytes at once.
 from __future__ import annotations
 
 import errno
+import io
 import math
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from reseller_sandbox.server.delivery import Close, Delivery, Garbage, Hang, Reset, Stream, Truncate, pieces
 from reseller_sandbox.server.wire import HEARTBEAT, HEARTBEAT_BYTES, Answer
 from reseller_sandbox.testing.caller import Reply
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 #: How often a stream that waits for news is looked at, in seconds.
 LOOK = 0.005
@@ -202,3 +206,28 @@ class Line:
         piece = bytes(self._received[:size])
         del self._received[:size]
         return piece
+
+
+class Incoming(io.RawIOBase):
+    """What comes on a line, as a file; ``done`` is called when that is closed."""
+
+    def __init__(self, read: Callable[[int], bytes], done: Callable[[], None]) -> None:
+        self._read = read
+        self._done = done
+
+    def readable(self) -> bool:
+        """Return that it can be read."""
+        return True
+
+    def readinto(self, buffer: WriteableBuffer) -> int:
+        """Read as much as has come by now, and as fits."""
+        view = memoryview(buffer)
+        piece = self._read(len(view))
+        view[: len(piece)] = piece
+        return len(piece)
+
+    def close(self) -> None:
+        """Read no more."""
+        if not self.closed:
+            super().close()
+            self._done()

@@ -23,11 +23,9 @@ from reseller_sandbox.server.problem import INCOMPLETE
 from reseller_sandbox.testing.caller import PORTS, Caller, Reply, Request, malformed_in
 from reseller_sandbox.testing.elsewhere import Elsewhere, elsewhere
 from reseller_sandbox.testing.interception import Detour
-from reseller_sandbox.testing.line import Line, silence, transmission
+from reseller_sandbox.testing.line import Incoming, Line, silence, transmission
 
 if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
-
     from reseller_sandbox import Sandbox
 
 
@@ -244,7 +242,7 @@ class Socket:
     def makefile(self, *_: Any) -> io.BufferedReader:
         """Return the answer, to be read."""
         self._readers += 1
-        return io.BufferedReader(_Reader(self))
+        return io.BufferedReader(Incoming(self.read, self.read_no_longer))
 
     def read(self, size: int) -> bytes:
         """Return the next bytes of the answer."""
@@ -270,24 +268,3 @@ class Socket:
     def _leave_if_done(self) -> None:
         if self._is_closed and not self._readers:
             self._line.leave()
-
-
-class _Reader(io.RawIOBase):
-    """What a socket's ``makefile`` stands on."""
-
-    def __init__(self, socket: Socket) -> None:
-        self._socket = socket
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: WriteableBuffer) -> int:
-        view = memoryview(buffer)
-        piece = self._socket.read(len(view))
-        view[: len(piece)] = piece
-        return len(piece)
-
-    def close(self) -> None:
-        if not self.closed:
-            super().close()
-            self._socket.read_no_longer()

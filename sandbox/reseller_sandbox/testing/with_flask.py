@@ -1,0 +1,93 @@
+"""Flask's test client without its short cut: an answer befalls it as it befalls a client over a socket.
+
+What it makes of an answer that is late, cut or no HTTP is what Python's own ``http.client`` makes of it.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator
+from functools import partial
+from http.client import HTTPResponse
+from typing import TYPE_CHECKING, Any
+
+from flask.testing import EnvironBuilder, FlaskClient
+from werkzeug.datastructures import Headers
+
+from reseller_sandbox.testing.caller import Caller, Reply
+from reseller_sandbox.testing.line import Incoming, Line, transmission
+from reseller_sandbox.v3.signing import signed_headers
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+    from reseller_sandbox import Sandbox
+
+_Parts = tuple[Iterable[bytes], str, Headers]
+
+
+class SignedClient(FlaskClient):
+    """A Flask test client that signs v3 requests and puts the token on v2.0 ones."""
+
+    def __init__(self, sandbox: Sandbox, account: str, timeout: float | None, real_time: bool) -> None:
+        super().__init__(sandbox.app, sandbox.app.response_class, use_cookies=False)
+        self.account = sandbox.account(account)
+        self.timeout = timeout
+        self._caller = Caller(sandbox)
+        self._real_time = real_time
+        self._prefix = sandbox.settings.header_prefix
+        self._token_header = sandbox.world.assumptions.token_headers[0]
+
+    def open(self, *args: Any, **kwargs: Any) -> Any:
+        """Send a request, signed; takes what Flask's own test client takes."""
+        options = {name: kwargs.pop(name) for name in ("buffered", "follow_redirects") if name in kwargs}
+        builder = EnvironBuilder(self.application, *args, **kwargs)
+        try:
+            environ = builder.get_environ()
+            body = environ["wsgi.input"].read()
+        finally:
+            builder.close()
+        url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}{environ['REQUEST_URI']}"
+        headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)
+        for name, value in {**headers, self._token_header: self.account.token}.items():
+            environ.setdefault(f"HTTP_{name.upper().replace('-', '_')}", value)
+        environ["wsgi.input"] = io.BytesIO(body)
+        return super().open(builder.request_class(environ), **options)
+
+    def run_wsgi_app(self, environ: WSGIEnvironment, buffered: bool = False) -> _Parts:  # noqa: ARG002
+        """Return what has come of a request; raise what ``http.client`` raises where no answer arrives."""
+        body = environ["wsgi.input"].read()
+        reply = self._caller.take(lambda: {**environ, "wsgi.input": io.BytesIO(body)})
+        answer = reply.answer
+        if reply.stream is not None:  # nobody waits for more: what there is, and no end
+            piece = reply.stream.piece()
+            reply.stream.close()
+        elif not reply.is_plain:
+            about = f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
+            return self._received(reply, about, environ["REQUEST_METHOD"])
+        else:
+            piece = answer.body
+        told = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers]
+        return [piece], f"{answer.status} {answer.phrase.decode()}", Headers(told)
+
+    def _received(self, reply: Reply, about: str, method: str) -> _Parts:
+        line = Line(transmission(reply), real_time=self._real_time, about=about)
+        response = HTTPResponse(_Socket(line, self.timeout), method=method)  # type: ignore[arg-type]
+        response.begin()
+        return _whole(response), f"{response.status} {response.reason}", Headers(response.getheaders())
+
+
+class _Socket:
+    """What ``http.client`` takes for a socket."""
+
+    def __init__(self, line: Line, timeout: float | None) -> None:
+        self._incoming = Incoming(partial(line.read, timeout=timeout), line.leave)
+
+    def makefile(self, _mode: str) -> io.BufferedReader:
+        """Return the answer, to be read."""
+        return io.BufferedReader(self._incoming)
+
+
+def _whole(response: HTTPResponse) -> Iterator[bytes]:
+    """Yield the body at one go: so it is noticed where a part of it is missing."""
+    yield response.read()
