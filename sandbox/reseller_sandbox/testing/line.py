@@ -208,7 +208,7 @@ class Line:
         return piece
 
 
-class Incoming(io.RawIOBase):
+class LineFile(io.RawIOBase):
     """What comes on a line, as a file; ``done`` is called when that is closed."""
 
     def __init__(self, read: Callable[[int], bytes], done: Callable[[], None]) -> None:

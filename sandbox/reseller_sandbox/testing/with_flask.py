@@ -15,7 +15,7 @@ from flask.testing import EnvironBuilder, FlaskClient
 from werkzeug.datastructures import Headers
 
 from reseller_sandbox.testing.caller import Caller, Reply
-from reseller_sandbox.testing.line import Incoming, Line, transmission
+from reseller_sandbox.testing.line import Line, LineFile, transmission
 from reseller_sandbox.v3.signing import signed_headers
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class _Socket:
     """What ``http.client`` takes for a socket."""
 
     def __init__(self, line: Line, timeout: float | None) -> None:
-        self._incoming = Incoming(partial(line.read, timeout=timeout), line.leave)
+        self._incoming = LineFile(partial(line.read, timeout=timeout), line.leave)
 
     def makefile(self, _mode: str) -> io.BufferedReader:
         """Return the answer, to be read."""

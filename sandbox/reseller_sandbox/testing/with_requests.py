@@ -23,7 +23,7 @@ from reseller_sandbox.server.problem import INCOMPLETE
 from reseller_sandbox.testing.caller import PORTS, Caller, Reply, Request, malformed_in
 from reseller_sandbox.testing.elsewhere import Elsewhere, elsewhere
 from reseller_sandbox.testing.interception import Detour
-from reseller_sandbox.testing.line import Incoming, Line, silence, transmission
+from reseller_sandbox.testing.line import Line, LineFile, silence, transmission
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
@@ -242,7 +242,7 @@ class Socket:
     def makefile(self, *_: Any) -> io.BufferedReader:
         """Return the answer, to be read."""
         self._readers += 1
-        return io.BufferedReader(Incoming(self.read, self.read_no_longer))
+        return io.BufferedReader(LineFile(self.read, self.read_no_longer))
 
     def read(self, size: int) -> bytes:
         """Return the next bytes of the answer."""
