@@ -38,6 +38,10 @@ class Document:
         operation = self.operation(method, _PREFIX.sub("", target).partition("?")[0])
         if operation is None:
             return
+        form = answer.headers["content-type"].partition(";")[0]
+        if form != "application/json":
+            assert form in operation["responses"][str(answer.status)]["content"]
+            return
         error = answer.error
         if error in STRAYS:
             return

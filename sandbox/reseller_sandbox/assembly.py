@@ -14,6 +14,7 @@ from reseller_sandbox.core.clock import Clock
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.values import INSTANT
 from reseller_sandbox.core.vocabulary import Vocabulary
+from reseller_sandbox.manual.rows import ManualRows
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, Settings
@@ -71,7 +72,7 @@ def assemble(worlds: Engine, settings: Settings, powers: Mapping[str, type[Power
     signatures = Signatures(settings.header_prefix, settings.public_urls)
     gate = Gate(token=settings.control_token, open=settings.control_open, public_urls=settings.public_urls)
     interfaces = (V3(worlds, signatures), V2(worlds))
-    control = Control(worlds, interfaces, gate, powers)
+    control = Control(worlds, interfaces, gate, powers, ManualRows(powers).rows())
     return create_app(worlds, (*interfaces, control), _body_limits(settings))
 
 

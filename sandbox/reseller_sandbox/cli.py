@@ -166,6 +166,21 @@ def lifecycle(fixture: str | None) -> None:
     click.echo(mermaid(state))
 
 
+@main.command("manual")
+@click.argument("page", required=False)
+@click.option("--write", type=click.Path(file_okay=False, path_type=Path), help="A folder for all pages.")
+def manual_page(page: str | None, write: Path | None) -> None:
+    """Print a page of the manual, or the list of its pages."""
+    from reseller_sandbox.manual import command
+
+    if write is not None:
+        command.written(write)
+    elif page is None:
+        command.listed()
+    else:
+        command.printed(page)
+
+
 def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
 

@@ -15,7 +15,7 @@ from tests.registry import REGISTRY
 NAMES = {**{f"control.{one.id}": one.id for power in POWERS.values() for one in power.operations()}}
 
 #: What is of no use inside the process.
-HTTP_ALONE = {"control.openapi"}
+HTTP_ALONE = {"control.openapi", "control.manual", "control.manual.page"}
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from reseller_sandbox.worlds import Engine, Outcome, World
 
 
 class Control:
-    """What the powers can do to the worlds of one server, and the documents of every interface."""
+    """What the powers can do to the worlds of one server, the interfaces' documents, and ``more`` rows."""
 
     name = "control"
     journalled = False
@@ -48,6 +48,7 @@ class Control:
         others: Sequence[Interface],
         gate: Gate | None = None,
         powers: Mapping[str, type[Power]] = POWERS,
+        more: Iterable[Endpoint] = (),
     ) -> None:
         self._worlds = worlds
         self._gate = gate or Gate()
@@ -55,6 +56,7 @@ class Control:
         self.endpoints: tuple[Endpoint, ...] = (
             *rows.endpoints(powers.values()),
             documents.endpoint(lambda: (*others, self)),
+            *more,
         )
 
     def owns(self, path: str) -> bool:
@@ -82,14 +84,16 @@ class Control:
         world: World,
         account: Account | None,  # noqa: ARG002
         arguments: dict[str, Any],
-        incoming: Incoming,  # noqa: ARG002
+        incoming: Incoming,
         cause: str,  # noqa: ARG002
     ) -> Outcome[Any]:
         """Do at once what is asked, as an operation of a power is no transaction of its own."""
-        return Outcome(endpoint.handle(rows.ControlCall(Here(self._worlds, world), arguments)))
+        return Outcome(endpoint.handle(rows.ControlCall(Here(self._worlds, world), arguments, incoming)))
 
     def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:
-        """Return the result as the endpoint's schema has it, or a stream."""
+        """Return the result as the endpoint's schema has it, a stream, or an answer that is ready."""
+        if isinstance(result, Answer):
+            return result
         if endpoint.streams:
             incoming.headers_out["Cache-Control"] = "no-store"
             return Answer(endpoint.status, b"", EventStream.content_type, EventStream(result))

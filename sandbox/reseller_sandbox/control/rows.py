@@ -14,15 +14,17 @@ from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape
+from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.records import schema_of
 from reseller_sandbox.web.routes import method_of, path_of, spoken, status_of, takes_slashes
 
 
 class ControlCall(NamedTuple):
-    """What a row is handed: the door to the world that a request acts on, and what was asked."""
+    """What a row is handed: the door to the world that a request acts on, what was asked, and the request."""
 
     door: Here
     arguments: dict[str, Any]
+    incoming: Incoming
 
 
 class Nothing(Shape):

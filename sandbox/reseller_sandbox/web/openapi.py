@@ -49,7 +49,7 @@ def _operation(interface: Interface, endpoint: Endpoint, path: str) -> dict[str,
         "operationId": endpoint.id + suffix,
         "summary": summary,
         "parameters": _parameters(endpoint, path),
-        "responses": {str(endpoint.status): _content(*_SORTS[endpoint.streams], endpoint.answer)},
+        "responses": {str(endpoint.status): _success(endpoint)},
     }
     if rest.strip():
         operation["description"] = rest.strip()
@@ -67,15 +67,16 @@ def _operation(interface: Interface, endpoint: Endpoint, path: str) -> dict[str,
     return operation
 
 
-#: What an answer is, and in which form it comes: whole, or as events that go on.
-_SORTS = {
-    False: ("Done.", "application/json"),
-    True: ("Events that go on, each with such data; heartbeats in between.", "text/event-stream"),
-}
+_TEXT = {"type": "string"}
+_EVENTS = "Events that go on, each with such data; heartbeats in between."
 
 
-def _content(description: str, form: str, schema: Schema) -> dict[str, Any]:
-    return {"description": description, "content": {form: {"schema": schema}}}
+def _success(endpoint: Endpoint) -> dict[str, Any]:
+    """Return what an answer is, and in which form it comes: whole, or as events that go on."""
+    if endpoint.streams:
+        return {"description": _EVENTS, "content": {"text/event-stream": {"schema": endpoint.answer}}}
+    shapes = {form: endpoint.answer if form == "application/json" else _TEXT for form in endpoint.forms}
+    return {"description": "Done.", "content": {form: {"schema": shape} for form, shape in shapes.items()}}
 
 
 def _parameters(endpoint: Endpoint, path: str) -> list[dict[str, Any]]:

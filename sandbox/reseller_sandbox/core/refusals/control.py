@@ -76,6 +76,10 @@ UNKNOWN_DOCUMENT = not_found(
     "unknown_document", "There is no document {document!r}; there are {known}.", "ask for one of {known}"
 )
 
+UNKNOWN_PAGE = not_found(
+    "unknown_page", "There is no such page: {problem}.", "GET /_sandbox/manual lists the pages"
+)
+
 # The other side.
 UNKNOWN_RECORD = not_found(
     "unknown_record", "This world has no {kind} {key!r}.", "name one that is there: list them first"

@@ -1,0 +1,34 @@
+"""Pieces of Markdown that pages are made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+_UNSAFE = re.compile(r"([\\<>\[\]*]|(?<!\w)_|_(?!\w))")
+
+
+def prose(text: object) -> str:
+    """Return a declaration's words as Markdown: what looks like markup is text, except between backticks."""
+    parts = re.split(r"(`[^`]*`)", str(text).replace("``", "`"))
+    return "".join(part if part.startswith("`") else _UNSAFE.sub(r"\\\1", part) for part in parts)
+
+
+def code(text: object) -> str:
+    """Return ``text`` as code in a line, or nothing where it is empty."""
+    return f"`{text}`" if str(text) else ""
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def block(language: str, text: str) -> str:
+    """Return a fenced block."""
+    return f"```{language}\n{text.rstrip()}\n```"

@@ -1,0 +1,126 @@
+"""The pages of the manual: which there are, in which order, and what each says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import Protocol
+
+from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.manual.reference import REFERENCE, Made
+from reseller_sandbox.powers.catalogue import POWERS
+from reseller_sandbox.powers.power import Power
+
+FOLDER = Path(__file__).parent
+
+#: The first page.
+INDEX = "index"
+
+#: The parts of the manual by their folders, and the pages that have a place there: others follow by name.
+PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "": ("Begin here", (INDEX, "tutorial")),
+    "how-to": ("How to", ("first-test", "pytest", "sign", "time", "faults", "outside", "journal", "worlds")),
+    "reference": ("Reference", tuple(one.name for one in REFERENCE)),
+    "explanation": ("Explanation", ("assumptions", "architecture", "determinism", "decisions")),
+}
+
+
+class UnknownPage(LookupError):
+    """The manual has no such page; the message names the nearest."""
+
+
+class Page(Protocol):
+    """A page. Its name is its path without the ending; its summary the first sentence below its title."""
+
+    @property
+    def name(self) -> str:
+        """Its path without the ending."""
+
+    @property
+    def title(self) -> str:
+        """Its heading."""
+
+    @property
+    def summary(self) -> str:
+        """The first sentence below the title."""
+
+    @property
+    def text(self) -> str:
+        """The whole of it, as Markdown."""
+
+
+class Written:
+    """A page that somebody has written, in a file."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @cached_property
+    def text(self) -> str:
+        """Its file."""
+        return (FOLDER / f"{self.name}.md").read_text("utf-8")
+
+    @property
+    def title(self) -> str:
+        """Its first heading."""
+        return self.text.partition("\n")[0].removeprefix("# ")
+
+    @property
+    def summary(self) -> str:
+        """The first sentence below that."""
+        paragraph = " ".join(self.text.split("\n\n")[1].split())
+        return re.split(r"(?<=\.) ", paragraph)[0]
+
+
+class Derived:
+    """A page that is made of declarations when its text is asked for, and once."""
+
+    def __init__(self, made: Made, powers: Mapping[str, type[Power]]) -> None:
+        self.name, self.title, self.summary = f"reference/{made.name}", made.title, made.summary
+        self._made, self._powers = made, powers
+
+    @cached_property
+    def text(self) -> str:
+        """Return what the declarations come to."""
+        return self._made.text(self._powers)
+
+
+class Manual:
+    """The pages, in the order of reading; those of the reference tell of these powers."""
+
+    def __init__(self, powers: Mapping[str, type[Power]] = POWERS) -> None:
+        files = (path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md"))
+        known: list[Page] = [*map(Written, files), *(Derived(one, powers) for one in REFERENCE)]
+        self.pages = {page.name: page for page in sorted(known, key=lambda page: _place(page.name))}
+
+    def page(self, name: str) -> Page:
+        """Return the page of a name, or the first whose name ends so. Raise ``UnknownPage``."""
+        wanted = name.strip("/").removesuffix(".md") or INDEX
+        ending = (page for name, page in self.pages.items() if _last(name) == wanted)
+        found = self.pages.get(wanted) or next(ending, None)
+        if found is None:
+            known = {*self.pages, *map(_last, self.pages)}
+            raise UnknownPage(f"the manual has no page {name[:80]!r}{nearest(wanted, sorted(known))}")
+        return found
+
+    def parts(self) -> Iterator[tuple[str, list[Page]]]:
+        """Yield each part of the manual: its title and its pages."""
+        for folder, pages in groupby(self.pages.values(), key=lambda page: _folder(page.name)):
+            yield PARTS[folder][0], list(pages)
+
+
+def _folder(name: str) -> str:
+    return name.rpartition("/")[0]
+
+
+def _last(name: str) -> str:
+    return name.rpartition("/")[2]
+
+
+def _place(name: str) -> tuple[int, int, str]:
+    order = PARTS[_folder(name)][1]
+    last = _last(name)
+    return [*PARTS].index(_folder(name)), order.index(last) if last in order else len(order), last

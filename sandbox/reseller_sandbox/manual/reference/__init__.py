@@ -1,0 +1,71 @@
+"""The reference: pages that are made from the declarations when somebody asks for them, and kept nowhere.
+
+Each file here makes what stands on one page below its first sentence, by its function ``page``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+
+from reseller_sandbox.powers.power import Power
+
+Powers = Mapping[str, type[Power]]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A page of the reference: its name, its title, and the sentence that says what is on it."""
+
+    name: str
+    title: str
+    summary: str
+
+    def text(self, powers: Powers) -> str:
+        """Return the page as Markdown."""
+        parts = import_module(f"{__name__}.{self.name}").page(powers)
+        return "\n\n".join([f"# {self.title}", self.summary, *filter(None, parts)]) + "\n"
+
+
+#: The pages, in their order.
+REFERENCE = (
+    Made(
+        "operations",
+        "Operations",
+        "Every operation of the reseller API, of both generations: where it is, what it takes, "
+        "and what it may refuse, in the order of the checks.",
+    ),
+    Made(
+        "errors",
+        "Errors",
+        "Every reason to refuse a request, with the sentence that is answered and what would do.",
+    ),
+    Made(
+        "lifecycle",
+        "The life of a name",
+        "What is possible at which stage of a name, and what time does by itself.",
+    ),
+    Made(
+        "assumptions",
+        "Assumptions",
+        "Every point that the contract of the reseller API leaves open, and what the sandbox makes of it.",
+    ),
+    Made(
+        "settings",
+        "Settings",
+        "Every setting of a sandbox and of a server: its option, its variable, its default.",
+    ),
+    Made("commands", "Commands", "Every command, with what `--help` says of it."),
+    Made(
+        "powers",
+        "Powers",
+        "Everything that can be done to a world, through every door: Python, HTTP and the command line.",
+    ),
+    Made(
+        "faults",
+        "Faults",
+        "Every kind of fault with its parameters, every preset, and the parts of any rule.",
+    ),
+    Made("fixture", "The fixture's format", "Every key of a fixture, with what it takes."),
+)

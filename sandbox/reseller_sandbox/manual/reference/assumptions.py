@@ -1,0 +1,34 @@
+"""The page of the assumptions: what the contract leaves open, and what each silence is taken to mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reseller_sandbox.core.assumptions import Assumptions, catalogue
+from reseller_sandbox.manual.markdown import code, prose, table
+from reseller_sandbox.manual.reference import Powers
+
+
+def page(_: Powers) -> Iterator[str]:
+    """Yield the parts of the page."""
+    yield (
+        "[Assumptions explained](../explanation/assumptions.md) says how to set them and why they are there; "
+        "*observed* is the value in the profile of that name, where it is another."
+    )
+    headings = ("assumption", "default", "observed", "takes", "what it decides")
+    yield table(headings, map(_row, catalogue(Assumptions())))
+
+
+def _row(entry: dict[str, object]) -> Sequence[str]:
+    default, observed = _word(entry["default"]), _word(entry["observed"])
+    return (
+        code(entry["name"]),
+        code(default),
+        code("" if observed == default else observed),
+        prose(entry["takes"]),
+        prose(entry["about"]),
+    )
+
+
+def _word(value: object) -> str:
+    return ",".join(value) if isinstance(value, tuple) else str(value).lower()

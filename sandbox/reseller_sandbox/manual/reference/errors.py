@@ -1,0 +1,79 @@
+"""The page of the errors: every rule that something may be refused by, and the errors that v2.0 documents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reseller_sandbox.core import refusals
+from reseller_sandbox.core.refusals import Category, Rule
+from reseller_sandbox.manual.markdown import code, prose, table
+from reseller_sandbox.manual.reference import Powers
+from reseller_sandbox.v2 import errors as v2
+from reseller_sandbox.v2.interface import V2
+from reseller_sandbox.v3.interface import V3
+from reseller_sandbox.web.errors import STATUS
+
+
+def rules() -> Sequence[Rule]:
+    """Return every rule, in the order of their declarations."""
+    return list(dict.fromkeys(one for one in vars(refusals).values() if isinstance(one, Rule)))
+
+
+def documented() -> Sequence[v2.Documented]:
+    """Return the errors that v2.0 documents, in the order of their declarations."""
+    return list(dict.fromkeys(one for one in vars(v2).values() if isinstance(one, v2.Documented)))
+
+
+def page(_: Powers) -> Iterator[str]:
+    """Yield the parts of the page."""
+    yield (
+        "Words in {braces} stand for the facts of the case. v3 and the control interface answer the code as "
+        "`error` and the sentence as `message`; control adds `remedy`. The HTTP status follows from the "
+        "category, unless [`v3.errors.http_status`](assumptions.md) says otherwise. v2.0 answers the "
+        "documented error that the rule becomes, [below](#the-errors-of-v20), and names the rule in "
+        "`X-Sandbox-Refusal`."
+    )
+    known = rules()
+    for category in Category:
+        if own := [rule for rule in known if rule.category is category]:
+            yield f"## {str(category).capitalize()}: {STATUS[category].value}"
+            for rule in own:
+                yield from _rule(rule)
+    yield "## The errors of v2.0"
+    yield (
+        "Each documented error, and the rules that become it, with their operations where not every "
+        "operation has it."
+    )
+    yield table(("code", "message", "rules"), map(_documented, documented()))
+
+
+def _rule(rule: Rule) -> Iterator[str]:
+    yield f"### {rule.code}"
+    yield prose(f"{rule.sentence} What would do: {rule.remedy}.")
+    if users := [*_users(rule)]:
+        yield f"Operations: {', '.join(users)}."
+
+
+def _users(rule: Rule) -> Iterator[str]:
+    """Yield the operations that declare a rule as their own, or the generation where all may refuse by it."""
+    for interface, title in ((V3, "v3"), (V2, "v2.0")):
+        if rule in interface.common:
+            yield f"any of {title}"
+            continue
+        for row in interface.endpoints:
+            if rule in row.refuses:
+                yield f"[`{row.id}`](operations.md#{row.id.replace('.', '').lower()})"
+
+
+def _documented(error: v2.Documented) -> Sequence[str]:
+    becoming: dict[str, list[str]] = {}
+    for row in V2.endpoints:
+        for rule in (*V2.common, *row.refuses, refusals.INTERNAL_ERROR):
+            if rule not in v2.TRANSPORT and error in v2.all_of(row.id, rule):
+                becoming.setdefault(rule.code, []).append(row.id.removeprefix("v2."))
+    everywhere = len(V2.endpoints)
+    told = [
+        code(rule) + ("" if len(set(own)) == everywhere else f" ({', '.join(dict.fromkeys(own))})")
+        for rule, own in becoming.items()
+    ]
+    return code(error.code), code(error.message), ", ".join(told)

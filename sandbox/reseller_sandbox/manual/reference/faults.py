@@ -1,0 +1,66 @@
+"""The page of the faults: every kind with its parameters, every preset, and the parts of any rule."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+
+from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.faults import KINDS
+from reseller_sandbox.manual.markdown import block, code, prose, table
+from reseller_sandbox.manual.reference import Powers
+from reseller_sandbox.powers.fault_records import KindRecord, PartRecord, PresetRecord
+from reseller_sandbox.sandbox import Sandbox
+
+_HEADINGS = ("part", "takes", "default", "what it is")
+
+
+def page(_: Powers) -> Iterator[str]:
+    """Yield the parts of the page."""
+    faults = Sandbox("empty").faults
+    known = faults.kinds()
+    yield (
+        "A fault is a rule: a kind with its parameters, which requests it is about (`match`), and which of "
+        "those it strikes (`when`). [How to](../how-to/faults.md) shows them at work. A * marks what must be "
+        "told."
+    )
+    yield "## Kinds"
+    for kind in known.kinds:
+        yield from _kind(kind)
+    yield "## match"
+    yield (
+        "Which requests a rule is about. A rule that looks at no more than method, path, headers and query "
+        "strikes before anybody is let in, unknown paths too. The journal is asked in the same words."
+    )
+    yield table(_HEADINGS, map(_part, known.match))
+    yield "## when"
+    yield table(_HEADINGS, map(_part, known.when))
+    yield "## The rest of a rule"
+    yield table(_HEADINGS, map(_part, known.kept))
+    yield "## Presets"
+    for preset in faults.presets().presets:
+        yield from _preset(preset)
+
+
+def _kind(kind: KindRecord) -> Iterator[str]:
+    yield f"### {kind.kind}"
+    yield prose(docstring(KINDS[kind.kind]))
+    yield f"Phases: {', '.join(map(code, kind.phases))}; {code(kind.phases[0])} by default."
+    if kind.parameters:
+        yield table(_HEADINGS, map(_part, kind.parameters))
+
+
+def _part(part: PartRecord) -> Sequence[str]:
+    default = "" if part.default is None else json.dumps(part.default)
+    return (
+        code(part.name) + (" *" if part.required else ""),
+        prose(part.takes),
+        code(default),
+        prose(part.about),
+    )
+
+
+def _preset(preset: PresetRecord) -> Iterator[str]:
+    yield f"### {preset.preset}"
+    yield prose(preset.about)
+    yield block("json", json.dumps([dict(rule) for rule in preset.rules], indent=2))

@@ -1,0 +1,52 @@
+"""The page of a name's life: its stages, what is possible at each, and what time does by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reseller_sandbox.core.lifecycle import MOVES, TIMED, Move, Passage, permits
+from reseller_sandbox.core.model import Stage
+from reseller_sandbox.core.state import State
+from reseller_sandbox.diagram import mermaid
+from reseller_sandbox.manual.markdown import block, code, prose, table
+from reseller_sandbox.manual.reference import Powers
+
+_STAGES = tuple(stage for stage in Stage if stage is not Stage.RELEASED)
+
+
+def page(_: Powers) -> Iterator[str]:
+    """Yield the parts of the page."""
+    yield "One table decides it for both generations. The periods are each zone's own, in days."
+    yield "## What time does"
+    yield table(("at", "after", "happens", "and then the name is"), map(_timed, TIMED))
+    yield "## What is possible"
+    yield (
+        "A dot marks what is possible at a stage. A fixture can have it otherwise: `lifecycle: {overdue: "
+        "[renew, read_auth_code]}` lists all that is possible there, and refusals, explanations and both "
+        "interfaces follow it. The first word of each line is the fixture's."
+    )
+    yield table(("action", *map(code, _STAGES), "leads to"), map(_possible, MOVES))
+    yield "## How it is shown"
+    yield (
+        "v3 shows requested, processing and arriving orders as `pending`, active ones as `active` (or "
+        "`suspended`, when locked), and all others as `suspended`. v2.0 shows `0`, `1`, `2`, `3` for overdue "
+        "and `6` for removal."
+    )
+    yield "## As a diagram"
+    yield (
+        "`reseller-sandbox lifecycle` prints it in the language of Mermaid, for whatever draws that; with "
+        "`--fixture FILE`, the one of a fixture."
+    )
+    yield block("mermaid", mermaid())
+
+
+def _timed(row: Passage) -> Sequence[str]:
+    when = f"{row.period.words}, with auto-renewal and funds" if row.years else row.period.words
+    return code(row.stage), prose(when), row.event, code(row.target)
+
+
+def _possible(move: Move) -> Sequence[str]:
+    usual = State()
+    dots = ("●" if permits(usual, stage, move.action) else "" for stage in _STAGES)
+    leads = code(move.target) if move.target is not None else ""
+    return f"{code(move.action.name.lower())} {move.action}", *dots, leads

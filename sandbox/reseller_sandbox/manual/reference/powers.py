@@ -1,0 +1,73 @@
+"""The page of the powers: what can be done to a world, through every door."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reseller_sandbox.control.rows import endpoints
+from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.manual.markdown import block, code, prose, table
+from reseller_sandbox.manual.reference import Powers
+from reseller_sandbox.powers.power import Operation, Power
+from reseller_sandbox.web.routes import method_of, path_of
+
+
+def page(powers: Powers) -> Iterator[str]:
+    """Yield the parts of the page."""
+    yield (
+        "Each operation is a method on a `Sandbox` and on what `connect(url)` returns, a request to a "
+        "server, and a command; parameters, results and refusals are the same. A * marks what must be told."
+    )
+    yield (
+        "Over HTTP, parameters stand in the query of a GET and in the JSON body of everything else; behind "
+        "`/_worlds/NAME` the same paths act in another world. `GET /_sandbox/openapi/control.json` has the "
+        "schemas of all results."
+    )
+    for power in powers.values():
+        yield from _power(power)
+
+
+def _power(power: type[Power]) -> Iterator[str]:
+    yield f"## {power.name}"
+    words, _, example = docstring(power).partition("\n>>> ")
+    yield prose(words)
+    if example:
+        yield block("pycon", f">>> {example}")
+    statuses = {row.id: row.status for row in endpoints([power])}
+    for one in power.operations():
+        yield f"### {one.id}"
+        yield table(("Python", "HTTP", "command"), [_doors(one, statuses[f"control.{one.id}"])])
+        yield prose(one.description)
+        if one.parameters:
+            yield table(("parameter", "takes", "what it is"), (_row(one, told) for told in one.parameters))
+        if one.refuses:
+            refused = (f"[`{rule.code}`](errors.md#{rule.code})" for rule in one.refuses)
+            yield f"Refuses, beside what is malformed: {', '.join(refused)}."
+
+
+def _doors(one: Operation, status: int) -> Sequence[str]:
+    segments = [told for told in one.parameters if told.place != "option"]
+    names = ", ".join(told.name for told in segments)
+    words = " ".join(told.name.upper() for told in segments)
+    command = f"reseller-sandbox {one.power.name.replace('_', '-')} {one.name.replace('_', '-')} {words}"
+    return (
+        code(f"sandbox.{one.id}({names})"),
+        f"{code(f'{method_of(one)} {path_of(one)}')}: {status}",
+        code(command.rstrip()),
+    )
+
+
+def _row(one: Operation, told: Parameter) -> Sequence[str]:
+    default = "" if told.default is None else f" (default: {code(told.kind.write(told.default))})"
+    return (
+        code(told.name) + (" *" if told.required else ""),
+        prose(told.kind.says or _sort(told)) + default,
+        prose(one.told.get(told.name, "")),
+    )
+
+
+def _sort(told: Parameter) -> str:
+    shape = told.kind.shape
+    sorts = [shape, *shape.get("oneOf", ())]  # type: ignore[misc]
+    return " or ".join(dict.fromkeys(str(one.get("format", one["type"])) for one in sorts if "type" in one))

@@ -1,0 +1,53 @@
+"""The page of the settings: option, variable, key and default of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.manual.markdown import block, code, prose, table
+from reseller_sandbox.manual.reference import Powers
+from reseller_sandbox.settings import ServerSettings, Settings, help_of, settings_of
+from reseller_sandbox.sources import option, variable
+
+_EXAMPLE = """\
+[tool.reseller_sandbox]  # in the nearest pyproject.toml that has it, from the working directory upwards
+fixture = "tests/world.yaml"  # from the folder of this file
+profile = "observed"
+assume = { "v3.ids" = "integer" }
+"""
+
+
+def page(_: Powers) -> Iterator[str]:
+    """Yield the parts of the page."""
+    yield (
+        "A setting is an option of `reseller-sandbox serve`, a variable of the environment, and a key of a "
+        "table in a `pyproject.toml`. Those marked ● are also parameters of `Sandbox(...)` and of "
+        "`@pytest.mark.reseller_sandbox(...)`; the others are a server's alone."
+    )
+    yield (
+        "The nearest counts: the argument, then the environment, then the file, then the default; "
+        "assumptions count one by one. The command line and the pytest plugin read the environment and the "
+        "file; `Sandbox(...)` is what its arguments say. Whatever is wrong is refused with `BadSetting`, or "
+        "in one line."
+    )
+    yield block("toml", _EXAMPLE)
+    headings = ("setting", "", "option", "variable", "default", "what for")
+    yield table(headings, map(_row, settings_of(ServerSettings)))
+    yield (
+        "The log goes to standard error and holds nobody up: lines that cannot be written, because nobody "
+        "reads them or the disk is full, are dropped, and their number is told when writing works again."
+    )
+
+
+def _row(one: Parameter) -> Sequence[str]:
+    default = "" if one.default in (None, (), False) else str(one.default)
+    everywhere = {known.name for known in settings_of(Settings)}
+    return (
+        code(one.name),
+        "●" if one.name in everywhere else "",
+        code(option(one)),
+        code(variable(one)),
+        code(default),
+        prose(help_of(ServerSettings)[one.name]),
+    )

@@ -1,0 +1,147 @@
+"""A page of the manual as HTML that works by itself: no script, nothing from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from html import escape
+from posixpath import dirname, join, normpath
+from typing import NamedTuple
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from reseller_sandbox.manual.pages import FOLDER, Manual, Page
+
+
+class Heading(NamedTuple):
+    """A heading below the title: its level, its anchor and its words."""
+
+    level: int
+    anchor: str
+    words: str
+
+
+class Renderer:
+    """Makes HTML of the pages of a manual. Links between them are relative, wherever it is served."""
+
+    def __init__(self, manual: Manual) -> None:
+        self._manual = manual
+        self._markdown = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+    @cached_property
+    def style(self) -> str:
+        """The stylesheet."""
+        return (FOLDER / "style.css").read_text("utf-8")
+
+    @cached_property
+    def policy(self) -> str:
+        """Return what a browser is allowed to do with a page: nothing but show it with this stylesheet."""
+        digest = base64.b64encode(hashlib.sha256(self.style.encode()).digest()).decode()
+        return (
+            f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; "
+            "frame-ancestors 'none'"
+        )
+
+    def render(self, page: Page, root: str) -> str:
+        """Return the whole document; ``root`` leads from its address to the folder of the pages."""
+        tokens = self._markdown.parse(page.text)
+        headings = [*_anchored(tokens)]
+        _linked(tokens, page, root)
+        body = self._markdown.renderer.render(_framed(tokens), self._markdown.options, {})
+        return (
+            "<!doctype html>\n"
+            '<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+            f"<title>{escape(page.title)} · reseller-sandbox</title>\n<style>{self.style}</style>\n</head>\n"
+            f'<body>\n<div class="manual">\n{self._navigation(page, root)}\n'
+            f"<main>\n{body}{self._onward(page, root)}\n</main>\n"
+            f"{_contents(headings)}\n</div>\n</body>\n</html>\n"
+        )
+
+    def _navigation(self, page: Page, root: str) -> str:
+        parts = []
+        for title, pages in self._manual.parts():
+            links = (_link(one, root, ' aria-current="page"' if one is page else "") for one in pages)
+            items = "".join(f"<li>{link}</li>" for link in links)
+            parts.append(f"<strong>{escape(title)}</strong>\n<ul>{items}</ul>")
+        return f'<nav aria-label="Pages">\n{"".join(parts)}\n</nav>'
+
+    def _onward(self, page: Page, root: str) -> str:
+        pages = [*self._manual.pages.values()]
+        at = pages.index(page)
+        before = [f"<span>← {_link(one, root)}</span>" for one in pages[max(at - 1, 0) : at]]
+        after = [f"<span>{_link(one, root)} →</span>" for one in pages[at + 1 : at + 2]]
+        return f'<div class="onward">{"".join(before + after)}</div>'
+
+
+def _link(to: Page, root: str, attributes: str = "") -> str:
+    return f'<a href="{escape(root + to.name)}"{attributes}>{escape(to.title)}</a>'
+
+
+def slug(words: str) -> str:
+    """Return the anchor of a heading: small letters, hyphens for spaces, nothing else."""
+    return re.sub(r"\s", "-", re.sub(r"[^\w\s-]", "", words.lower()).strip())
+
+
+def _anchored(tokens: Sequence[Token]) -> Iterator[Heading]:
+    """Give each heading an anchor, different from the others'; yield those below the title."""
+    taken: dict[str, int] = {}
+    for at, token in enumerate(tokens):
+        if token.type != "heading_open":
+            continue
+        inline = tokens[at + 1]
+        words = "".join(child.content for child in inline.children or ())
+        anchor = slug(words)
+        taken[anchor] = taken.get(anchor, -1) + 1
+        anchor += f"-{taken[anchor]}" if taken[anchor] else ""
+        token.attrSet("id", anchor)
+        level = int(token.tag[1:])
+        if level > 1:
+            mark = Token("link_open", "a", 1, {"class": "anchor", "href": f"#{anchor}", "aria-label": "Link"})
+            sign = Token("text", "", 0, content="#")
+            inline.children = [*(inline.children or ()), mark, sign, Token("link_close", "a", -1)]
+            yield Heading(level, anchor, words)
+
+
+def _linked(tokens: Sequence[Token], page: Page, root: str) -> None:
+    """Let links to other pages' files lead to the pages."""
+    for token in tokens:
+        for child in token.children or ():
+            href = str(child.attrs.get("href", ""))
+            if child.type == "link_open" and "://" not in href and ".md" in href:
+                child.attrSet("href", _target(href, page, root))
+
+
+def _target(href: str, page: Page, root: str) -> str:
+    """Return the address of what a link from a page's file to another's means."""
+    path, _, anchor = href.partition("#")
+    name = normpath(join(dirname(page.name), path)).removesuffix(".md")
+    return f"{root}{name}" + (f"#{anchor}" if anchor else "")
+
+
+def _framed(tokens: Sequence[Token]) -> list[Token]:
+    """Put tables where they can be moved sideways, and mark what a block above prints."""
+    framed: list[Token] = []
+    for at, token in enumerate(tokens):
+        if token.type == "fence" and token.info == "text" and at and tokens[at - 1].info == "sh":
+            token.attrSet("class", "output")
+        if token.type == "table_open":
+            framed.append(Token("paragraph_open", "div", 1, {"class": "table"}, block=True))
+        framed.append(token)
+        if token.type == "table_close":
+            framed.append(Token("paragraph_close", "div", -1, block=True))
+    return framed
+
+
+def _contents(headings: Sequence[Heading]) -> str:
+    shown = [one for one in headings if one.level == 2 or (one.level == 3 and len(headings) < 40)]
+    items = "".join(
+        f'<li{" class=inner" * (one.level - 2)}><a href="#{one.anchor}">{escape(one.words)}</a></li>'
+        for one in shown
+    )
+    title = "On this page"
+    return f'<nav class="here" aria-label="{title}">\n<strong>{title}</strong>\n<ul>{items}</ul>\n</nav>'

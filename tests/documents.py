@@ -1,0 +1,143 @@
+"""Runs what documents show: blocks of commands in one shell, with what they print, and blocks of Python.
+
+A block of ``sh`` is run, and one of ``text`` right below it is what it prints; … stands for anything. A block
+below a line that ends with a file's name in backticks and a colon is that file from there on, whatever its
+language. Any other block of ``python`` runs by itself. One of ``shell`` is for reading, and is not run.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+from urllib.request import Request, urlopen
+
+from reseller_sandbox.settings import ServerSettings
+from tests.rendered import served_entries
+
+#: The documents' port; each test puts its own in its place.
+PORT = str(ServerSettings.port)
+
+_MARK = "--- the next example ---"
+_BLOCK = re.compile(
+    r"(?:`(?P<file>[\w./-]+\.\w+|Dockerfile)`:\n\n)?^```(?P<language>\w+)\n(?P<content>.*?)^```$"
+    r"(?:\n\n```text\n(?P<output>.*?)^```$)?",
+    re.DOTALL | re.MULTILINE,
+)
+
+
+class Block(NamedTuple):
+    """A fenced block: its language, what is in it, the file that it is, and what it prints, if it says so."""
+
+    language: str
+    content: str
+    file: str
+    output: str
+
+    @property
+    def command(self) -> str:
+        """What a shell does for it."""
+        if self.file:
+            begin = f"mkdir -p \"$(dirname {self.file})\"\ncat > {self.file} <<'END OF FILE'\n"
+            return f"{begin}{self.content}END OF FILE"
+        return self.content
+
+    def fits(self, printed: str) -> bool:
+        """Whether ``printed`` is what the document shows, white space apart."""
+        pattern = ".*".join(re.escape(" ".join(part.split())) for part in self.output.split("…"))
+        return re.fullmatch(pattern, " ".join(printed.split())) is not None
+
+
+def blocks(text: str) -> list[Block]:
+    """Every block of a document, in order."""
+    found = _BLOCK.finditer(text)
+    return [Block(one["language"], one["content"], one["file"] or "", one["output"] or "") for one in found]
+
+
+def commands(text: str) -> list[Block]:
+    """The blocks that one shell runs, in order: commands and files."""
+    told = blocks(text)
+    return (
+        [one for one in told if one.language == "sh" or one.file]
+        if "sh" in {b.language for b in told}
+        else []
+    )
+
+
+def python(text: str) -> list[str]:
+    """The blocks of Python that run by themselves."""
+    return [one.content for one in blocks(text) if one.language == "python" and not one.file]
+
+
+def run_commands(text: str, address: str, folder: Path) -> None:
+    """Run a document's blocks of commands in one shell; assert that each prints what stands below it."""
+    told = commands(text)
+    script = f"\necho; echo '{_MARK}'\n".join(["", *(one.command for one in told), ""])
+    port = address.rpartition(":")[2]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    finished = subprocess.run(
+        ["bash", "-c", script.replace(PORT, port)],
+        cwd=folder,
+        env={**os.environ, "PATH": path, "RESELLER_SANDBOX_URL": address},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    printed = finished.stdout.replace(port, PORT).split(_MARK)[1:]
+    wrong = [
+        f"{one.command}\n  shows   {one.output}\n  printed {got.strip()}"
+        for one, got in zip(told, printed, strict=False)
+        if not one.fits(got)
+    ]
+    assert not wrong, "\n".join(wrong) + finished.stderr
+    assert len(printed) == len(told) + 1, finished.stderr
+
+
+def run_python(block: str, address: str, folder: Path) -> None:
+    """Run a block of Python: under pytest where it has tests, as a script otherwise."""
+    file = folder / "test_example.py"
+    file.write_text(block.replace(PORT, address.rpartition(":")[2]))
+    how = ["-m", "pytest", "-q", "-p", "no:cacheprovider"] if "def test_" in block else []
+    finished = subprocess.run(
+        [sys.executable, *how, file], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+    )
+    assert finished.returncode == 0, finished.stdout + finished.stderr
+
+
+@contextmanager
+def serving() -> Iterator[str]:
+    """A server started as the documents start it, on a port that is free; its address."""
+    command = [sys.executable, "-m", "reseller_sandbox.cli", "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout
+        first = server.stdout.readline()
+        try:
+            yield first.split()[-1]
+            served_entries(int(first.rpartition(":")[2]))
+        finally:
+            server.terminate()
+        server.stdout.read()
+        assert server.wait(10) == 0
+
+
+def as_it_began(address: str) -> None:
+    """Bring the served default world back to its beginning, and drop every other."""
+    _control(address, "POST", "history/reset")
+    for world in _control(address, "GET", "worlds")["worlds"]:
+        if world["name"] != "default":
+            _control(address, "DELETE", f"worlds/{world['name']}")
+
+
+def _control(address: str, method: str, path: str) -> dict[str, list[dict[str, str]]]:
+    with urlopen(
+        Request(f"{address}/_sandbox/{path}", method=method, data=b"" if method == "POST" else None)
+    ) as answer:
+        told: dict[str, list[dict[str, str]]] = json.load(answer)
+    return told
