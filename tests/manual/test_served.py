@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.manual.pages import Manual, Page
+from reseller_sandbox.manual.pages import Manual, ManualPage
 from reseller_sandbox.manual.rendering import Renderer
 from tests.clients import Api
 from tests.registry import Make, connect
@@ -118,7 +118,7 @@ def test_it_is_let_in_as_the_documents_are(make: Make) -> None:
         assert api.send("GET", path, [("X-Sandbox-Token", "secret")]).status == 200
 
 
-class Hostile(Page):
+class Hostile(ManualPage):
     """A page whose words would be markup."""
 
     name = title = summary = "<script>alert(1)</script>"

@@ -32,7 +32,7 @@ class UnknownPage(LookupError):
     """The manual has no such page; the message names the nearest."""
 
 
-class Page(Protocol):
+class ManualPage(Protocol):
     """A page. Its name is its path without the ending; its summary the first sentence below its title."""
 
     @property
@@ -93,10 +93,10 @@ class Manual:
 
     def __init__(self, powers: Mapping[str, type[Power]] = POWERS) -> None:
         files = (path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md"))
-        known: list[Page] = [*map(Written, files), *(Derived(one, powers) for one in REFERENCE)]
+        known: list[ManualPage] = [*map(Written, files), *(Derived(one, powers) for one in REFERENCE)]
         self.pages = {page.name: page for page in sorted(known, key=lambda page: _place(page.name))}
 
-    def page(self, name: str) -> Page:
+    def page(self, name: str) -> ManualPage:
         """Return the page of a name, or the first whose name ends so. Raise ``UnknownPage``."""
         wanted = name.strip("/").removesuffix(".md") or INDEX
         ending = (page for name, page in self.pages.items() if _last(name) == wanted)
@@ -106,7 +106,7 @@ class Manual:
             raise UnknownPage(f"the manual has no page {name[:80]!r}{nearest(wanted, sorted(known))}")
         return found
 
-    def parts(self) -> Iterator[tuple[str, list[Page]]]:
+    def parts(self) -> Iterator[tuple[str, list[ManualPage]]]:
         """Yield each part of the manual: its title and its pages."""
         for folder, pages in groupby(self.pages.values(), key=lambda page: _folder(page.name)):
             yield PARTS[folder][0], list(pages)
