@@ -30,7 +30,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("faults",),
     ("fixture",),
     ("worlds",),
-    ("settings", "advice"),
+    ("settings", "advice", "coverage"),
     ("powers",),
     ("web",),
     ("v3", "v2", "control"),
@@ -216,7 +216,7 @@ NO_VERBS = re.compile(
     r"|one|exactly"
 )
 #: The parts whose docstrings are gone through.
-SPOKEN = ("advice", "control", "core", "faults", "fixture", "powers", "worlds")
+SPOKEN = ("advice", "control", "core", "coverage", "faults", "fixture", "powers", "worlds")
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from flask import Flask
@@ -11,6 +12,7 @@ from reseller_sandbox import fixture
 from reseller_sandbox.control.interface import Control
 from reseller_sandbox.core.assumptions import profile
 from reseller_sandbox.core.clock import Clock
+from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.values import INSTANT
 from reseller_sandbox.core.vocabulary import Vocabulary
@@ -22,6 +24,7 @@ from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.app import UNREAD, create_app
+from reseller_sandbox.web.contract import contract as documented
 from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
@@ -53,12 +56,18 @@ def open_worlds(settings: Settings, *, frozen: bool) -> Engine:
     base = profile(settings.profile).with_values(settings.assumed)
     still = frozen if settings.frozen is None else settings.frozen
     fixtures = Fixtures(base, still, str(settings.fixture), vocabulary())
-    return Engine(open_world(settings, frozen=frozen), fixtures)
+    return Engine(open_world(settings, frozen=frozen), fixtures, contract)
 
 
 def operations() -> tuple[str, ...]:
     """Return the ids of the operations that clients call, v3's first."""
     return tuple(endpoint.id for endpoint in (*V3.endpoints, *V2.endpoints))
+
+
+@cache  # it holds nothing of a world
+def contract() -> Contract:
+    """Return the operations that clients call, with what is documented of them."""
+    return documented((V3, V2))
 
 
 def vocabulary() -> Vocabulary:

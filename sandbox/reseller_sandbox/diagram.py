@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from reseller_sandbox.core import lifecycle
-from reseller_sandbox.core.lifecycle import BEGINNINGS, MOVES, Action, Passage, permits
+from reseller_sandbox.core.lifecycle import MOVES, Passage, edges, permits
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.state import State
-
-_VERBS = {Action.APPROVE_TRANSFER: "approves", Action.REJECT_TRANSFER: "rejects"}
 
 
 def mermaid(state: State | None = None) -> str:
@@ -17,18 +15,7 @@ def mermaid(state: State | None = None) -> str:
     """
     state = state or State()
     lines = ["stateDiagram-v2", "    direction TB"]
-    lines += [f"    [*] --> {begun.stage}: {begun.action}" for begun in BEGINNINGS]
-    for move in MOVES:
-        if move.target is not None:
-            lines += [
-                f"    {stage} --> {_name(move.target)}: {move.action}"
-                for stage in Stage
-                if stage is not move.target and permits(state, stage, move.action)
-            ]
-        if move.in_grace is not None and permits(state, Stage.ACTIVE, move.action):
-            lines += [f"    active --> {_name(move.in_grace)}: {move.action} within the add grace days"]
-        if move.counterpart is not None:
-            lines += [f"    arriving --> {_name(move.counterpart)}: the other side {_VERBS[move.action]}"]
+    lines += [f"    {_name(one.before)} --> {_name(one.after)}: {one.words}" for one in edges(state)]
     lines += [
         f"    {row.stage} --> {_name(row.target)}: ⏱ {row.event} ({_when(row)})" for row in lifecycle.TIMED
     ]
@@ -47,8 +34,8 @@ def mermaid(state: State | None = None) -> str:
     return "\n".join(lines)
 
 
-def _name(stage: Stage) -> str:
-    return "[*]" if stage is Stage.RELEASED else stage.value
+def _name(stage: Stage | None) -> str:
+    return "[*]" if stage in (None, Stage.RELEASED) else str(stage)
 
 
 def _when(row: Passage) -> str:

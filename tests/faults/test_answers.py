@@ -108,7 +108,7 @@ def test_a_limit_of_years_is_the_zones_where_none_is_told(
 def test_v2_has_words_for_every_error_in_every_operation() -> None:
     for operation in (one for one in operations() if one.startswith("v2.")):
         for error in vocabulary().errors:
-            code, message = injected.words(operation, error, {})
+            code, message, _ = injected.words(operation, error, {})
             assert 400 <= code < 600, (operation, error)
             assert message, (operation, error)
             assert message.rstrip(" :") == message, "a place is left blank"

@@ -6,7 +6,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import NamedTuple
 
-from reseller_sandbox.core.model import OUTSIDE, Account, Order
+from reseller_sandbox.core.model import OUTSIDE, Account, Order, Stage
 from reseller_sandbox.core.state import Draft
 
 
@@ -14,7 +14,7 @@ class Happening(NamedTuple):
     """One event that has happened: when, what, to which name, zone or account, and whom it concerned.
 
     ``charged`` is what ``account`` paid for it (below zero: what it got back), ``balance`` what it
-    has left. ``note`` says why something that was to happen did not.
+    has left. ``note`` says why something that was to happen did not. ``stage`` is that of its order before.
     """
 
     at: datetime
@@ -25,12 +25,15 @@ class Happening(NamedTuple):
     charged: Decimal = Decimal(0)
     balance: Decimal | None = None
     note: str = ""
+    stage: Stage | None = None
 
 
 def concerning(
     draft: Draft, event: str, of: Order | Account, charged: Decimal = Decimal(0), note: str = ""
 ) -> Happening:
     """Return what has just happened in ``draft`` to an order or an account, with the balance that it left."""
-    order, account = (of.id, of.account) if isinstance(of, Order) else (None, of.client_id)
+    order, account, stage = (
+        (of.id, of.account, of.stage) if isinstance(of, Order) else (None, of.client_id, None)
+    )
     balance = draft.state.accounts[account].balance if account != OUTSIDE else None
-    return Happening(draft.now, event, of.name, account, order, charged, balance, note)
+    return Happening(draft.now, event, of.name, account, order, charged, balance, note, stage)

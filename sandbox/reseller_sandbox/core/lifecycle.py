@@ -6,9 +6,10 @@ has it otherwise; ``TIMED`` the only one that says how an order moves on when no
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from reseller_sandbox.core.actions import LOOKS
 from reseller_sandbox.core.actions import Action as Action
@@ -251,6 +252,36 @@ def permits(state: State, stage: Stage, action: Action) -> bool:
 def permitted(state: State, stage: Stage) -> tuple[Action, ...]:
     """Return what is possible at ``stage``, in the order of ``MOVES``."""
     return tuple(move.action for move in MOVES if permits(state, stage, move.action))
+
+
+class Edge(NamedTuple):
+    """A way from one stage to another by request, in ``words``; None is before an order, and after it."""
+
+    before: Stage | None
+    after: Stage | None
+    words: str
+
+
+def edges(state: State) -> Iterator[Edge]:
+    """Yield every way in which requests change a stage, as ``state`` permits it."""
+    for begun in BEGINNINGS:
+        yield Edge(None, begun.stage, begun.action)
+    for move in MOVES:
+        if move.target is not None:
+            for stage in Stage:
+                if stage is not move.target and permits(state, stage, move.action):
+                    yield Edge(stage, _kept(move.target), move.action)
+        if move.in_grace is not None and permits(state, Stage.ACTIVE, move.action):
+            yield Edge(Stage.ACTIVE, _kept(move.in_grace), f"{move.action} within the add grace days")
+        if move.counterpart is not None:
+            yield Edge(Stage.ARRIVING, _kept(move.counterpart), f"the other side {_DECISIONS[move.action]}")
+
+
+_DECISIONS = {Action.APPROVE_TRANSFER: "approves", Action.REJECT_TRANSFER: "rejects"}
+
+
+def _kept(stage: Stage) -> Stage | None:
+    return None if stage is Stage.RELEASED else stage
 
 
 def leaving(state: State, order: Order) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, get_type_hints
 from reseller_sandbox.powers.advice import Advice
 from reseller_sandbox.powers.assumptions import Assumptions
 from reseller_sandbox.powers.clock import Clock
+from reseller_sandbox.powers.coverage import Coverage
 from reseller_sandbox.powers.events import Events
 from reseller_sandbox.powers.faults import Faults
 from reseller_sandbox.powers.health import Health
@@ -46,6 +47,7 @@ class Powers:
     events: Events
     assumptions: Assumptions
     advice: Advice
+    coverage: Coverage
 
     @classmethod
     def powers(cls) -> Mapping[str, type[Power]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.refusals import Refused, Rule
@@ -23,6 +24,19 @@ class Documented:
 
     code: int
     message: str
+
+    @property
+    def name(self) -> str:
+        """The message as the contract writes it, by which faults and documents know the error."""
+        return self.message.replace("{", "{{ ").replace("}", " }}")
+
+
+class Worded(NamedTuple):
+    """An error as a client is told it: its code, its message, and the ``name`` by which faults know it."""
+
+    code: int
+    message: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +90,7 @@ OBJECT_NOT_FOUND = Documented(404, "Object not found {info}")
 SYSTEM_ERROR = Documented(500, "System Error")
 
 #: What is wrong before an operation is reached has no documented error: its code is the HTTP status.
-TRANSPORT: tuple[Rule, ...] = (
-    r.INVALID_HOST,
-    r.BODY_TOO_LARGE,
-    r.UNKNOWN_WORLD,
-    r.VERSION_NOT_SERVED,
-    r.UNSUPPORTED_MEDIA_TYPE,
-    r.MALFORMED_BODY,
-    r.UNKNOWN_KEYS,
-    r.UNKNOWN_PATH,
-    r.METHOD_NOT_ALLOWED,
-    r.RATE_LIMITED,
-    r.UNAVAILABLE,
-    r.MAINTENANCE,
-)
+TRANSPORT: tuple[Rule, ...] = (*web.TRANSPORT, r.VERSION_NOT_SERVED)
 
 _NO_IMPLEMENTATION = "no implementation for this version"
 
@@ -275,13 +276,13 @@ EXCEPTIONS: Mapping[str, Sayings] = {
 }
 
 
-def answer(operation: str, refused: Refused) -> tuple[int, str]:
-    """Return the code and the message of a refusal."""
+def answer(operation: str, refused: Refused) -> Worded:
+    """Return how a refusal is told."""
     if refused.rule in TRANSPORT:
-        return web.status_of(refused.rule), _transport_message(refused)
+        return Worded(web.status_of(refused.rule), _transport_message(refused), refused.rule.code)
     said = words_for(operation, refused)
     assert said is not None, f"{operation} has no words for {refused.rule.code}"
-    return said.error.code, said.message(refused)
+    return Worded(said.error.code, said.message(refused), said.error.name)
 
 
 def _transport_message(refused: Refused) -> str:

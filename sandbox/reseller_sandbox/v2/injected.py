@@ -6,14 +6,12 @@ from collections.abc import Mapping
 
 from reseller_sandbox.core.refusals import INTERNAL_ERROR, UNKNOWN, Refused, Rule
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.errors import Documented
+from reseller_sandbox.v2.errors import Documented, Worded
 from reseller_sandbox.v2.wording import WORDING
 
 #: The documented errors, under their messages as the contract writes them.
 DOCUMENTED: Mapping[str, Documented] = {
-    found.message.replace("{", "{{ ").replace("}", " }}"): found
-    for found in vars(errors).values()
-    if isinstance(found, Documented)
+    found.name: found for found in vars(errors).values() if isinstance(found, Documented)
 }
 
 _SAYINGS = (errors.USUALLY, *errors.EXCEPTIONS.values())
@@ -25,8 +23,8 @@ RULES: Mapping[str, Rule] = {rule.code: rule for rule in (*errors.TRANSPORT, *_S
 KNOWN = frozenset((*DOCUMENTED, *RULES))
 
 
-def words(operation: str, error: str, facts: Mapping[str, object]) -> tuple[int, str]:
-    """Return code and message of ``error`` in an operation; one that is unknown there is a system error.
+def words(operation: str, error: str, facts: Mapping[str, object]) -> Worded:
+    """Return how ``error`` is told in an operation; one that is unknown there is a system error.
 
     The facts ``info`` and ``param_name`` fill the placeholders of a message; what nobody told is left open.
     Of the messages that a rule has there by its facts, the first will do where ``facts`` do not say which.
@@ -39,4 +37,4 @@ def words(operation: str, error: str, facts: Mapping[str, object]) -> tuple[int,
             return errors.answer(operation, refused)
         documented = next(errors.all_of(operation, refused.rule), errors.SYSTEM_ERROR)
     filling = {"info": UNKNOWN, "param_name": UNKNOWN} | {key: str(value) for key, value in facts.items()}
-    return documented.code, documented.message.format_map(filling)
+    return Worded(documented.code, documented.message.format_map(filling), documented.name)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.refusals import VERSION_NOT_SERVED, Refused, Rule
+from reseller_sandbox.core.refusals import INTERNAL_ERROR, VERSION_NOT_SERVED, Refused, Rule
 from reseller_sandbox.v2 import (
     auth,
     bodies,
@@ -112,8 +112,7 @@ class V2(Transacting):
             raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.code}")
         assumed = incoming.assumed_in(incoming.world or self._worlds.default)
         incoming.headers_out["X-Sandbox-Refusal"] = in_header(str(refused))
-        code, message = errors.answer(endpoint.id if endpoint is not None else "", refused)
-        return _error(assumed, code, message)
+        return _error(assumed, errors.answer(endpoint.id if endpoint is not None else "", refused))
 
     def inject(
         self, error: str, facts: Mapping[str, object], incoming: Incoming, endpoint: Endpoint | None
@@ -121,15 +120,25 @@ class V2(Transacting):
         """Return what ``refuse`` would, whether the operation declares the error or not."""
         return _error(
             incoming.assumed_in(incoming.world or self._worlds.default),
-            *injected.words(endpoint.id if endpoint is not None else "", error, facts),
+            injected.words(endpoint.id if endpoint is not None else "", error, facts),
         )
+
+    @classmethod
+    def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:
+        """Return the documented errors of an operation, each with the rules that become it."""
+        found: dict[str, list[Rule]] = {}
+        for rule in (*cls.common, *endpoint.refuses, INTERNAL_ERROR):
+            for name in dict.fromkeys(error.name for error in errors.all_of(endpoint.id, rule)):
+                found.setdefault(name, []).append(rule)
+        return found
 
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:
         """Return the code and the documented words of each error that a rule becomes."""
         return errors.described(endpoint.id, rule)
 
 
-def _error(assumed: Assumptions, code: int, message: str) -> Answer:
-    quirk = message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
-    body = {"code": code, "msg": message, "status": quirk}
-    return Answer(200 if assumed.v2_http_status == "always_200" else code, body)
+def _error(assumed: Assumptions, told: errors.Worded) -> Answer:
+    quirk = told.message == errors.ACTIVE_ORDERS.message and assumed.customer_delete_refusal_status
+    body = {"code": told.code, "msg": told.message, "status": quirk}
+    status = 200 if assumed.v2_http_status == "always_200" else told.code
+    return Answer(status, body, error=told.name)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reseller_sandbox.core import refusals
@@ -24,7 +24,7 @@ from reseller_sandbox.v3.wording import WORDING
 from reseller_sandbox.web import statements
 from reseller_sandbox.web.bodies import load
 from reseller_sandbox.web.endpoint import Endpoint
-from reseller_sandbox.web.errors import ANY_OPERATION, BODY_SHAPE, body_of, described, status_of
+from reseller_sandbox.web.errors import ANY_OPERATION, BODY_SHAPE, TRANSPORT, body_of, described, status_of
 from reseller_sandbox.web.ignored import tell
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Transacting
@@ -101,7 +101,9 @@ class V3(Transacting):
             raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.code}")
         assumed = incoming.assumed_in(incoming.world or self._worlds.default)
         return Answer(
-            200 if assumed.v3_http_status == "always_200" else status_of(refused.rule), body_of(refused)
+            200 if assumed.v3_http_status == "always_200" else status_of(refused.rule),
+            body_of(refused),
+            error=refused.rule.code,
         )
 
     def inject(
@@ -116,6 +118,12 @@ class V3(Transacting):
         refused = Refused(rule, **facts)
         refused.spoken_in(self.wording)
         return self.refuse(refused, incoming, None)
+
+    @classmethod
+    def documented(cls, endpoint: Endpoint) -> Mapping[str, Sequence[Rule]]:
+        """Return what an operation and the authentication before it refuse by, under its code."""
+        rules = (*cls.common, *endpoint.refuses)
+        return {rule.code: (rule,) for rule in rules if rule not in TRANSPORT}
 
     def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
         """Return the one status that each rule has, and its words."""

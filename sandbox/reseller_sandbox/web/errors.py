@@ -40,6 +40,21 @@ ANYWHERE: tuple[Rule, ...] = (
     refusals.MAINTENANCE,
 )
 
+#: What is wrong with a request before it comes to an operation: no interface documents it as an error of one.
+TRANSPORT: tuple[Rule, ...] = (
+    refusals.INVALID_HOST,
+    refusals.BODY_TOO_LARGE,
+    refusals.UNKNOWN_WORLD,
+    refusals.UNSUPPORTED_MEDIA_TYPE,
+    refusals.MALFORMED_BODY,
+    refusals.UNKNOWN_KEYS,
+    refusals.UNKNOWN_PATH,
+    refusals.METHOD_NOT_ALLOWED,
+    refusals.RATE_LIMITED,
+    refusals.UNAVAILABLE,
+    refusals.MAINTENANCE,
+)
+
 #: What any operation may answer, beside what its interface and its row declare.
 ANY_OPERATION: tuple[Rule, ...] = (refusals.UNKNOWN_KEYS, refusals.INTERNAL_ERROR)
 

@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.matching import NO_OPERATION, OK
-from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.matching import FAULT, NO_OPERATION, OK
+from reseller_sandbox.core.model import Account, Stage
 from reseller_sandbox.core.refusals import Refusal, Refused
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule, Strike
@@ -131,6 +131,18 @@ class Exchange:
             return self.instead
         return self.refused.rule.code if self.refused is not None else OK
 
+    @property
+    def stage(self) -> Stage | None:
+        """The stage of the name it is about, before it: of the account's own order, or the holder's."""
+        names = self.incoming.names
+        if len(names) != 1 or self.before is None:
+            return None
+        state, account = self.before.state, self.incoming.account
+        number = state.own_order.get((account.client_id, names[0])) if account is not None else None
+        if number is None:
+            number = state.holding_order.get(names[0])
+        return state.orders[number].stage if number is not None else None
+
     def begin(self, world: World) -> None:
         """Give the request its name in its world, and remember the moment at which it came."""
         self.world = world
@@ -174,7 +186,14 @@ class Exchange:
         self.refused = refused.spoken_in(self.interface.wording)
         return self.interface.refuse(refused, self.incoming, self.endpoint)
 
-    def record(self, world: World, status: int, answer: bytes, assumed: Sequence[tuple[str, object]]) -> None:
+    def record(
+        self,
+        world: World,
+        status: int,
+        answer: bytes,
+        assumed: Sequence[tuple[str, object]] = (),
+        error: str = "",
+    ) -> None:
         """Write what came of it into the journal of its world."""
         incoming = self.incoming
         assert self.before is not None
@@ -202,6 +221,8 @@ class Exchange:
                 outcome=self.outcome,
                 faults=tuple(self.faults),
                 lost=bool(self.instead),
+                error="" if self.instead == FAULT else error,
+                stage=self.stage,
                 ignored=incoming.ignored,
                 sent=redact.cut(incoming.sent()),
                 before=self.before,

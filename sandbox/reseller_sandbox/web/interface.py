@@ -21,12 +21,14 @@ class Answer:
     """A status and a JSON value, ready to be written; bytes are written as they are.
 
     Without a content type of its own it has that of its interface. A ``stream`` follows where it goes on.
+    ``error`` is the error that it tells, as faults name it.
     """
 
     status: int
     body: Any
     content_type: str = ""
     stream: Stream | None = None
+    error: str = ""
 
     @property
     def content(self) -> bytes:

@@ -143,7 +143,7 @@ class Pipeline:
         with world.lock:
             exchange.begin(world)
             status = lost.problem.status
-            exchange.record(world, status, lost.problem.answer().body if status else b"", ())
+            exchange.record(world, status, lost.problem.answer().body if status else b"")
 
     def _refuse(self, exchange: Exchange, refused: Refused) -> Answer:
         """Return the answer to a refusal, and journal it: in the default world where no other is known."""
@@ -217,7 +217,7 @@ class Pipeline:
             if exchange.cause:
                 if (delivery := incoming.environ.get(ENV_DELIVERY)) is not None:
                     exchange.held_up += delivery.holds_up(body)
-                exchange.record(exchange.world, answer.status, body, assumed)
+                exchange.record(exchange.world, answer.status, body, assumed, answer.error)
             headers |= _told(exchange, exchange.world, assumed)
         headers |= incoming.headers_out
         if exchange.refused is not None and exchange.refused.rule is BODY_TOO_LARGE:

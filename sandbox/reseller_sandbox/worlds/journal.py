@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
-from reseller_sandbox.core.model import LedgerEntry
+from reseller_sandbox.core.model import LedgerEntry, Stage
 from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refusal, Refused
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule
@@ -20,6 +20,7 @@ from reseller_sandbox.limits import Limits
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.feed import Feed, Follower
 from reseller_sandbox.worlds.moment import Moment
+from reseller_sandbox.worlds.tally import Tally
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,6 +39,9 @@ class Entry:
     ``fault`` where a fault left no answer of the interface's own. ``faults`` are the rules that struck;
     ``lost`` is whether the operation's own answer did not arrive because of them. Where none at all was
     sent the status is that of the answer that was lost, or 0.
+
+    ``error`` is the error that the client was told, as faults name it, and ``stage`` that of the name that
+    it was about, before it.
 
     ``sent`` are its headers as they came, long ones cut; ``headers`` are they without their secrets, and
     ``ignored`` the keys that nothing read. It can
@@ -69,6 +73,8 @@ class Entry:
     answer_size: int | None = None
     faults: tuple[FaultRule, ...] = ()
     lost: bool = False
+    error: str = ""
+    stage: Stage | None = None
     sent: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     ignored: tuple[str, ...] = ()
 
@@ -130,9 +136,10 @@ class Entry:
 class Journal:
     """The latest entries, up to ``limits.journal`` of them; older ones are dropped, and counted."""
 
-    def __init__(self, limits: Limits, feed: Feed | None = None) -> None:
+    def __init__(self, limits: Limits, feed: Feed | None = None, tally: Tally | None = None) -> None:
         self._limits = limits
         self._feed = feed or Feed()
+        self._tally = tally or Tally()
         self._entries: deque[Entry] = deque(maxlen=limits.journal)
         self._lock = threading.Lock()
         self.dropped = 0
@@ -141,6 +148,7 @@ class Journal:
         """Take an entry, shorten what is too long of it, and drop the oldest when there are too many."""
         entry = _shortened(entry, self._limits.journal_body)
         with self._lock:
+            self._tally.note(entry)
             if len(self._entries) == self._limits.journal:
                 self.dropped += 1
             later = []

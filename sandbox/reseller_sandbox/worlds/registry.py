@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.core.assumptions import BadAssumption
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.model import DEFAULT, OUTSIDE, Account
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
@@ -30,6 +31,7 @@ from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures, told
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.moment import Moment, to
+from reseller_sandbox.worlds.tally import Tally
 from reseller_sandbox.worlds.world import Checkpoint, World
 
 #: How many seconds pass at least between two looks for idle worlds that nobody has asked for.
@@ -63,14 +65,18 @@ class Fork:
 class Engine:
     """The worlds of one server. Looking one up takes the same time however many there are."""
 
-    def __init__(self, default: World, fixtures: Fixtures | None = None) -> None:
+    def __init__(
+        self, default: World, fixtures: Fixtures | None = None, contract: Callable[[], Contract] = tuple
+    ) -> None:
         self.default = default
+        self.contract = contract
         self.limits = default.limits
         self.fixtures = fixtures or Fixtures(default.assumptions, default.clock.frozen)
         self._seed = default.state.seed
         self._count = 0
         self._swept = stopwatch()
         self._by_name: dict[str, World] = {}
+        self.departed = Tally()
         self._lock = threading.RLock()
         self._index = Index()
         self._take(default)
@@ -193,7 +199,22 @@ class Engine:
                 if world is not self.default:
                     self._forget(world, "was deleted")
             self._count = 0
+            self.forget_exercises()
         timeline.reset(self.default, original=True)
+
+    def exercised(self) -> Tally:
+        """Return what has been exercised in every world, those among them that are gone."""
+        with self._lock:
+            whole = Tally()
+            for one in (self.departed, *(world.tally for world in self._by_name.values())):
+                whole.take(one)
+            return whole
+
+    def forget_exercises(self) -> None:
+        """Forget what has been exercised in every world."""
+        with self._lock:
+            for one in (self.departed, *(world.tally for world in self._by_name.values())):
+                one.clear()
 
     def idle(self, world: World) -> float:
         """Return for how many seconds of the machine's time nobody has used ``world``."""
@@ -276,7 +297,8 @@ class Engine:
     def _forget(self, world: World, end: str) -> None:
         world.when_credentials_change = None
         self._index.forget(world, end)
-        self._by_name.pop(world.name, None)
+        if self._by_name.pop(world.name, None) is not None:
+            self.departed.take(world.tally)
         world.feed.end()
 
     def _reindex(self, world: World) -> None:

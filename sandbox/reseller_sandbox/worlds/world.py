@@ -22,6 +22,7 @@ from reseller_sandbox.worlds.feed import Feed
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.journal import Entry, Journal
 from reseller_sandbox.worlds.moment import Journey, Moment
+from reseller_sandbox.worlds.tally import Tally
 from reseller_sandbox.worlds.turn import Busy, Turn, hurried
 
 T = TypeVar("T")
@@ -72,7 +73,8 @@ class World:
         self.first = self.origin = moment
         self.inherited = Inherited()
         self.feed = Feed()
-        self.journal = Journal(limits, self.feed)
+        self.tally = Tally(name)
+        self.journal = Journal(limits, self.feed, self.tally)
         self.snapshots: dict[str, Checkpoint] = {}
         self.branches: dict[str, Checkpoint] = {}
         self.lock = Turn()
@@ -175,6 +177,7 @@ class World:
             reached, fired = followed.settled(followed.clock.instant)
             if reached is not self.moment:
                 earlier, self.moment = self.moment.log, reached
+                self.tally.note_events(fired)
                 self._tell(earlier)
             return fired
 
@@ -251,6 +254,7 @@ class World:
                 if deed is not None:
                     deed.number = cause
                 self.moment = replace(reached, log=reached.log.during(None))
+                self.tally.note_events(fired)
                 self._tell(begun.log)
             return reached, fired
 

@@ -1,0 +1,104 @@
+"""The figures: how much of each area has been exercised, and what of every item is known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from reseller_sandbox.coverage.items import AREAS, Item
+from reseller_sandbox.coverage.marks import Key, Mark, exercised
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AreaCovered:
+    """One area: how many of its items were exercised, and ``about``, what an item is and when it counts."""
+
+    area: str
+    covered: int
+    total: int
+    percentage: float
+    about: str
+
+    def __str__(self) -> str:
+        """Return the figures in a line."""
+        return f"{self.area}: {self.covered} of {self.total}, {self.percentage:g} %"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ItemCovered:
+    """One item, and what has been seen of it: see ``Mark``."""
+
+    area: str
+    item: str
+    operation: str | None
+    covered: bool
+    times: int
+    carried_out: int
+    refused: int
+    injected: int
+    values: tuple[str, ...]
+    by: tuple[str, ...]
+
+    @property
+    def key(self) -> Key:
+        """The area and the name, which say which item it is."""
+        return self.area, self.item
+
+    @property
+    def mark(self) -> Mark:
+        """What has been seen of it."""
+        return Mark(
+            times=self.times,
+            carried_out=self.carried_out,
+            refused=self.refused,
+            injected=self.injected,
+            values=dict.fromkeys(self.values),
+            by=dict.fromkeys(self.by),
+        )
+
+    @property
+    def only_injected(self) -> bool:
+        """Whether it is an error that clients were told for no reason but that a fault made it up."""
+        return self.area == "errors" and self.covered and self.injected == self.times
+
+
+def covered(items: Iterable[Item], marks: Mapping[Key, Mark], most: int | None = None) -> list[ItemCovered]:
+    """Return every item with what has been seen of it, and at most so many of those who saw it."""
+    nothing = Mark()
+    found = ((item, marks.get(item.key, nothing)) for item in items)
+    return [
+        ItemCovered(
+            area=item.area,
+            item=item.name,
+            operation=item.operation or None,
+            covered=exercised(item.area, mark),
+            times=mark.times,
+            carried_out=mark.carried_out,
+            refused=mark.refused,
+            injected=mark.injected,
+            values=tuple(mark.values),
+            by=tuple(mark.by)[:most],
+        )
+        for item, mark in found
+    ]
+
+
+def areas(found: Sequence[ItemCovered]) -> list[AreaCovered]:
+    """Return the figures of each area that has items."""
+    return [
+        _figures(area, about, own)
+        for area, about in AREAS.items()
+        if (own := [one for one in found if one.area == area])
+    ]
+
+
+def _figures(area: str, about: str, found: Sequence[ItemCovered]) -> AreaCovered:
+    count = sum(one.covered for one in found)
+    return AreaCovered(
+        area=area, covered=count, total=len(found), percentage=percentage(count, len(found)), about=about
+    )
+
+
+def percentage(count: int, total: int) -> float:
+    """Return the share in percent with one digit, rounded down: all of it alone is 100."""
+    return count * 1000 // total / 10 if total else 100.0

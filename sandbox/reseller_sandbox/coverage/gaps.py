@@ -1,0 +1,170 @@
+"""What is missing, the most telling first, and how to exercise it: the request, and what it needs before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, zip_longest
+from typing import Any
+
+from reseller_sandbox.core.assumptions import Assumptions, catalogue
+from reseller_sandbox.core.contract import ApiOperation, Contract
+from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.core.lifecycle import TIMED, edges
+from reseller_sandbox.core.refusals import Category, Rule
+from reseller_sandbox.core.state import State
+from reseller_sandbox.coverage.figures import ItemCovered
+from reseller_sandbox.coverage.items import event_name, transition_name
+from reseller_sandbox.coverage.samples import DAILY, FAULTS, NAME, PLACES, SAMPLES, Sample, Step, name_at
+from reseller_sandbox.faults.kinds import KINDS
+
+#: In which order the areas take turns.
+_TURNS = ("errors", "faults", "stages", "events", "transitions", "operations", "assumptions")
+
+#: Which errors are told first: one that costs money or a name when it comes says more than a wrong form.
+_TELLING = (Category.PAYMENT, Category.CONFLICT, Category.FORBIDDEN, Category.UNAVAILABLE, Category.NOT_FOUND)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestToMake:
+    """A request of the reseller API, with the credentials of the account ``main`` to be added."""
+
+    method: str
+    path: str
+    body: Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """An item that is missing: ``how`` it comes about, in words.
+
+    ``request`` exercises it once ``needs`` have been asked of the sandbox, one after the other; for an error
+    it is one that works, to be changed as ``how`` says. ``inject`` is the fault that makes an error up.
+    """
+
+    area: str
+    item: str
+    operation: str | None
+    how: str
+    needs: tuple[Step, ...] = ()
+    request: RequestToMake | None = None
+    inject: Step | None = None
+
+
+def missing(found: Sequence[ItemCovered], contract: Contract) -> list[Gap]:
+    """Return the gaps, one of each area in turn; first those of operations that have been carried out."""
+    known = {one.id: one for one in contract}
+    used = {one.item for one in found if one.area == "operations" and one.covered}
+
+    def ranked(area: str) -> list[ItemCovered]:
+        own = (one for one in found if one.area == area and not one.covered)
+        return sorted(own, key=lambda one: (one.operation not in used, _rank(one, known)))
+
+    turns = chain.from_iterable(zip_longest(*map(ranked, _TURNS)))
+    return [gap(one, known) for one in turns if one is not None]
+
+
+def _rank(item: ItemCovered, known: Mapping[str, ApiOperation]) -> int:
+    if item.area != "errors" or item.operation is None:
+        return 0
+    rules = known[item.operation].errors[_detail(item)]
+    ranks = [_TELLING.index(rule.category) for rule in rules if rule.category in _TELLING]
+    return min(ranks, default=len(_TELLING))
+
+
+def _detail(item: ItemCovered) -> str:
+    return item.item.removeprefix(f"{item.operation} ")
+
+
+def gap(item: ItemCovered, known: Mapping[str, ApiOperation]) -> Gap:
+    """Return how to exercise an item."""
+    made = Gap(area=item.area, item=item.item, operation=item.operation, how="")
+    if item.operation is not None:
+        return _of_operation(made, known[item.operation], _detail(item))
+    match item.area:
+        case "events":
+            return _of_event(made)
+        case "faults":
+            return _of_fault(made, known)
+        case "transitions":
+            return replace(made, how=_how_to_move(item.item))
+    about = {str(one["name"]): f"{one['about']} It takes {one['takes']}." for one in catalogue(Assumptions())}
+    return replace(made, how=about[item.item])
+
+
+def _of_operation(made: Gap, operation: ApiOperation, detail: str) -> Gap:
+    sample = SAMPLES.get(operation.id, Sample())
+    request, needs = _request(operation, sample), _needs(operation, sample)
+    if made.area == "errors":
+        return replace(
+            made,
+            how=_how_to_be_refused(operation, operation.errors[detail]),
+            needs=needs,
+            request=request,
+            inject=_fault("error", operation, {"error": detail}),
+        )
+    if made.area == "stages" and detail != sample.stage:
+        how = f"Ask for it while the name is at the stage {detail}."
+        people = (step for step in sample.needs if step.call in ("customers.add", "contacts.add"))
+        return replace(made, how=how, needs=(*name_at(detail, sample.holder), *people), request=request)
+    return replace(made, how="Ask for it, and let it be carried out.", needs=needs, request=request)
+
+
+def _request(operation: ApiOperation, sample: Sample) -> RequestToMake:
+    places = {**PLACES, "domainName": sample.about, "domain_name": sample.about}
+    path = re.sub(r"\{(\w+)\}", lambda found: places[found[1]], operation.path)
+    return RequestToMake(method=operation.method, path=path, body=sample.body)
+
+
+def _needs(operation: ApiOperation, sample: Sample) -> tuple[Step, ...]:
+    written = operation.path + str(sample.body)
+    is_about_one = sample.about == NAME and ("{domain" in written or NAME in written)
+    return (*(name_at(sample.stage, sample.holder) if is_about_one else ()), *sample.needs)
+
+
+def _how_to_be_refused(operation: ApiOperation, rules: Sequence[Rule]) -> str:
+    """Return what raises an error: what each of its rules says, and what would do instead."""
+
+    def told(template: str) -> str:
+        return _PLACE.sub(r"<\1>", operation.wording.spelt(template)).rstrip(".")
+
+    ways = [f"“{told(rule.sentence)}” (to avoid that: {told(rule.remedy)})" for rule in rules]
+    return f"It is told when {', or '.join(ways)}."
+
+
+#: The place of a fact in a sentence.
+_PLACE = re.compile(r"\{(\w+)[^}]*\}")
+
+
+def _of_event(made: Gap) -> Gap:
+    row = next(row for row in TIMED if event_name(row) == made.item)
+    until = {"domain": NAME, "event": row.event}
+    again = (DAILY,) if row.tried_again else ()
+    advance = Step(call="clock.advance", given={"until": until})
+    how = f"Let a name be {row.stage} until this ends: {row.period.words}."
+    return replace(made, how=how, needs=(*again, *name_at(row.stage, autorenew=row.years > 0), advance))
+
+
+def _of_fault(made: Gap, known: Mapping[str, ApiOperation]) -> Gap:
+    name, _, phase = made.item.partition(" ")
+    kind = KINDS[name]
+    first = " ".join(docstring(kind).split("\n\n")[0].split())
+    operation = next((one for one in known.values() if one.shows_status), None)
+    if operation is None:
+        return replace(made, how=first)
+    sample = SAMPLES.get(operation.id, Sample())
+    rule = _fault(name, operation, {**FAULTS.get(name, {}), "when": {"phase": phase, "times": 1}})
+    return replace(
+        made, how=first, needs=(*_needs(operation, sample), rule), request=_request(operation, sample)
+    )
+
+
+def _fault(kind: str, operation: ApiOperation, told: Mapping[str, Any]) -> Step:
+    return Step(call="faults.add", given={"kind": kind, "match": {"operation": operation.id}, **told})
+
+
+def _how_to_move(name: str) -> str:
+    """Return the ways that lead to a change of stage."""
+    ways = [edge.words for edge in edges(State()) if transition_name(edge) == name]
+    return f"It comes by: {'; '.join(ways)}."

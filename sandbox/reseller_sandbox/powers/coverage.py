@@ -1,0 +1,136 @@
+"""Coverage of the contract: what has been exercised, what is missing, and what would exercise that."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from reseller_sandbox.core.contract import Contract
+from reseller_sandbox.core.globs import Glob
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.values import TEXT, Switch, choice
+from reseller_sandbox.coverage import figures, gaps, marks
+from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
+from reseller_sandbox.coverage.gaps import Gap
+from reseller_sandbox.coverage.items import AREAS, COUNTS, Item
+from reseller_sandbox.coverage.items import items as items_there
+from reseller_sandbox.powers.here import Here, here
+from reseller_sandbox.powers.pages import Limit
+from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.powers.result import result
+
+#: How many of the requests that were the first of their kind are told of an item.
+MOST_TOLD = 3
+
+Area = Annotated[str, choice(*AREAS), "The area to look at; all of them, unless given."]
+Of = Annotated[str, TEXT, "A pattern of the operations to look at, such as ``v3.*``; all, unless given."]
+Everywhere = Annotated[Switch, "Look at all worlds of the server together, and at those that are gone."]
+
+
+@result
+class Covered:
+    """How much of the contract has been exercised, whole and area by area; ``counts`` says what counts."""
+
+    percentage: float
+    covered: int
+    total: int
+    counts: str
+    areas: tuple[AreaCovered, ...]
+
+
+@result
+class ItemsCovered:
+    """Items of the contract, area by area, and what has been seen of each.
+
+    ``by`` of an item are the requests by which it was first exercised: their worlds and their names.
+    """
+
+    items: tuple[ItemCovered, ...]
+
+
+@result
+class GapsFound:
+    """The gaps that tell most, and how many there are in all."""
+
+    gaps: tuple[Gap, ...]
+    total: int
+
+
+class Coverage(Power):
+    """How much of the contract has been exercised: its operations, errors, stages, events, faults, silences.
+
+    Neither a rewind nor a reset takes anything from it, nor that the journal drops what is old.
+    """
+
+    @look(long=True)
+    def show(self, *, operation: Of | None = None, everywhere: Everywhere = False) -> Covered:
+        """Return how much has been exercised, in percent, area by area."""
+        found = _found(here(self), operation, everywhere)
+        count = sum(one.covered for one in found)
+        return Covered(
+            percentage=figures.percentage(count, len(found)),
+            covered=count,
+            total=len(found),
+            counts=COUNTS,
+            areas=tuple(figures.areas(found)),
+        )
+
+    @look(long=True)
+    def items(
+        self,
+        *,
+        area: Area | None = None,
+        operation: Of | None = None,
+        exercised: Switch | None = None,
+        everywhere: Everywhere = False,
+    ) -> ItemsCovered:
+        """Return the items of the contract, each with what has been seen of it.
+
+        Args:
+            exercised: Whether to list those alone that have been exercised, or those that have not.
+        """
+        found = _found(here(self), operation, everywhere)
+        return ItemsCovered(
+            items=tuple(one for one in found if area in (None, one.area) and exercised in (None, one.covered))
+        )
+
+    @look(long=True)
+    def missing(
+        self,
+        *,
+        area: Area | None = None,
+        operation: Of | None = None,
+        everywhere: Everywhere = False,
+        limit: Limit = 20,
+    ) -> GapsFound:
+        """Return what has not been exercised, the most telling first, and how to exercise it."""
+        contract = here(self).worlds.contract()
+        found = gaps.missing(_found(here(self), operation, everywhere), contract)
+        mine = [one for one in found if area in (None, one.area)]
+        return GapsFound(gaps=tuple(mine[:limit]), total=len(mine))
+
+    @act()
+    def clear(self, *, everywhere: Everywhere = False) -> Covered:
+        """Forget what has been exercised in this world; return how much there is to exercise."""
+        door = here(self)
+        if everywhere:
+            door.worlds.forget_exercises()
+        else:
+            door.world.tally.clear()
+        return self.show(everywhere=everywhere)
+
+
+def _found(door: Here, operation: str | None, everywhere: bool) -> list[ItemCovered]:
+    contract = door.worlds.contract()
+    wanted = items_of(contract, operation)
+    tally = door.worlds.exercised() if everywhere else door.world.tally
+    return figures.covered(wanted, marks.read(tally, contract), MOST_TOLD)
+
+
+def items_of(contract: Contract, operation: str | None) -> list[Item]:
+    """Return the items of operations like ``operation``; refuse with ``invalid_parameter`` where none is."""
+    globs = [] if operation is None else [Glob(operation)]
+    if globs and not any(globs[0].matches(one.id) for one in contract):
+        hint = nearest(globs[0].text, [one.id for one in contract])
+        raise Refused(INVALID_PARAMETER, problems=f"operation matches no operation{hint}")
+    return list(items_there(contract, globs))
