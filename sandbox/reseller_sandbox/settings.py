@@ -126,8 +126,32 @@ FILE = Kind({"type": "string", "format": "path"}, _path)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings(Limits):
-    """The settings of one sandbox; raises ``BadSetting``.
+class ServiceSettings(Limits):
+    """The settings that hold for every world of a service, from its start to its end.
+
+    Args:
+        public_urls: Where clients believe the service to be, behind a proxy: it is what they sign, and a name
+            that control answers to; may come often.
+        header_prefix: What the v3 headers' names begin with.
+        max_body: In bytes, of what clients send.
+        max_control_body: In bytes, of what is sent to /_sandbox: it carries whole worlds.
+        max_connections: Past so many, clients are answered 503.
+        control_token: What requests to /_sandbox must carry, as X-Sandbox-Token.
+        control_open: Requests to /_sandbox need no token, whoever may reach it.
+    """
+
+    public_urls: Annotated[Sequence[str], Kind({"type": "array"}, _public_urls, spoken=None)] = ()
+    header_prefix: Annotated[str, _PREFIX] = "X-SVC-"
+    max_body: Annotated[int, _SOME] = 1 << 20
+    max_control_body: Annotated[int, _SOME] = 64 << 20
+    max_connections: Annotated[int, _SOME] | None = None
+    control_token: Annotated[str, _TOKEN] | None = field(default=None, repr=False)
+    control_open: Switch = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(ServiceSettings):
+    """The settings of one sandbox: those of its first world beside the service's. Raises ``BadSetting``.
 
     Args:
         fixture: A packaged fixture's name, or a file.
@@ -136,15 +160,7 @@ class Settings(Limits):
         seed: What codes and identifiers are drawn from.
         assume: What a silence of the contract means; may come often.
         profile: A whole set of assumptions.
-        public_urls: Where clients believe the service to be, behind a proxy: it is what they sign, and a name
-            that control answers to; may come often.
-        header_prefix: What the v3 headers' names begin with.
         token_headers: Where a v2.0 token is taken from: v2.token_headers, in short; may come often.
-        max_body: In bytes, of what clients send.
-        max_control_body: In bytes, of what is sent to /_sandbox: it carries whole worlds.
-        max_connections: Past so many, clients are answered 503.
-        control_token: What requests to /_sandbox must carry, as X-Sandbox-Token.
-        control_open: Requests to /_sandbox need no token, whoever may reach it.
     """
 
     fixture: Annotated[str | Path, FIXTURE] = field(default="default", kw_only=False)
@@ -153,14 +169,7 @@ class Settings(Limits):
     seed: Text | None = None
     assume: Annotated[Mapping[str, object] | None, Kind({"type": "object"}, _assumed, spoken=None)] = None
     profile: Annotated[str, choice(*PROFILES)] = "documented"
-    public_urls: Annotated[Sequence[str], Kind({"type": "array"}, _public_urls, spoken=None)] = ()
-    header_prefix: Annotated[str, _PREFIX] = "X-SVC-"
     token_headers: Annotated[Sequence[str], Kind({"type": "array"}, _token_headers, spoken=None)] = ()
-    max_body: Annotated[int, _SOME] = 1 << 20
-    max_control_body: Annotated[int, _SOME] = 64 << 20
-    max_connections: Annotated[int, _SOME] | None = None
-    control_token: Annotated[str, _TOKEN] | None = field(default=None, repr=False)
-    control_open: Switch = False
 
     def __post_init__(self) -> None:
         own: Any = type(self)
