@@ -9,8 +9,10 @@ from typing import Any
 import httpx
 import pytest
 import requests
+import trustme
 
 from reseller_sandbox import Sandbox, connect
+from reseller_sandbox.server.server import Server
 from reseller_sandbox.testing import NetworkRefused, SandboxAdapter, SandboxTransport
 from reseller_sandbox.v3.signing import signed_headers
 from tests.registry import REGISTRY
@@ -104,3 +106,28 @@ def test_faults_strike_on_the_way(held: Sandbox, get: Get) -> None:
     raised = (requests.ConnectionError, httpx.ReadError)
     with held.intercept(API), held.faults.add("reset"), pytest.raises(raised):
         get(url, headers)
+
+
+@pytest.fixture(scope="module")
+def over_tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
+    """The address of a server that speaks TLS, and a file with the authority that vouches for it."""
+    folder, authority = tmp_path_factory.mktemp("tls"), trustme.CA()
+    authority.cert_pem.write_to_path(folder / "authority.pem")
+    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(folder / "own.pem")
+    with Server(Sandbox(REGISTRY).app, port=0, certfile=str(folder / "own.pem")) as server:
+        yield server.url, str(folder / "authority.pem")
+
+
+@each_client
+@pytest.mark.parametrize("api", [API, "http://api.example.test"])
+def test_a_server_is_trusted_as_connect_trusts_it(get, api, over_tls, monkeypatch) -> None:
+    """Whatever its clients believe to be at the other end: with the authority, and only then."""
+    url, authority = over_tls
+    headers = {"X-Auth-Token": "main-token"}
+    with connect(url) as there, there.intercept(api), pytest.raises(Exception, match=r"(?i)certificate"):
+        get(f"{api}/V2.0/domain/zones", headers)
+    monkeypatch.setenv("SSL_CERT_FILE", authority)
+    with connect(url) as there, there.intercept(api):
+        assert there.journal.find().matching == 0
+        assert get(f"{api}/V2.0/domain/zones", headers).status_code == 200
+        there.reset()

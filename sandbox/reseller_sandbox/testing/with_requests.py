@@ -7,6 +7,7 @@ so retries, what is raised, and how much of an answer has been read by then are 
 from __future__ import annotations
 
 import io
+import ssl
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from requests import PreparedRequest
 from requests.adapters import DEFAULT_POOLSIZE, HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
+from urllib3.util.ssl_ import create_urllib3_context
 
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import INCOMPLETE
@@ -118,21 +120,25 @@ class ServerPools(_Pools):
 
     def to(self, url: str) -> HTTPConnectionPool:
         """Return the connections that stand for those to where ``url`` leads."""
-        place = urlsplit(url).netloc.rpartition("@")[2]
+        parts = urlsplit(url)
+        place = parts.scheme, parts.netloc.rpartition("@")[2]
         if place not in self._pools:
-            self._pools[place] = self._made(place)
+            self._pools[place] = self._made(*place)
         return self._pools[place]
 
-    def _made(self, place: str) -> HTTPConnectionPool:
-        there = self._there
-        kinds = (
-            (HTTPSConnectionPool, HTTPSConnection)
-            if there.scheme == "https"
-            else (HTTPConnectionPool, HTTPConnection)
-        )
-        kind: Any = kinds[1]
+    def _made(self, scheme: str, place: str) -> HTTPConnectionPool:
+        there, trusted = self._there, dict[str, Any]()
+        kind: Any = HTTPConnection
+        if there.scheme == "https":
+            kind, trusted = HTTPSConnection, {"ssl_context": _trusting()}
 
         class Connection(kind):  # type: ignore[misc]  # whichever of the two
+            def connect(self) -> None:
+                """Connect; where the client believes that there is no TLS, it has not said what to verify."""
+                if scheme == "http":
+                    self.cert_reqs = "CERT_REQUIRED"
+                super().connect()
+
             def putrequest(self, method: str, url: str, skip_host: bool = False, **told: Any) -> None:
                 """Begin a request, which keeps the host that its client has meant."""
                 target = there.target(url.encode()).decode()
@@ -140,9 +146,18 @@ class ServerPools(_Pools):
                 if not skip_host:
                     self.putheader("Host", place)
 
-        pool = kinds[0](there.host, there.port, maxsize=DEFAULT_POOLSIZE)
+        pools = HTTPSConnectionPool if trusted else HTTPConnectionPool
+        pool = pools(there.host, there.port, maxsize=DEFAULT_POOLSIZE, **trusted)
         pool.ConnectionCls = Connection
         return pool
+
+
+def _trusting() -> ssl.SSLContext:
+    """Return what trusts a server of ours as ``connect`` does, beside what requests is told to trust."""
+    context = create_urllib3_context()
+    context.check_hostname = False  # urllib3 checks it, unless nothing is to be verified
+    context.load_default_certs()
+    return context
 
 
 def way_to(sandbox: Sandbox, real_time: bool) -> Pools | ServerPools:
