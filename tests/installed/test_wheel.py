@@ -21,3 +21,26 @@ def test_the_command_is_there(python: Path, tmp_path: Path) -> None:
     """With its fixtures, wherever it is called."""
     command = str(python.parent / "reseller-sandbox")
     assert "default: good" in run(command, "check", "default", "example", at=tmp_path)
+
+
+KEPT = """
+import requests, urllib3
+from reseller_sandbox import Sandbox
+
+assert urllib3.__version__.startswith("1.26.")
+with Sandbox() as sandbox, sandbox.intercept("https://api.example.test"), requests.Session() as session:
+    for _ in range(3):
+        print(session.get("https://api.example.test/V2.0/domain/zones").status_code, end=" ")
+    sandbox.faults.add("reset")
+    try:
+        session.get("https://api.example.test/V2.0/domain/zones")
+    except requests.exceptions.RequestException as error:
+        print(type(error).__name__)
+"""
+
+
+def test_requests_with_an_older_urllib3(python: Path, tmp_path: Path) -> None:
+    """A session keeps its connection over many requests, and a fault raises what it does with a newer one."""
+    install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    run(*install, "--target", str(tmp_path), "requests", "urllib3==1.26.20")
+    assert run(str(python), "-c", KEPT, PYTHONPATH=str(tmp_path)) == "403 403 403 ConnectionError\n"

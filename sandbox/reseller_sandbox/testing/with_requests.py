@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import httptools
+import urllib3.util.wait
 from requests import PreparedRequest
 from requests.adapters import DEFAULT_POOLSIZE, HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
@@ -29,6 +30,10 @@ from reseller_sandbox.testing.line import Line, LineFile, silence, transmission
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
+
+
+#: What urllib3 before 2 raises itself where a socket cannot be waited for.
+_NO_WAY: type[Exception] = getattr(urllib3.util.wait, "NoWayToWaitForSocketError", OSError)
 
 
 class SandboxAdapter(HTTPAdapter):
@@ -249,6 +254,10 @@ class Socket:
     def _silent(self) -> Line:
         """Return the line while a request is not whole: the sandbox, too, waits."""
         return Line(silence(), real_time=self._real_time, about="A request that is not whole")
+
+    def fileno(self) -> int:
+        """Raise that there is none to wait for; urllib3 before 2 asks, and keeps the connection then."""
+        raise _NO_WAY("a connection within this process has no descriptor")
 
     def settimeout(self, timeout: float | None) -> None:
         """Let each piece of an answer take so many seconds."""
