@@ -20,7 +20,7 @@ from reseller_sandbox.options import Options, flagged
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.remote import FollowedThere, There, Unreachable
 from reseller_sandbox.settings import ServerSettings
-from reseller_sandbox.web.routes import alternatives, said, spoken
+from reseller_sandbox.web.words import alternatives, spoken
 
 #: How a command ends: as the last two say, or with 2 for words that it does not take.
 REFUSED, UNREACHABLE = 1, 3
@@ -109,12 +109,12 @@ def _value(one: Parameter, word: Any) -> Any:
     if isinstance(word, str) and word.startswith("@") and _is_document(one):
         return _file(word[1:])
     if not isinstance(word, tuple):
-        return spoken(one, word) if isinstance(word, str) else word
+        return spoken(one.kind.shape, word) if isinstance(word, str) else word
     shapes = list(alternatives(one.kind.shape))
     listed = next((shape["items"] for shape in shapes if "items" in shape), None)
     if listed is None and (pairs := [_pairs(shapes, part) for part in word]) and all(pairs):
         return {name: value for told in pairs for name, value in told.items()}
-    values = [_pairs(alternatives(listed or {}), part) or spoken(one, part) for part in word]
+    values = [_pairs(alternatives(listed or {}), part) or spoken(one.kind.shape, part) for part in word]
     return values[0] if len(values) == 1 else values
 
 
@@ -127,7 +127,7 @@ def _pairs(shapes: Iterable[Mapping[str, Any]], word: str) -> dict[str, Any]:
         rest = shape.get("additionalProperties", {})
         keys = {name: shape.get("properties", {}).get(name, rest) for name, mark, _ in pairs if mark}
         if shape.get("type") == "object" and keys and False not in keys.values():
-            return {name: said(keys[name], value) for name, _, value in pairs}
+            return {name: spoken(keys[name], value) for name, _, value in pairs}
     return {}
 
 

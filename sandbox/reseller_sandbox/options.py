@@ -9,17 +9,18 @@ from typing import Any
 import click
 
 from reseller_sandbox.console import give_up
-from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.core.signatures import Parameter, declared
 from reseller_sandbox.core.values import MOST
-from reseller_sandbox.settings import BadSetting, ServerSettings, help_of, settings_of
+from reseller_sandbox.settings import BadSetting, ServerSettings, help_of
 from reseller_sandbox.sources import around, from_words, option, over, variable
+from reseller_sandbox.web.words import is_compound
 
 
 class Options:
     """The options for the settings of these names, or for all of them."""
 
     def __init__(self, *names: str) -> None:
-        self._known = [one for one in settings_of(ServerSettings) if not names or one.name in names]
+        self._known = [one for one in declared(ServerSettings) if not names or one.name in names]
 
     @cached_property
     def click(self) -> list[click.Option]:
@@ -57,7 +58,7 @@ def flagged(one: Parameter, flag: str, key: str, about: str) -> click.Option:
     return click.Option(
         [f"{flag}/--no-{flag[2:]}" if switch else flag, key],
         default=None,
-        multiple=one.kind.spoken is None,
+        multiple=is_compound(one.kind.shape),
         required=one.required,
         metavar=None if switch else _metavar(one.kind.shape),
         help=about,

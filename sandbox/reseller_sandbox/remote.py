@@ -18,7 +18,8 @@ from reseller_sandbox.core.refusals import Refused, Rule
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.power import Operation
-from reseller_sandbox.web.routes import method_of, path_of, spoken
+from reseller_sandbox.web.routes import method_of, path_of
+from reseller_sandbox.web.words import spoken
 
 #: For how many seconds an unused connection is trusted; the server keeps it longer.
 _FRESH = 30.0
@@ -116,7 +117,7 @@ class There:
             known = {one.name: one for one in operation.parameters}
             query = urlencode({name: _word(known[name], value) for name, value in written.items()})
             return method, f"{path}?{query}" if query else path, b""
-        return method, path, json.dumps(written).encode()
+        return method, path, _json(written).encode()
 
     def _sent(self, connection: HTTPConnection, method: str, path: str, body: bytes) -> HTTPResponse:
         prefix = f"/_worlds/{quote(self.world, safe='')}" if self.world else ""
@@ -239,7 +240,12 @@ class FollowedThere(Following[Any]):
 
 def _word(parameter: Parameter, value: Any) -> str:
     """Return a value as a query string has it: a text as it is, unless it would be read as something else."""
-    return value if isinstance(value, str) and spoken(parameter, value) == value else json.dumps(value)
+    itself = isinstance(value, str) and spoken(parameter.kind.shape, value) == value
+    return value if itself else _json(value)
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, default=float)  # numbers with a fraction are decimals here
 
 
 _RULES: Mapping[str, Rule] = {one.code: one for one in vars(refusals).values() if isinstance(one, Rule)}

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cache, wraps
+from functools import wraps
 from inspect import Parameter as Formal
 from inspect import signature
 from pathlib import Path
@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 from reseller_sandbox.core.assumptions import PROFILES, Assumptions
 from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.docstrings import told_of
-from reseller_sandbox.core.signatures import Parameter, fields_declared, read
+from reseller_sandbox.core.signatures import declared, read
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.values import (
     ANYTHING,
@@ -140,7 +140,7 @@ class ServiceSettings(Limits):
         control_open: Requests to /_sandbox need no token, whoever may reach it.
     """
 
-    public_urls: Annotated[Sequence[str], Kind({"type": "array"}, _public_urls, spoken=None)] = ()
+    public_urls: Annotated[Sequence[str], Kind({"type": "array"}, _public_urls)] = ()
     header_prefix: Annotated[str, _PREFIX] = "X-SVC-"
     max_body: Annotated[int, _SOME] = 1 << 20
     max_control_body: Annotated[int, _SOME] = 64 << 20
@@ -167,13 +167,13 @@ class Settings(ServiceSettings):
     now: Instant | None = None
     frozen: Switch | None = None
     seed: Text | None = None
-    assume: Annotated[Mapping[str, object] | None, Kind({"type": "object"}, _assumed, spoken=None)] = None
+    assume: Annotated[Mapping[str, object] | None, Kind({"type": "object"}, _assumed)] = None
     profile: Annotated[str, choice(*PROFILES)] = "documented"
-    token_headers: Annotated[Sequence[str], Kind({"type": "array"}, _token_headers, spoken=None)] = ()
+    token_headers: Annotated[Sequence[str], Kind({"type": "array"}, _token_headers)] = ()
 
     def __post_init__(self) -> None:
         own: Any = type(self)
-        known = settings_of(own)
+        known = declared(own)
         found, wrong = read(known, {one.name: getattr(self, one.name) for one in known})
         if wrong:
             raise BadSetting(complaint(wrong))
@@ -206,12 +206,6 @@ class ServerSettings(Settings):
     certfile: Annotated[str, FILE] | None = None
     keyfile: Annotated[str, FILE] | None = None
     quiet: Switch = False
-
-
-@cache
-def settings_of(typed: type) -> tuple[Parameter, ...]:
-    """Return the settings of ``typed``: its own before those that it inherits."""
-    return fields_declared(typed)
 
 
 def help_of(typed: type) -> Mapping[str, str]:

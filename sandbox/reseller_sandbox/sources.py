@@ -14,8 +14,9 @@ from pathlib import Path
 from typing import Any
 
 from reseller_sandbox.core.complaints import complaint
-from reseller_sandbox.core.signatures import Parameter, read
-from reseller_sandbox.settings import FILE, FIXTURE, TOKEN_HEADERS, BadSetting, ServerSettings, settings_of
+from reseller_sandbox.core.signatures import Parameter, declared, read
+from reseller_sandbox.settings import FILE, FIXTURE, TOKEN_HEADERS, BadSetting, ServerSettings
+from reseller_sandbox.web.words import spoken
 
 _FILE = "pyproject.toml"
 _TABLE = "reseller_sandbox"
@@ -91,7 +92,7 @@ def _value(one: Parameter, words: Any) -> Any:
         return {name.strip(): value.strip() for name, _, value in pairs}
     if sort == "boolean" and isinstance(words, str):
         return _SWITCH.get(words.lower(), words)
-    return one.kind.spoken(words) if one.kind.spoken is not None and isinstance(words, str) else words
+    return spoken(one.kind.shape, words) if isinstance(words, str) else words
 
 
 def from_file(folder: Path) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def from_file(folder: Path) -> dict[str, Any]:
         path = place / _FILE
         table = _table(path)
         if table is not None:
-            known = settings_of(ServerSettings)
+            known = declared(ServerSettings)
             beside = {one.name for one in known if one.kind in (FIXTURE, FILE)}
             told = {name: _beside(place, value) if name in beside else value for name, value in table.items()}
             found, wrong = read(known, told)

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import Problems, read, shown
+from reseller_sandbox.core.matching import MATCH, Match
+from reseller_sandbox.core.signatures import Within
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -44,17 +44,14 @@ def request(**changes: Any) -> Any:
 
 def match(**parts: Any) -> Match:
     """The match that JSON describes, which has no mistakes."""
-    problems = Problems()
-    found = read(Match, parts, "match", problems)
-    assert found is not None, problems.found
-    return found
+    return MATCH.read(parts)
 
 
 def wrong(**parts: Any) -> str:
     """What is said of a match that has a mistake."""
-    problems = Problems()
-    assert read(Match, parts, "match", problems) is None
-    return "; ".join(problems.found)
+    with pytest.raises(Within) as found:
+        MATCH.read(parts)
+    return "; ".join(f"match.{problem}" for problem in found.value.problems)
 
 
 @pytest.mark.parametrize("part", ["headers", "query", "body"])
@@ -190,6 +187,6 @@ def test_what_is_read_is_written_as_it_was() -> None:
         "since": "r7",
         "carried_out": False,
     }
-    written = shown(match(**parts))
+    written = MATCH.write(match(**parts))
     assert written == parts
     assert match(**written) == match(**parts)

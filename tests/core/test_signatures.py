@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Any, Required, TypedDict
 
 import pytest
 
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.signatures import declared, group, read, read_by, record
+from reseller_sandbox.core.signatures import Within, declared, read, read_by, record, written
 from reseller_sandbox.core.values import Switch, Text, whole
 
 
@@ -37,7 +38,7 @@ def test_a_signature_is_a_declaration() -> None:
 
 def test_an_object_is_declared_by_its_keys() -> None:
     """With their words; its JSON Schema takes no further key."""
-    assert [(one.name, one.required, one.words) for one in group(Wish)] == [
+    assert [(one.name, one.required, one.words) for one in declared(Wish)] == [
         ("name", True, "What it is called."),
         ("count", False, "How many."),
     ]
@@ -74,10 +75,45 @@ def test_an_object_is_declared_by_its_keys() -> None:
 )
 def test_every_mistake_is_told(given: dict[str, Any], wrong: list[str]) -> None:
     """By its place, with what would do; a null is the same as nothing given."""
-    assert read(group(Wish), given)[1] == wrong
+    assert read(declared(Wish), given)[1] == wrong
     if not wrong:
-        assert read_by(group(Wish), given) == {"name": "x"}
+        assert read_by(declared(Wish), given) == record(Wish).read(given) == {"name": "x"}
         return
     with pytest.raises(Refused) as refused:
-        read_by(group(Wish), given, "wish.")
-    assert refused.value.facts["problems"] == "; ".join(f"wish.{problem}" for problem in wrong)
+        read_by(declared(Wish), given)
+    assert refused.value.facts["problems"] == "; ".join(wrong)
+    with pytest.raises(Within) as within:
+        record(Wish).read(given)
+    placed = within.value.refused("wish").facts["problems"]
+    assert placed == "; ".join(f"wish.{problem}" for problem in wrong)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A record with a default."""
+
+    paused: Switch = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule(Kept):
+    """A record that has parts of its own, one of them under a word of Python's."""
+
+    name: Text
+    from_: Annotated[int | None, whole(1, 3), "Where it begins."] = None
+
+
+def test_a_record_is_declared_by_its_fields() -> None:
+    """Its own before those that it inherits; it is read from an object, and written without its defaults."""
+    assert [(one.name, one.required, one.default, one.words) for one in declared(Rule)] == [
+        ("name", True, None, ""),
+        ("from", False, None, "Where it begins."),
+        ("paused", False, False, ""),
+    ]
+    kind = record(Rule)
+    made = kind.read({"name": "x", "from": 2, "paused": None})
+    assert made == Rule(name="x", from_=2)
+    assert kind.read(made) is made
+    assert kind.write(made) == written(declared(Rule), made) == {"name": "x", "from": 2}
+    with pytest.raises(ValueError, match=r"^must be an object$"):
+        kind.read([])

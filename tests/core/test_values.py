@@ -12,6 +12,7 @@ from dateutil.relativedelta import relativedelta
 from reseller_sandbox.core import values
 from reseller_sandbox.core.complaints import complaint, shortened
 from reseller_sandbox.core.values import Kind, either, free_text, listed, number, several, span, whole
+from reseller_sandbox.web.words import spoken
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 NAME, ZONE = (get_args(one)[1] for one in (values.Name, values.Zone))
@@ -137,17 +138,25 @@ def test_values_go_fifty_levels_deep() -> None:
         (whole(1, 3), "-2", -2),
         (whole(1, 3), "2.0", Decimal("2.0")),
         (whole(1, 3), "1" * 18, int("1" * 18)),
-        (whole(1, 3), "1" * 19, "1" * 19),
+        (whole(1, 3), "1" * 19, int("1" * 19)),
         (whole(1, 3), "1.2.3", "1.2.3"),
         (whole(1, 3), "٣", "٣"),
         (span(), "90s", "90s"),
         (values.TEXT, "7", "7"),
+        (values.WHEN, "3600.0", Decimal("3600.0")),
+        (values.WHEN, "P30D", "P30D"),
+        (values.AMOUNT, "NaN", "NaN"),
+        (values.SWITCH, "1", 1),
+        (several(whole(1, 3)), "[1, 2]", [1, 2]),
+        (values.MAPPING, '{"a": 1.5}', {"a": Decimal("1.5")}),
+        (values.MAPPING, "[1]", [1]),
+        (values.WHEN, "true", "true"),
+        (values.ANYTHING, "null", None),
     ],
 )
 def test_what_a_word_stands_for(kind: Kind[Any], word: str, given: Any) -> None:
     """On a command line, or in a query string: what JSON would have there."""
-    assert kind.spoken is not None
-    found = kind.spoken(word)
+    found = spoken(kind.shape, word)
     assert (found, type(found)) == (given, type(given))
 
 

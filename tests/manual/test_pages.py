@@ -11,6 +11,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.faults import KINDS
 from reseller_sandbox.faults.presets import PRESETS
 from reseller_sandbox.fixture.schema import json_schema
@@ -18,7 +19,7 @@ from reseller_sandbox.manual.pages import FOLDER, INDEX, Manual, Written
 from reseller_sandbox.manual.reference import REFERENCE, errors
 from reseller_sandbox.manual.rendering import slug
 from reseller_sandbox.powers.catalogue import POWERS
-from reseller_sandbox.settings import ServerSettings, settings_of
+from reseller_sandbox.settings import ServerSettings
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from tests.documents import as_it_began, blocks, commands, python, run_commands, run_python, serving
@@ -150,7 +151,7 @@ def everything() -> Iterator[tuple[str, Any]]:
     yield from (("errors", f"### {rule.code}\n") for rule in errors.rules())
     yield from (("errors", f"| `{one.message}` |") for one in errors.documented())
     yield from (("assumptions", f"| `{name}` |") for name in Assumptions().values())
-    yield from (("settings", f"| `{one.name}` |") for one in settings_of(ServerSettings))
+    yield from (("settings", f"| `{one.name}` |") for one in declared(ServerSettings))
     yield from (("faults", f"### {name}\n") for name in (*KINDS, *PRESETS))
     yield from (("fixture", f"## {name}\n") for name in json_schema()["properties"])
     for power in POWERS.values():

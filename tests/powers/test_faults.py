@@ -10,11 +10,11 @@ from hypothesis import given, strategies
 from openapi_spec_validator import validate
 
 from reseller_sandbox import Sandbox, connect
-from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import keys
+from reseller_sandbox.core.matching import Matching
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.faults import KINDS, When
 from reseller_sandbox.faults.kinds.latency import Latency
+from reseller_sandbox.faults.reading import names_of
 from reseller_sandbox.testing import EndlessWait
 from tests.registry import REGISTRY, Make
 
@@ -24,9 +24,9 @@ COUNTS = ("matched", "struck", "spent")
 
 WORDS = strategies.sampled_from(
     [
-        *sorted({key for kind in KINDS.values() for key in keys(kind)}),
-        *keys(Match),
-        *keys(When),
+        *sorted({key for kind in KINDS.values() for key in names_of(kind)}),
+        *names_of(Matching),
+        *names_of(When),
         *("kind", "name", "match", "when", "preset", "other"),
     ]
 )

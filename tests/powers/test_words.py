@@ -41,6 +41,9 @@ CASES: tuple[tuple[list[str], dict[str, Any]], ...] = (
     (["clock", "advance", "--until", "event=expiry"], {"until": {"event": "expiry"}}),
     (["clock", "advance", "--until", "next"], {"until": "next"}),
     (["clock", "advance", "--", "-P1D"], {"by": "-P1D"}),
+    (["clock", "advance", "3600.0"], {"by": Decimal("3600.0")}),
+    (["outside", "hold", "x.com", "--at", "3600.0"], {"domain": "x.com", "at": Decimal("3600.0")}),
+    (["journal", "find", "--body", "paid=1.5"], {"body": {"paid": Decimal("1.5")}}),
     (["outside", "hold", "x.com", "--after", "v3.a*"], {"domain": "x.com", "after": "v3.a*"}),
     (
         ["outside", "hold", "x.com", "--after", "operation=v3.a*,domain=*.com"],

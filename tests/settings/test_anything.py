@@ -12,11 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reseller_sandbox import BadSetting, Sandbox
-from reseller_sandbox.settings import ServerSettings, Settings, settings_of
+from reseller_sandbox.core.signatures import declared
+from reseller_sandbox.settings import ServerSettings, Settings
 from reseller_sandbox.sources import from_words, over
+from reseller_sandbox.web.words import is_compound
 
-SETTINGS = settings_of(ServerSettings)
-OF_A_SANDBOX = [one.name for one in settings_of(Settings)]
+SETTINGS = declared(ServerSettings)
+OF_A_SANDBOX = [one.name for one in declared(Settings)]
 
 #: Texts that something makes of more than they seem.
 ODD = ("", " ", "\0", "a\nb", "http://[::1", "http://a:b", "https://", "real", "~", "/", "=", "1e400", "nan")
@@ -58,7 +60,7 @@ class TestAnything:
     def test_in_words(self, name: str, words: Any) -> None:
         """Of the command line and of the environment."""
         (one,) = (one for one in SETTINGS if one.name == name)
-        if isinstance(words, tuple) != (one.kind.spoken is None) and not isinstance(words, str):
+        if isinstance(words, tuple) != (is_compound(one.kind.shape)) and not isinstance(words, str):
             return
         with suppress(BadSetting):
             ServerSettings(**from_words([one], {name: words}))

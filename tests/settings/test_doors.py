@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import BadSetting, Sandbox
-from reseller_sandbox.settings import ServerSettings, Settings, help_of, settings_of
+from reseller_sandbox.core.signatures import declared
+from reseller_sandbox.settings import ServerSettings, Settings, help_of
 from tests.settings.doors import Serve, as_option, as_variable, on_the_command_line, run_suite, write_table
 from tests.settings.examples import EXAMPLES, Example, words
 
-OF_A_SANDBOX = {one.name for one in settings_of(Settings)}
+OF_A_SANDBOX = {one.name for one in declared(Settings)}
 EACH = pytest.mark.parametrize("example", EXAMPLES, ids=str)
 WRONG_IN_WORDS = [one for one in EXAMPLES if one.bad_in_words]
 
@@ -30,7 +31,7 @@ def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Serve:
 
 def test_every_setting_has_an_example() -> None:
     """And a line of help."""
-    assert sorted(one.name for one in EXAMPLES) == sorted(one.name for one in settings_of(ServerSettings))
+    assert sorted(one.name for one in EXAMPLES) == sorted(one.name for one in declared(ServerSettings))
     assert set(help_of(ServerSettings)) == {one.name for one in EXAMPLES}
 
 
@@ -153,7 +154,7 @@ def test_python_asks_neither_the_environment_nor_a_file(
 
 def test_none_is_nothing_said() -> None:
     """For every setting: the default stays."""
-    for one in settings_of(ServerSettings):
+    for one in declared(ServerSettings):
         told: dict[str, Any] = {one.name: None}
         assert getattr(ServerSettings(**told), one.name) == one.default
 

@@ -15,13 +15,14 @@ from click.testing import CliRunner
 import reseller_sandbox
 from reseller_sandbox.cli import main
 from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.listing import powers_told
-from reseller_sandbox.settings import ServerSettings, help_of, settings_of
+from reseller_sandbox.settings import ServerSettings, help_of
 from tests.settings.doors import as_option, as_variable
 
 ROOT = Path(__file__).parent.parent.parent
-SETTINGS = settings_of(ServerSettings)
+SETTINGS = declared(ServerSettings)
 SAID_IN = ("core", "fixture", "worlds", "web", "v3", "v2", "control", "server")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
 

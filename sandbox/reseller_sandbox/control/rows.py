@@ -16,7 +16,8 @@ from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.records import schema_of
-from reseller_sandbox.web.routes import method_of, path_of, spoken, status_of, takes_slashes
+from reseller_sandbox.web.routes import method_of, path_of, status_of, takes_slashes
+from reseller_sandbox.web.words import spoken
 
 
 class ControlCall(NamedTuple):
@@ -42,14 +43,13 @@ class Told(fields.Raw):
         metadata = {"description": about} if about else {}
         super().__init__(required=parameter.required, data_key=parameter.name, metadata=metadata)
         self.shape = dict(parameter.kind.shape)
-        self.parameter = parameter
         self.is_spoken = is_spoken
         if parameter.place == "segment" and takes_slashes(operation):
             self.route = "rest"
 
     def value(self, given: Any) -> Any:
         """Return the value as JSON; in a path or a query string it is a word."""
-        return spoken(self.parameter, given) if self.is_spoken and isinstance(given, str) else given
+        return spoken(self.shape, given) if self.is_spoken and isinstance(given, str) else given
 
 
 class Asked(Schema):
@@ -75,7 +75,7 @@ def _row(operation: Operation) -> Endpoint:
 
     def handle(call: ControlCall) -> Any:
         given = dict(call.arguments)
-        given |= {one.name: spoken(one, given[one.name]) for one in segments}
+        given |= {one.name: spoken(one.kind.shape, given[one.name]) for one in segments}
         return call.door.carry_out(operation, given)
 
     handle.__doc__ = operation.description

@@ -121,13 +121,8 @@ GLOBS_BY_NAME = Kind(
     {"type": "object", "additionalProperties": {"type": ["string", "null"]}},
     _by_name,
     lambda value: {name: None if glob is None else glob.text for name, glob in value},
-    None,
     _BY_NAME,
 )
 GLOBS_BY_PATH = Kind(
-    {"type": "object"},
-    _by_path,
-    lambda value: {path.text: plain(wanted) for path, wanted in value},
-    None,
-    _BY_PATH,
+    {"type": "object"}, _by_path, lambda value: {path.text: plain(wanted) for path, wanted in value}, _BY_PATH
 )

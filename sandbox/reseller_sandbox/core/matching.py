@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol, TypedDict
 
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.globs import Glob, any_matches
@@ -20,9 +20,9 @@ from reseller_sandbox.core.match_parts import (
     plain,
 )
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.paths import Path
-from reseller_sandbox.core.values import SWITCH
+from reseller_sandbox.core.signatures import record
+from reseller_sandbox.core.values import SWITCH, Kind
 
 #: What stands for the operation of a request that no operation takes.
 NO_OPERATION = "-"
@@ -106,43 +106,56 @@ class Miss(NamedTuple):
     actual: Any
 
 
-def _globs(says: str, about: str) -> Any:
-    return parameter(patterns(f"a glob such as {says}"), about, default=None)
+def _glob(example: str) -> Kind[tuple[Glob, ...]]:
+    return patterns(f"a glob such as {example}")
+
+
+_Globs = str | Sequence[str]
+
+
+class Matching(TypedDict, total=False):
+    """Which requests match, as clients say it: those that every part fits."""
+
+    operation: Annotated[_Globs, _glob("v3.* or v2.domain.renew"), "The operation's id."]
+    domain: Annotated[
+        _Globs,
+        patterns("a glob such as *.com", name_spelt),
+        "A name that the request is about, in either of its forms.",
+    ]
+    account: Annotated[_Globs, _glob("main"), "The name of the account that asks."]
+    method: Annotated[_Globs, patterns("a method", str.upper), "The HTTP method."]
+    path: Annotated[_Globs, _glob("*/domains/*"), "The path, without the query."]
+    headers: Annotated[Mapping[str, str | None], GLOBS_BY_NAME, "What the request's headers say."]
+    query: Annotated[Mapping[str, str | None], GLOBS_BY_NAME, "What the request's query says."]
+    body: Annotated[
+        Mapping[str, Any], GLOBS_BY_PATH, "What stands in the request's JSON body, among other things."
+    ]
+    outcome: Annotated[
+        _Globs, OUTCOME_WORDS, "What the client was told; ok is what was carried out and answered so."
+    ]
+    carried_out: Annotated[bool, SWITCH, "Whether the operation was done."]
+    changed: Annotated[bool, SWITCH, "Whether the request has changed anything."]
+    fault: Annotated[_Globs, _glob("lost*"), "The name of a fault that struck it."]
+    since: Annotated[str | datetime, SINCE, "When it came at the earliest, or after which request."]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """Which requests are meant: those that all parts agree to; None leaves a thing open."""
+    """Which requests match, as ``MATCH`` reads it: those that every part fits; None leaves a thing open."""
 
-    operation: tuple[Glob, ...] | None = _globs("v3.* or v2.domain.renew", "The operation's id.")
-    domain: tuple[Glob, ...] | None = parameter(
-        patterns("a glob such as *.com", name_spelt),
-        "A name that the request is about, in either of its forms.",
-        default=None,
-    )
-    account: tuple[Glob, ...] | None = _globs("main", "The name of the account that asks.")
-    method: tuple[Glob, ...] | None = parameter(
-        patterns("a method", str.upper), "The HTTP method.", default=None
-    )
-    path: tuple[Glob, ...] | None = _globs("*/domains/*", "The path, without the query.")
-    headers: tuple[tuple[str, Glob | None], ...] | None = parameter(
-        GLOBS_BY_NAME, "What the request's headers say.", default=None
-    )
-    query: tuple[tuple[str, Glob | None], ...] | None = parameter(
-        GLOBS_BY_NAME, "What the request's query says.", default=None
-    )
-    body: tuple[tuple[Path, Any], ...] | None = parameter(
-        GLOBS_BY_PATH, "What stands in the request's JSON body, among other things.", default=None
-    )
-    outcome: tuple[str, ...] | None = parameter(
-        OUTCOME_WORDS, "What the client was told; ok is what was carried out and answered so.", default=None
-    )
-    carried_out: bool | None = parameter(SWITCH, "Whether the operation was done.", default=None)
-    changed: bool | None = parameter(SWITCH, "Whether the request has changed anything.", default=None)
-    fault: tuple[Glob, ...] | None = _globs("lost*", "The name of a fault that struck it.")
-    since: datetime | int | None = parameter(
-        SINCE, "When it came at the earliest, or after which request.", default=None
-    )
+    operation: tuple[Glob, ...] | None = None
+    domain: tuple[Glob, ...] | None = None
+    account: tuple[Glob, ...] | None = None
+    method: tuple[Glob, ...] | None = None
+    path: tuple[Glob, ...] | None = None
+    headers: tuple[tuple[str, Glob | None], ...] | None = None
+    query: tuple[tuple[str, Glob | None], ...] | None = None
+    body: tuple[tuple[Path, Any], ...] | None = None
+    outcome: tuple[str, ...] | None = None
+    carried_out: bool | None = None
+    changed: bool | None = None
+    fault: tuple[Glob, ...] | None = None
+    since: datetime | int | None = None
 
     @property
     def parts(self) -> frozenset[str]:
@@ -190,6 +203,10 @@ class Match:
             yield Miss("changed", self.changed, request.changed)
         if self.fault is not None and not any(any_matches(self.fault, name) for name in request.struck_by):
             yield Miss("fault", _told(self.fault), ", ".join(request.struck_by) or None)
+
+
+#: Reads a match, and writes it as it is read.
+MATCH: Kind[Match] = record(Matching, Match)
 
 
 def is_status(outcome: str) -> bool:

@@ -1,22 +1,24 @@
-"""What a function declares by its signature: the parameters that an action or a power is told.
+"""What annotations declare: the parameters of a function, the keys of an object, the parts of a record.
 
-Each is annotated with a kind of ``core.values``; what can be told follows from that, through every door.
+Each has a kind of ``core.values``, and may have words that say what it is. What can be told, through every
+door, follows from that.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from functools import cache
-from typing import Any, Literal, Required, Unpack, get_args, get_origin, get_type_hints
+from keyword import iskeyword
+from typing import Any, Literal, Required, Unpack, get_args, get_origin, get_type_hints, is_typeddict
 
 from reseller_sandbox.core.complaints import complaint, shortened
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.values import Kind, mapping
 
-_FEW = 8
+_FEW = 16
 
 #: Where a parameter stands: in the path, as an argument of a command, or under its name alone.
 Place = Literal["segment", "argument", "option"]
@@ -24,9 +26,9 @@ Place = Literal["segment", "argument", "option"]
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One thing that an action or a power is told, or may be told; ``default`` is what stands for nothing.
+    """One thing that an action, a power or a record is told, or may be told.
 
-    ``words`` say what it is, where its annotation does.
+    ``default`` is what stands for nothing. ``words`` say what it is, where its annotation does.
     """
 
     name: str
@@ -35,6 +37,11 @@ class Parameter:
     place: Place = "option"
     default: Any = None
     words: str = ""
+
+    @property
+    def attribute(self) -> str:
+        """Return its name as Python can write it: ``from_``."""
+        return f"{self.name}_" if iskeyword(self.name) else self.name
 
 
 def kind_of(annotated: Any) -> Kind[Any]:
@@ -65,66 +72,68 @@ class Group:
     known: Callable[[], Sequence[Parameter]]
 
 
-def declared(function: Callable[..., Any]) -> tuple[Parameter, ...]:
-    """Return the parameters in the signature of ``function`` after its first one, in their order.
+def declared(of: Any) -> tuple[Parameter, ...]:
+    """Return what ``of`` declares: a function after its first parameter, a TypedDict, or a dataclass.
 
-    Many of them may stand in a TypedDict, ``**match: Unpack[Matching]``, or in a ``Group``. An annotation may
-    have the words of its parameter beside the kind.
+    Some parameters of a function may stand in a TypedDict, ``**match: Unpack[Matching]``, or in a ``Group``.
+    A dataclass has its own fields before those that it inherits. A final underscore is no part of a name.
     """
-    hints = get_type_hints(function, include_extras=True)
+    return _declared(of)
+
+
+@cache
+def _declared(of: Any) -> tuple[Parameter, ...]:
+    hints = get_type_hints(of, include_extras=True)
+    if is_typeddict(of):
+        return tuple(_key(name, hint) for name, hint in hints.items())
+    if is_dataclass(of):
+        return _fields(of, hints)
     found: list[Parameter] = []
-    for name, one in list(inspect.signature(function).parameters.items())[1:]:
-        if one.kind is inspect.Parameter.VAR_KEYWORD:
-            if get_origin(hints[name]) is Unpack:
-                found += group(get_args(hints[name])[0])
+    for name, one in list(inspect.signature(of).parameters.items())[1:]:
+        if one.kind is not inspect.Parameter.VAR_KEYWORD:
+            found.append(
+                _parameter(name, hints[name], one.default, inspect.Parameter.empty, _PLACES[one.kind])
+            )
+        elif get_origin(hints[name]) is Unpack:
+            found += declared(get_args(hints[name])[0])
+        else:
             found += (
                 told for part in _metadata(hints[name]) if isinstance(part, Group) for told in part.known()
             )
-            continue
-        required = one.default is inspect.Parameter.empty
-        default = None if required else one.default
-        place = _PLACES[one.kind]
-        hint = hints[name]
-        found.append(
-            Parameter(name.removesuffix("_"), kind_of(hint), required, place, default, words_of(hint))
-        )
     return tuple(found)
 
 
-def group(typed: type) -> tuple[Parameter, ...]:
-    """Return the parameters that the keys of a TypedDict are: those marked ``Required`` must be given.
-
-    An annotation may have the words of its key beside the kind.
-    """
-    found = []
-    for key, hint in get_type_hints(typed, include_extras=True).items():
-        required = get_origin(hint) is Required
-        said = get_args(hint)[0] if required else hint
-        found.append(Parameter(key.removesuffix("_"), kind_of(said), required, words=words_of(said)))
-    return tuple(found)
+def _parameter(name: str, hint: Any, default: Any, missing: Any, place: Place = "option") -> Parameter:
+    required = default is missing
+    default = None if required else default
+    return Parameter(name.removesuffix("_"), kind_of(hint), required, place, default, words_of(hint))
 
 
-def fields_declared(typed: type) -> tuple[Parameter, ...]:
-    """Return the parameters that the fields of a dataclass are: its own before those it inherits."""
-    hints = get_type_hints(typed, include_extras=True)
-    inherited = {one.name for base in typed.__bases__ if is_dataclass(base) for one in fields(base)}
+def _key(name: str, hint: Any) -> Parameter:
+    required = get_origin(hint) is Required
+    said = get_args(hint)[0] if required else hint
+    return Parameter(name.removesuffix("_"), kind_of(said), required, words=words_of(said))
+
+
+def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
+    bases = [base for base in of.__bases__ if is_dataclass(base)]
+    inherited = {one.name for base in bases for one in fields(base)}
     own = [
-        Parameter(one.name, kind_of(hints[one.name]), required=False, default=one.default)
-        for one in fields(typed)
+        _parameter(one.name, hints[one.name], one.default, MISSING)
+        for one in fields(of)
         if one.name not in inherited
     ]
-    return (*own, *(one for base in typed.__bases__ if is_dataclass(base) for one in fields_declared(base)))
+    return (*own, *(one for base in bases for one in declared(base)))
 
 
-def read_by(known: Sequence[Parameter], given: Mapping[str, Any], path: str = "") -> dict[str, Any]:
+def read_by(known: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return ``given`` as ``known`` declares it; None stands for nothing given.
 
-    ``path`` goes before each name in what is said of it. Refuse with ``invalid_parameter``, naming every
-    mistake.
+    Refuse with ``invalid_parameter``, naming every mistake.
     """
     found, wrong = read(known, given)
     if wrong:
-        raise Refused(INVALID_PARAMETER, problems=complaint([f"{path}{problem}" for problem in wrong]))
+        raise Within(wrong).refused()
     return found
 
 
@@ -159,24 +168,45 @@ class Within(ValueError):
         super().__init__("; ".join(problems))
         self.problems = problems
 
+    def refused(self, place: str = "") -> Refused:
+        """Return the refusal with ``invalid_parameter`` that names every mistake, each with its place."""
+        placed = [f"{place}.{problem}" if place else problem for problem in self.problems]
+        return Refused(INVALID_PARAMETER, problems=complaint(placed))
 
-def record(typed: type) -> Kind[dict[str, Any]]:
-    """Return the kind of objects that a TypedDict describes."""
 
-    @cache
-    def known() -> tuple[Parameter, ...]:
-        return group(typed)
+def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
+    """Return the kind of objects that a TypedDict or a dataclass describes, or what is ``made`` of its parts.
 
-    def read_record(given: Any) -> dict[str, Any]:
-        found, wrong = read(known(), mapping(given))
+    What is as it is by default is not written.
+    """
+    known = declared(of)
+    make: Any = made or (of if is_dataclass(of) else None)
+
+    def read_record(given: Any) -> Any:
+        if isinstance(make, type) and isinstance(given, make):
+            return given
+        found, wrong = read(known, mapping(given))
         if wrong:
             raise Within(wrong)
-        return found
+        return (
+            found
+            if make is None
+            else make(**{one.attribute: found[one.name] for one in known if one.name in found})
+        )
 
-    def write(value: Any) -> Any:
-        return {one.name: one.kind.write(value[one.name]) for one in known() if one.name in value}
+    return Kind(object_shape(known), read_record, lambda value: written(known, value), "an object")
 
-    return Kind(object_shape(group(typed)), read_record, write, None)
+
+def written(known: Sequence[Parameter], value: Any) -> dict[str, Any]:
+    """Return what ``value``, an object or a record, has of ``known`` as JSON, but for its defaults."""
+    told = value.get if isinstance(value, Mapping) else lambda name: getattr(value, name)
+    parts = ((one, told(one.name if isinstance(value, Mapping) else one.attribute)) for one in known)
+    return {one.name: one.kind.write(part) for one, part in parts if part != one.default}
+
+
+def by_attribute(known: Sequence[Parameter], found: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was ``found`` of ``known``, as Python can name it."""
+    return {one.attribute: found[one.name] for one in known if one.name in found}
 
 
 def object_shape(known: Sequence[Parameter]) -> Mapping[str, object]:

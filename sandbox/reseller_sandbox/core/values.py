@@ -55,14 +55,12 @@ class Kind(Generic[T]):
     """A kind of value: its JSON Schema, how one is read, and how it is written as JSON.
 
     ``read`` takes what it has read before as it is, and raises ValueError; the message reads on after the
-    parameter's name. ``spoken`` makes of a word in a query string or on a command line what JSON would have
-    there; None says that such a word is JSON itself, where it can be. ``says`` is what it takes, in words.
+    parameter's name. ``says`` is what it takes, in words.
     """
 
     shape: Mapping[str, object]
     read: Callable[[Any], T]
     write: Callable[[Any], Any] = _itself
-    spoken: Callable[[str], Any] | None = _itself
     says: str = ""
 
     def __call__(self, given: Any) -> T:
@@ -97,16 +95,22 @@ def _when(given: Any) -> str:
     """Read an instant, or a length of time ahead; return a text that ``instant`` understands."""
     if isinstance(given, datetime):
         given = given.isoformat()
-    elif isinstance(given, timedelta) or (
-        isinstance(given, int | float | Decimal) and not isinstance(given, bool)
-    ):
-        seconds = given.total_seconds() if isinstance(given, timedelta) else given
-        given = str(int(seconds)) if 0 <= seconds < _LONGEST_WAIT and seconds == int(seconds) else ""
     try:
-        text = _text(given)
+        text = _text(_in_seconds(given))
         return wire(parse_instant(text)) if _is_instant(text) else _length(text)
     except (ValueError, OverflowError):
         raise ValueError("must be an instant, or a length of time such as P30D, 90m or 3600") from None
+
+
+def _in_seconds(given: Any) -> Any:
+    """Return a number of seconds as a text, and anything else as it is; raise ValueError for a fraction."""
+    if isinstance(given, timedelta):
+        given = given.total_seconds()
+    if isinstance(given, bool) or not isinstance(given, int | float | Decimal):
+        return given
+    if not 0 <= given < _LONGEST_WAIT or given != int(given):
+        raise ValueError
+    return str(int(given))
 
 
 def _is_instant(text: str) -> bool:
@@ -137,9 +141,7 @@ def _duration(given: Any) -> relativedelta:
     try:
         if isinstance(given, timedelta):
             return relativedelta(days=given.days, seconds=given.seconds)
-        if isinstance(given, bool) or not isinstance(given, str | int):
-            raise ValueError
-        return parse_duration(str(given))
+        return parse_duration(_text(_in_seconds(given)))
     except (ValueError, OverflowError):
         raise ValueError("must be a length of time such as P30D, 90m or 3600") from None
 
@@ -200,7 +202,7 @@ def whole(low: int, high: int) -> Kind[int]:
             return given
         raise ValueError(f"must be {says}")
 
-    return Kind({"type": "integer", "minimum": low, "maximum": high}, read, spoken=_number, says=says)
+    return Kind({"type": "integer", "minimum": low, "maximum": high}, read, says=says)
 
 
 def number(low: float, high: float) -> Kind[float]:
@@ -213,15 +215,7 @@ def number(low: float, high: float) -> Kind[float]:
             return told
         raise ValueError(f"must be {says}")
 
-    return Kind({"type": "number", "minimum": low, "maximum": high}, read, spoken=_number, says=says)
-
-
-def _number(word: str) -> Any:
-    """Return the number that a word is, or the word."""
-    digits = word.removeprefix("-")
-    if not (digits.isascii() and digits.replace(".", "", 1).isdigit() and len(digits) < 19):
-        return word
-    return Decimal(word) if "." in word else int(word)
+    return Kind({"type": "number", "minimum": low, "maximum": high}, read, says=says)
 
 
 def span(least: float = 0) -> Kind[float]:
@@ -237,7 +231,7 @@ def span(least: float = 0) -> Kind[float]:
 
     shape = {"oneOf": [dict(within.shape), {"type": "string"}]}
     says = f"seconds, or a length of time such as 90s, 5m or PT1H{from_} up to a day"
-    return Kind(shape, read, spoken=_number, says=says)
+    return Kind(shape, read, says=says)
 
 
 def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:
@@ -254,7 +248,7 @@ def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:
         return shown[0] if len(shown) == 1 else shown
 
     shape = {"oneOf": [dict(kind.shape), {"type": "array", "items": dict(kind.shape)}]}
-    return Kind(shape, read, write, None, f"{kind.says}, or a list of such")
+    return Kind(shape, read, write, f"{kind.says}, or a list of such")
 
 
 def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
@@ -284,11 +278,11 @@ def listed(kind: Kind[T]) -> Kind[list[T]]:
     def write(value: Any) -> Any:
         return [kind.write(one) for one in value]
 
-    return Kind({"type": "array", "items": dict(kind.shape)}, read, write, None)
+    return Kind({"type": "array", "items": dict(kind.shape)}, read, write)
 
 
 def either(one: Kind[Any], other: Kind[Any]) -> Kind[Any]:
-    """Return the kind of what ``one`` takes, or of objects, which ``other`` takes."""
+    """Return the kind of words, which ``one`` takes, or of objects, which ``other`` takes."""
 
     def read(given: Any) -> Any:
         if isinstance(given, Mapping):
@@ -299,9 +293,9 @@ def either(one: Kind[Any], other: Kind[Any]) -> Kind[Any]:
             raise ValueError(f"{problem}, or an object") from None
 
     def write(value: Any) -> Any:
-        return other.write(value) if isinstance(value, Mapping) else one.write(value)
+        return one.write(value) if isinstance(value, str) else other.write(value)
 
-    return Kind({"oneOf": [dict(one.shape), dict(other.shape)]}, read, write, None)
+    return Kind({"oneOf": [dict(one.shape), dict(other.shape)]}, read, write)
 
 
 def by_key(key: str, with_it: Kind[Any], without: Kind[Any]) -> Kind[Any]:
@@ -311,27 +305,21 @@ def by_key(key: str, with_it: Kind[Any], without: Kind[Any]) -> Kind[Any]:
         return with_it if isinstance(given, Mapping) and key in given else without
 
     shape = {"oneOf": [dict(with_it.shape), dict(without.shape)]}
-    return Kind(
-        shape, lambda given: the_one(given).read(given), lambda value: the_one(value).write(value), None
-    )
-
-
-def _spoken_switch(word: str) -> Any:
-    return {"true": True, "false": False}.get(word, word)
+    return Kind(shape, lambda given: the_one(given).read(given), lambda value: the_one(value).write(value))
 
 
 _NUMBER_OR_TEXT: Mapping[str, object] = {"oneOf": [{"type": "string"}, {"type": "number"}]}
 
 TEXT = Kind({"type": "string"}, _text)
-SWITCH = Kind({"type": "boolean"}, _switch, spoken=_spoken_switch, says="true or false")
+SWITCH = Kind({"type": "boolean"}, _switch, says="true or false")
 SECONDS = number(0, MOST)
 INSTANT = Kind({"type": "string", "format": "date-time"}, _instant, wire)
 DURATION = Kind(_NUMBER_OR_TEXT, _duration, _duration_text)
 AMOUNT = Kind(_NUMBER_OR_TEXT, money.read_price, money.write)
 CHANGE = Kind(_NUMBER_OR_TEXT, money.read, money.write)
 WHEN = Kind(_NUMBER_OR_TEXT, _when)
-MAPPING = Kind({"type": "object"}, mapping, spoken=None, says="an object")
-ANYTHING: Kind[Any] = Kind({}, json_value, spoken=None, says="any JSON value")
+MAPPING = Kind({"type": "object"}, mapping, says="an object")
+ANYTHING: Kind[Any] = Kind({}, json_value, says="any JSON value")
 
 Text = Annotated[str, TEXT]
 Name = Annotated[str, Kind({"type": "string"}, _name, names.to_unicode)]

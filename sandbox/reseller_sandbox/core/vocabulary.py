@@ -9,9 +9,9 @@ from typing import Any
 
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.globs import Glob, any_matches
-from reseller_sandbox.core.matching import NO_OPERATION, OUTCOMES, Match, is_status
-from reseller_sandbox.core.parts import Problems, read
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
+from reseller_sandbox.core.matching import MATCH, NO_OPERATION, OUTCOMES, Match, is_status
+from reseller_sandbox.core.refusals import Rule
+from reseller_sandbox.core.signatures import Within
 from reseller_sandbox.core.spelling import nearest
 
 
@@ -59,19 +59,10 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[tuple[str, str]]
             )
 
 
-def read_match(given: Mapping[str, Any], words: Vocabulary | None, place: str = "match") -> Match:
-    """Read a match as it is written; refuse with ``invalid_parameter``, naming every mistake."""
-    problems = Problems()
-    match = match_in(given, words, place, problems)
-    if match is None:
-        raise Refused(INVALID_PARAMETER, problems="; ".join(problems.found))
+def read_match(given: Any, words: Vocabulary | None) -> Match:
+    """Return the match that is written so; raise ``Within``, naming every mistake."""
+    match = MATCH.read(given)
+    wrong = [f"{part} {problem}" for part, problem in unknown(match, words)]
+    if wrong:
+        raise Within(wrong)
     return match
-
-
-def match_in(given: Any, words: Vocabulary | None, place: str, problems: Problems) -> Match | None:
-    """Return the match that is written at ``place``; None after mistakes, which are noted in ``problems``."""
-    match = read(Match, given, place, problems)
-    wrong = list(unknown(match, words)) if match is not None else []
-    for part, problem in wrong:
-        problems.add(f"{place}.{part}" if place else part, problem)
-    return None if wrong else match

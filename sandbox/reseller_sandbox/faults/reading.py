@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from reseller_sandbox.core.complaints import complaint
-from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import Problems, keys, parameter, read, shown
+from reseller_sandbox.core.matching import MATCH, Match, Matching
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.core.signatures import by_attribute, declared, object_shape, read, written
 from reseller_sandbox.core.spelling import nearest
-from reseller_sandbox.core.values import SWITCH, WHEN, instant, whole
+from reseller_sandbox.core.values import SWITCH, WHEN, Kind, instant, whole
 from reseller_sandbox.core.vocabulary import Vocabulary, unknown
 from reseller_sandbox.faults.kind import FaultKind
 from reseller_sandbox.faults.kinds import KINDS, Error
 from reseller_sandbox.faults.presets import PRESETS, expanded
-from reseller_sandbox.faults.rule import MANY, Count, FaultRule, When
+from reseller_sandbox.faults.rule import MANY, WHEN_STRUCK, Count, FaultRule, When
 
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 #: The paths beside the rules, which a rule of the same name would be hidden behind.
 RESERVED = ("kinds", "presets")
-_OWN = frozenset({"name", "match", "when", "kind", "paused", "matched", "struck", "spent"})
 
 #: What a rule may match on only once the request has been answered.
 _ANSWERED = ("outcome", "carried_out", "changed", "fault")
 
 #: What can be matched of requests of the past alone.
 PAST = ("since",)
+
+#: A key within a rule, or an empty text for the whole of it, and what is wrong there.
+Mistake = tuple[str, str]
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+def _name(given: Any) -> str:
+    if not isinstance(given, str) or not _NAME.fullmatch(given):
+        raise ValueError("must be up to 64 letters, digits, dots, hyphens and underscores")
+    if given in RESERVED:
+        raise ValueError(f"cannot be {given}: the {given} to choose from stand under that name")
+    return given
+
+
+NAME = Kind({"type": "string", "pattern": f"^{_NAME.pattern}$"}, _name)
 
 
 class BadFaults(Refused):
@@ -42,14 +56,29 @@ class BadFaults(Refused):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """What a rule is shown with beside its parts; ``spent`` follows from those and the counts."""
+    """What a rule is shown with beside the rest of it; ``spent`` follows from the rest."""
 
-    paused: bool = parameter(
-        SWITCH, "Whether it strikes nothing for now, and keeps what it counted.", default=False
-    )
-    matched: int = parameter(whole(0, MANY), "How many requests it has matched.", default=0)
-    struck: int = parameter(whole(0, MANY), "How many of them it has struck.", default=0)
-    spent: bool = parameter(SWITCH, "Whether it will not strike again.", default=False)
+    paused: Annotated[bool, SWITCH, "Whether it strikes nothing for now, and keeps what it counted."] = False
+    matched: Annotated[int, whole(0, MANY), "How many requests it has matched."] = 0
+    struck: Annotated[int, whole(0, MANY), "How many of them it has struck."] = 0
+    spent: Annotated[bool, SWITCH, "Whether it will not strike again."] = False
+
+
+#: A match of requests to come.
+_TO_COME = replace(MATCH, shape=object_shape([one for one in declared(Matching) if one.name not in PAST]))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts(Kept):
+    """What a rule may have beside its kind and the parameters of that."""
+
+    name: Annotated[str | None, NAME, "What it is called; after its kind, unless given."] = None
+    match: Annotated[Match, _TO_COME, "Which requests it is about; all, unless given."] = Match()
+    when: Annotated[When, WHEN_STRUCK, "Which of those it strikes, and when."] = When()
+
+
+#: The names of those.
+_COMMON = {one.name for one in declared(Parts)}
 
 
 class Read(NamedTuple):
@@ -70,19 +99,21 @@ def read_rules(
 
     ``place`` is where each of them stands, ``now`` the instant that lengths of time are counted from. What
     the function ``given`` returns for a rule can be read again. Without a vocabulary any word is taken for an
-    operation or an error. Raises ``BadFaults``.
+    operation or an error. Raise ``BadFaults``.
     """
-    problems = Problems()
     named = dict.fromkeys(taken, "a rule that is there already")
     rules: list[Read] = []
+    problems: list[str] = []
     for number, item in enumerate(given):
         at = place.format(number)
-        for one in _each(item, at, problems):
-            rule = _rule(one, at, vocabulary, named, now, problems)
-            if rule is not None:
-                rules.append(rule)
-    if problems.found:
-        raise BadFaults(list(dict.fromkeys(problems.found)))
+        items, wrong = _expanded(item)
+        for one in items:
+            rule, mistakes = _rule(one, vocabulary, named, at, now)
+            rules += [rule] if rule is not None else []
+            wrong += mistakes
+        problems += [f"{'.'.join(filter(None, (at, key))) or 'the rule'} {words}" for key, words in wrong]
+    if problems:
+        raise BadFaults(list(dict.fromkeys(problems)))
     return tuple(rules)
 
 
@@ -91,10 +122,10 @@ def given(rule: FaultRule) -> dict[str, Any]:
     when = replace(rule.when, phase=None) if rule.phase == rule.kind.phases[0] else rule.when
     return {
         "kind": rule.kind.name,
-        "match": shown(rule.match),
-        "when": shown(when),
+        "match": MATCH.write(rule.match),
+        "when": WHEN_STRUCK.write(when),
         **({"paused": True} if rule.paused else {}),
-        **shown(rule.kind),
+        **written(declared(type(rule.kind)), rule.kind),
     }
 
 
@@ -105,7 +136,7 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
     """
     before = {"name": rule.name, **given(rule)}
     if changes.get("kind") not in (None, rule.kind.name):
-        before = {key: value for key, value in before.items() if key in _OWN}
+        before = {key: value for key, value in before.items() if key in _COMMON}
     after = {**before, **changes}
     for section in ("match", "when"):
         if isinstance(changes.get(section), Mapping):
@@ -113,66 +144,80 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
     return after
 
 
-def _each(item: Any, at: str, problems: Problems) -> list[Any]:
-    """Return the rules that one item stands for: itself, or a preset's."""
+def _expanded(item: Any) -> tuple[list[Any], list[Mistake]]:
+    """Return the rules that one item stands for, itself or a preset's, and the mistakes in that."""
     if not isinstance(item, Mapping):
-        return [item]
+        return [item], []
     if item.get("preset") is None:
-        return [{key: value for key, value in item.items() if key != "preset"}]
+        return [{key: value for key, value in item.items() if key != "preset"}], []
     preset = PRESETS.get(item["preset"]) if isinstance(item["preset"], str) else None
     if preset is None:
-        problems.add(_in(at, "preset"), f"must be one of {', '.join(PRESETS)}")
-        return []
+        return [], [("preset", f"must be one of {', '.join(PRESETS)}")]
+    wrong: list[Mistake] = []
     rules = expanded(preset, {key: value for key, value in item.items() if value is not None})
     for key, value in item.items():
         if key in ("preset", "name", "match", "when"):
             continue
-        having = [rule for rule in rules if key == "paused" or key in keys(KINDS[rule["kind"]])]
+        having = [rule for rule in rules if key == "paused" or key in names_of(KINDS[rule["kind"]])]
         if not having:
-            problems.add(_in(at, str(key)), f"is no parameter of the preset {preset.name}")
+            wrong.append((str(key), f"is no parameter of the preset {preset.name}"))
         for rule in having if value is not None else ():
             rule[key] = value
-    return rules
+    return rules, wrong
+
+
+def names_of(of: type) -> list[str]:
+    """Return the names of what a kind or a part of a rule declares."""
+    return [one.name for one in declared(of)]
 
 
 def _rule(
-    given: Any,
-    at: str,
-    vocabulary: Vocabulary | None,
-    named: dict[str, str],
-    now: datetime | None,
-    problems: Problems,
-) -> Read | None:
+    given: Any, vocabulary: Vocabulary | None, named: dict[str, str], at: str, now: datetime | None
+) -> tuple[Read | None, list[Mistake]]:
+    """Return the rule at ``at``, if it can be read, and every mistake in it; note its name in ``named``."""
     if not isinstance(given, Mapping):
-        problems.add(at, "must be an object")
-        return None
-    match = read(Match, {} if given.get("match") is None else given["match"], _in(at, "match"), problems)
-    when = _when(given.get("when"), _in(at, "when"), now, problems)
-    kind = _kind(given, at, problems)
-    name = _name(given, at, named, problems)
-    kept = read(Kept, {key: given[key] for key in keys(Kept) if key in given}, at, problems)
-    if match is not None:
-        for key, problem in unknown(match, vocabulary):
-            problems.add(_in(at, f"match.{key}"), problem)
-        if vocabulary is not None and isinstance(kind, Error):
-            _check_error(kind, match, _in(at, "error"), vocabulary, problems)
-    if match is None or when is None or kind is None or kept is None:
-        return None
-    rule = FaultRule(name, kind, match, replace(when, phase=when.phase or kind.phases[0]), kept.paused)
-    _check_phase(rule, at, problems)
-    return Read(rule, Count(kept.matched, kept.struck))
+        return None, [("", "must be an object")]
+    told = {str(key): value for key, value in given.items()}
+    word = told.pop("kind", None)
+    own = {key: told.pop(key) for key in told.keys() - _COMMON}
+    found, wrong = read(declared(Parts), {**told, "when": _at_instants(told.get("when"), now)})
+    parts = Parts(**by_attribute(declared(Parts), found))
+    name = parts.name or _free(word if isinstance(word, str) else "rule", named)
+    mistakes = [_split(problem) for problem in wrong]
+    if name in named:
+        mistakes.append(("name", f"is the name of {named[name]}"))
+    named.setdefault(name, at or "another")
+    kind, more = _kind(word, own)
+    mistakes += [*more, *((f"match.{key}", problem) for key, problem in unknown(parts.match, vocabulary))]
+    mistakes += [(f"when.{key}", problem) for key, problem in parts.when.mistakes()]
+    if kind is None:
+        return None, mistakes
+    rule = FaultRule(
+        name, kind, parts.match, replace(parts.when, phase=parts.when.phase or kind.phases[0]), parts.paused
+    )
+    mistakes += [*_of_error(rule, vocabulary), *_of_phase(rule)]
+    return Read(rule, Count(parts.matched, parts.struck)), mistakes
 
 
-def _when(given: Any, at: str, now: datetime | None, problems: Problems) -> When | None:
-    given = {} if given is None else given
-    if isinstance(given, Mapping) and now is not None:
-        given = {
-            key: _ahead(value, now) if key in ("from", "until") else value for key, value in given.items()
-        }
-    when = read(When, given, at, problems)
-    for key, problem in when.mistakes() if when is not None else ():
-        problems.add(_in(at, key), problem)
-    return when
+def _split(problem: str) -> Mistake:
+    key, _, words = problem.partition(" ")
+    return key, words
+
+
+def _free(wanted: str, named: Mapping[str, str]) -> str:
+    """Return the name ``wanted``, or with a number that makes it free."""
+    number, free = 1, wanted
+    while free in named:
+        number += 1
+        free = f"{wanted}-{number}"
+    return free
+
+
+def _at_instants(when: Any, now: datetime | None) -> Any:
+    """Return ``when`` with the instants that lengths of time from ``now`` lead to."""
+    if not isinstance(when, Mapping) or now is None:
+        return when
+    return {key: _ahead(value, now) if key in ("from", "until") else value for key, value in when.items()}
 
 
 def _ahead(given: Any, now: datetime) -> Any:
@@ -183,64 +228,38 @@ def _ahead(given: Any, now: datetime) -> Any:
         return given
 
 
-def _check_phase(rule: FaultRule, at: str, problems: Problems) -> None:
-    if rule.phase not in rule.kind.phases:
-        problems.add(_in(at, "when.phase"), f"must be {rule.kind.phases[0]} for the kind {rule.kind.name}")
-    for part in _ANSWERED:
-        if part in rule.match.parts and rule.phase != "after":
-            problems.add(_in(at, f"match.{part}"), "goes with the phase after")
-    for part in PAST:
-        if part in rule.match.parts:
-            problems.add(_in(at, f"match.{part}"), "is for requests of the past; use when.from")
-
-
-def _kind(given: Mapping[str, Any], at: str, problems: Problems) -> FaultKind | None:
-    name = given.get("kind")
-    kind = KINDS.get(name) if isinstance(name, str) else None
+def _kind(word: Any, given: Mapping[str, Any]) -> tuple[FaultKind | None, list[Mistake]]:
+    """Return the kind of that name with the parameters ``given``, if it can be made, and the mistakes."""
+    kind = KINDS.get(word) if isinstance(word, str) else None
     if kind is None:
         known = f"must be one of {', '.join(KINDS)}"
-        problems.add(_in(at, "kind"), known if name is not None else f"is missing; it {known}")
-        return None
-    made = read(kind, {key: value for key, value in given.items() if key not in _OWN}, at, problems)
-    if made is not None:
-        for key, problem in made.mistakes():
-            problems.add(_in(at, key) if key else at, problem)
-    return made
+        return None, [("kind", known if word is not None else f"is missing; it {known}")]
+    found, wrong = read((*declared(kind), *declared(Parts)), given)
+    if wrong:
+        return None, [_split(problem) for problem in wrong]
+    made = kind(**by_attribute(declared(kind), found))
+    return made, list(made.mistakes())
 
 
-def _name(given: Mapping[str, Any], at: str, named: dict[str, str], problems: Problems) -> str:
-    """Return the rule's name: its own, or one made from its kind."""
-    name = given.get("name")
-    if name is None:
-        kind = given.get("kind")
-        free = kind if isinstance(kind, str) else "rule"
-        number = 1
-        while free in named:
-            number += 1
-            free = f"{kind}-{number}"
-        name = free
-    elif not isinstance(name, str) or not NAME.fullmatch(name):
-        problems.add(_in(at, "name"), "must be up to 64 letters, digits, dots, hyphens and underscores")
-        return ""
-    elif name in RESERVED:
-        problems.add(_in(at, "name"), f"cannot be {name}: the {name} to choose from stand under that name")
-    elif name in named:
-        problems.add(_in(at, "name"), f"is the name of {named[name]}")
-    named.setdefault(name, at or "another")
-    return name
+def _of_phase(rule: FaultRule) -> Iterator[Mistake]:
+    if rule.phase not in rule.kind.phases:
+        yield "when.phase", f"must be {rule.kind.phases[0]} for the kind {rule.kind.name}"
+    for part in _ANSWERED:
+        if part in rule.match.parts and rule.phase != "after":
+            yield f"match.{part}", "goes with the phase after"
+    for part in PAST:
+        if part in rule.match.parts:
+            yield f"match.{part}", "is for requests of the past; use when.from"
 
 
-def _check_error(kind: Error, match: Match, at: str, vocabulary: Vocabulary, problems: Problems) -> None:
-    if kind.error is None:
+def _of_error(rule: FaultRule, vocabulary: Vocabulary | None) -> Iterator[Mistake]:
+    if vocabulary is None or not isinstance(rule.kind, Error) or rule.kind.error is None:
         return
+    error = rule.kind.error
     known = frozenset().union(*vocabulary.errors.values())
-    if kind.error not in known:
-        problems.add(at, f"is the name of no documented error{nearest(kind.error, sorted(known))}")
+    if error not in known:
+        yield "error", f"is the name of no documented error{nearest(error, sorted(known))}"
         return
-    matched = vocabulary.interfaces(match.operation or ())
-    if matched and not any(kind.error in vocabulary.errors[interface] for interface in matched):
-        problems.add(at, f"is no error of {' or '.join(matched)}, whose operations the rule matches")
-
-
-def _in(at: str, key: str) -> str:
-    return f"{at}.{key}" if at else key
+    matched = vocabulary.interfaces(rule.match.operation or ())
+    if matched and not any(error in vocabulary.errors[interface] for interface in matched):
+        yield "error", f"is no error of {' or '.join(matched)}, whose operations the rule matches"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import parameter
-from reseller_sandbox.core.values import INSTANT, choice, number, several, whole
+from reseller_sandbox.core.signatures import record
+from reseller_sandbox.core.values import INSTANT, Kind, choice, number, several, whole
 from reseller_sandbox.faults.kind import Asked, FaultKind, Luck, Phase
 
 #: An instant; lengths of time ahead have been turned into one.
@@ -37,32 +37,30 @@ class Count:
 class When:
     """When a rule strikes among the requests that it matches, and for how long it is in force."""
 
-    phase: Phase | None = parameter(
-        choice("before", "after"), "Before or after the operation takes effect.", default=None
+    phase: Annotated[
+        Phase | None, choice("before", "after"), "Before or after the operation takes effect."
+    ] = None
+    nth: Annotated[
+        tuple[int, ...] | None, several(whole(1, MANY)), "Which of the matches are struck, counted from 1."
+    ] = None
+    every: Annotated[int | None, whole(1, MANY), "Strike each match whose number is a multiple of this."] = (
+        None
     )
-    nth: tuple[int, ...] | None = parameter(
-        several(whole(1, MANY)), "Which of the matches are struck, counted from 1.", default=None
-    )
-    every: int | None = parameter(
-        whole(1, MANY), "Strike each match whose number is a multiple of this.", default=None
-    )
-    times: int | None = parameter(whole(1, MANY), "After how many strikes the rule is spent.", default=None)
-    chance: float | None = parameter(
-        number(0, 1), "The chance of each match to be struck, drawn from the world's seed.", default=None
-    )
-    since: datetime | None = parameter(
-        MOMENT, "The instant from which the rule is in force.", default=None, key="from"
-    )
-    until: datetime | None = parameter(MOMENT, "The instant from which the rule is spent.", default=None)
+    times: Annotated[int | None, whole(1, MANY), "After how many strikes the rule is spent."] = None
+    chance: Annotated[
+        float | None, number(0, 1), "The chance of each match to be struck, drawn from the world's seed."
+    ] = None
+    from_: Annotated[datetime | None, MOMENT, "The instant from which the rule is in force."] = None
+    until: Annotated[datetime | None, MOMENT, "The instant from which the rule is spent."] = None
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Yield what is wrong with the parts together: a part's key and why."""
-        if self.since is not None and self.until is not None and self.until <= self.since:
+        if self.from_ is not None and self.until is not None and self.until <= self.from_:
             yield "until", "must be later than from"
 
     def in_force(self, count: Count, now: datetime) -> bool:
         """Whether the rule is in force at ``now``, with such a count."""
-        return (self.since is None or self.since <= now) and not self.spent(count, now)
+        return (self.from_ is None or self.from_ <= now) and not self.spent(count, now)
 
     def spent(self, count: Count, now: datetime) -> bool:
         """Whether the rule cannot strike any more."""
@@ -79,6 +77,9 @@ class When:
             and (self.every is None or match % self.every == 0)
             and (self.chance is None or luck.fraction("strike") < self.chance)
         )
+
+
+WHEN_STRUCK: Kind[When] = record(When)
 
 
 @dataclass(frozen=True, slots=True)

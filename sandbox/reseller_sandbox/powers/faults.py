@@ -8,14 +8,13 @@ from types import MappingProxyType
 from typing import Annotated, Any, cast
 
 from reseller_sandbox.core.docstrings import docstring
-from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import parameters, shown
+from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
-from reseller_sandbox.core.signatures import Group
+from reseller_sandbox.core.signatures import Group, declared, written
 from reseller_sandbox.core.values import MAPPING, Kind, Record
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.presets import PRESETS, expanded
-from reseller_sandbox.faults.rule import When
+from reseller_sandbox.faults.rule import WHEN_STRUCK, When
 from reseller_sandbox.powers.fault_records import (
     FaultRecord,
     FaultsFound,
@@ -35,7 +34,7 @@ from reseller_sandbox.worlds import World
 def _kind(given: Any) -> Any:
     """Read a kind: its name, or itself with its parameters. Whether it exists is seen later."""
     if isinstance(given, FaultKind):
-        return {"kind": given.name, **shown(given)}
+        return {"kind": given.name, **written(declared(type(given)), given)}
     return given if isinstance(given, str) else MAPPING.read(given)
 
 
@@ -46,12 +45,11 @@ def _rules(given: Any) -> list[Any]:
 
 
 Called = Annotated[
-    str | FaultKind,
-    Kind({"oneOf": [{"type": "string", "enum": list(KINDS)}, {"type": "object"}]}, _kind, spoken=None),
+    str | FaultKind, Kind({"oneOf": [{"type": "string", "enum": list(KINDS)}, {"type": "object"}]}, _kind)
 ]
 Rules = Annotated[
     Sequence[Mapping[str, Any] | FaultRecord] | FaultsFound,
-    Kind({"type": "array", "items": choices.rule_schema()}, _rules, choices.as_json, None),
+    Kind({"type": "array", "items": choices.rule_schema()}, _rules, choices.as_json),
 ]
 RuleName = Annotated[Key, "The rule's name."]
 Parts = Annotated[Any, Group(choices.rule_parts)]
@@ -159,7 +157,7 @@ class Faults(Power):
                 )
                 for name, kind in KINDS.items()
             ),
-            match=tuple(one for one in _parts(Match) if one.name not in reading.PAST),
+            match=tuple(one for one in _parts(Matching) if one.name not in reading.PAST),
             when=_parts(When),
             kept=_parts(reading.Kept),
         )
@@ -189,7 +187,7 @@ def _parts(of: type) -> tuple[PartRecord, ...]:
             default=None if one.default is None else one.kind.write(one.default),
             about=one.words,
         )
-        for one in parameters(of).values()
+        for one in declared(of)
     )
 
 
@@ -202,13 +200,13 @@ def _record(rule: FaultRule, count: Count, world: World) -> FaultRecord:
     return FaultRecord(
         name=rule.name,
         kind=rule.kind.name,
-        match=shown(rule.match),
-        when={"phase": rule.phase, **shown(rule.when)},
+        match=MATCH.write(rule.match),
+        when={"phase": rule.phase, **WHEN_STRUCK.write(rule.when)},
         paused=rule.paused,
         matched=count.matched,
         struck=count.struck,
         spent=rule.when.spent(count, world.now()),
-        parameters=shown(rule.kind),
+        parameters=written(declared(type(rule.kind)), rule.kind),
     )
 
 

@@ -6,11 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Unpack
 
-from reseller_sandbox.core.matching import Match, Miss
+from reseller_sandbox.core.matching import MATCH, Matching, Miss
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_REQUEST, Refused
-from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.values import Text, listed, whole
-from reseller_sandbox.core.vocabulary import read_match
 from reseller_sandbox.powers.following import Followed, Following
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.journal_records import (
@@ -20,7 +18,7 @@ from reseller_sandbox.powers.journal_records import (
     request_line,
     request_record,
 )
-from reseller_sandbox.powers.matching import Matching, Wanted
+from reseller_sandbox.powers.matching import Wanted, match_of
 from reseller_sandbox.powers.pages import latest
 from reseller_sandbox.powers.power import Power, act, look, stream
 from reseller_sandbox.powers.result import result
@@ -107,7 +105,7 @@ class Journal(Power):
             limit: How many of the latest to list.
         """
         journal = here(self).world.journal
-        found = verify.find(here(self).world, _read(self, match, ""))
+        found = verify.find(here(self).world, match_of(self, match))
         return RequestsFound(
             requests=tuple(map(request_record, latest(found, limit))),
             matching=len(found),
@@ -132,7 +130,7 @@ class Journal(Power):
 
         With ``since`` those that came after that go first, as far as the journal still has them.
         """
-        wanted = _read(self, match, "")
+        wanted = match_of(self, match)
         live = replace(wanted, since=None)
         follower, entries = here(self).world.journal.follow()
         past = [request_line(entry) for entry in entries if wanted(entry)] if "since" in match else ()
@@ -156,7 +154,7 @@ class Journal(Power):
         times: _Times | None = None,
         at_least: _Times | None = None,
         at_most: _Times | None = None,
-        in_order: Annotated[Sequence[Matching], listed(record(Matching))] | None = None,
+        in_order: Annotated[Sequence[Matching], listed(MATCH)] | None = None,
     ) -> Verification:
         """Return whether the expected requests came, and if not, which nearly match.
 
@@ -173,11 +171,11 @@ class Journal(Power):
         if (match is None) is (in_order is None):
             raise Refused(INVALID_PARAMETER, problems="takes either match or in_order")
         if match is not None:
-            wanted = _read(self, match, "match")
+            wanted = match_of(self, match, "match")
             return _verification(verify.count(world, wanted, exactly=times, least=at_least, most=at_most))
         if (times, at_least, at_most) != (None, None, None):
             raise Refused(INVALID_PARAMETER, problems="in_order goes with no number")
-        matches = [_read(self, one, f"in_order[{at}]") for at, one in enumerate(in_order or ())]
+        matches = [match_of(self, one, f"in_order[{at}]") for at, one in enumerate(in_order or ())]
         return _verification(verify.in_order(world, matches))
 
     def expect(
@@ -205,10 +203,6 @@ class Journal(Power):
     def why(self, request: str) -> Why | None:
         """Return why a request was refused, or None if it was accepted."""
         return self.get(request).refusal
-
-
-def _read(journal: Journal, match: Matching, place: str) -> Match:
-    return read_match(match, here(journal).words, place)
 
 
 def _verification(verdict: Verdict) -> Verification:

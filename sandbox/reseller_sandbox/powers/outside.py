@@ -11,15 +11,14 @@ from typing import Annotated, Any, Concatenate, ParamSpec, Self, cast
 from reseller_sandbox.core import outside, plans, refusals, terms
 from reseller_sandbox.core.docstrings import told_of
 from reseller_sandbox.core.happenings import Happening
-from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.matching import MATCH, Match, Matching
 from reseller_sandbox.core.model import Plan
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
-from reseller_sandbox.core.signatures import Parameter, declared, record
+from reseller_sandbox.core.signatures import Parameter, declared
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.values import TEXT, When, either
-from reseller_sandbox.core.vocabulary import read_match
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.matching import Matching
+from reseller_sandbox.powers.matching import match_of
 from reseller_sandbox.powers.plans import PlanRecord, plan_record
 from reseller_sandbox.powers.power import Door, Operation, Power, method_for
 from reseller_sandbox.powers.records import Fired, fired
@@ -31,7 +30,7 @@ P = ParamSpec("P")
 _SUBJECTS = {"domain": "The name.", "zone": "The zone.", "account": "The account's name, or its client id."}
 
 
-Wait = Annotated[str | Matching, either(TEXT, record(Matching))]
+Wait = Annotated[str | Matching, either(TEXT, MATCH)]
 
 
 @result
@@ -104,7 +103,7 @@ def happens(
 def _wait(power: Power, after: str | Matching) -> Match:
     """Return the request to wait for; refuses with ``invalid_parameter``."""
     told: Matching = {"operation": after} if isinstance(after, str) else after
-    return read_match(told, here(power).words, "after")
+    return match_of(power, told, "after")
 
 
 class Later:

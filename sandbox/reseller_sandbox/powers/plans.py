@@ -7,8 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.core import outside, plans
+from reseller_sandbox.core.matching import MATCH
 from reseller_sandbox.core.model import Plan
-from reseller_sandbox.core.parts import shown
 from reseller_sandbox.core.refusals import UNKNOWN_PLAN
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.powers.here import here
@@ -79,7 +79,7 @@ def plan_record(plan: Plan) -> PlanRecord:
         action=plan.action,
         given=masked({one.name: one.kind.write(told[one.name]) for one in known}),
         at=plan.at,
-        after=shown(plan.after) if plan.after is not None else None,
+        after=MATCH.write(plan.after) if plan.after is not None else None,
         struck=plan.struck,
         refused=plan.refused,
     )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
@@ -91,18 +89,8 @@ def _fixture(given: Any) -> Any:
         raise ValueError(f"cannot be read: {problem}") from None
 
 
-def _spoken(word: str) -> Any:
-    """Return the JSON object that a word is, or the word: YAML."""
-    with suppress(ValueError):
-        found = json.loads(word)
-        return found if isinstance(found, dict) else word
-    return word
-
-
 FIXTURE = Kind(
-    {"oneOf": [{"type": "string", "contentMediaType": "application/yaml"}, {"type": "object"}]},
-    _fixture,
-    spoken=_spoken,
+    {"oneOf": [{"type": "string", "contentMediaType": "application/yaml"}, {"type": "object"}]}, _fixture
 )
 
 #: A whole fixture: its YAML, the same as an object, or the path of a file, which the caller's side reads.

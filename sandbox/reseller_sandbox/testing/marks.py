@@ -62,10 +62,11 @@ def read_strict(given: object) -> frozenset[str]:
 
 def _known(told: Mapping[str, Any]) -> Mapping[str, Any]:
     from reseller_sandbox.core.complaints import complaint
+    from reseller_sandbox.core.signatures import declared
     from reseller_sandbox.core.spelling import nearest
-    from reseller_sandbox.settings import BadSetting, Settings, settings_of
+    from reseller_sandbox.settings import BadSetting, Settings
 
-    known = (*(one.name for one in settings_of(Settings)), "strict")
+    known = (*(one.name for one in declared(Settings)), "strict")
     strange = [f"{one} is not known here{nearest(one, known)}" for one in told if one not in known]
     if strange:
         raise BadSetting(complaint(strange))

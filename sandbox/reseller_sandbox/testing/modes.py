@@ -7,16 +7,17 @@ from contextlib import ExitStack
 from typing import Any, Protocol
 from urllib.parse import urlsplit
 
+from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.remote import There
-from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings, settings_of
+from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 from reseller_sandbox.testing.watched import Watched, Watcher
 
 #: The modes by name; an address is the third.
 MODES = ("process", "server")
 
 #: What is told to a server when it starts, and cannot be given to a world of it.
-OF_A_SERVER = frozenset(one.name for one in settings_of(ServiceSettings))
+OF_A_SERVER = frozenset(one.name for one in declared(ServiceSettings))
 
 
 class Mode(Protocol):

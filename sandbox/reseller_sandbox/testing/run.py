@@ -12,10 +12,11 @@ from typing import Any, Unpack
 import pytest
 
 from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.powers.worlds import ForkOptions
 from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.settings import BadSetting, Settings, settings_of
+from reseller_sandbox.settings import BadSetting, Settings
 from reseller_sandbox.sources import around, over
 from reseller_sandbox.testing import aftermath
 from reseller_sandbox.testing.marks import wanted
@@ -102,7 +103,7 @@ class Sandboxes:
         """Return the seeded world for what marks say; raise ``BadSetting`` or ``Unreachable``."""
         key = repr(sorted(marked.items()))
         if key not in self._seeded:
-            told = over(around(settings_of(Settings), self._folder), marked)
+            told = over(around(declared(Settings), self._folder), marked)
             made = self._mode.open(self._stack, self.watcher, told, marked)
             self._seeded[key] = _Seeded(made, tuple(one.name for one in made.faults.list().faults))
         return self._seeded[key]

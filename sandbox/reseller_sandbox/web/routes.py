@@ -5,10 +5,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any
-
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.power import Operation
 
@@ -59,47 +55,6 @@ def path_of(operation: Operation) -> str:
 def takes_slashes(operation: Operation) -> bool:
     """Whether a segment may have slashes in it, as no path of the power goes on after one."""
     return all(path_of(one).endswith("}") for one in operation.power.operations() if "{" in path_of(one))
-
-
-def spoken(parameter: Parameter, word: str) -> Any:
-    """Return what ``word``, of a path, a query string or a command line, would be in JSON."""
-    own = parameter.kind.spoken
-    return said(parameter.kind.shape, word) if own is None else own(word)
-
-
-def said(shape: Mapping[str, Any], word: str) -> Any:
-    """Return the JSON that ``word`` is, or the word where ``shape`` takes texts and nothing of that type."""
-    sorts = {sort for one in alternatives(shape) for sort in _listed(one.get("type"))}
-    if sorts == {"string"}:
-        return word
-    try:
-        found = json.loads(word)
-    except ValueError:
-        return word
-    return word if "string" in sorts and not _SORTS[type(found)] & sorts else found
-
-
-def alternatives(shape: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Yield the schemas that a value may fit, one of them being enough."""
-    for one in shape.get("oneOf", ()):
-        yield from alternatives(one)
-    if "oneOf" not in shape:
-        yield shape
-
-
-def _listed(sort: Any) -> list[Any]:
-    return sort if isinstance(sort, list) else [sort]
-
-
-_SORTS: Mapping[type, set[str]] = {
-    str: {"string"},
-    int: {"integer", "number"},
-    float: {"number"},
-    bool: {"boolean"},
-    list: {"array"},
-    dict: {"object"},
-    type(None): {"null"},
-}
 
 
 def _is_word(parameter: Parameter) -> bool:

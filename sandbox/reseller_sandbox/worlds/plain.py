@@ -11,8 +11,7 @@ from typing import Any
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.matching import Match
-from reseller_sandbox.core.parts import shown as shown_parts
+from reseller_sandbox.core.matching import MATCH, Match
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.worlds.redact import MASK, is_secret
 
@@ -36,7 +35,7 @@ def plain(value: Any) -> Any:
         case set() | frozenset():
             return sorted(map(plain, value), key=lambda one: (type(one).__name__, str(one)))
         case Match():
-            return shown_parts(value)
+            return MATCH.write(value)
         case Mapping():
             return {str(key): plain(inner) for key, inner in value.items()}
         case list() | tuple():

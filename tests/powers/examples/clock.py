@@ -18,6 +18,8 @@ EXAMPLES = (
     Example("clock.advance", {"by": "P800D", "limit": "all"}, BAD),
     Example("clock.advance", {"by": "P3D"}),
     Example("clock.advance", {"by": 3600}),
+    Example("clock.advance", {"by": 3600.0}),
+    Example("clock.advance", {"by": 1.5}, BAD),
     Example("clock.advance", {"by": "a while"}, BAD),
     Example("clock.advance", {"by": 3600, "limit": 1.5}, BAD),
     Example("clock.advance", {"by": "P3D", "dry_run": True}),

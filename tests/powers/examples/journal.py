@@ -15,7 +15,7 @@ PARTS: dict[str, tuple[Any, Any]] = {
     "path": ("/v3/domains/*", ""),
     "headers": ({"User-Agent": "*", "X-Other": None}, "User-Agent"),
     "query": ({"page": "1"}, {"page": 1}),
-    "body": ({"years": 2, "domain.domainName": "*.com"}, 7),
+    "body": ({"years": 2, "paid": 1.5, "domain.domainName": "*.com"}, 7),
     "outcome": ("4xx", "fine"),
     "carried_out": (True, "yes"),
     "changed": (False, "no"),

@@ -59,6 +59,7 @@ PROMOTION = {"zone": "com", "of": "registration", "price": "1.5", "until": "P3D"
 
 EXAMPLES = (
     Example("outside.hold", {"domain": "second.com", "at": 0.5}, BAD),
+    Example("outside.hold", {"domain": "second.com", "at": 3600.0}),
     *(Example(f"outside.{action}", told) for action, (told, _) in ACTIONS.items()),
     *(Example(f"outside.{action}", {**told, "at": "P3D"}) for action, (told, _) in ACTIONS.items()),
     *(Example(f"outside.{action}", {**told, "at": "soon"}, BAD) for action, (told, _) in ACTIONS.items()),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import whole
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Phase, Turn
@@ -22,7 +21,7 @@ class Bandwidth(FaultKind):
     slows: ClassVar[bool] = True
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
-    rate: int = parameter(whole(1, 1 << 30), "How many bytes come in a second.")
+    rate: Annotated[int, whole(1, 1 << 30), "How many bytes come in a second."]
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         size = max(1, self.rate // PIECES)

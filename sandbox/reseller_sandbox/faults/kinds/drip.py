@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import span, whole
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Phase, Turn
@@ -19,8 +18,8 @@ class Drip(FaultKind):
     slows: ClassVar[bool] = True
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
-    size: int = parameter(whole(1, 1 << 20), "How many bytes come at a time.", default=1)
-    pause: float = parameter(span(), "How much time lies between them.", default=0.1)
+    size: Annotated[int, whole(1, 1 << 20), "How many bytes come at a time."] = 1
+    pause: Annotated[float, span(), "How much time lies between them."] = 0.1
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         return replace(so_far, drip=delivery.Drip(self.size, self.pause))

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import choice
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Asked, FaultKind, Phase, Turn
@@ -21,9 +20,9 @@ class Duplicate(FaultKind):
 
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
-    answer: Literal["first", "second"] = parameter(
-        choice("first", "second"), "Which of the two answers comes.", default="first"
-    )
+    answer: Annotated[
+        Literal["first", "second"], choice("first", "second"), "Which of the two answers comes."
+    ] = "first"
 
     def applies(self, asked: Asked) -> bool:
         """Whether there is an operation to carry out."""

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
-from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import ANYTHING, DAY, MAPPING, Kind, free_text, mapping, whole
 from reseller_sandbox.faults.effects import Effects, NamedError, RawAnswer
 from reseller_sandbox.faults.kind import FaultKind, Turn
@@ -58,8 +57,8 @@ def _media_type(given: Any) -> str:
     return given
 
 
-FACTS = Kind(MAPPING.shape, _facts, spoken=None, says=MAPPING.says)
-HEADERS = Kind(MAPPING.shape, _headers, spoken=None, says="an object of names and values")
+FACTS = Kind(MAPPING.shape, _facts, says=MAPPING.says)
+HEADERS = Kind(MAPPING.shape, _headers, says="an object of names and values")
 MEDIA_TYPE = Kind({"type": "string"}, _media_type, says="a media type")
 
 
@@ -70,25 +69,21 @@ class Error(FaultKind):
     Before: the operation does not take effect. After: it has, although the answer says otherwise.
     """
 
-    error: str | None = parameter(
+    error: Annotated[
+        str | None,
         free_text("the name of a rule, or a message as v2.0 documents it"),
         "The error that comes.",
-        default=None,
-    )
-    facts: dict[str, Any] | None = parameter(
-        FACTS, "What fills the blanks of the error's message.", default=None
-    )
-    status: int | None = parameter(
-        whole(200, 599), "The HTTP status; the error's own, unless given.", default=None
-    )
-    body: Any = parameter(
-        ANYTHING, "The body that goes with a raw status: text as it is, anything else as JSON.", default=None
-    )
-    content_type: str | None = parameter(
-        MEDIA_TYPE, "The body's type; text/html or application/json, unless given.", default=None
-    )
-    headers: dict[str, str] | None = parameter(HEADERS, "Headers of the answer.", default=None)
-    retry_after: int | None = parameter(whole(0, DAY), "Seconds for a Retry-After header.", default=None)
+    ] = None
+    facts: Annotated[dict[str, Any] | None, FACTS, "What fills the blanks of the error's message."] = None
+    status: Annotated[int | None, whole(200, 599), "The HTTP status; the error's own, unless given."] = None
+    body: Annotated[
+        Any, ANYTHING, "The body that goes with a raw status: text as it is, anything else as JSON."
+    ] = None
+    content_type: Annotated[
+        str | None, MEDIA_TYPE, "The body's type; text/html or application/json, unless given."
+    ] = None
+    headers: Annotated[dict[str, str] | None, HEADERS, "Headers of the answer."] = None
+    retry_after: Annotated[int | None, whole(0, DAY), "Seconds for a Retry-After header."] = None
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Require a name or a status, and with each what belongs to it."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Annotated
 
-from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import free_text
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Turn
@@ -19,8 +19,8 @@ NOISE = b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"
 class Garbage(FaultKind):
     """Bytes that are not HTTP come in place of an answer; then the connection is closed."""
 
-    text: str | None = parameter(free_text("text"), "What comes, in UTF-8.", default=None)
-    hex: str | None = parameter(free_text("hexadecimal digits"), "What comes, byte by byte.", default=None)
+    text: Annotated[str | None, free_text("text"), "What comes, in UTF-8."] = None
+    hex: Annotated[str | None, free_text("hexadecimal digits"), "What comes, byte by byte."] = None
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Require at most one of text and hex, and hexadecimal digits there."""

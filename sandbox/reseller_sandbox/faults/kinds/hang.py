@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Annotated
 
-from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import span
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Turn
@@ -18,9 +18,9 @@ class Hang(FaultKind):
     Before: the operation never takes effect. After: it has.
     """
 
-    seconds: float | None = parameter(
-        span(), "After how long the connection is closed; never, unless given.", default=None
-    )
+    seconds: Annotated[
+        float | None, span(), "After how long the connection is closed; never, unless given."
+    ] = None
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.Hang(self.seconds))

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from statistics import NormalDist
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import DAY, number, span
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Turn
@@ -24,11 +23,11 @@ class Latency(FaultKind):
 
     slows: ClassVar[bool] = True
 
-    seconds: float | None = parameter(span(), "A fixed delay.", default=None)
-    min: float | None = parameter(span(), "The shortest of evenly spread delays.", default=None)
-    max: float | None = parameter(span(), "The longest delay, evenly spread or lognormal.", default=None)
-    median: float | None = parameter(span(), "The median of lognormal delays.", default=None)
-    sigma: float = parameter(number(0, 5), "How far lognormal delays spread.", default=0.5)
+    seconds: Annotated[float | None, span(), "A fixed delay."] = None
+    min: Annotated[float | None, span(), "The shortest of evenly spread delays."] = None
+    max: Annotated[float | None, span(), "The longest delay, evenly spread or lognormal."] = None
+    median: Annotated[float | None, span(), "The median of lognormal delays."] = None
+    sigma: Annotated[float, number(0, 5), "How far lognormal delays spread."] = 0.5
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Require one of the three ways to say how long, whole."""

@@ -6,9 +6,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.paths import DROPPED, PATH, Path
 from reseller_sandbox.core.values import ANYTHING, SWITCH, choice
 from reseller_sandbox.faults.effects import Effects
@@ -21,14 +20,14 @@ class Mutate(FaultKind):
 
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
-    path: Path = parameter(PATH, "Where in the answer.")
-    value: Any = parameter(ANYTHING, "What stands there instead.", default=None)
-    drop: bool = parameter(SWITCH, "Whether it is taken out.", default=False)
-    type: str | None = parameter(
+    path: Annotated[Path, PATH, "Where in the answer."]
+    value: Annotated[Any, ANYTHING, "What stands there instead."] = None
+    drop: Annotated[bool, SWITCH, "Whether it is taken out."] = False
+    type: Annotated[
+        str | None,
         choice("string", "number", "boolean", "null", "array", "object"),
         "The type that it gets; what it says is kept as far as that goes.",
-        default=None,
-    )
+    ] = None
 
     def mistakes(self) -> Iterator[tuple[str, str]]:
         """Require one of value, drop and type."""

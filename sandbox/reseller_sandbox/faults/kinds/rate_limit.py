@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 from rpds import HashTrieMap
 
 from reseller_sandbox.core.clock import real_now
-from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.refusals import RATE_LIMITED
 from reseller_sandbox.core.values import choice, span, whole
 from reseller_sandbox.faults.effects import Effects, NamedError
@@ -37,16 +36,12 @@ class RateLimit(FaultKind):
 
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
-    limit: int = parameter(whole(0, 10**6), "How many requests are let through.")
-    window: float = parameter(span(SHORTEST), "How long a window is.", default=60)
-    time: str = parameter(
-        choice("world", "real"), "Whose time: the world's clock or the machine's.", default="world"
-    )
-    per: str = parameter(
-        choice("account", "rule"),
-        "Whether each account has a limit of its own, or all share it.",
-        default="account",
-    )
+    limit: Annotated[int, whole(0, 10**6), "How many requests are let through."]
+    window: Annotated[float, span(SHORTEST), "How long a window is."] = 60
+    time: Annotated[str, choice("world", "real"), "Whose time: the world's clock or the machine's."] = "world"
+    per: Annotated[
+        str, choice("account", "rule"), "Whether each account has a limit of its own, or all share it."
+    ] = "account"
 
     def applies(self, asked: Asked) -> bool:
         """Whether the request has an account, where each has a limit of its own."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import whole
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Asked, FaultKind, Phase, Turn
@@ -20,7 +19,7 @@ class Stale(FaultKind):
 
     phases: ClassVar[tuple[Phase, ...]] = ("before",)
 
-    commits: int = parameter(whole(1, 10**6), "How many commits to look back.", default=1)
+    commits: Annotated[int, whole(1, 10**6), "How many commits to look back."] = 1
 
     def applies(self, asked: Asked) -> bool:
         """Whether it reaches an operation, and only reads."""

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
-from reseller_sandbox.core.parts import parameter
 from reseller_sandbox.core.values import SWITCH, whole
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Phase, Turn
@@ -18,12 +17,12 @@ class Truncate(FaultKind):
 
     phases: ClassVar[tuple[Phase, ...]] = ("after",)
 
-    keep: int | None = parameter(
+    keep: Annotated[
+        int | None,
         whole(0, 1 << 30),
         "How many bytes of the body come, all but one at most; half of it, unless given.",
-        default=None,
-    )
-    reset: bool = parameter(SWITCH, "Whether the connection ends with a reset.", default=False)
+    ] = None
+    reset: Annotated[bool, SWITCH, "Whether the connection ends with a reset."] = False
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         return replace(so_far, cut=delivery.Truncate(self.keep, self.reset))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.core.signatures import Parameter, declared
 from reseller_sandbox.manual.markdown import block, code, prose, table
 from reseller_sandbox.manual.reference import Powers
-from reseller_sandbox.settings import ServerSettings, Settings, help_of, settings_of
+from reseller_sandbox.settings import ServerSettings, Settings, help_of
 from reseller_sandbox.sources import option, variable
 
 _EXAMPLE = """\
@@ -33,7 +33,7 @@ def page(_: Powers) -> Iterator[str]:
     )
     yield block("toml", _EXAMPLE)
     headings = ("setting", "", "option", "variable", "default", "what for")
-    yield table(headings, map(_row, settings_of(ServerSettings)))
+    yield table(headings, map(_row, declared(ServerSettings)))
     yield (
         "The log goes to standard error and holds nobody up: lines that cannot be written, because nobody "
         "reads them or the disk is full, are dropped, and their number is told when writing works again."
@@ -42,7 +42,7 @@ def page(_: Powers) -> Iterator[str]:
 
 def _row(one: Parameter) -> Sequence[str]:
     default = "" if one.default in (None, (), False) else str(one.default)
-    everywhere = {known.name for known in settings_of(Settings)}
+    everywhere = {known.name for known in declared(Settings)}
     return (
         code(one.name),
         "●" if one.name in everywhere else "",
