@@ -12,9 +12,11 @@ from tests.testing.repositories import REPOSITORIES, lay_out
 
 @pytest.mark.parametrize("name", REPOSITORIES)
 def test_the_plugin_works_beside_a_sandbox_of_the_users_own(python: Path, tmp_path: Path, name: str) -> None:
-    """As a module or a package, in the root or below ``src``, it stands in nobody's way."""
+    """As a module or a package, in the root or below ``src``, in nobody's way; loaded as it is."""
     lay_out(name, tmp_path)
-    assert "3 passed" in run(str(python), "-m", "pytest", "-q", at=tmp_path)
+    assert "3 passed" in run(str(python), "-m", "pytest", "-q", at=tmp_path, PYTHONDONTWRITEBYTECODE="")
+    where = run(str(python), "-c", "import reseller_sandbox; print(reseller_sandbox.__path__[0])").strip()
+    assert not list(Path(where).rglob("*-pytest-*.pyc")), "pytest has compiled it anew"
 
 
 def test_the_command_is_there(python: Path, tmp_path: Path) -> None:

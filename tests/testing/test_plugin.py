@@ -285,6 +285,34 @@ def test_what_is_drawn_in_a_test_is_the_same_in_any_order(told: Callable[..., st
     assert len({code for _, code in drawn[0]}) == 2
 
 
+UNUSED = """
+import sys
+
+
+def test_it():
+    ours = {name for name in sys.modules if name.partition(".")[0] == "reseller_sandbox"}
+    assert ours == {"reseller_sandbox", "reseller_sandbox.testing", "reseller_sandbox.testing.plugin"}
+    assert not {"asyncio", "click", "flask", "marshmallow", "rpds", "yaml"} & set(sys.modules)
+"""
+
+FIRST = """
+import sys
+
+
+def test_it(reseller_sandbox):
+    reseller_sandbox.clock.advance("P1D")
+    assert reseller_sandbox.journal.find().matching == 0
+    late = {"apispec", "asyncio", "httptools", "httpx", "requests", "rich", "uvicorn"}
+    assert not late & set(sys.modules)
+"""
+
+
+@pytest.mark.parametrize("suite", [UNUSED, FIRST], ids=["unused", "the first test"])
+def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path, suite: str) -> None:
+    """Neither by a plugin that nobody uses, nor by a test that has a world and makes no request."""
+    assert "1 passed" in run(tmp_path, suite, "-p", "no:xdist", "-p", "no:timeout")
+
+
 @pytest.mark.parametrize("name", REPOSITORIES)
 def test_the_plugin_works_beside_a_sandbox_of_the_users_own(tmp_path: Path, name: str) -> None:
     """As a module or a package, in the root or below ``src``, it stands in nobody's way."""

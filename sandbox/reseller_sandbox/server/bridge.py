@@ -16,6 +16,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.server.answer import Answer
 from reseller_sandbox.server.collector import Beside
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
@@ -30,7 +31,7 @@ from reseller_sandbox.server.delivery import (
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import Problem
 from reseller_sandbox.server.requestlog import RequestLine, masked
-from reseller_sandbox.server.wire import Answer, Receive, Send, Wire
+from reseller_sandbox.server.wire import Receive, Send, Wire
 from reseller_sandbox.server.wsgi import call, environment
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from reseller_sandbox.server.wire import Answer
+from reseller_sandbox.server.answer import Answer
 
 #: The longest request target and the longest head of a request, in bytes.
 MAX_TARGET = 16 << 10

@@ -12,14 +12,13 @@ import struct
 import sys
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from http import HTTPStatus
 from typing import Any
 
 if sys.platform == "linux":
     import fcntl
     import termios
 
+from reseller_sandbox.server.answer import HEARTBEAT, HEARTBEAT_BYTES, Answer
 from reseller_sandbox.server.delivery import Close, Delivery, Garbage, Hang, Reset, Stream, Truncate, pieces
 
 Receive = Callable[[], Awaitable[Any]]
@@ -28,41 +27,9 @@ Send = Callable[[Any], Awaitable[None]]
 #: SO_LINGER on, for no time at all: closing such a socket sends a RST. Windows has shorts for ints.
 LINGER_NOT = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
 
-#: After how many seconds without news a follower is told that the server is still there.
-HEARTBEAT = 15.0
-HEARTBEAT_BYTES = b": here\n\n"
-
 #: How much of a body that nobody will read is taken off the client, and for how long.
 SPILL_BYTES = 16 << 20
 SPILL_SECONDS = 2.0
-
-_PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A whole answer."""
-
-    status: int
-    headers: list[tuple[bytes, bytes]]
-    body: bytes
-
-    @property
-    def phrase(self) -> bytes:
-        """The words that go with its status."""
-        return _PHRASES.get(self.status, b"")
-
-    @property
-    def head(self) -> bytes:
-        """Its status line and headers as they are sent."""
-        lines = [b"HTTP/1.1 %d %s" % (self.status, self.phrase)]
-        lines += [b"%s: %s" % header for header in self.headers]
-        return b"\r\n".join([*lines, b"", b""])
-
-    def closing(self) -> Answer:
-        """Return the same answer, after which the connection ends."""
-        others = [header for header in self.headers if header[0].lower() != b"connection"]
-        return replace(self, headers=[*others, (b"connection", b"close")])
 
 
 class Wire:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
+from reseller_sandbox.server.answer import Answer
 from reseller_sandbox.server.delivery import ENV_HOSTS, ENV_SERVED
-from reseller_sandbox.server.wire import Answer
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from httptools import HttpParserError, HttpRequestParser
 
+from reseller_sandbox.server.answer import Answer
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
@@ -22,7 +23,6 @@ from reseller_sandbox.server.delivery import (
 )
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import HEAD_TOO_LONG, MAX_HEAD, MAX_TARGET, TARGET_TOO_LONG, malformed
-from reseller_sandbox.server.wire import Answer
 from reseller_sandbox.server.wsgi import call, environment, origin_form
 from reseller_sandbox.web.app import UNREAD
 from reseller_sandbox.web.pipeline import ENV_WORLD

@@ -15,8 +15,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from reseller_sandbox.server.answer import HEARTBEAT, HEARTBEAT_BYTES, Answer
 from reseller_sandbox.server.delivery import Close, Delivery, Garbage, Hang, Reset, Stream, Truncate, pieces
-from reseller_sandbox.server.wire import HEARTBEAT, HEARTBEAT_BYTES, Answer
 from reseller_sandbox.testing.caller import Reply
 
 if TYPE_CHECKING:

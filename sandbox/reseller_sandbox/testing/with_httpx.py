@@ -16,9 +16,9 @@ import h11
 import httpcore
 import httpx
 
+from reseller_sandbox.server.answer import Answer
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import INCOMPLETE
-from reseller_sandbox.server.wire import Answer
 from reseller_sandbox.testing.caller import PORTS, Caller, Request
 from reseller_sandbox.testing.elsewhere import Elsewhere, elsewhere
 from reseller_sandbox.testing.interception import Detour
