@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reseller_sandbox.console import Command, Commands, Configured, give_up, log_on_standard_error, say
+from reseller_sandbox.deploy.commands import deploy
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.requestlog import RequestLine
@@ -179,6 +180,9 @@ def manual_page(page: str | None, write: Path | None) -> None:
         command.listed()
     else:
         command.printed(page)
+
+
+main.add_command(deploy)
 
 
 def _count(number: int, what: str) -> str:
