@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Compiled modules are kept, whatever the surroundings say: the tests start this package some hundred times.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all mutants lint format bench lock clean
+.PHONY: run test test-all mutants lint format bench lock dist clean
 
 run: .venv/ready
 	$(BIN)/reseller-sandbox serve $(ARGS)
@@ -49,6 +49,14 @@ bench: .venv/ready
 lock:
 	uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate --upgrade -o .requirements.lock
+	uv pip compile pyproject.toml -c .requirements.lock --universal --python-version 3.11 --generate-hashes \
+		--no-emit-index-url --no-header --no-annotate -o sandbox/reseller_sandbox/deploy/requirements.txt
+
+# The wheel and the archive of the source, in dist/.
+dist: .venv/ready
+	rm -rf dist
+	$(BIN)/python -m hatchling build -t sdist -t wheel -d dist
+	$(BIN)/twine check --strict dist/*
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

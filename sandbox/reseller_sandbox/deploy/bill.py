@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import Distribution, distribution
 from typing import Any
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from reseller_sandbox.deploy.wheel import NAME
 
-_NAME = re.compile(r"[\w.-]+")
+_NO_EXTRA = {"extra": ""}
 _LICENSE = "License :: OSI Approved :: "
 
 
@@ -26,7 +28,8 @@ def bill_of_materials() -> dict[str, Any]:
         "version": 1,
         "metadata": {"component": {"type": "application", **_component(own)}},
         "components": [
-            {"type": "library", **_component(one)} for one in sorted(others, key=lambda one: _plain(one.name))
+            {"type": "library", **_component(one)}
+            for one in sorted(others, key=lambda one: canonicalize_name(one.name))
         ],
         "dependencies": [
             {
@@ -51,42 +54,40 @@ def _installed(name: str) -> dict[str, Distribution]:
 
 
 def _needs(one: Distribution) -> list[str]:
-    """Return what a distribution needs without extras; what is not here is for other systems than this."""
-    wanted = [row.partition(";") for row in one.requires or ()]
-    names = {_plain(row) for row, _, marker in wanted if "extra ==" not in marker}
-    return sorted(name for name in names if _is_here(name))
-
-
-def _is_here(name: str) -> bool:
-    try:
-        distribution(name)
-    except PackageNotFoundError:
-        return False
-    return True
-
-
-def _plain(requirement: str) -> str:
-    found = _NAME.match(requirement)
-    return re.sub(r"[-_.]+", "-", found[0] if found else requirement).lower()
+    """Return what a distribution needs here, without its extras."""
+    wanted = map(Requirement, one.requires or ())
+    return sorted(
+        {
+            canonicalize_name(row.name)
+            for row in wanted
+            if row.marker is None or row.marker.evaluate(_NO_EXTRA)
+        }
+    )
 
 
 def _component(one: Distribution) -> dict[str, Any]:
     reference = _reference(one)
-    told = {"bom-ref": reference, "name": _plain(one.name), "version": one.version, "purl": reference}
+    told = {
+        "bom-ref": reference,
+        "name": canonicalize_name(one.name),
+        "version": one.version,
+        "purl": reference,
+    }
     licenses = list(_licenses(one))
     return {**told, "licenses": licenses} if licenses else told
 
 
 def _reference(one: Distribution) -> str:
-    return f"pkg:pypi/{_plain(one.name)}@{one.version}"
+    return f"pkg:pypi/{canonicalize_name(one.name)}@{one.version}"
 
 
 def _licenses(one: Distribution) -> Iterator[dict[str, Any]]:
-    """Yield the licences that its metadata states: an expression, or else by the names of a list."""
+    """Yield the licences that its metadata states: an expression, names of a list, or its own words."""
     told: Any = one.metadata
     if "License-Expression" in told:
         yield {"expression": told["License-Expression"]}
         return
-    for row in told.get_all("Classifier", ()):
-        if row.startswith(_LICENSE):
-            yield {"license": {"name": row.removeprefix(_LICENSE)}}
+    rows = told.get_all("Classifier", ())
+    names = [row.removeprefix(_LICENSE) for row in rows if row.startswith(_LICENSE)]
+    for name in names or told.get_all("License", ()):
+        yield {"license": {"name": name.partition("\n")[0]}}

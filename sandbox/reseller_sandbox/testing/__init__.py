@@ -1,7 +1,7 @@
-"""Help for the tests of those who build on the reseller API: pytest fixtures, HTTP clients, clocks.
+"""Help for the tests of those who build on the reseller API: fixtures, HTTP clients, clocks, containers.
 
 What it offers is loaded when it is asked for: pytest loads this package for every test run, and httpx,
-requests and freezegun need not be there.
+requests, freezegun and testcontainers need not be there.
 """
 
 from __future__ import annotations
@@ -11,12 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reseller_sandbox.testing.clocks import freeze_time
+    from reseller_sandbox.testing.containers import SandboxContainer
     from reseller_sandbox.testing.interception import NetworkRefused
     from reseller_sandbox.testing.line import EndlessWait
     from reseller_sandbox.testing.with_httpx import SandboxTransport
     from reseller_sandbox.testing.with_requests import SandboxAdapter
 
-__all__ = ["EndlessWait", "NetworkRefused", "SandboxAdapter", "SandboxTransport", "freeze_time"]
+__all__ = [
+    "EndlessWait",
+    "NetworkRefused",
+    "SandboxAdapter",
+    "SandboxContainer",
+    "SandboxTransport",
+    "freeze_time",
+]
 
 
 def __getattr__(name: str) -> Any:
@@ -25,6 +33,7 @@ def __getattr__(name: str) -> Any:
         "EndlessWait": "line",
         "NetworkRefused": "interception",
         "SandboxAdapter": "with_requests",
+        "SandboxContainer": "containers",
         "SandboxTransport": "with_httpx",
         "freeze_time": "clocks",
     }

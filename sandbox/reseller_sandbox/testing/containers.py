@@ -1,0 +1,62 @@
+"""A sandbox in a container of its own, for tests that have an engine for containers: testcontainers' way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from testcontainers.core.container import DockerContainer
+from testcontainers.core.labels import SESSION_ID
+from testcontainers.core.wait_strategies import HttpWaitStrategy
+
+from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.deploy.files import image as own_image
+from reseller_sandbox.sandbox import Sandbox, connect
+from reseller_sandbox.settings import BadSetting, ServerSettings, settings_of
+from reseller_sandbox.sources import variable
+from reseller_sandbox.web.gate import HEALTH
+
+
+class SandboxContainer(DockerContainer):
+    """A container of the image that ``reseller-sandbox deploy dockerfile`` describes.
+
+    >>> with SandboxContainer() as container:
+    ...     sandbox = container.connect()
+    ...     billing = Billing(container.url)
+
+    It is nobody's, and can write nowhere. Its control interface wants ``control_token``, which by itself is
+    another one in each run. ``settings`` are those of a server whose values are words: ``fixture``, ``now``,
+    ``profile`` and so on; ``options`` are those of ``DockerContainer``.
+    """
+
+    def __init__(
+        self,
+        image: str | None = None,
+        *,
+        control_token: str = SESSION_ID,
+        settings: dict[str, str] | None = None,
+        **options: Any,
+    ) -> None:
+        options = {"read_only": True, "cap_drop": ["ALL"], "security_opt": ["no-new-privileges"], **options}
+        super().__init__(image or own_image(), **options)
+        self.control_token = control_token
+        self.with_exposed_ports(ServerSettings.port)
+        self.with_envs(**_variables({**(settings or {}), "control_token": control_token}))
+        self.waiting_for(HttpWaitStrategy(ServerSettings.port, HEALTH).for_status_code(200))
+
+    @property
+    def url(self) -> str:
+        """Where clients find it, without a slash at the end."""
+        return f"http://{self.get_container_host_ip()}:{self.get_exposed_port(ServerSettings.port)}"
+
+    def connect(self) -> Sandbox:
+        """Return the sandbox in it, with every power."""
+        return connect(self.url, control_token=self.control_token)
+
+
+def _variables(settings: dict[str, str]) -> dict[str, str]:
+    """Return the variables that tell a server its settings; raise ``BadSetting`` for a name that is none."""
+    names = {one.name: variable(one) for one in settings_of(ServerSettings)}
+    for name in settings:
+        if name not in names:
+            raise BadSetting(f"{name} is not known here{nearest(name, names)}")
+    return {names[name]: value for name, value in settings.items()}

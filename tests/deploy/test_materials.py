@@ -1,0 +1,73 @@
+"""What is installed with the package: the pins that are in the wheel, and the bill of materials."""
+
+from __future__ import annotations
+
+import json
+import re
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+
+import reseller_sandbox.deploy
+from tests.deploy.conftest import deploy
+
+ROOT = Path(__file__).parents[2]
+PINS = Path(reseller_sandbox.deploy.__file__).with_name("requirements.txt")
+
+#: A package at its version, for which systems, and with which hashes.
+_ROW = re.compile(r"^([\w.-]+)==(\S+)( ; [^\\\n]+)?((?: \\\n    --hash=sha256:[0-9a-f]{64})+)$", re.MULTILINE)
+
+
+def rows(file: Path) -> dict[str, tuple[str, ...]]:
+    """The packages that a file of pins has."""
+    return {found[1]: found.groups() for found in _ROW.finditer(file.read_text("utf-8"))}
+
+
+@pytest.fixture(scope="module")
+def bill(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The bill of materials of this environment."""
+    return json.loads(deploy("sbom", at=tmp_path_factory.mktemp("bill")))
+
+
+def test_the_pins_of_the_wheel_are_those_of_the_project() -> None:
+    """The same versions, with the same hashes, that all tests run with."""
+    assert PINS.read_text("utf-8").count("==") == len(rows(PINS))
+    assert rows(PINS).items() <= rows(ROOT / ".requirements.lock").items()
+
+
+def test_the_pins_of_the_wheel_are_all_that_it_needs(bill: Any) -> None:
+    """As many packages as are found here from one requirement to the next, and no more."""
+    for_others = {name for name, row in rows(PINS).items() if "sys_platform" in (row[2] or "")}
+    assert {one["name"] for one in bill["components"]} == rows(PINS).keys() - for_others
+
+
+def test_the_bill_is_what_its_schema_wants(bill: Any) -> None:
+    """To the last key."""
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill)) is None
+
+
+def test_the_bill_states_what_is_installed(bill: Any) -> None:
+    """Each package at its version, under the name that databases of holes know it by; each with a licence."""
+    for one in bill["components"]:
+        assert one["version"] == version(one["name"])
+        assert one["purl"] == f"pkg:pypi/{one['name']}@{one['version']}"
+        assert one["licenses"], one["name"]
+
+
+def test_the_bill_says_what_needs_what(bill: Any) -> None:
+    """Everything in it is needed by something in it, but for the sandbox itself."""
+    known = {one["bom-ref"] for one in bill["components"]}
+    own = bill["metadata"]["component"]["bom-ref"]
+    needs = {row["ref"]: row["dependsOn"] for row in bill["dependencies"]}
+    assert needs.keys() == known | {own}
+    assert {one for row in needs.values() for one in row} == known
+
+
+def test_the_bill_is_the_same_each_time(bill: Any, tmp_path: Path) -> None:
+    """It has no date in it, and no number by chance."""
+    assert json.loads(deploy("sbom", at=tmp_path)) == bill
+    assert not {"serialNumber", "timestamp"} & {*bill, *bill["metadata"]}
