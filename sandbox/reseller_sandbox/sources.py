@@ -34,6 +34,11 @@ def variable(one: Parameter) -> str:
     return f"RESELLER_SANDBOX{option(one)[1:]}".replace("-", "_").upper()
 
 
+def variables() -> dict[str, str]:
+    """Return the variables of the environment for the settings of a server, by the names of those."""
+    return {one.name: variable(one) for one in declared(ServerSettings)}
+
+
 def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:
     """Return what of ``known`` the environment and a file say, from ``folder`` or here upwards.
 

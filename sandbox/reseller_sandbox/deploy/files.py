@@ -6,8 +6,8 @@ from importlib.resources import files
 from typing import Any
 
 from reseller_sandbox.deploy.wheel import Wheel, own_name, own_version
-from reseller_sandbox.settings import ServerSettings, settings_of
-from reseller_sandbox.sources import variable
+from reseller_sandbox.settings import ServerSettings
+from reseller_sandbox.sources import variables
 
 #: The image that the Dockerfile begins with. A tag moves and a digest does not; both say what it is.
 BASE = "python:3.13-slim@sha256:7c61056e61ac89e852de05f3dc6fa51a6dd2181797bceed46aa725dd7cb2cd3b"
@@ -43,13 +43,12 @@ def rendered(template: str, *, wheel: Wheel | None = None, **told: Any) -> str:
         autoescape=False,
     )
     text = files(__package__).joinpath("templates", template).read_text("utf-8")
-    known = {one.name: variable(one) for one in settings_of(ServerSettings)}
     return environment.from_string(text).render(
         wheel=wheel,
         file=own_name(),
         version=own_version(),
         port=ServerSettings.port,
-        settings=known,
+        settings=variables(),
         user=USER,
         checkout=CHECKOUT,
         setup_python=SETUP_PYTHON,

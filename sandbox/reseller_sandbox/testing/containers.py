@@ -11,8 +11,8 @@ from testcontainers.core.wait_strategies import HttpWaitStrategy
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.deploy.files import image as own_image
 from reseller_sandbox.sandbox import Sandbox, connect
-from reseller_sandbox.settings import BadSetting, ServerSettings, settings_of
-from reseller_sandbox.sources import variable
+from reseller_sandbox.settings import BadSetting, ServerSettings
+from reseller_sandbox.sources import variables
 from reseller_sandbox.web.gate import HEALTH
 
 
@@ -55,7 +55,7 @@ class SandboxContainer(DockerContainer):
 
 def _variables(settings: dict[str, str]) -> dict[str, str]:
     """Return the variables that tell a server its settings; raise ``BadSetting`` for a name that is none."""
-    names = {one.name: variable(one) for one in settings_of(ServerSettings)}
+    names = variables()
     for name in settings:
         if name not in names:
             raise BadSetting(f"{name} is not known here{nearest(name, names)}")
