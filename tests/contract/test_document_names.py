@@ -15,7 +15,7 @@ from jsonschema import ValidationError
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, InProcess
-from tests.documented import document
+from tests.documented import ID, document
 from tests.powers.doors import operation
 from tests.registry import REGISTRY
 
@@ -78,7 +78,7 @@ def test_control_takes_nothing_else(own: Sandbox, path: str, method: str) -> Non
     """Neither the name that a field has in the code, nor any other."""
     known = {name for _, name in names(path, method)}
     said = document("control").content["paths"][path][method]
-    code = {one.name for one in _parameters(said["operationId"])} | {"colour"}
+    code = {one.name for one in _parameters(said[ID])} | {"colour"}
     for name in code - known - set(path.split("/")):
         place = "query" if method == "get" else "body"
         if f"{{{name}}}" not in path:

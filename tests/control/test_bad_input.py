@@ -9,12 +9,12 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api, Socket
-from tests.documented import document, documented
+from tests.documented import ID, document, documented
 from tests.registry import REGISTRY
 from tests.wrong import BROKEN_BODIES, PARTS, VALUES, encoded
 
 OPERATIONS = [
-    (operation["operationId"], method.upper(), path, operation)
+    (operation[ID], method.upper(), path, operation)
     for path, operations in document("control").content["paths"].items()
     for method, operation in operations.items()
 ]

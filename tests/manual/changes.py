@@ -53,7 +53,7 @@ def an_endpoint(here: Changed) -> None:
         missing = api.get(f"{DOMAINS}/daysLeft/no-such.com")
         assert (missing.status, missing.error) == (404, "domain_not_found")
     row = here.document["paths"][f"{DOMAINS}/daysLeft/{{domainName}}"]["get"]
-    assert row["operationId"] == "v3.daysLeft"
+    assert row["operationId"] == "daysLeft"
     assert "404" in row["responses"]
 
 

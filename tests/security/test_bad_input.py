@@ -141,7 +141,7 @@ def test_paths(at: Guarded, document: dict[str, Any], method: str, path: str) ->
     """Nothing is found under names that nothing has."""
     operation = document["paths"][path][method.lower()]
     watched = Watched(at, operation)
-    creates = operation["operationId"].endswith(".add")
+    creates = operation["operationId"].endswith("Add")
     for segment in SEGMENTS:
         watched.send(method, filled(path, segment), must=segment == "no-such-thing" and not creates)
     assert watched.wrong == []

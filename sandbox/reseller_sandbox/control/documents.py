@@ -8,6 +8,7 @@ from typing import Any
 from marshmallow import INCLUDE, Schema
 
 from reseller_sandbox.control.rows import ControlCall, Nothing
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_DOCUMENT, Refused
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.interface import Interface
@@ -25,20 +26,28 @@ class Document(Schema):
 
 
 def endpoint(interfaces: Callable[[], Sequence[Interface]]) -> Endpoint:
-    """Return the row that serves the documents of ``interfaces``, each made when it is first asked for."""
-    made: dict[str, Any] = {}
+    """Return the row that serves the documents of ``interfaces``, each made when it is first asked for.
+
+    Worlds that assume other things have other documents.
+    """
+    made: dict[tuple[str, Assumptions], dict[str, Any]] = {}
 
     def show(call: ControlCall) -> Any:
-        """Return the OpenAPI document of one interface."""
-        from reseller_sandbox.web.openapi import describe  # apispec is loaded for those who ask
+        """Return the OpenAPI document of one interface, as the world's assumptions have it."""
+        from reseller_sandbox.web import openapi  # apispec is loaded for those who ask
 
         by_name = {f"{interface.name}.json": interface for interface in interfaces()}
         asked = call.arguments["document"]
         if asked not in by_name:
             raise Refused(UNKNOWN_DOCUMENT, document=asked[:80], known=", ".join(by_name))
-        if asked not in made:
-            made[asked] = describe(by_name[asked])
-        return made[asked]
+        key = asked, call.door.world.assumptions
+        if key not in made:
+            if len(made) >= _MOST_KEPT:
+                made.clear()
+            made[key] = openapi.describe(by_name[asked], key[1])
+        incoming = call.incoming
+        server = f"{incoming.scheme}://{incoming.headers.get('Host', '')}{incoming.prefix}"
+        return {**made[key], "servers": [{"url": server}]}
 
     return Endpoint(
         id="control.openapi",
@@ -50,3 +59,7 @@ def endpoint(interfaces: Callable[[], Sequence[Interface]]) -> Endpoint:
         refuses=(INVALID_PARAMETER, UNKNOWN_DOCUMENT),
         lengthy_from=0,
     )
+
+
+#: How many documents are kept; they are drawn again in a twentieth of a second.
+_MOST_KEPT = 12

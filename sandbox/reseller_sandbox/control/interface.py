@@ -8,6 +8,7 @@ from typing import Any
 from reseller_sandbox.control import documents, rows
 from reseller_sandbox.control.events import EventStream
 from reseller_sandbox.core import refusals
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import PLAIN, Refused, Rule
 from reseller_sandbox.powers.catalogue import POWERS
@@ -40,6 +41,7 @@ class Control:
         "required": ["error", "message", "remedy"],
     }
     wording = PLAIN
+    placeholders = None
     known_errors: frozenset[str] = frozenset()
 
     def __init__(
@@ -52,7 +54,6 @@ class Control:
     ) -> None:
         self._worlds = worlds
         self._gate = gate or Gate()
-        self.credentials = self._gate.credentials
         self.endpoints: tuple[Endpoint, ...] = (
             *rows.endpoints(powers.values()),
             documents.endpoint(lambda: (*others, self)),
@@ -119,6 +120,14 @@ class Control:
         """Return an internal error: no fault strikes control."""
         return self.refuse(Refused(refusals.INTERNAL_ERROR, **facts), incoming, endpoint)
 
-    def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
-        """Return the one status of a rule, and its words."""
-        return [(errors.status_of(rule), errors.described(rule, self.wording))]
+    def takes(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
+        """Return the one content type of bodies."""
+        return ("application/json",)
+
+    def security(self, assumed: Assumptions) -> Mapping[str, str]:  # noqa: ARG002
+        """Return the header of the gate, where it wants one."""
+        return dict.fromkeys(self._gate.credentials, "The control token that the server was started with.")
+
+    def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[errors.Shown]:  # noqa: ARG002
+        """Return the one error that each rule is."""
+        return [errors.shown(rule, self.wording)]

@@ -90,6 +90,7 @@ def _row(operation: Operation) -> Endpoint:
         status=status_of(operation),
         lengthy_from=0 if operation.long else None,
         streams=operation.sort == "stream",
+        subject=operation.power,
         query=asked if method == "GET" else Nothing(),
         body=None if method == "GET" else asked,
     )

@@ -33,6 +33,12 @@ _LOOSE_PATTERNS = {
 }
 
 
+def pattern_of(field: str, *, any_phone: bool = False) -> str:
+    """Return the pattern of a field, which may also be empty; an empty pattern where any text will do."""
+    pattern, _ = (_LOOSE_PATTERNS if any_phone else _PATTERNS).get(field, (None, ""))
+    return "" if pattern is None else f"^({pattern.pattern})?$"
+
+
 def problem_with(card: Card, *, any_phone: bool = False) -> tuple[str, str, str] | None:
     """Return the first bad field of ``card`` as (field, value, what is wrong), or None."""
     patterns = _LOOSE_PATTERNS if any_phone else _PATTERNS

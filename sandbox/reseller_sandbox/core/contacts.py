@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from reseller_sandbox.core import customers, patterns, refusals
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.cards import problem_with, require_good, tidy
 from reseller_sandbox.core.model import CARD_FIELDS, ROLES, Account, Card, Contact, Contacts
 from reseller_sandbox.core.names import to_unicode
@@ -30,10 +31,14 @@ def check(wanted: Mapping[str, Wanted], wire_names: Mapping[str, str]) -> None:
             raise Refused(refusals.INVALID_CONTACT, field=path, value=value, problem=complaint)
 
 
+def roles_required(assumed: Assumptions) -> tuple[str, ...]:
+    """Return the roles that a new name must be given contacts for."""
+    return {"none": (), "registrant": ROLES[:1], "all": ROLES}[assumed.contacts_required]
+
+
 def require_roles(draft: Draft, given: Mapping[str, object], wire_names: Mapping[str, str]) -> None:
     """Refuse with ``contacts_required`` when a contact that the assumptions ask for is missing."""
-    asked = {"none": (), "registrant": ROLES[:1], "all": ROLES}[draft.assumed.contacts_required]
-    missing = [wire_names[role] for role in asked if role not in given]
+    missing = [wire_names[role] for role in roles_required(draft.assumed) if role not in given]
     if missing:
         raise Refused(refusals.CONTACTS_REQUIRED, missing=", ".join(missing))
 

@@ -14,7 +14,7 @@ _ARGUMENT = re.compile(r"^    (\w+): (.*(?:\n     +.*)*)", re.MULTILINE)
 
 
 def docstring(of: Any) -> str:
-    """Return the docstring of a function or a class without its indentation, or an empty text.
+    """Return the docstring of a function, a class or a module without its indentation, or an empty text.
 
     Python 3.13 takes the indentation away by itself, and ``python -OO`` the docstrings; then it is read
     from the source.
@@ -42,8 +42,9 @@ def _in_source(of: Any) -> str | None:
     import ast
 
     try:
-        (found,) = ast.parse(dedent(inspect.getsource(of))).body
+        tree = ast.parse(dedent(inspect.getsource(of)))
+        found = tree if inspect.ismodule(of) else tree.body[0]
     except (OSError, TypeError, SyntaxError):
         return None
-    assert isinstance(found, ast.FunctionDef | ast.ClassDef)
+    assert isinstance(found, ast.FunctionDef | ast.ClassDef | ast.Module)
     return ast.get_docstring(found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from marshmallow import ValidationError
 
@@ -18,20 +18,17 @@ from reseller_sandbox.core.refusals import (
 )
 from reseller_sandbox.core.texts import whole
 from reseller_sandbox.v2.forms import FormText, read_form
-from reseller_sandbox.web.fields import Shape, Whole, problems
+from reseller_sandbox.web.fields import Shape, Shaped, Whole, problems
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.worlds import World
 
-_FORM = "application/x-www-form-urlencoded"
+#: The content type of a form.
+FORM = "application/x-www-form-urlencoded"
 _LONGEST = 80
 
 
 class Asked(Shape):
     """The body of a request."""
-
-    def needs(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
-        """Return the keys that must be there, in the order in which they are missed."""
-        return tuple(field.data_key or name for name, field in self.fields.items() if field.required)
 
 
 class Number(Whole):
@@ -46,6 +43,8 @@ class Number(Whole):
 class Bit(Number):
     """0 or 1."""
 
+    shape: ClassVar[Shaped] = {"enum": [0, 1]}
+
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         number = super()._deserialize(value, attr, data, **kwargs)
         if number not in (0, 1):
@@ -59,7 +58,7 @@ def read(incoming: Incoming, world: World) -> dict[str, Any]:
     Refuses with ``unsupported_media_type`` and ``malformed_body``. JSON is taken under any content type.
     """
     content_type = incoming.headers.get("Content-Type", "")
-    form = _FORM in content_type.lower() and not incoming.body.lstrip().startswith((b"{", b"["))
+    form = FORM in content_type.lower() and not incoming.body.lstrip().startswith((b"{", b"["))
     if not form or not incoming.body:
         return incoming.object
     if incoming.assumed_in(world).request_format == "json":

@@ -14,7 +14,7 @@ from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number
 from reseller_sandbox.v2.shapes import Checked, Done, done
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Shape, Text, TextOrWhole, Within
+from reseller_sandbox.web.fields import CardText, Shape, Text, TextOrWhole, Within
 from reseller_sandbox.worlds import World
 
 #: Under which keys a body may repeat the contact's handle.
@@ -27,15 +27,15 @@ class ContactWanted(Asked):
     class Meta:
         unknown = INCLUDE
 
-    address = Text()
-    city = Text()
-    company = Text()
-    country = Text()
-    fax = Text()
-    mail = Text()
-    name = Text()
-    phone = Text()
-    region = Text()
+    address = CardText()
+    city = CardText()
+    company = CardText()
+    country = CardText()
+    fax = CardText(any_phone=True)
+    mail = CardText()
+    name = CardText()
+    phone = CardText(any_phone=True)
+    region = CardText()
     zip = TextOrWhole()
     customer_id = Number()
 

@@ -14,7 +14,7 @@ from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number
 from reseller_sandbox.v2.shapes import Done, Told, done
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Shape, Text, Within, sound
+from reseller_sandbox.web.fields import CardText, Shape, Text, Within, sound
 
 _LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error="must be a two-letter language code")
 _POSITIVE = validate.Range(min=0, error="must not be negative")
@@ -23,18 +23,18 @@ _POSITIVE = validate.Range(min=0, error="must not be negative")
 class CustomerWanted(Asked):
     """Who a customer is."""
 
-    address = Text()
-    city = Text()
-    company = Text()
-    country = Text()
-    fax = Text()
+    address = CardText()
+    city = CardText()
+    company = CardText()
+    country = CardText()
+    fax = CardText(any_phone=True)
     lang = Text(validate=_LANGUAGE)
-    mail = Text()
-    name = Text()
+    mail = CardText()
+    name = CardText()
     password = Text(validate=sound)
-    phone = Text()
+    phone = CardText(any_phone=True)
     post_address = Text(data_key="post_adress", validate=sound)
-    region = Text()
+    region = CardText()
     zip = Number(validate=_POSITIVE)
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar
 
-from marshmallow import INCLUDE, fields, post_load
+from marshmallow import INCLUDE, fields, post_load, validate
 
 from reseller_sandbox.core import orders, refusals, registration
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import ROLES, Order, Stage
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.core.zones import parse_name
@@ -27,7 +28,7 @@ from reseller_sandbox.v2.shapes import (
     shown,
 )
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Listed, Shape, Shaped, SpacedInstant, Text, Within
+from reseller_sandbox.web.fields import Listed, Shape, Shaped, SpacedInstant, Text, Within, Years
 from reseller_sandbox.worlds import World
 
 # Availability
@@ -36,7 +37,10 @@ from reseller_sandbox.worlds import World
 class Either(fields.Raw):
     """A truth value, written as one or in a word."""
 
-    shape: ClassVar[Shaped] = {"oneOf": [{"type": "string", "enum": ["true", "false"]}, {"type": "boolean"}]}
+    def shape_under(self, assumed: Assumptions) -> Shaped:
+        """Return what ``v2.domain_check.avail`` chooses."""
+        as_word = assumed.domain_check_avail == "string"
+        return {"type": "string", "enum": ["true", "false"]} if as_word else {"type": "boolean"}
 
 
 class NameChecked(Done):
@@ -58,14 +62,14 @@ def check(call: Call) -> dict[str, Any]:
 # Registration
 
 
+_SERVERS: Shaped = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+
+
 class Delegation(fields.Field[list[str]]):
     """The name servers of a new name: an array, or an object with one under ``array``."""
 
     shape: ClassVar[Shaped] = {
-        "oneOf": [
-            {"type": "object", "properties": {"array": {"type": "array", "items": {"type": "string"}}}},
-            {"type": "array", "items": {"type": "string"}},
-        ]
+        "oneOf": [{"type": "object", "properties": {"array": _SERVERS}, "required": ["array"]}, _SERVERS]
     }
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> list[str]:  # noqa: ARG002
@@ -87,7 +91,7 @@ class NameWanted(Asked):
     contact_tech = Text(required=True)
     customer_id = Number()
     ns = Delegation(required=True)
-    period = Number(required=True)
+    period = Number(required=True, metadata=Years.shape)
 
     def more(self, world: World) -> Collection[str]:
         """Return the key of the licence."""
@@ -121,6 +125,15 @@ def register(call: Call) -> dict[str, Any]:
 
 # Reading
 
+_STATUS = {
+    Stage.REQUESTED: "0",
+    Stage.PROCESSING: "1",
+    Stage.ACTIVE: "2",
+    Stage.OVERDUE: "3",
+    Stage.REDEMPTION: "6",
+    Stage.PENDING_DELETE: "6",
+}
+
 
 class Domain(Shape):
     """A name."""
@@ -132,21 +145,25 @@ class Domain(Shape):
     date_created = SpacedInstant()
     date_end = SpacedInstant()
     ns = Listed(Text())
-    status: fields.Field[Any] = Text()
+    status: fields.Field[Any] = Text(validate=validate.OneOf(sorted(set(_STATUS.values()))))
 
 
-class WordOrTruth(fields.Raw):
-    """The status of an order, or of an envelope."""
+class DomainEnvelope(Done):
+    """A name inside an envelope."""
 
-    shape: ClassVar[Shaped] = {"oneOf": [{"type": "string"}, {"type": "boolean"}]}
+    data = Within(Domain)
 
 
 class DomainFound(Domain):
     """A name by itself, or inside an envelope; ``v2.domain_info.shape`` chooses."""
 
-    status = WordOrTruth()
+    status = fields.Raw()
     code = fields.Integer()
     data = Within(Domain)
+
+    def shown(self, assumed: Assumptions) -> Shape:
+        """Return the schema of the one that is chosen."""
+        return Domain() if assumed.domain_info_shape == "bare" else DomainEnvelope()
 
 
 def info(call: Call) -> dict[str, Any]:
@@ -162,16 +179,6 @@ def info(call: Call) -> dict[str, Any]:
         "status": status(call, order),
     }
     return domain if call.assumed.domain_info_shape == "bare" else done(data=domain)
-
-
-_STATUS = {
-    Stage.REQUESTED: "0",
-    Stage.PROCESSING: "1",
-    Stage.ACTIVE: "2",
-    Stage.OVERDUE: "3",
-    Stage.REDEMPTION: "6",
-    Stage.PENDING_DELETE: "6",
-}
 
 
 def status(call: Call, order: Order) -> str:

@@ -23,6 +23,7 @@ class ServerChanges(fields.Field[dict[str, list[str]]]):
     shape: ClassVar[Shaped] = {
         "type": "object",
         "properties": {key: {"type": "array", "items": {"type": "string"}} for key in ("add", "del")},
+        "additionalProperties": False,
     }
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> dict[str, list[str]]:  # noqa: ARG002

@@ -14,6 +14,7 @@ from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.refusals import Refused, Rule
 from reseller_sandbox.v2.wording import WORDING
 from reseller_sandbox.web import errors as web
+from reseller_sandbox.web.errors import Shown
 
 _LONGEST = 120
 
@@ -310,10 +311,12 @@ def all_of(operation: str, rule: Rule) -> Iterator[Documented]:
             return
 
 
-def described(operation: str, rule: Rule) -> Iterator[tuple[int, str]]:
-    """Yield the code and the words of each error that a rule can become, as the documents list them."""
+def shown(operation: str, rule: Rule, *, always_200: bool = False) -> Iterator[Shown]:
+    """Yield each error that a rule can become, as documents show it."""
+    found = list(dict.fromkeys(all_of(operation, rule)))
     if rule in TRANSPORT:
-        words = _NO_IMPLEMENTATION if rule is r.VERSION_NOT_SERVED else WORDING.spelt(rule.sentence)
-        yield web.status_of(rule), f"`{words}` ({rule.code})"
-    for error in dict.fromkeys(all_of(operation, rule)):
-        yield error.code, f"`{error.message}` ({rule.code})"
+        words = _NO_IMPLEMENTATION if rule is r.VERSION_NOT_SERVED else web.sentence(rule, WORDING)
+        found.append(Documented(int(web.status_of(rule)), words))
+    for code, message in ((one.code, one.message) for one in found):
+        body = {"code": code, "msg": message}
+        yield Shown(200 if always_200 else code, body, f"`{message}` ({rule.code})")

@@ -43,6 +43,7 @@ _ENTRIES: Shaped = {
             {
                 "type": "object",
                 "properties": {"ip": {"type": "string"}, "type": {"type": "string", "enum": ["v4", "v6"]}},
+                "required": ["ip", "type"],
             },
         ]
     },
@@ -66,7 +67,12 @@ class Addresses(fields.Field[list[TypedAddress]]):
 class AddressChanges(fields.Field[dict[str, list[TypedAddress]]]):
     """Addresses to add and to take away, each an array under ``add`` or ``del``."""
 
-    shape: ClassVar[Shaped] = {"type": "object", "properties": {"add": _ENTRIES, "del": _ENTRIES}}
+    shape: ClassVar[Shaped] = {
+        "type": "object",
+        "properties": {"add": _ENTRIES, "del": _ENTRIES},
+        "additionalProperties": False,
+        "minProperties": 1,
+    }
 
     def _deserialize(
         self,

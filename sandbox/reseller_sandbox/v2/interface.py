@@ -23,11 +23,12 @@ from reseller_sandbox.v2 import (
     transfers,
     zones,
 )
+from reseller_sandbox.v2.shapes import Placeholders
 from reseller_sandbox.v2.wording import WORDING
 from reseller_sandbox.web import statements
 from reseller_sandbox.web.bodies import load
 from reseller_sandbox.web.endpoint import Endpoint
-from reseller_sandbox.web.errors import ANY_OPERATION, in_header
+from reseller_sandbox.web.errors import ANY_OPERATION, Shown, in_header
 from reseller_sandbox.web.ignored import tell
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Transacting
@@ -45,6 +46,7 @@ class V2(Transacting):
     known_errors = injected.KNOWN
     common: tuple[Rule, ...] = errors.COMMON
     wording = WORDING
+    placeholders = Placeholders()
     error_shape: Mapping[str, object] = {
         "type": "object",
         "properties": {"code": {"type": "integer"}, "msg": {"type": "string"}, "status": {"type": "boolean"}},
@@ -63,7 +65,6 @@ class V2(Transacting):
 
     def __init__(self, worlds: Engine) -> None:
         self._worlds = worlds
-        self.credentials = worlds.default.assumptions.token_headers[:1]
 
     def owns(self, path: str) -> bool:
         """Whether a path is under a version such as ``/V2.0``."""
@@ -132,9 +133,17 @@ class V2(Transacting):
                 found.setdefault(name, []).append(rule)
         return found
 
-    def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:
-        """Return the code and the documented words of each error that a rule becomes."""
-        return errors.described(endpoint.id, rule)
+    def takes(self, assumed: Assumptions) -> tuple[str, ...]:
+        """Return JSON's content type, and where forms are taken that of those."""
+        return ("application/json", *((bodies.FORM,) if assumed.request_format == "json_or_form" else ()))
+
+    def security(self, assumed: Assumptions) -> Mapping[str, str]:
+        """Return the first of the headers that take a token."""
+        return {assumed.token_headers[0]: "The token of the account."}
+
+    def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:
+        """Return each documented error that a rule becomes."""
+        return errors.shown(endpoint.id, rule, always_200=assumed.v2_http_status == "always_200")
 
 
 def _error(assumed: Assumptions, told: errors.Worded) -> Answer:

@@ -15,16 +15,16 @@ from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, shown
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Shape, SpacedInstant, Text, Within
+from reseller_sandbox.web.fields import Shape, SpacedInstant, Text, Within, Years
 
 
 class RenewalWanted(Asked):
     """A renewal. ``domain`` may be there, and is the name in the path once more."""
 
     current_expiry_date = Text(required=True)
-    date_end = fields.Raw()
-    domain = fields.Raw()
-    period = Number(required=True)
+    date_end = fields.Raw(metadata={"type": "string"})
+    domain = fields.Raw(metadata={"type": "string"})
+    period = Number(required=True, metadata=Years.shape)
 
     @post_load
     def dated(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:

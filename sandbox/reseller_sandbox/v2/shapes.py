@@ -8,12 +8,13 @@ from typing import Any
 from marshmallow import ValidationError, fields
 
 from reseller_sandbox.core import orders, refusals
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import ROLES, Order
 from reseller_sandbox.core.names import written
 from reseller_sandbox.core.zones import parse_name, zone_of
 from reseller_sandbox.v2.bodies import text
 from reseller_sandbox.web.endpoint import Call
-from reseller_sandbox.web.fields import Shape, Text, Truth
+from reseller_sandbox.web.fields import Shape, Shaped, Text, Truth
 
 #: What finding one of the account's names may refuse, in the order of the checks.
 FOUND = (refusals.INVALID_NAME, refusals.ZONE_NOT_SUPPORTED, refusals.DOMAIN_NOT_FOUND)
@@ -26,6 +27,22 @@ NAME_PATH = "/{version}/domain/{domain_name}"
 
 #: The keys for the contacts of a name, by role.
 CONTACT_KEYS = {role: f"contact_{role}" for role in ROLES}
+
+
+class Version(Text):
+    """A version of the interface."""
+
+    def shape_under(self, assumed: Assumptions) -> Shaped:
+        """Return the versions that are served."""
+        served = [one.upper() for one in assumed.versions]
+        return {"enum": served, "default": served[0]}
+
+
+class Placeholders(Shape):
+    """What stands in many paths."""
+
+    version = Version()
+    customer_id = fields.Integer(metadata={"minimum": 1})
 
 
 class Done(Shape):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from reseller_sandbox.core import orders, refusals, transfers
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account, Transfer, TransferStatus
 from reseller_sandbox.core.refusals import Rule
 from reseller_sandbox.core.state import Draft
@@ -14,7 +15,7 @@ from reseller_sandbox.v2 import errors
 from reseller_sandbox.v2.bodies import Asked, Number
 from reseller_sandbox.v2.shapes import NAME_PATH, Done, done, reseller_customer
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Text, TextOrNumber
+from reseller_sandbox.web.fields import Shaped, Text, TextOrNumber
 
 
 class TransferWanted(Asked):
@@ -22,12 +23,6 @@ class TransferWanted(Asked):
 
     customer_id = Number()
     transfer_code = TextOrNumber(required=True)
-
-
-class Standing(Done):
-    """How a transfer stands."""
-
-    transfer_status = Text()
 
 
 #: The plain words for EPP's.
@@ -39,6 +34,21 @@ _PLAIN = {
     TransferStatus.SERVER_CANCELLED: "cancelled",
     TransferStatus.CLIENT_REJECTED: "rejected",
 }
+
+
+class TransferWord(Text):
+    """How a transfer stands, in a word."""
+
+    def shape_under(self, assumed: Assumptions) -> Shaped:
+        """Return the words that ``v2.transfer_status`` chooses."""
+        words = _PLAIN.values() if assumed.transfer_status == "plain" else map(str, _PLAIN)
+        return {"enum": list(dict.fromkeys(words))}
+
+
+class Standing(Done):
+    """How a transfer stands."""
+
+    transfer_status = TransferWord()
 
 
 def request(call: Call) -> dict[str, Any]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 from marshmallow import fields
 
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Promotion, Zone
 from reseller_sandbox.v2.shapes import Done, done, shown
 from reseller_sandbox.web.endpoint import Call, Endpoint
@@ -22,6 +23,8 @@ from reseller_sandbox.web.fields import (
     Within,
 )
 
+_OF_PROMOTIONS = ("date_end_reg_action", "date_end_renew_action", "price_reg_action", "price_renew_action")
+
 
 class ZonesAsked(Shape):
     """Which part of the list; each may be left out."""
@@ -34,10 +37,26 @@ class ZonesAsked(Shape):
 class ActionEnd(SpacedInstant):
     """The end of a promotion; an empty text, or null, where there is none."""
 
-    shape: ClassVar[Shaped] = {"anyOf": [SpacedInstant.shape, {"enum": ["", None]}]}
+    def shape_under(self, assumed: Assumptions) -> Shaped:
+        """Return what ``v2.zones.no_promotion`` chooses."""
+        if assumed.no_promotion == "regular":
+            return {"type": "string", "pattern": f"^({self.written})?$"}
+        return {**SpacedInstant.shape, "type": _type("string", assumed)}
 
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
         return "" if value == "" else super()._serialize(value, attr, obj, **kwargs)
+
+
+class ActionPrice(Number):
+    """The price of a promotion."""
+
+    def shape_under(self, assumed: Assumptions) -> Shaped:
+        """Return what ``v2.zones.no_promotion`` chooses."""
+        return {"type": _type("number", assumed)}
+
+
+def _type(name: str, assumed: Assumptions) -> object:
+    return [name, "null"] if assumed.no_promotion == "nulls" else name
 
 
 class ZoneShown(Shape):
@@ -50,18 +69,22 @@ class ZoneShown(Shape):
     max_length = fields.Integer()
     min_length = fields.Integer()
     price_reg = Number()
-    price_reg_action = Number()
+    price_reg_action = ActionPrice()
     price_renew = Number()
-    price_renew_action = Number()
+    price_renew_action = ActionPrice()
     price_restore = Number()
     price_transfer = Number()
     transfer_avail = Truth()
 
+    def lacks(self, assumed: Assumptions) -> tuple[str, ...]:
+        """Return what is omitted without a promotion; the first of no zones has nothing at all."""
+        if assumed.zones_data == "object":
+            return tuple(self.fields)
+        return _OF_PROMOTIONS if assumed.no_promotion == "omitted" else ()
+
 
 class OneOrMany(Listed):
     """An array, or one of its elements by itself."""
-
-    shape: ClassVar[Shaped] = {"type": ["array", "object"]}
 
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> Any:
         if isinstance(value, list):
@@ -69,10 +92,26 @@ class OneOrMany(Listed):
         return self.inner._serialize(value, attr, obj, **kwargs)
 
 
+class ZoneList(Done):
+    """Zones by name."""
+
+    data = Listed(Within(ZoneShown))
+
+
+class FirstZone(Done):
+    """The first of the zones."""
+
+    data = Within(ZoneShown)
+
+
 class Zones(Done):
-    """Zones by name, or under ``v2.zones.data = object`` the first of them."""
+    """Zones by name, or the first of them; ``v2.zones.data`` chooses."""
 
     data = OneOrMany(Within(ZoneShown))
+
+    def shown(self, assumed: Assumptions) -> Shape:
+        """Return the schema of the one that is chosen."""
+        return ZoneList() if assumed.zones_data == "list" else FirstZone()
 
 
 def zones(call: Call) -> dict[str, Any]:

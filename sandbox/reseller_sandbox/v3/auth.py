@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from urllib.parse import unquote, unquote_to_bytes
 
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMATCH, UNKNOWN_KEY, Refused
 from reseller_sandbox.v3.mistakes import Mistaken
@@ -23,6 +24,22 @@ from reseller_sandbox.worlds import Engine, World
 #: One of the two elements under any prefix.
 _ELEMENT = re.compile(r"(.{0,40}?)(API[-_]?KEY|SIGNATURE)", re.IGNORECASE)
 _MOST_NAMED = 4
+
+#: What the documents say of the signed string, by the values of ``v3.signature.*``.
+_URL = {
+    "any": "the one that is called, whole and as it is sent, with scheme, host, port, path and query; the "
+    "path alone, with its query or without it, is taken as well",
+    "url": "the one that is called, whole and as it is sent: scheme, host, port, path and query",
+    "path": "the path that is called with its query, without scheme, host and port",
+    "path_no_query": "the path that is called, without scheme, host, port and query",
+}
+_ENDPOINTS = dict.fromkeys(_URL, "/v3/domains/checkAvailability")
+_ENDPOINTS |= dict.fromkeys(("any", "url"), "https://api.example.com/v3/domains/checkAvailability")
+_EMPTY = {"any": "nothing; `{}` and `[]` are taken as well", "raw": "nothing", "empty_object": "`{}` or `[]`"}
+_QUERY = {
+    "excluded": "is then the one without them",
+    "included": "has then the key in it, and not the signature",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +59,32 @@ class Signatures:
     def signature_name(self) -> str:
         """The header (or query element) that carries the signature."""
         return f"{self.prefix}SIGNATURE"
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of both elements."""
+        return self.key_name, self.signature_name
+
+    def told(self, assumed: Assumptions) -> dict[str, str]:
+        """Return what each element carries, for documents: the rule in words, and an example."""
+        key, secret, body = "demo-key", "demo-secret", b'{"domainNames": ["example.com"]}'
+        endpoint = _ENDPOINTS[assumed.signature_endpoint]
+        signature = sign(secret, key.encode() + endpoint.encode() + body).decode()
+        return {
+            self.key_name: "The API key that names the account.",
+            self.signature_name: f"""The signature of the request: HMAC-SHA256, in lower-case hexadecimal, \
+with the account's secret as the key. What is signed is three texts with nothing between them: the API key, \
+the URL and the body.
+
+* The URL is {_URL[assumed.signature_endpoint]}.
+* The body is the bytes as they are sent; of a request without one it is {_EMPTY[assumed.signature_payload]}.
+
+For instance the key `{key}`, the secret `{secret}`, a request to `{endpoint}` and the body \
+`{body.decode()}` make the signature `{signature}`.
+
+Both elements may stand in the query string in place of the headers, under the same names. The URL that is \
+signed {_QUERY[assumed.signature_query]}.""",
+        }
 
     def authenticate(self, incoming: Incoming, worlds: Engine) -> tuple[World, Account]:
         """Return the world and account that signed; refuses with ``credentials_missing``, ``unknown_key`` or

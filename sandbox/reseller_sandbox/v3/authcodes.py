@@ -10,7 +10,7 @@ from reseller_sandbox.core import orders, refusals
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
-from reseller_sandbox.v3.shapes import either, shown
+from reseller_sandbox.v3.shapes import shown, under_one_name
 from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Shape, Text, TextOrNumber
 
@@ -18,13 +18,15 @@ from reseller_sandbox.web.fields import Shape, Text, TextOrNumber
 class CodeWanted(Shape):
     """A code; the key may be spelt ``authcode`` as well."""
 
+    spelt = ("authCode", "authcode")
+
     authCode = TextOrNumber()
     authcode = TextOrNumber()
 
     @post_load
-    def under_one_name(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def as_auth_code(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Return the code as ``authCode``, however it was spelt."""
-        return either(found, "authCode", "authcode")
+        return under_one_name(found, self.spelt)
 
 
 class Code(Shape):

@@ -5,15 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from reseller_sandbox.core import refusals, registration
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.prices import FREE
 from reseller_sandbox.core.refusals import TOO_MANY_NAMES, Refused
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import shown
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Amount, Listed, Shape, Text, Truth, Within
+from reseller_sandbox.web.fields import Amount, Listed, Shape, Shaped, Text, Truth, Within
 
 MOST_NAMES = 50
+
+#: The one status that the contract names.
+AVAILABLE = "available"
 
 
 class NamesAsked(Shape):
@@ -22,13 +26,28 @@ class NamesAsked(Shape):
     domainNames = Listed(Text(), required=True, metadata={"maxItems": MOST_NAMES})
 
 
+class Status(Text):
+    """Whether a name can be had, in a word."""
+
+    def shape_under(self, assumed: Assumptions) -> Shaped:
+        """Return the words that the assumptions choose."""
+        words = (
+            AVAILABLE,
+            assumed.availability_taken,
+            assumed.availability_reserved,
+            assumed.availability_unsupported,
+            assumed.availability_invalid,
+        )
+        return {"enum": list(dict.fromkeys(words))}
+
+
 class AvailabilityResult(Shape):
     """Whether a name can be registered, for how long and at what price."""
 
     domainName = Text()
     sdn = Text()
     tld = Text()
-    status = Text()
+    status = Status()
     purchaseCost = Amount()
     renewalCost = Amount()
     premium = Truth()
@@ -84,7 +103,7 @@ def _availability_status(call: Call, found: registration.Availability) -> str:
     if found.reserved:
         return call.assumed.availability_reserved
     if found.zone.in_service or call.assumed.availability_out_of_service == "available":
-        return "available"
+        return AVAILABLE
     return call.assumed.availability_unsupported
 
 

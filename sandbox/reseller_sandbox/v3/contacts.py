@@ -7,14 +7,15 @@ from typing import Any
 from marshmallow import ValidationError
 
 from reseller_sandbox.core import orders, refusals
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import ROLES
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import (
     WIRE_NAMES,
     ContactsWanted,
-    Domain,
     Envelope,
+    Message,
     V3Contacts,
     contacts_asked,
     envelope,
@@ -33,16 +34,26 @@ def _some(contacts: dict[str, Any]) -> None:
 class RolesWanted(Shape):
     """Contacts by role; roles that are left out stay as they are."""
 
-    contacts = Within(ContactsWanted, required=True, validate=_some)
+    contacts = Within(ContactsWanted, required=True, validate=_some, metadata={"minProperties": 1})
+
+
+class ContactsAlone(Shape):
+    """A name's contacts."""
+
+    contacts = Within(V3Contacts)
 
 
 class ContactsSet(Envelope):
     """The domain envelope, or one of the other bodies that ``v3.set_contacts.answer`` names."""
 
-    domain = Within(Domain)
     contacts = Within(V3Contacts)
     domainName = Text()
     message = Text()
+
+    def shown(self, assumed: Assumptions) -> Shape:
+        """Return the schema of the body that is chosen."""
+        kinds = {"envelope": Envelope, "contacts": ContactsAlone, "message": Message}
+        return kinds[assumed.set_contacts_answer]()
 
 
 def set_contacts(call: Call) -> dict[str, Any]:

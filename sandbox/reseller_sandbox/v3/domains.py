@@ -8,11 +8,15 @@ from typing import Any
 from marshmallow import post_load, validate
 
 from reseller_sandbox.core import orders, refusals, registration, renewals
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.contacts import roles_required
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import (
+    WIRE_NAMES,
+    ContactsWanted,
     DomainWanted,
     Envelope,
     EnvelopeInFull,
@@ -35,6 +39,7 @@ from reseller_sandbox.web.fields import (
     Truth,
     Whole,
     Within,
+    Years,
 )
 
 PER_PAGE = 100
@@ -53,11 +58,29 @@ def answered(call: Call, order: Order) -> dict[str, Any]:
 # Registration
 
 
+class FirstContacts(ContactsWanted):
+    """The contacts of a new name, by role."""
+
+    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+        """Return the roles that ``v3.contacts.required`` asks for."""
+        return tuple(WIRE_NAMES[role] for role in roles_required(assumed))
+
+
+class NewName(DomainWanted):
+    """A name to be registered."""
+
+    contacts = Within(FirstContacts)
+
+    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+        """Return the keys there must be, the contacts among them where some must be given."""
+        return ("domainName", *(("contacts",) if roles_required(assumed) else ()))
+
+
 class NameWanted(Shape):
     """A registration."""
 
-    domain = Within(DomainWanted, required=True)
-    years = Whole()
+    domain = Within(NewName, required=True)
+    years = Years(metadata={"default": 1})
     purchaseCost = Price()
     tldRequirements = Texts()
 
@@ -101,11 +124,19 @@ def _switched(assumed: str, asked: bool) -> bool:
 # Reading
 
 
+_PAGING = ("perPage", "page")
+_COUNTED = validate.Range(min=1, error="must be at least 1")
+
+
 class Page(Shape):
     """Which part of a list."""
 
-    perPage = Digits(validate=validate.Range(min=1, error="must be at least 1"))
-    page = Digits(validate=validate.Range(min=1, error="must be at least 1"))
+    perPage = Digits(validate=_COUNTED, metadata={"default": PER_PAGE})
+    page = Digits(validate=_COUNTED, metadata={"default": 1})
+
+    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+        """Return what ``v3.list.parameters`` asks for."""
+        return _PAGING if assumed.list_parameters == "required" else ()
 
 
 class DomainSummary(Shape):
@@ -127,6 +158,10 @@ class DomainList(Shape):
     nextPage = Whole()
     lastPage = Whole()
 
+    def lacks(self, assumed: Assumptions) -> tuple[str, ...]:
+        """Return what the last page lacks."""
+        return ("nextPage", *(("lastPage",) if assumed.list_last_page == "with_next" else ()))
+
 
 def list_domains(call: Call) -> dict[str, Any]:
     """Return the account's names, page by page."""
@@ -146,7 +181,7 @@ def list_domains(call: Call) -> dict[str, Any]:
 
 
 def _page(call: Call) -> tuple[int, int]:
-    missing = [name for name in ("perPage", "page") if name not in call.arguments]
+    missing = [name for name in _PAGING if name not in call.arguments]
     if missing and call.assumed.list_parameters == "required":
         raise Refused(INVALID_PARAMETER, problems="; ".join(f"{name} is missing" for name in missing))
     return call.arguments.get("page", 1), call.arguments.get("perPage", PER_PAGE)
@@ -167,7 +202,7 @@ class Renewal(Shape):
     """A name, and for how long and at what price to renew it."""
 
     domainName = Text()
-    years = Whole()
+    years = Years(metadata={"default": 1})
     purchaseCost = Price()
 
 
@@ -185,7 +220,7 @@ class RenewalWanted(Renewal):
 class RenewalInQuery(Shape):
     """A renewal's term and price in the query string."""
 
-    years = Digits()
+    years = Digits(metadata=Years.shape)
     purchaseCost = Price()
 
 

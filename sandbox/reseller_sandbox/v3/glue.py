@@ -11,7 +11,7 @@ from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Host, Order
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
-from reseller_sandbox.v3.shapes import either, shown
+from reseller_sandbox.v3.shapes import shown, under_one_name
 from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Listed, Shape, Text, Within
 
@@ -19,13 +19,15 @@ from reseller_sandbox.web.fields import Listed, Shape, Text, Within
 class AddressesWanted(Shape):
     """The addresses of a host; the list may be called ``ip`` as well."""
 
+    spelt = ("ips", "ip")
+
     ips = Listed(Text())
     ip = Listed(Text())
 
     @post_load
-    def under_one_name(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
+    def as_ips(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:
         """Return the list as ``ips``, whatever it was called."""
-        return either(found, "ips", "ip")
+        return under_one_name(found, self.spelt)
 
 
 class GlueWanted(AddressesWanted):

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from reseller_sandbox.core import refusals
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import UNSUPPORTED_MEDIA_TYPE, Refused, Rule
 from reseller_sandbox.v3 import (
@@ -24,7 +25,7 @@ from reseller_sandbox.v3.wording import WORDING
 from reseller_sandbox.web import statements
 from reseller_sandbox.web.bodies import load
 from reseller_sandbox.web.endpoint import Endpoint
-from reseller_sandbox.web.errors import ANY_OPERATION, BODY_SHAPE, TRANSPORT, body_of, described, status_of
+from reseller_sandbox.web.errors import ANY_OPERATION, BODY_SHAPE, TRANSPORT, Shown, body_of, shown, status_of
 from reseller_sandbox.web.ignored import tell
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Transacting
@@ -40,6 +41,7 @@ class V3(Transacting):
     common: tuple[Rule, ...] = errors.COMMON
     error_shape = BODY_SHAPE
     wording = WORDING
+    placeholders = None
     endpoints: tuple[Endpoint, ...] = (
         *balance.ENDPOINTS,
         *availability.ENDPOINTS,
@@ -56,7 +58,6 @@ class V3(Transacting):
     def __init__(self, worlds: Engine, signatures: Signatures) -> None:
         self._worlds = worlds
         self._signatures = signatures
-        self.credentials = (signatures.key_name, signatures.signature_name)
 
     def owns(self, path: str) -> bool:
         """Whether a path is under ``/v3``."""
@@ -73,7 +74,7 @@ class V3(Transacting):
         """
         reads_body = incoming.method in ("POST", "PUT")
         given = self._object(incoming, world) if reads_body else incoming.object_if_any
-        tell(endpoint, incoming, world, given, self.credentials)
+        tell(endpoint, incoming, world, given, self._signatures.names)
         found = load(endpoint.body, given) if endpoint.body is not None else {}
         found |= incoming.arguments
         if endpoint.query is not None and (incoming.query or incoming.arguments):
@@ -125,6 +126,14 @@ class V3(Transacting):
         rules = (*cls.common, *endpoint.refuses)
         return {rule.code: (rule,) for rule in rules if rule not in TRANSPORT}
 
-    def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:  # noqa: ARG002
-        """Return the one status that each rule has, and its words."""
-        return [(status_of(rule), described(rule, self.wording))]
+    def takes(self, assumed: Assumptions) -> tuple[str, ...]:  # noqa: ARG002
+        """Return the one content type of bodies."""
+        return ("application/json",)
+
+    def security(self, assumed: Assumptions) -> Mapping[str, str]:
+        """Return the headers of the two elements, with the rule and an example."""
+        return self._signatures.told(assumed)
+
+    def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:  # noqa: ARG002
+        """Return the one error that each rule is."""
+        return [shown(rule, self.wording, always_200=assumed.v3_http_status == "always_200")]

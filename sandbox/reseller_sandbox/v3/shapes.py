@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from marshmallow import ValidationError, fields, pre_load, validate
 
 from reseller_sandbox.core import orders, prices, renewals
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Contacts, Flag, Order, Stage
 from reseller_sandbox.core.names import written
@@ -15,6 +16,7 @@ from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.web.endpoint import Call
 from reseller_sandbox.web.fields import (
+    CardText,
     Instant,
     Listed,
     LongAmount,
@@ -71,11 +73,30 @@ class V3Contact(Shape):
     address = Text(**_text("address"))
     city = Text()
     region = Text(**_text("region"))
-    zip = TextOrWhole(**_text("zip"))
+    zip = Text(**_text("zip"))
     country = Text()
     phone = Text()
     fax = Text()
     mail = Text(**_text("mail"))
+
+
+class V3ContactWanted(Shape):
+    """Who somebody is and where to reach them, as requests say it."""
+
+    name = CardText()
+    company = CardText(**_text("company"))
+    address = CardText(**_text("address"))
+    city = CardText()
+    region = CardText(**_text("region"))
+    zip = TextOrWhole(**_text("zip"))
+    country = CardText()
+    phone = CardText()
+    fax = CardText()
+    mail = CardText(**_text("mail"))
+
+    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+        """Return the keys that ``v3.contacts.fields`` asks for."""
+        return tuple(WIRE_NAMES[field] for field in _NEEDED[assumed.contacts_fields])
 
 
 class V3Contacts(Shape):
@@ -87,8 +108,13 @@ class V3Contacts(Shape):
     billing = Remembered(V3Contact, **_text("billing"))
 
 
-class ContactsWanted(V3Contacts):
+class ContactsWanted(Shape):
     """Contacts by role, as requests give them; another role is a mistake."""
+
+    registrant = Within(V3ContactWanted, **_text("registrant"))
+    admin = Within(V3ContactWanted, **_text("admin"))
+    tech = Within(V3ContactWanted, **_text("tech"))
+    billing = Within(V3ContactWanted, **_text("billing"))
 
     @pre_load
     def known_roles_alone(self, given: Any, **_: Any) -> Any:
@@ -139,7 +165,9 @@ class DomainInFull(DomainWithPremium):
 class Identifier(fields.Raw):
     """An order id or client id: a string, or an integer where the assumptions say so."""
 
-    shape: ClassVar[Shaped] = {"oneOf": [{"type": "string"}, {"type": "integer"}]}
+    def shape_under(self, assumed: Assumptions) -> Shaped:
+        """Return the type that ``v3.ids`` chooses."""
+        return {"type": assumed.v3_ids}
 
 
 def identifier(name: str) -> Identifier:
@@ -173,6 +201,13 @@ class EnvelopeInFull(Envelope):
     domain = Within(DomainInFull)
 
 
+class Message(Shape):
+    """What was done, in words."""
+
+    domainName = Text()
+    message = Text()
+
+
 class DomainWanted(Shape):
     """A name as requests describe it."""
 
@@ -184,8 +219,9 @@ class DomainWanted(Shape):
     autorenewEnabled = Truth()
 
 
-def either(found: dict[str, Any], name: str, alias: str) -> dict[str, Any]:
-    """Return a loaded request with what may be called ``alias`` under its ``name``; it must be there."""
+def under_one_name(found: dict[str, Any], spelt: tuple[str, str]) -> dict[str, Any]:
+    """Return a loaded request with what has two names under the first of them; it must be there."""
+    name, alias = spelt
     value = found.pop(alias, None)
     if name not in found and value is None:
         raise ValidationError("is missing", name)

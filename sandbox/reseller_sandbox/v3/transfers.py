@@ -18,6 +18,7 @@ from reseller_sandbox.v3.domains import FOUND, PERIOD, PRICED
 from reseller_sandbox.v3.shapes import (
     STATUSES,
     DomainWanted,
+    Message,
     contacts_asked,
     identifier,
     named_below,
@@ -26,7 +27,7 @@ from reseller_sandbox.v3.shapes import (
     status,
 )
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Amount, Price, Shape, Text, Whole, Within
+from reseller_sandbox.web.fields import Amount, Price, Shape, Text, Within, Years
 
 
 class TransferWanted(CodeWanted):
@@ -34,7 +35,7 @@ class TransferWanted(CodeWanted):
 
     domain = Within(DomainWanted, required=True)
     purchaseCost = Price()
-    years = Whole()
+    years = Years()
 
 
 class TransferOrder(Shape):
@@ -44,13 +45,6 @@ class TransferOrder(Shape):
     order_id = identifier("order-id")
     totalPaid = Amount()
     status = Text(validate=validate.OneOf(STATUSES))
-
-
-class Message(Shape):
-    """What was done, in words."""
-
-    domainName = Text()
-    message = Text()
 
 
 def request_transfer(call: Call) -> dict[str, Any]:

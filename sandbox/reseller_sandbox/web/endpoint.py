@@ -36,8 +36,8 @@ class Endpoint:
     ``path`` is the schema of placeholders that are more than text. ``refuses`` is in the order in which
     the checks are made. ``handle``'s docstring is the operation's description. ``lengthy_from`` is the size
     in bytes from which on a body takes long to work on. ``only_reads`` marks an operation that changes
-    nothing though its method is not GET, ``streams`` one whose answer goes on. ``forms`` are
-    the content types of its answers.
+    nothing though its method is not GET, ``streams`` one whose answer goes on. ``forms`` are the content
+    types of its answers, ``subject`` is the class that it belongs to, where that is no module.
     """
 
     id: str
@@ -54,6 +54,7 @@ class Endpoint:
     only_reads: bool = False
     streams: bool = False
     forms: tuple[str, ...] = ("application/json",)
+    subject: Any = None
 
     @property
     def reads(self) -> bool:

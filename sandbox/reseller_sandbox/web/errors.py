@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from http import HTTPStatus
+from typing import NamedTuple
 
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.refusals import Category, Refused, Rule, Wording
@@ -82,6 +83,20 @@ def body_of(refused: Refused) -> dict[str, str]:
     return {"error": refused.rule.code, "message": refused.message}
 
 
-def described(rule: Rule, wording: Wording) -> str:
-    """Return a rule as documents list it, where errors look like ``body_of``."""
-    return f"`{rule.code}`: {wording.spelt(rule.sentence)}"
+class Shown(NamedTuple):
+    """An error as documents show it: its HTTP status, what it has in the body, and its line in a list."""
+
+    status: int
+    body: Mapping[str, object]
+    line: str
+
+
+def shown(rule: Rule, wording: Wording, *, always_200: bool = False) -> Shown:
+    """Return a rule as documents show it, where errors look like ``body_of``."""
+    status = HTTPStatus.OK if always_200 else status_of(rule)
+    return Shown(int(status), {"error": rule.code}, f"`{rule.code}`: {sentence(rule, wording)}")
+
+
+def sentence(rule: Rule, wording: Wording) -> str:
+    """Return the sentence of a rule with the names of the facts in place of them."""
+    return wording.spelt(rule.sentence).replace("!r}", "}")

@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
-from reseller_sandbox.core import money, texts
+from reseller_sandbox.core import cards, money, texts
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
+from reseller_sandbox.core.model import LONGEST_TERM
 from reseller_sandbox.core.texts import whole
 from reseller_sandbox.web.writers import Write, writer
 
 if TYPE_CHECKING:
+    from reseller_sandbox.core.assumptions import Assumptions
     from reseller_sandbox.worlds import World
 
 _REMEMBERED = 4096
 
-#: A field's JSON Schema, as its class variable ``shape``: what the OpenAPI documents show for it.
+#: A field's JSON Schema, as its ``shape``: what the OpenAPI documents show for it. Where that depends on the
+#: assumptions, a method ``shape_under`` takes them.
 Shaped = dict[str, object]
 
 
@@ -32,9 +35,24 @@ class Shape(Schema):
 
     error_messages = {"type": "must be an object", "unknown": "is not known here"}  # noqa: RUF012
 
+    #: Two names of one thing; a request has it under one of them at least.
+    spelt: ClassVar[tuple[str, ...]] = ()
+
     def more(self, world: World) -> Collection[str]:
         """Return the keys that are read in ``world`` beside those of the fields."""
         return ()
+
+    def needs(self, assumed: Assumptions) -> tuple[str, ...]:
+        """Return the keys that a request must have, in the order in which they are missed."""
+        return tuple(field.data_key or name for name, field in self.fields.items() if field.required)
+
+    def lacks(self, assumed: Assumptions) -> Collection[str]:
+        """Return the keys that an answer may be without."""
+        return ()
+
+    def shown(self, assumed: Assumptions) -> Schema:
+        """Return the schema of the answers there are, where the assumptions choose among several."""
+        return self
 
     @cached_property
     def _write(self) -> Write:
@@ -63,6 +81,12 @@ class Whole(fields.Integer):
         if isinstance(value, bool) or not isinstance(value, int):
             raise ValidationError("must be a whole number")
         return value
+
+
+class Years(Whole):
+    """A term in years."""
+
+    shape: ClassVar[Shaped] = {"minimum": 1, "maximum": LONGEST_TERM}
 
 
 class Digits(Whole):
@@ -96,6 +120,20 @@ class Text(fields.String):
     }
 
 
+class CardText(Text):
+    """A field of a card; ``any_phone`` is whether the assumptions may take numbers in any usual form."""
+
+    def __init__(self, *, any_phone: bool = False, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._any_phone = any_phone
+
+    def shape_under(self, assumed: Assumptions) -> Shaped:
+        """Return what the registry asks of it."""
+        loose = self._any_phone and assumed.phone_form == "any"
+        pattern = cards.pattern_of(self.attribute or str(self.name), any_phone=loose)
+        return {"maxLength": texts.LONGEST, **({"pattern": pattern} if pattern else {})}
+
+
 class TextOrNumber(Text):
     """A string, or a number that stands for its digits."""
 
@@ -113,7 +151,7 @@ class TextOrWhole(Text):
     """A string, or a whole number that stands for its digits."""
 
     default_error_messages = {"invalid": "must be a string or a whole number"}  # noqa: RUF012
-    shape: ClassVar[Shaped] = {"type": ["string", "integer"], "minimum": 0}
+    shape: ClassVar[Shaped] = {"type": ["string", "integer"], "minimum": 0, "maxLength": texts.LONGEST}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> str:
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
@@ -157,7 +195,7 @@ class LongAmount(Amount):
 class Number(fields.Field[Decimal]):
     """Money on the way out: a JSON number."""
 
-    shape: ClassVar[Shaped] = {"type": ["number", "null"]}
+    shape: ClassVar[Shaped] = {"type": "number"}
 
 
 class Instant(fields.Field[datetime]):
@@ -175,7 +213,8 @@ class Instant(fields.Field[datetime]):
 class SpacedInstant(Instant):
     """An instant on the way out: ``YYYY-MM-DD HH:MM:SS``."""
 
-    shape: ClassVar[Shaped] = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$"}
+    written: ClassVar[str] = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+    shape: ClassVar[Any] = {"type": "string", "pattern": f"^{written}$"}
 
     def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
         return None if value is None else wire_spaced(value)

@@ -6,11 +6,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from marshmallow import Schema
+
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Refused, Rule, Wording
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.server.delivery import Stream
 from reseller_sandbox.web.endpoint import Call, Endpoint
+from reseller_sandbox.web.errors import Shown
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds import Outcome, World
@@ -60,10 +64,6 @@ class Interface(Protocol):
         """Its words for the terms of the domain."""
 
     @property
-    def credentials(self) -> tuple[str, ...]:
-        """The headers that its requests carry, all of them together; none where anybody is let in."""
-
-    @property
     def content_type(self) -> str:
         """What its answers are declared as."""
 
@@ -71,8 +71,18 @@ class Interface(Protocol):
     def error_shape(self) -> Mapping[str, object]:
         """The JSON Schema of its refusals' bodies."""
 
-    def described(self, endpoint: Endpoint, rule: Rule) -> Iterable[tuple[int, str]]:
-        """Return how documents show a rule that ``endpoint`` refuses by: HTTP statuses and words."""
+    @property
+    def placeholders(self) -> Schema | None:
+        """What documents say of placeholders that stand in many of its paths, if there are such."""
+
+    def takes(self, assumed: Assumptions) -> tuple[str, ...]:
+        """Return the content types that bodies may have."""
+
+    def security(self, assumed: Assumptions) -> Mapping[str, str]:
+        """Return the headers that let a request in, all of them together, and in words what each carries."""
+
+    def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:
+        """Return how documents show a rule that ``endpoint`` refuses by: the errors that it becomes."""
 
     def owns(self, path: str) -> bool:
         """Whether a path without a row looks like one of this interface's."""

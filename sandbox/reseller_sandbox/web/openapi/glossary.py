@@ -1,0 +1,102 @@
+"""The words of a document that no declaration has: what properties mean, which operation follows which."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+import yaml
+
+from reseller_sandbox.web.interface import Interface
+
+
+def beside(interface: Interface, name: str) -> str:
+    """Return the text of a file that is kept beside an interface, or nothing."""
+    package = type(interface).__module__.rpartition(".")[0]
+    file = files(package) / name
+    return file.read_text("utf-8") if file.is_file() else ""
+
+
+@dataclass(frozen=True)
+class Glossary:
+    """What an interface's ``glossary.yaml`` says.
+
+    ``terms`` are the properties and parameters by their names. One that means something else in an object
+    stands under where that is: ``Balance.balance``, ``HostWanted.ip.type``. ``links`` are the operations
+    that can follow one with what it has answered.
+    """
+
+    title: str
+    version: str
+    about: str
+    terms: Mapping[str, str]
+    links: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, interface: Interface) -> Glossary:
+        """Return the glossary of an interface."""
+        told = yaml.safe_load(beside(interface, "glossary.yaml"))
+        return cls(**{"links": {}, **told})
+
+    def put_into(self, document: dict[str, Any]) -> None:
+        """Describe the properties and parameters of a document, and link its operations."""
+        for name, schema in document["components"].get("schemas", {}).items():
+            self._describe(name, schema)
+        operations = {one["operationId"]: one for _, one in operations_of(document)}
+        for operation in operations.values():
+            for one in operation["parameters"]:
+                one.setdefault("description", self.terms.get(one["name"], ""))
+        for name in self.links.keys() & operations.keys():
+            before, following = operations[name], (one for one in self.links[name] if one in operations)
+            links = {one: _link(before, operations[one], document) for one in following}
+            _first(before["responses"])["links"] = links
+
+    def _describe(self, name: str, schema: Any) -> None:
+        for key, shape in schema.get("properties", {}).items():
+            about = self.terms.get(f"{name}.{key}") or self.terms.get(key)
+            if about:
+                shape.setdefault("description", about)
+            self._describe(f"{name}.{key}", shape)
+        for inner in (schema.get("items"), schema.get("additionalProperties"), *schema.get("oneOf", ())):
+            if isinstance(inner, dict):
+                self._describe(name, inner)
+
+
+def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the operations of a document, each after its path."""
+    for path, row in document["paths"].items():
+        for operation in row.values():
+            yield path, operation
+
+
+def _first(responses: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    return next(iter(responses.values()))
+
+
+def _link(before: Mapping[str, Any], after: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the link by which ``after`` follows: what its path asks for, as answer, path or body have it."""
+    known: dict[str, str] = {}
+    for where, said in (("request", before.get("requestBody")), ("response", _first(before["responses"]))):
+        if said is not None:
+            schema = said["content"]["application/json"]["schema"]
+            known |= {name: f"${where}.body#{at}" for name, at in _pointers(schema, document)}
+        if where == "request":
+            known |= {one["name"]: f"$request.path.{one['name']}" for one in before["parameters"]}
+    wanted = [one["name"] for one in after["parameters"] if one["in"] == "path"]
+    told = {name: known[name if name in known else "name"] for name in wanted}
+    return {"operationId": after["operationId"], "parameters": told}
+
+
+def _pointers(
+    schema: Mapping[str, Any], document: Mapping[str, Any], at: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Yield the names in an object, and before them those in its objects, with where they stand."""
+    name = re.sub(".*/", "", schema.get("$ref", ""))
+    found = document["components"]["schemas"][name] if name else schema
+    for key, inner in found.get("properties", {}).items():
+        if not at:
+            yield from _pointers(inner, document, f"/{key}")
+        yield key, f"{at}/{key}"

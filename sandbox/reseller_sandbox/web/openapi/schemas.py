@@ -1,0 +1,113 @@
+"""From marshmallow to JSON Schema: what apispec does, and what only this project's schemas know."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from apispec.ext.marshmallow.common import resolve_schema_instance
+from apispec.ext.marshmallow.openapi import OpenAPIConverter
+from marshmallow import Schema, fields, validate
+
+from reseller_sandbox.core import texts
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.web.endpoint import Endpoint
+from reseller_sandbox.web.fields import Shape, sound
+
+
+class Converter(OpenAPIConverter):
+    """Converts schemas as the assumptions have them: those that are asked, and those that are answered."""
+
+    def assume(self, assumed: Assumptions, asked: frozenset[type[Schema]]) -> None:
+        """Set what the documents depend on: the assumptions, and the classes of what requests carry."""
+        self._assumed = assumed
+        self._asked = asked
+        self.add_attribute_function(self._own_shape)  # type: ignore[no-untyped-call]
+
+    def schema2jsonschema(self, schema: Any) -> dict[str, Any]:
+        """Return the JSON Schema of an object, with its words and the keys it must have."""
+        told: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
+        made = resolve_schema_instance(schema)
+        words = _plain(docstring(type(made)).partition("\n\n")[0]) if "__doc__" in vars(type(made)) else ""
+        if isinstance(made, Shape):
+            told["required"] = self._required(made, told)
+            told |= _either(made.spelt)
+        told = {key: value for key, value in told.items() if key != "required" or value}
+        return {**({"description": words} if words else {}), **told}
+
+    def _required(self, schema: Shape, told: Mapping[str, Any]) -> list[str]:
+        if type(schema) in self._asked:
+            return list(schema.needs(self._assumed))
+        spared = schema.lacks(self._assumed)
+        return [name for name in told["properties"] if name not in spared]
+
+    def _own_shape(self, field: Any, ret: Mapping[str, Any], **__: Any) -> Mapping[str, Any]:
+        """Return the field's own shape, and what its validators say that apispec does not read."""
+        under = getattr(field, "shape_under", None)
+        told = dict(getattr(field, "shape", {}) if under is None else under(self._assumed))
+        types = told.get("type", [])
+        if field.allow_none and types:
+            told["type"] = [*([types] if isinstance(types, str) else types), "null"]
+        if sound in field.validators:
+            told["maxLength"] = texts.LONGEST
+        for one in field.validators:
+            if isinstance(one, validate.Regexp):
+                told["pattern"] = _everywhere(str(one.regex.pattern))
+        return {**told, **({"description": _plain(ret["description"])} if "description" in ret else {})}
+
+
+def _everywhere(pattern: str) -> str:
+    """Return what matches the beginning of a text in Python as a pattern of JSON Schema."""
+    return f"^(?:{pattern})".replace(r"\Z", "$")
+
+
+def _either(spelt: tuple[str, ...]) -> dict[str, Any]:
+    """Return the condition that one of two names is there."""
+    if not spelt:
+        return {}
+    name, alias = spelt
+    return {"if": {"not": {"required": [alias]}}, "then": {"required": [name]}}
+
+
+def name_of(schema: Any) -> str:
+    """Return the name of a schema in documents."""
+    return str((schema if isinstance(schema, type) else type(schema)).__name__)
+
+
+def asked(endpoints: Iterable[Endpoint]) -> frozenset[type[Schema]]:
+    """Return the classes of all objects that requests carry."""
+    return frozenset(found for one in endpoints for found in _within(one.body))
+
+
+def _within(schema: Schema | None) -> Iterator[type[Schema]]:
+    if schema is None:
+        return
+    yield type(schema)
+    for field in schema.fields.values():
+        inner = field.inner if isinstance(field, fields.List) else field
+        if isinstance(inner, fields.Nested):
+            yield from _within(inner.schema)
+
+
+def resource(endpoint: Endpoint) -> str:
+    """Return the name of what an operation is about: that of its power, or of its module."""
+    if endpoint.subject is not None:
+        return str(endpoint.subject.name)
+    *_, package, module = endpoint.handle.__module__.split(".")
+    return package if module == "rows" else module
+
+
+def resources(endpoints: Iterable[Endpoint]) -> dict[str, str]:
+    """Return what the operations are about: names and words."""
+    return {resource(one): _plain(docstring(_subject(one)).partition("\n\n")[0]) for one in endpoints}
+
+
+def _subject(endpoint: Endpoint) -> Any:
+    return endpoint.subject or sys.modules[endpoint.handle.__module__]
+
+
+def _plain(words: str) -> str:
+    """Return the text of a docstring as Markdown, in one line."""
+    return " ".join(words.replace("``", "`").split())
