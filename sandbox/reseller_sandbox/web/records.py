@@ -110,7 +110,8 @@ def _field(hint: Any, **told: Any) -> fields.Field[Any]:
     told = {"required": True, **told}
     origin, parts = get_origin(hint), get_args(hint)
     if origin is Annotated:
-        return _field(parts[0], **told)
+        words = next((one for one in parts[1:] if isinstance(one, str)), None)
+        return _field(parts[0], **({"metadata": {"description": words}} if words else {}), **told)
     if origin in (Union, UnionType):
         (some,) = (part for part in parts if part is not NoneType)
         return _field(some, allow_none=True, **told)

@@ -30,7 +30,7 @@ class Converter(OpenAPIConverter):
         """Return the JSON Schema of an object, with its words and the keys it must have."""
         told: dict[str, Any] = super().schema2jsonschema(schema)  # type: ignore[no-untyped-call]
         made = resolve_schema_instance(schema)
-        words = _plain(docstring(type(made)).partition("\n\n")[0]) if "__doc__" in vars(type(made)) else ""
+        words = _plain(docstring(getattr(made, "record", type(made))).partition("\n\n")[0])
         if isinstance(made, Shape):
             told["required"] = self._required(made, told)
             told |= _either(made.spelt)
