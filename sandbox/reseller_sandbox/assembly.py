@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from flask import Flask
@@ -19,7 +21,7 @@ from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.manual.rows import ManualRows
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
-from reseller_sandbox.settings import BadSetting, Settings
+from reseller_sandbox.settings import BadSetting, ServerSettings, Settings
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.v3.interface import V3
@@ -30,33 +32,33 @@ from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
 
 if TYPE_CHECKING:
+    from reseller_sandbox.server.authority import Tls
     from reseller_sandbox.server.server import Server
 
 
-def open_world(settings: Settings, *, frozen: bool) -> World:
-    """Return the default world of the settings; ``frozen`` counts where neither they nor the fixture say.
+def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], object] | None = None) -> Moment:
+    """Return the first moment of the settings; ``frozen`` counts where neither they nor the fixture say.
 
-    Raise ``BadSetting`` for a fixture that has mistakes.
+    ``reads`` is called with each file of the fixture. Raise ``BadSetting`` for one that has mistakes.
     """
     now = None if settings.now is None else INSTANT(settings.now)
     try:
         path = fixture.find(str(settings.fixture))
-        seed = fixture.load(path, now=now, seed=settings.seed, words=vocabulary())
+        seed = fixture.load(path, now=now, seed=settings.seed, words=vocabulary(), reads=reads)
     except fixture.FixtureError as problem:
         raise BadSetting(str(problem)) from problem
     assumed = profile(settings.profile).with_values(seed.assume).with_values(settings.assumed)
     wanted = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
     clock = Clock(seed.now) if wanted else Clock(seed.now).run()
-    first = Moment(seed.state, clock, assumed, seed.requests, seed.faults)
-    return World(DEFAULT, first, settings)
+    return Moment(seed.state, clock, assumed, seed.requests, seed.faults)
 
 
 def open_worlds(settings: Settings, *, frozen: bool) -> Engine:
-    """Return the default world and what is needed to fork it; raise as ``open_world`` does."""
+    """Return the default world and what is needed to fork it; raise as ``beginning`` does."""
     base = profile(settings.profile).with_values(settings.assumed)
     still = frozen if settings.frozen is None else settings.frozen
     fixtures = Fixtures(base, still, str(settings.fixture), vocabulary())
-    return Engine(open_world(settings, frozen=frozen), fixtures, contract)
+    return Engine(World(DEFAULT, beginning(settings, frozen=frozen), settings), fixtures, contract)
 
 
 def operations() -> tuple[str, ...]:
@@ -79,43 +81,70 @@ def vocabulary() -> Vocabulary:
 def assemble(worlds: Engine, settings: Settings, powers: Mapping[str, type[Power]] = POWERS) -> Flask:
     """Return the application that serves every interface over ``worlds``, and these ``powers``."""
     signatures = Signatures(settings.header_prefix, settings.public_urls)
-    gate = Gate(token=settings.control_token, open=settings.control_open, public_urls=settings.public_urls)
+    gate = Gate(
+        token=settings.control_token,
+        open=settings.control_open,
+        public_urls=settings.public_urls,
+        names=settings.own_names,
+    )
     interfaces = (V3(worlds, signatures), V2(worlds))
     control = Control(worlds, interfaces, gate, powers, ManualRows(powers).rows())
     return create_app(worlds, (*interfaces, control), _body_limits(settings))
 
 
+def tls_of(settings: ServerSettings) -> Tls | None:
+    """Return what the settings want of TLS, or None; its port is the one after the plain one by itself."""
+    from reseller_sandbox.server.authority import Tls
+
+    beside = settings.tls
+    if beside is None:
+        beside = settings.tls_port is not None or bool(settings.tls_names or settings.tls_folder)
+    port = settings.tls_port if settings.tls_port is not None else settings.port and settings.port + 1
+    if beside or settings.certfile is not None or settings.keyfile is not None:
+        return Tls(
+            port if beside else None,
+            settings.certfile,
+            settings.keyfile,
+            settings.tls_names,
+            settings.tls_folder,
+        )
+    return None
+
+
+@contextmanager
 def server_of(
-    app: Flask,
-    settings: Settings,
-    host: str,
-    port: int,
-    certfile: str | None = None,
-    keyfile: str | None = None,
-) -> Server:
-    """Return the server of an application; it has its port already.
+    app: Flask, settings: Settings, host: str, port: int, tls: Tls | None = None
+) -> Iterator[Server]:
+    """Yield the server of an application; it has its ports already, and its certificate.
 
     Raises ``CannotListen`` for an address that cannot be had, and ``BadSetting`` for a useless certificate
     and for an address that others can reach while nothing guards the control interface.
     """
-    from reseller_sandbox.server.certificates import BadCertificate, require_certificate
+    from reseller_sandbox.server.authority import Certificate, certificate_of
     from reseller_sandbox.server.server import Server  # uvicorn is loaded for those who serve
+    from reseller_sandbox.server.tls import BadCertificate
 
     require_guard(host, settings.control_token, settings.control_open)
     try:
-        require_certificate(certfile, keyfile)
+        with nullcontext(Certificate()) if tls is None else certificate_of(tls) as certificate:
+            server = Server(
+                app,
+                host,
+                port,
+                max_body=_body_limits(settings).of,
+                certfile=certificate.certfile,
+                keyfile=certificate.keyfile,
+                authority=certificate.authority,
+                tls_port=tls.port if tls is not None else None,
+                limit_connections=settings.max_connections,
+                when_unread=app.extensions[UNREAD],
+            )
+            try:
+                yield server
+            finally:
+                server.stop()
     except BadCertificate as problem:
         raise BadSetting(str(problem)) from None
-    return Server(
-        app,
-        host,
-        port,
-        max_body=_body_limits(settings).of,
-        certfile=certfile,
-        keyfile=keyfile,
-        limit_connections=settings.max_connections,
-        when_unread=app.extensions[UNREAD],
-    )
 
 
 def _body_limits(settings: Settings) -> BodyLimits:

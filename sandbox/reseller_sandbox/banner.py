@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Protocol
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.v3.signing import signed_headers
-from reseller_sandbox.worlds import World
+
+if TYPE_CHECKING:
+    from reseller_sandbox.server.server import Server
+    from reseller_sandbox.worlds import World
 
 _COLUMNS = ("account", "client-id", "v3 key", "v3 secret", "v2.0 token", "balance")
 
 
-def banner(world: World, url: str, fixture: str, prefix: str) -> str:
-    """Return the start-up message of a server at ``url``."""
+def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
+    """Return the start-up message of a server."""
+    url = server.tls_url or server.url
+    urls = dict.fromkeys((url, server.url))
     state = world.state
     accounts = [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
     clock = "stands still at" if world.clock.frozen else "runs from"
     held = len(state.holding_order)
     lines = [
-        f"reseller-sandbox on {url}",
+        f"reseller-sandbox on {' and '.join(urls)}",
         f"  fixture {fixture}: {len(state.zones)} zones, {held} names; the clock {clock} {wire(world.now())}",
         "",
         *_table([_COLUMNS, *(_row(account) for account in accounts)]),
@@ -30,33 +36,66 @@ def banner(world: World, url: str, fixture: str, prefix: str) -> str:
     if accounts:
         lines += [
             "  Two commands to try:",
-            *(f"    {line}" for line in commands(accounts[0], url, prefix)),
+            *(f"    {line}" for line in commands(accounts[0], url, prefix, server.authority)),
             "",
         ]
+    if server.authority is not None:
+        lines += [*_trust(server.authority), ""]
     lines += [f"  Control: {url}/_sandbox/health, {url}/_sandbox/assumptions. Ctrl-C stops it."]
     return "\n".join(lines)
 
 
-def commands(account: Account, url: str, prefix: str) -> list[str]:
+def _trust(authority: str) -> Iterator[str]:
+    """Yield how clients are told to trust the certificate."""
+    from reseller_sandbox.server.authority import VARIABLES
+
+    path = shlex.quote(authority)
+    yield "  For clients to trust it:"
+    yield from (f"    export {name}={path}" for name in VARIABLES)
+    yield f"    PHP: php -d curl.cainfo={path} -d openssl.cafile={path} …"
+    yield f"    Java: keytool -importcert -noprompt -file {path} -alias reseller-sandbox \\"
+    yield "            -keystore trust.p12 -storepass changeit"
+    yield "          java -Djavax.net.ssl.trustStore=trust.p12 -Djavax.net.ssl.trustStorePassword=changeit …"
+
+
+def commands(account: Account, url: str, prefix: str, authority: str | None = None) -> list[str]:
     """Return two requests of ``account`` as curl commands that work as they stand."""
     names = b'{"domainNames":["example-to-check.com","example-to-check.net"]}'
     return [
-        curl(account, "GET", f"{url}/v3/balance", b"", prefix),
-        curl(account, "POST", f"{url}/v3/domains/checkAvailability", names, prefix),
+        curl(account, "GET", f"{url}/v3/balance", b"", prefix, authority),
+        curl(account, "POST", f"{url}/v3/domains/checkAvailability", names, prefix, authority),
     ]
 
 
-def curl(account: Account, method: str, url: str, body: bytes, prefix: str) -> str:
-    """Return a signed v3 request as a curl command."""
-    return shlex.join(["curl", "-sS", "-X", method, url, *curl_options(account, url, body, prefix)])
+class Signing(Protocol):
+    """Whoever has a key and a secret to sign with."""
+
+    @property
+    def key(self) -> str:
+        """The key."""
+
+    @property
+    def secret(self) -> str:
+        """The secret."""
 
 
-def curl_options(account: Account, url: str, body: bytes, prefix: str) -> list[str]:
-    """Return the options of curl that sign a v3 request and send its body."""
+def curl(
+    account: Signing, method: str, url: str, body: bytes, prefix: str, authority: str | None = None
+) -> str:
+    """Return a signed v3 request as a curl command, which trusts an ``authority`` by its file."""
+    options = curl_options(account, url, body, prefix, authority)
+    return shlex.join(["curl", "-sS", "-X", method, url, *options])
+
+
+def curl_options(
+    account: Signing, url: str, body: bytes, prefix: str, authority: str | None = None
+) -> list[str]:
+    """Return the options of curl that sign a v3 request, send its body and trust an ``authority``."""
     headers = signed_headers(account.key, account.secret, prefix, url, body)
     if body:
         headers["Content-Type"] = "application/json"
-    options = [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
+    options = ["--cacert", authority] if authority is not None else []
+    options += [word for name, value in headers.items() for word in ("-H", f"{name}: {value}")]
     return [*options, "--data-binary", body.decode()] if body else options
 
 

@@ -1,25 +1,54 @@
-"""The command line: ``reseller-sandbox serve``, ``sign``, ``check``, ``assumptions``, ``lifecycle``."""
+"""The command line: ``reseller-sandbox serve``, ``request``, ``check``, …; the powers bring more."""
 
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
-from reseller_sandbox.console import Command, Commands, Configured, give_up, log_on_standard_error, say
+from reseller_sandbox.console import (
+    REFUSED,
+    UNREACHABLE,
+    Command,
+    Commands,
+    Configured,
+    Listing,
+    Reaching,
+    ReachingConfigured,
+    give_up,
+    say,
+)
 from reseller_sandbox.deploy.commands import deploy
 
 if TYPE_CHECKING:
-    from reseller_sandbox.server.requestlog import RequestLine
+    from reseller_sandbox.remote import There
 
 
-@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+_FIRST = """\
+A stateful sandbox for a domain-registration reseller API.
+
+  reseller-sandbox serve                          start it, and leave it running
+  reseller-sandbox request GET /v3/balance        in a second terminal: ask it something, signed
+  reseller-sandbox journal follow                 watch each request as it comes
+  reseller-sandbox clock advance P30D             let a month pass
+  reseller-sandbox manual                         read on
+  reseller-sandbox --help                         all commands"""
+
+
+@click.group(
+    cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(package_name="reseller-sandbox", message="%(version)s")
-def main() -> None:
+@click.pass_context
+def main(context: click.Context) -> None:
     """A stateful sandbox for a domain-registration reseller API."""
+    if context.invoked_subcommand is None:
+        say(_FIRST)
 
 
 @main.command(cls=Configured)
@@ -29,66 +58,97 @@ def serve(given: dict[str, Any]) -> None:
     Each option can also be a variable of the environment, or a key of [tool.reseller_sandbox] in a
     pyproject.toml.
     """
-    from reseller_sandbox.assembly import assemble, open_worlds, server_of
-    from reseller_sandbox.banner import banner
-    from reseller_sandbox.server.collector import sparing_survivors
+    from reseller_sandbox import serving
     from reseller_sandbox.server.server import CannotListen
     from reseller_sandbox.settings import BadSetting, ServerSettings
 
     try:
-        settings = ServerSettings(**given)
-        worlds = open_worlds(settings, frozen=False)
-        server = server_of(
-            assemble(worlds, settings),
-            settings,
-            settings.host,
-            settings.port,
-            settings.certfile,
-            settings.keyfile,
-        )
+        serving.serve(ServerSettings(**given))
     except (BadSetting, CannotListen) as problem:
         give_up(str(problem))
-    say(banner(worlds.default, server.url, str(settings.fixture), settings.header_prefix))
-    with log_on_standard_error() as log, sparing_survivors():
-        if log is not None and not settings.quiet:
-            server.log = lambda line: log.write(_request_logged(line))
-        server.run()
 
 
-@main.command(cls=Configured, named=("fixture", "header_prefix"))
+@main.command(cls=ReachingConfigured, named=("fixture", "header_prefix"))
 @click.argument("method")
 @click.argument("path")
 @click.option("--data", default="", help="The request's body, or @FILE to read it from one.")
-@click.option(
-    "--url",
-    envvar="RESELLER_SANDBOX_URL",
-    show_envvar=True,
-    default="http://127.0.0.1:8053",
-    show_default=True,
-    help="The service's address.",
-)
-@click.option("--account", default="main", show_default=True, help="An account of the fixture.")
+@click.option("--account", default="main", show_default=True, help="An account of the world.")
 @click.option("--curl", "whole", is_flag=True, help="Print the whole command, not its options alone.")
 def sign(
-    method: str, path: str, data: str, url: str, account: str, whole: bool, given: dict[str, Any]
+    method: str, path: str, data: str, account: str, whole: bool, server: There, given: dict[str, Any]
 ) -> None:
     """Print what signs a v3 request: options for curl, or with --curl the command.
 
-    PATH begins with a slash and has its query with it; a full URL will do as well.
+    PATH begins with a slash and has its query with it; a full URL will do as well. The secret is that of the
+    account of the server; where none answers, or with --fixture, that of the fixture.
     """
-    import shlex
-
     from reseller_sandbox.banner import curl, curl_options
     from reseller_sandbox.settings import Settings
 
     settings = Settings(**given)
-    target = path if "://" in path else f"{url.rstrip('/')}/{path.removeprefix('/')}"
+    target = path if "://" in path else f"{server.url}/{path.removeprefix('/')}"
     body = _body(data)
-    found = _account(str(settings.fixture), account)
+    found = _credentials(server, account, str(settings.fixture))
+    authority = server.authority if target.startswith("https:") else None
     if whole:
-        click.echo(curl(found, method.upper(), target, body, settings.header_prefix))
+        say(curl(found, method.upper(), target, body, settings.header_prefix, authority))
     else:
-        click.echo(shlex.join(curl_options(found, target, body, settings.header_prefix)))
+        say(shlex.join(curl_options(found, target, body, settings.header_prefix, authority)))
+
+
+@main.command(cls=ReachingConfigured, named=("header_prefix",))
+@click.argument("method")
+@click.argument("path")
+@click.argument("body", default="")
+@click.option("--account", default="main", show_default=True, help="An account of the world.")
+@click.option("-i", "--include", "with_head", is_flag=True, help="Print the head of the answer, too.")
+@click.option("--json", "as_it_came", is_flag=True, help="Print the body as it came, for programs.")
+def request(
+    method: str,
+    path: str,
+    body: str,
+    account: str,
+    with_head: bool,
+    as_it_came: bool,
+    server: There,
+    given: dict[str, Any],
+) -> None:
+    """Send a request as an account, signed (v3) or with its token (v2.0), and print the answer.
+
+    BODY is the request's body, @FILE reads it from one. Ends with 1 after an answer of 400 or more.
+    """
+    from reseller_sandbox.reaching import calling
+    from reseller_sandbox.requesting import request as send
+    from reseller_sandbox.settings import Settings
+
+    prefix = Settings(**given).header_prefix
+    with calling(server):
+        answer = send(server, method, path, _body(body), account, prefix)
+    if with_head:
+        say(f"{answer.head}\n")
+    if as_it_came:
+        say(answer.body, nl=False)
+    elif answer.body:
+        say(answer.text)
+    if answer.broken:
+        give_up(f"the answer is not whole: {answer.broken}", UNREACHABLE)
+    sys.exit(REFUSED if answer.response.status >= 400 else 0)
+
+
+@main.command(cls=Reaching)
+@click.option(
+    "--ready-file", type=click.Path(path_type=Path), help="The file that serve --ready-file writes."
+)
+@click.option("--timeout", default=30.0, show_default=True, help="For how many seconds to wait.")
+def wait(ready_file: Path | None, timeout: float, server: There) -> None:
+    """Wait until a server answers, and print its address; end with 3 when none does in time."""
+    from reseller_sandbox.remote import Unreachable
+    from reseller_sandbox.requesting import await_server, told_in
+
+    try:
+        say(await_server(lambda: told_in(ready_file) if ready_file is not None else server, timeout))
+    except Unreachable as problem:
+        give_up(str(problem), UNREACHABLE)
 
 
 @main.command()
@@ -112,9 +172,27 @@ def check(files: tuple[str, ...]) -> None:
     sys.exit(1 if failed else 0)
 
 
-@main.group("fixture", help="Show the format of fixtures.")
+@main.group("fixture", cls=Listing, help="Begin a fixture, and show the format of fixtures.")
 def fixture_format() -> None:
-    """Show the format of fixtures."""
+    """Begin a fixture, and show the format of fixtures."""
+
+
+@fixture_format.command("new", cls=Command)
+@click.argument("file", required=False, type=click.Path(path_type=Path))
+def fixture_new(file: Path | None) -> None:
+    """Write a small fixture to begin with to FILE, which is not there yet, or print it."""
+    from reseller_sandbox import fixture as fixtures
+
+    content = fixtures.find("example").read_text("utf-8")
+    if file is None:
+        click.echo(content, nl=False)
+        return
+    try:
+        with file.open("x", encoding="utf-8") as new:
+            new.write(content)
+    except OSError as problem:
+        give_up(f"{file}: {problem.strerror}")
+    click.echo(f"{file} is written; try: reseller-sandbox serve --watch --fixture {shlex.quote(str(file))}")
 
 
 @fixture_format.command("schema", cls=Command)
@@ -185,8 +263,44 @@ def manual_page(page: str | None, write: Path | None) -> None:
 main.add_command(deploy)
 
 
+@main.command()
+@click.argument("shell", type=click.Choice(["bash", "zsh", "fish"]))
+@click.option("--install", is_flag=True, help="Put it where the shell finds it when it starts.")
+def completion(shell: str, install: bool) -> None:
+    """Print what completes commands and options in a shell, or install it."""
+    from reseller_sandbox import completion as completions
+
+    if not install:
+        click.echo(completions.script(shell, main))
+        return
+    for file in completions.install(shell, main):
+        click.echo(f"{file} is written")
+    click.echo(f"Begin a new {shell} to use it.")
+
+
 def _count(number: int, what: str) -> str:
     return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _credentials(server: There, account: str, fixture: str) -> Any:
+    """Return what signs for an account: of the server, or of the fixture where that is all there is."""
+    from reseller_sandbox.core.refusals import Refused
+    from reseller_sandbox.remote import Unreachable
+    from reseller_sandbox.requesting import credentials
+
+    source = click.get_current_context().get_parameter_source("fixture")
+    if source is ParameterSource.COMMANDLINE:
+        return _account(fixture, account)
+    try:
+        return credentials(server, account)
+    except Refused as refused:
+        give_up(refused.message, REFUSED)
+    except Unreachable as problem:
+        if server.world:
+            give_up(str(problem), UNREACHABLE)
+        return _account(fixture, account)
+    finally:
+        server.close()
 
 
 def _account(fixture: str, name: str) -> Any:
@@ -213,15 +327,6 @@ def _body(data: str) -> bytes:
     except UnicodeDecodeError as problem:
         give_up(f"{data[1:]}: byte {problem.start} is not UTF-8, which JSON is written in")
     return body
-
-
-def _request_logged(line: RequestLine) -> str:
-    from reseller_sandbox.core.clock import real_now
-
-    took = f"{line.duration_seconds * 1000:.1f} ms"
-    target = line.target if len(line.target) <= 200 else line.target[:199] + "…"
-    when = real_now().strftime("%H:%M:%S")
-    return f"{when}  {line.status}  {line.method} {target}  {line.note}  {took}"
 
 
 if __name__ == "__main__":

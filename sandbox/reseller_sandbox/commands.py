@@ -13,33 +13,15 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.console import give_up, say
-from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.console import EXITS, say
 from reseller_sandbox.core.signatures import Parameter
-from reseller_sandbox.options import Options, flagged
+from reseller_sandbox.options import flagged
 from reseller_sandbox.powers.power import Operation, Power
-from reseller_sandbox.remote import FollowedThere, There, Unreachable
-from reseller_sandbox.settings import ServerSettings
+from reseller_sandbox.reaching import OPTIONS, calling, door
+from reseller_sandbox.remote import FollowedThere
 from reseller_sandbox.web.words import alternatives, spoken
 
-#: How a command ends: as the last two say, or with 2 for words that it does not take.
-REFUSED, UNREACHABLE = 1, 3
-
-#: The settings of the server that say how to reach it.
-_SERVER = Options("port", "control_token")
-
-#: What says which server and which world a command is for.
-_WHERE = (
-    click.Option(
-        ["--url"], envvar="RESELLER_SANDBOX_URL", show_envvar=True, help="The server, http://127.0.0.1:8053."
-    ),
-    click.Option(
-        ["--port"], metavar="INTEGER", help="Its port here, in place.  [env var: RESELLER_SANDBOX_PORT]"
-    ),
-    click.Option(["--world"], envvar="RESELLER_SANDBOX_WORLD", show_envvar=True, help="The world to act on."),
-    _SERVER.click[-1],
-    click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs."),
-)
+_JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs.")
 
 
 def commands_of(power: type[Power]) -> Mapping[str, click.Command]:
@@ -48,26 +30,20 @@ def commands_of(power: type[Power]) -> Mapping[str, click.Command]:
 
 
 def _command(operation: Operation) -> click.Command:
-    def run(url: str | None, world: str | None, as_json: bool, **words: Any) -> None:
-        server = _SERVER.settled(words)
-        where = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
-        door = There(where, world or "", server.get("control_token"))
-        try:
+    def run(as_json: bool, **words: Any) -> None:
+        with calling(door(words)) as server:
             if operation.sort == "stream":
-                _follow(door.carry_out(operation, _given(operation, words)), as_json)
-                return
-            answer = door.answer(operation, _given(operation, words))
-        except Refused as refused:
-            give_up(refused.message, REFUSED)
-        except Unreachable as problem:
-            give_up(f"{problem}; start one with: reseller-sandbox serve", UNREACHABLE)
-        finally:
-            door.close()
-        _print(answer, as_json)
+                _follow(server.carry_out(operation, _given(operation, words)), as_json)
+            else:
+                _print(server.answer(operation, _given(operation, words)), as_json)
 
     told = [_parameter(one, _about(operation, one)) for one in operation.parameters]
     return click.Command(
-        _spelt(operation.name), callback=run, params=[*told, *_WHERE], help=_plain(operation.description)
+        _spelt(operation.name),
+        callback=run,
+        params=[*told, *OPTIONS, _JSON],
+        help=_plain(operation.description),
+        epilog=EXITS,
     )
 
 

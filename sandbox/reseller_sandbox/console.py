@@ -15,8 +15,21 @@ from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.powers.listing import Told, powers_told
 
 if TYPE_CHECKING:
+    import logging
+
     from reseller_sandbox.options import Options
     from reseller_sandbox.server.logwriter import LogWriter
+
+#: How a command ends that has done nothing: since a server or a check refused, since its words cannot be
+#: used, since no server answers, since nobody reads what it prints.
+REFUSED, UNUSABLE, UNREACHABLE, UNREAD = 1, 2, 3, 141
+
+PROGRAM = "reseller-sandbox"
+
+EXITS = (
+    "Ends with 0 when it is done, 1 when it is refused (or a check finds mistakes), 2 when its words or "
+    "settings cannot be used, 3 when no server answers."
+)
 
 #: How many seconds the lines of the log that wait are given when the server has stopped.
 LOG_GRACE = 0.5
@@ -29,6 +42,7 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         if self.help is None and self.callback is not None:
             self.help = docstring(self.callback)
+        self.epilog = self.epilog or EXITS
 
 
 class Configured(Command):
@@ -55,6 +69,28 @@ class Configured(Command):
         return super().invoke(ctx)
 
 
+class Reaching(Command):
+    """A command that calls a server; its function gets the way there as ``server``."""
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return its own parameters and the options that say where the server is, with ``--help`` last."""
+        from reseller_sandbox.reaching import OPTIONS
+
+        own = super().get_params(ctx)
+        return [*own[:-1], *OPTIONS, *own[-1:]]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run it with the way to the server."""
+        from reseller_sandbox.reaching import door
+
+        ctx.params["server"] = door(ctx.params)
+        return super().invoke(ctx)
+
+
+class ReachingConfigured(Reaching, Configured):
+    """A command that calls a server and takes settings."""
+
+
 class Listing(click.Group):
     """Commands that are listed by what is told of them; ``get_command`` loads one when it is asked for."""
 
@@ -75,6 +111,16 @@ class Listing(click.Group):
         ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is asked for; refuse another word with the nearest that there is."""
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            from reseller_sandbox.core.spelling import nearest
+
+            ctx.fail(f"there is no command {args[0]!r}{nearest(args[0], self.told())}")
+        return super().resolve_command(ctx, args)
 
 
 class PowerCommands(Listing):
@@ -121,9 +167,21 @@ class Commands(Command, Listing):
         if sys.stdout is None:
             give_up("standard output is closed; it is where the answer goes")
         try:
-            return super().main(*args, **kwargs)
+            ended = super().main(*args, **{**kwargs, "prog_name": PROGRAM, "standalone_mode": False})
+        except click.ClickException as problem:
+            give_up(_said(problem))
+        except click.Abort:
+            give_up("interrupted", 130)
         except OSError as problem:
-            give_up(f"{problem.filename or 'standard output'}: {problem.strerror or problem}")
+            unwritten(problem)
+        sys.exit(ended if isinstance(ended, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; end without a word when the reader of what it prints has left."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as problem:  # click has an end of its own for it
+            unwritten(problem)
 
     def told(self) -> Mapping[str, str]:
         """Return what is said of the commands written out, and of the powers."""
@@ -138,18 +196,37 @@ class Commands(Command, Listing):
         return PowerCommands(cmd_name, power, alone) if power else alone
 
 
-def say(text: str) -> None:
+def say(text: str | bytes, nl: bool = True) -> None:
     """Write ``text`` to standard output; end the program when that fails."""
     try:
-        click.echo(text)
+        click.echo(text, nl=nl)
     except OSError as problem:
-        give_up(f"standard output: {problem.strerror or problem}")
+        unwritten(problem)
 
 
-def give_up(message: str, status: int = 2) -> NoReturn:
+def unwritten(problem: OSError) -> NoReturn:
+    """End the program because of what cannot be written or read; without a word where the reader has left."""
+    if isinstance(problem, BrokenPipeError):
+        give_up("", UNREAD)
+    give_up(f"{problem.filename or 'standard output'}: {problem.strerror or problem}")
+
+
+def _said(problem: click.ClickException) -> str:
+    """Return in one line what is wrong with the words of a command, and where its help is."""
+    message = " ".join(problem.format_message().rstrip(".").split())
+    if isinstance(problem, click.NoSuchOption):
+        near = f"; the nearest is {problem.possibilities[0]}" if problem.possibilities else ""
+        message = f"there is no option {problem.option_name}{near}"
+    context = getattr(problem, "ctx", None)
+    if context is None:
+        return message
+    return f"{message[:1].lower()}{message[1:]}; see {context.command_path} --help"
+
+
+def give_up(message: str, status: int = UNUSABLE) -> NoReturn:
     """Say on standard error, as far as there is one, why the program ends, and end it with ``status``."""
     with suppress(OSError):
-        click.echo(f"reseller-sandbox: {message}", err=True)
+        click.echo(f"{PROGRAM}: {message}" if message else "", err=True, nl=bool(message))
     # Otherwise the interpreter complains at its end, once more, of what it cannot write.
     with suppress(OSError, AttributeError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -157,8 +234,8 @@ def give_up(message: str, status: int = 2) -> NoReturn:
 
 
 @contextmanager
-def log_on_standard_error() -> Iterator[LogWriter | None]:
-    """Log to standard error while the context lasts; nowhere when that is closed."""
+def log_on_standard_error(form: logging.Formatter | None = None) -> Iterator[LogWriter | None]:
+    """Log to standard error while the context lasts, in lines or in ``form``; nowhere when that is closed."""
     import logging
 
     from reseller_sandbox.server.logwriter import LogWriter
@@ -169,7 +246,7 @@ def log_on_standard_error() -> Iterator[LogWriter | None]:
         return
     # Not sys.stderr itself: the interpreter waits for the lock of its buffer when it ends.
     with open(sys.stderr.fileno(), "wb", buffering=0, closefd=False) as file:
-        log = LogWriter(file, sys.stderr.encoding)
+        log = LogWriter(file, sys.stderr.encoding, form=form)
         logging.basicConfig(handlers=[log])
         try:
             yield log

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from reseller_sandbox.console import give_up
 from reseller_sandbox.core.signatures import Parameter, declared
@@ -54,13 +55,22 @@ def _option(one: Parameter, about: str) -> click.Option:
 
 def flagged(one: Parameter, flag: str, key: str, about: str) -> click.Option:
     """Return the option for a parameter, which arrives as ``key``: words to be read, or a switch."""
-    switch = one.kind.shape.get("type") == "boolean"
+    shape: Mapping[str, Any] = one.kind.shape
+    switch = shape.get("type") == "boolean"
+
+    def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+        """Return the words there are that begin so; a shell knows files by itself."""
+        if shape.get("format") == "path":
+            return [CompletionItem(begun, type="file")]
+        return [CompletionItem(word) for word in map(str, shape.get("enum", ())) if word.startswith(begun)]
+
     return click.Option(
         [f"{flag}/--no-{flag[2:]}" if switch else flag, key],
         default=None,
         multiple=is_compound(one.kind.shape),
         required=one.required,
-        metavar=None if switch else _metavar(one.kind.shape),
+        metavar=None if switch else _metavar(shape),
+        shell_complete=complete,
         help=about,
     )
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from socket import SHUT_RDWR
 from threading import RLock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from reseller_sandbox.core import refusals
@@ -18,8 +19,16 @@ from reseller_sandbox.core.refusals import Refused, Rule
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.power import Operation
+from reseller_sandbox.settings import BadSetting, read_url
 from reseller_sandbox.web.routes import method_of, path_of
 from reseller_sandbox.web.words import spoken
+
+if TYPE_CHECKING:
+    from ssl import SSLContext
+
+#: The variable that names the file of an authority to trust, and those by which other programs are told so.
+AUTHORITY = "RESELLER_SANDBOX_CA"
+_ALSO = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
 
 #: For how many seconds an unused connection is trusted; the server keeps it longer.
 _FRESH = 30.0
@@ -51,16 +60,30 @@ class RefusedThere(Refused):
 class There:
     """Acts on one world of the server at ``url``: the ``world`` of that name, or the default one.
 
-    ``token`` is the server's control token, where it asks for one; ``timeout`` is in seconds.
+    ``token`` is the server's control token, where it asks for one; ``timeout`` is in seconds; ``authority``
+    is a file by which its certificate is trusted. Raises ``BadSetting`` where that cannot be used.
     """
 
-    def __init__(self, url: str, world: str = "", token: str | None = None, timeout: float = 60.0) -> None:
-        self.url = url.rstrip("/")
+    _connection: HTTPConnection | None = None
+
+    def __init__(
+        self,
+        url: str,
+        world: str = "",
+        token: str | None = None,
+        timeout: float = 60.0,
+        authority: str | None = None,
+    ) -> None:
+        try:
+            self.url = read_url(url).rstrip("/")
+        except ValueError as problem:
+            raise BadSetting(f"the server's address {problem}, not {url!r:.80}") from None
         self.world = world
         self._token = token
         self._timeout = timeout
         self._parts = urlsplit(self.url)
-        self._connection: HTTPConnection | None = None
+        self.authority = authority
+        self._trust = trust(authority) if self._parts.scheme == "https" else None
         self._used = 0.0
         self._lock = RLock()
 
@@ -74,7 +97,7 @@ class There:
 
     def entering(self, world: str) -> There:
         """Return the door to another world of the same server."""
-        return There(self.url, world, self._token, self._timeout)
+        return There(self.url, world, self._token, self._timeout, self.authority)
 
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return the record that ``operation`` answers there."""
@@ -86,12 +109,12 @@ class There:
 
     def answer(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return what ``operation`` answers there, as JSON; raise ``Refused`` as it would here."""
-        return self._call(*self._asked(operation, given))
+        return self.ask(*self._asked(operation, given))
 
     def open(self, operation: Operation, given: Mapping[str, Any]) -> tuple[HTTPConnection, HTTPResponse]:
         """Ask for a stream, on a connection of its own; raise ``Refused`` as it would here."""
         method, path, body = self._asked(operation, given)
-        connection = self._made()
+        connection = self.connection()
         try:
             response = self._sent(connection, method, path, body)
             if response.status >= 400:
@@ -103,6 +126,10 @@ class There:
             connection.close()
             raise
         return connection, response
+
+    def headers(self) -> dict[str, str]:
+        """Return what each request to the control interface carries."""
+        return {} if self._token is None else {"X-Sandbox-Token": self._token}
 
     def _asked(self, operation: Operation, given: Mapping[str, Any]) -> tuple[str, str, bytes]:
         """Return method, path and body of the request that stands for a call."""
@@ -122,16 +149,14 @@ class There:
     def _sent(self, connection: HTTPConnection, method: str, path: str, body: bytes) -> HTTPResponse:
         prefix = f"/_worlds/{quote(self.world, safe='')}" if self.world else ""
         headers = {"Content-Type": "application/json"} if body else {}
-        if self._token is not None:
-            headers["X-Sandbox-Token"] = self._token
-        connection.request(method, prefix + path, body, headers)
+        connection.request(method, prefix + path, body, headers | self.headers())
         return connection.getresponse()
 
     def _away(self, problem: Exception) -> Unreachable:
-        reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
-        return Unreachable(f"no sandbox answers at {self.url}: {reason}")
+        return Unreachable(f"no sandbox answers at {self.url}: {reason_of(problem)}")
 
-    def _call(self, method: str, path: str, body: bytes) -> Any:
+    def ask(self, method: str, path: str, body: bytes = b"") -> Any:
+        """Return the JSON that a path of the control interface answers; raise as ``answer`` does."""
         with self._lock:
             try:
                 response = self._sent(self._connected(), method, path, body)
@@ -145,12 +170,14 @@ class There:
     def _connected(self) -> HTTPConnection:
         if self._connection is None or stopwatch() - self._used > _FRESH:
             self.close()
-            self._connection = self._made()
+            self._connection = self.connection()
         return self._connection
 
-    def _made(self) -> HTTPConnection:
-        kind = HTTPSConnection if self._parts.scheme == "https" else HTTPConnection
-        return kind(self._parts.netloc, timeout=self._timeout)
+    def connection(self) -> HTTPConnection:
+        """Return a connection to the server, which its user closes."""
+        if self._trust is not None:
+            return HTTPSConnection(self._parts.netloc, timeout=self._timeout, context=self._trust)
+        return HTTPConnection(self._parts.netloc, timeout=self._timeout)
 
     def _read(self, status: int, content: bytes) -> Any:
         try:
@@ -236,6 +263,37 @@ class FollowedThere(Following[Any]):
                 self._socket.shutdown(SHUT_RDWR)  # which wakes whoever waits for a line
             self._response.close()
             self._connection.close()
+
+
+def trust(authority: str | None = None) -> SSLContext:
+    """Return what trusts the authorities of this machine, of the environment and of a file.
+
+    Raises ``BadSetting`` for a file that cannot be used.
+    """
+    import ssl
+
+    told = {"authority": authority, **{name: os.environ.get(name) for name in (AUTHORITY, *_ALSO)}}
+    context = ssl.create_default_context()
+    for name, path in told.items():
+        try:
+            if path:
+                context.load_verify_locations(**{"capath" if os.path.isdir(path) else "cafile": path})
+        except OSError as problem:
+            raise BadSetting(f"{name} is {path}: {reason_of(problem)}") from None
+    return context
+
+
+def reason_of(problem: Exception) -> str:
+    """Return why a connection could not be made, in a few words, and what would do where that is known."""
+    if message := getattr(problem, "verify_message", None):
+        return f"its certificate is not trusted ({message}); {AUTHORITY} names the file of its authority"
+    reason = getattr(problem, "reason", None)
+    if reason in ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE"):
+        return "it speaks plain HTTP there: use http:// in place of https://"
+    if isinstance(reason, str):
+        return f"TLS: {reason.replace('_', ' ').lower()}"
+    words = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+    return " ".join(words.split())
 
 
 def _word(parameter: Parameter, value: Any) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
@@ -21,7 +21,7 @@ from reseller_sandbox.powers.points import CheckpointRecord, Standing, WentBack
 from reseller_sandbox.powers.power import WorldDoor
 from reseller_sandbox.powers.worlds import ForkOptions
 from reseller_sandbox.remote import There
-from reseller_sandbox.settings import Settings, configured
+from reseller_sandbox.settings import ServerSettings, Settings, configured
 from reseller_sandbox.worlds import World
 
 if TYPE_CHECKING:
@@ -178,13 +178,27 @@ class Sandbox(Powers):
             yield self
 
     @contextmanager
-    def serve(self, host: str = "127.0.0.1", port: int = 0) -> Iterator[Server]:
+    def serve(
+        self,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        *,
+        tls: bool = False,
+        tls_port: int = 0,
+        tls_names: Sequence[str] = (),
+    ) -> Iterator[Server]:
         """Serve this sandbox on a real port while the context lasts; yield the server, which has a ``url``.
+
+        With ``tls`` it has a ``tls_url`` as well, and a certificate for this machine and ``tls_names``;
+        ``authority`` is the file by which clients trust that.
 
         Raises ``CannotListen``, and ``BadSetting`` for an address that others can reach while the control
         interface has neither a token nor the word that it needs none.
         """
-        with server_of(self.app, self.settings, host, port) as server:
+        from reseller_sandbox.server.authority import Tls
+
+        wanted = Tls(tls_port, names=ServerSettings(tls_names=tls_names).tls_names) if tls else None
+        with server_of(self.app, self.settings, host, port, wanted) as server, server:
             yield server
 
 
@@ -194,10 +208,13 @@ def connect(
     world: str = "",
     control_token: str | None = None,
     timeout: float = 60.0,
+    authority: str | None = None,
 ) -> Sandbox:
     """Return the sandbox that a server at ``url`` holds, with every power and the same answers and refusals.
 
     It acts on the ``world`` of that name, or on the default one. ``control_token`` is what the server wants
-    of requests to its control interface, if anything; ``timeout`` is in seconds.
+    of requests to its control interface, if anything; ``timeout`` is in seconds. ``authority`` is the file
+    by which an ``https`` address is trusted, where ``RESELLER_SANDBOX_CA``, ``SSL_CERT_FILE`` and the like do
+    not name it; refuses with ``BadSetting`` where it cannot be used.
     """
-    return Sandbox.through(There(url, world, control_token, timeout))
+    return Sandbox.through(There(url, world, control_token, timeout, authority))

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import wraps
 from inspect import Parameter as Formal
 from inspect import signature
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
@@ -21,6 +22,7 @@ from urllib.parse import urlsplit
 from reseller_sandbox.core.assumptions import PROFILES, Assumptions
 from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.docstrings import told_of
+from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.signatures import declared, read
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.values import (
@@ -76,7 +78,8 @@ def _like(pattern: str, wanted: str) -> Kind[str]:
     return Kind({"type": "string"}, read)
 
 
-def _url(given: Any) -> str:
+def read_url(given: Any) -> str:
+    """Return the URL that is given; raise ValueError."""
     with suppress(ValueError, TypeError, AttributeError):
         parts = urlsplit(given)
         if parts.scheme in ("http", "https") and parts.netloc and parts.port != 0 and given.isprintable():
@@ -104,8 +107,25 @@ def _flat(given: Mapping[str, Any]) -> dict[str, object]:
     return found
 
 
+def _tls_names(given: Any) -> tuple[str, ...]:
+    return tuple(map(_tls_name, listed(ANYTHING).read(given)))
+
+
+def _tls_name(given: Any) -> str:
+    """Return a name that a certificate can be for: of one label or more, ``*.`` before it, or an address."""
+    if not isinstance(given, str):
+        raise ValueError("must be names of hosts")
+    with suppress(ValueError):
+        return str(ip_address(given))
+    try:
+        bare = normalise(f"{given.removeprefix('*.').removesuffix('.')}.x").removesuffix(".x")
+    except BadName as problem:
+        raise ValueError(f"cannot be {given[:80]!r}: {problem}") from None
+    return f"*.{bare}" if given.startswith("*.") else bare
+
+
 def _public_urls(given: Any) -> tuple[str, ...]:
-    return tuple(map(_url, listed(ANYTHING).read(given)))
+    return tuple(map(read_url, listed(ANYTHING).read(given)))
 
 
 def _token_headers(given: Any) -> tuple[str, ...]:
@@ -188,6 +208,11 @@ class Settings(ServiceSettings):
         short = {TOKEN_HEADERS: self.token_headers} if self.token_headers else {}
         return {**(self.assume or {}), **short}
 
+    @property
+    def own_names(self) -> Sequence[str]:
+        """Return the names that a certificate of its own is for."""
+        return ()
+
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings(Settings):
@@ -196,16 +221,35 @@ class ServerSettings(Settings):
     Args:
         host: The address to listen on.
         port: 0 takes any free one; the first line printed says which.
-        certfile: A certificate (PEM): the server speaks TLS.
+        tls: HTTPS too, on a port of its own, with a certificate that is made for it.
+        tls_port: The port for HTTPS; by itself the one after --port, or any free one.
+        tls_names: A name or an address that the certificate is for, beside localhost; may come often.
+        tls_folder: Where its authority stays, to be trusted the next time as well; by itself it is made anew.
+        certfile: A certificate (PEM) to speak TLS with: on --port, or with --tls on the port for HTTPS.
         keyfile: Its key, where that is in a file of its own.
         quiet: No line for each request.
+        log: What a line for a request is: text for people, or json.
+        ready_file: A file that is there while the server listens; it says in JSON where.
+        watch: The fixture is loaded again whenever it has been edited.
     """
 
     host: Annotated[str, _HOST] = "127.0.0.1"
     port: Annotated[int, whole(0, 65535)] = 8053
+    tls: Switch | None = None
+    tls_port: Annotated[int, whole(0, 65535)] | None = None
+    tls_names: Annotated[Sequence[str], Kind({"type": "array"}, _tls_names, spoken=None)] = ()
+    tls_folder: Annotated[str, FILE] | None = None
     certfile: Annotated[str, FILE] | None = None
     keyfile: Annotated[str, FILE] | None = None
     quiet: Switch = False
+    log: Annotated[str, choice("text", "json")] = "text"
+    ready_file: Annotated[str, FILE] | None = None
+    watch: Switch = False
+
+    @property
+    def own_names(self) -> Sequence[str]:
+        """Return the names that a certificate of its own is for."""
+        return self.tls_names
 
 
 def help_of(typed: type) -> Mapping[str, str]:

@@ -110,8 +110,13 @@ def from_file(folder: Path) -> dict[str, Any]:
         table = _table(path)
         if table is not None:
             known = declared(ServerSettings)
-            beside = {one.name for one in known if one.kind in (FIXTURE, FILE)}
-            told = {name: _beside(place, value) if name in beside else value for name, value in table.items()}
+            kinds = {one.name: one.kind for one in known}
+            told = {
+                name: _beside(place, value, kinds[name] is FILE and place != folder)
+                if kinds.get(name) in (FIXTURE, FILE)
+                else value
+                for name, value in table.items()
+            }
             found, wrong = read(known, told)
             if wrong:
                 raise BadSetting(complaint([f"{path}: [tool.{_TABLE}] {problem}" for problem in wrong]))
@@ -134,6 +139,8 @@ def _table(path: Path) -> Mapping[str, Any] | None:
     raise BadSetting(f"{path}: [tool.{_TABLE}] must be a table")
 
 
-def _beside(folder: Path, value: Any) -> Any:
-    """Return the path of a file in ``folder``, or ``value`` where there is no such file."""
-    return str(folder / value) if isinstance(value, str) and (folder / value).is_file() else value
+def _beside(folder: Path, value: Any, yet_to_be: bool) -> Any:
+    """Return the path of a file in ``folder``, or ``value`` where there is no such file, nor is to be."""
+    if isinstance(value, str) and value and "\0" not in value and (yet_to_be or (folder / value).is_file()):
+        return str(folder / value)
+    return value

@@ -110,7 +110,7 @@ def dial(authority: trustme.CA) -> Iterator[Callable[[Server], Client]]:
     authority.configure_trust(trust)
 
     def connect(server: Server) -> Client:
-        sock = socket.create_connection((server.host, server.port), timeout=PATIENCE)
+        sock = socket.create_connection((server.host, server.tls_port or server.port), timeout=PATIENCE)
         if server.certfile:
             sock = trust.wrap_socket(sock, server_hostname="127.0.0.1")
         clients.append(Client(sock))

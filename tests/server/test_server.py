@@ -24,6 +24,7 @@ from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.delivery import Again, Delivery
 from reseller_sandbox.server.problem import MAX_HEAD, MAX_TARGET
 from reseller_sandbox.server.server import CannotListen, PortInUse, RequestLine, Server, bound
+from reseller_sandbox.server.tls import BadCertificate
 from tests.server.conftest import Client, Dial, Environ, Serve, Toy
 
 PATIENCE = 10  # Seconds until a test that waits in vain gives up.
@@ -96,7 +97,7 @@ def test_who_connects_before_it_runs_is_served_when_it_does(dial: Dial) -> None:
 
 def test_what_keeps_it_from_starting_is_raised() -> None:
     server = Server(Toy(), port=0, certfile="/nowhere.pem")
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(BadCertificate, match=r"nowhere\.pem: No such file"):
         server.start()
     server.stop()
 
@@ -629,7 +630,7 @@ def test_a_client_that_leaves_while_it_sends_its_body(
     client.read_answer()
     told = [lines.get(timeout=PATIENCE) for _ in range(51)]
     assert sorted({(line.status, line.target, line.note) for line in told}) == [
-        (0, "/left", "incomplete_request"),
+        (0, "/left", "incomplete_request: The connection ended before the request did."),
         (200, "/stayed", ""),
     ]
     server.stop()

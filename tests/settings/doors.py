@@ -19,9 +19,8 @@ from tests.settings.examples import words
 
 def as_option(name: str) -> str:
     """The option for a setting, as a reader of the manual spells it."""
-    return "--" + {"public_urls": "public-url", "token_headers": "token-header"}.get(name, name).replace(
-        "_", "-"
-    )
+    singular = {"public_urls": "public-url", "token_headers": "token-header", "tls_names": "tls-name"}
+    return "--" + singular.get(name, name).replace("_", "-")
 
 
 def as_variable(name: str) -> str:

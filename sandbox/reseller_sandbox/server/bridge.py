@@ -21,6 +21,7 @@ from reseller_sandbox.server.collector import Beside
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
+    ENV_FACTS,
     ENV_NOTE,
     ENV_STREAM,
     ENV_TOO_LARGE,
@@ -92,7 +93,11 @@ class Bridge:
             if (
                 "wsgi.input" in environ
             ):  # It was whole, and the server has stopped before its time to be answered.
-                self._log({**environ, ENV_NOTE: "stopped"}, Answer(0, [], b""), began)
+                self._log(
+                    {**environ, ENV_NOTE: "stopped", ENV_FACTS: {"outcome": "stopped"}},
+                    Answer(0, [], b""),
+                    began,
+                )
         except Exception as error:
             report(error, environ)
             await wire.drop()
@@ -110,8 +115,9 @@ class Bridge:
             if self.request_log is not None:
                 target = masked(lost.target) or "-"
                 size = len(problem.answer().body) if problem.status else 0
+                note, facts = f"{problem.error}: {problem.message}", {"outcome": problem.error}
                 self.request_log(
-                    RequestLine(lost.method or "-", target, problem.status, 0.0, size, problem.error)
+                    RequestLine(lost.method or "-", target, problem.status, 0.0, size, note, facts)
                 )
         except Exception as error:
             report(error, {"REQUEST_METHOD": lost.method, "RAW_URI": lost.target})
@@ -200,8 +206,15 @@ class Bridge:
 
 def request_line(environ: WSGIEnvironment, answer: Answer, seconds: float) -> RequestLine:
     """Return what the request log says of a request."""
-    target, note = masked(environ["RAW_URI"]), environ.get(ENV_NOTE, "")
-    return RequestLine(environ["REQUEST_METHOD"], target, answer.status, seconds, len(answer.body), note)
+    return RequestLine(
+        environ["REQUEST_METHOD"],
+        masked(environ["RAW_URI"]),
+        answer.status,
+        seconds,
+        len(answer.body),
+        environ.get(ENV_NOTE, ""),
+        environ.get(ENV_FACTS, {}),
+    )
 
 
 def report(error: BaseException, environ: WSGIEnvironment) -> None:

@@ -31,8 +31,9 @@ ENV_DELIVERY = "sandbox.delivery"
 ENV_AGAIN = "sandbox.again"
 #: Set by the application: a ``Stream``, which follows the head of its answer.
 ENV_STREAM = "sandbox.stream"
-#: Set by the application: a few words on the request for the request log.
+#: Set by the application: a few words on the request for the request log, and the same as a mapping.
 ENV_NOTE = "sandbox.note"
+ENV_FACTS = "sandbox.facts"
 
 
 @dataclass(frozen=True, slots=True)

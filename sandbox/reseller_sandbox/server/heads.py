@@ -55,5 +55,5 @@ def raw_target(line: bytes, target: bytes) -> bytes:
 
 
 def is_tls(head: bytes | bytearray) -> bool:
-    """Whether somebody speaks TLS here."""
-    return head.startswith(_TLS)
+    """Whether somebody speaks TLS here, as far as the bytes that have come tell."""
+    return head[: len(_TLS)] == _TLS[: max(len(head), 1)]

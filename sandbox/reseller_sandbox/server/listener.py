@@ -6,7 +6,8 @@ import asyncio
 import errno
 import logging
 import socket
-from collections.abc import Callable
+import ssl
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -39,16 +40,7 @@ class Listener(uvicorn.Server):
     connections may wait to be accepted.
     """
 
-    def __init__(
-        self,
-        bridge: Bridge,
-        *,
-        grace: float,
-        certfile: str | None,
-        keyfile: str | None,
-        limit_connections: int | None,
-        backlog: int,
-    ) -> None:
+    def __init__(self, bridge: Bridge, *, grace: float, limit_connections: int | None, backlog: int) -> None:
         config = uvicorn.Config(
             bridge,
             http=Protocol,
@@ -62,9 +54,6 @@ class Listener(uvicorn.Server):
             proxy_headers=False,
             limit_concurrency=limit_connections,
             timeout_keep_alive=KEEP_ALIVE,
-            backlog=ACCEPTED_IN_A_ROW,
-            ssl_certfile=certfile,
-            ssl_keyfile=keyfile,
         )
         super().__init__(config)
         self.bridge = bridge
@@ -86,18 +75,31 @@ class Listener(uvicorn.Server):
             with suppress(RuntimeError):  # It has stopped, and its loop is closed.
                 self._loop.call_soon_threadsafe(self._woken.set)
 
-    async def listen(self, sock: socket.socket, ready: Callable[[], None]) -> None:
-        """Serve on ``sock``, calling ``ready`` once it does, until asked to stop."""
+    async def listen(
+        self, sockets: Mapping[socket.socket, ssl.SSLContext | None], ready: Callable[[], None]
+    ) -> None:
+        """Serve on ``sockets``, calling ``ready`` once it does, until asked to stop.
+
+        Those with a context speak TLS.
+        """
         self._loop = asyncio.get_running_loop()
         self._loop.set_exception_handler(self._complain)
         self.config.load()
-        self.lifespan = self.config.lifespan_class(self.config)
-        await self.startup([sock])
-        sock.listen(self.backlog)
+        self.servers = [
+            await self._loop.create_server(
+                self._connection, sock=sock, ssl=context, backlog=ACCEPTED_IN_A_ROW
+            )
+            for sock, context in sockets.items()
+        ]
+        for sock in sockets:
+            sock.listen(self.backlog)
         ready()
         if not self.should_exit:
             await self._woken.wait()
-        await self.shutdown([sock])
+        await self.shutdown(list(sockets))
+
+    def _connection(self) -> Protocol:
+        return Protocol(config=self.config, server_state=self.server_state, app_state={})
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop accepting, let what is in flight finish, and drop the rest.

@@ -22,12 +22,18 @@ class LogWriter(logging.Handler):
     """Writes lines to ``file`` on a thread of its own, so that a reader who is slow or gone holds up nothing.
 
     At most ``most`` lines wait. Others, and those that ``file`` does not take, are lost; how many were is
-    written as soon as writing works again.
+    written as soon as writing works again. ``form`` is how what loggers say is written.
     """
 
-    def __init__(self, file: Raw, encoding: str = "utf-8", most: int = MOST_LINES) -> None:
+    def __init__(
+        self,
+        file: Raw,
+        encoding: str = "utf-8",
+        most: int = MOST_LINES,
+        form: logging.Formatter | None = None,
+    ) -> None:
         super().__init__()
-        self.setFormatter(logging.Formatter("%(levelname)s %(message)s"))
+        self.setFormatter(form or logging.Formatter("%(levelname)s %(message)s"))
         self._file = file
         self._encoding = encoding
         self._most = most
@@ -70,9 +76,13 @@ class LogWriter(logging.Handler):
             lost = self._put(lost, lines)
             lost = self._put(lost + later, [])
 
+    def _losses(self, lost: int) -> str:
+        said = f"{lost} lines of this log could not be written."
+        return self.format(logging.makeLogRecord({"levelname": "WARNING", "msg": said}))
+
     def _put(self, lost: int, lines: list[str]) -> int:
         """Write that so many lines were lost, and lines; return how many are lost and not told of then."""
-        told = [f"WARNING {lost} lines of this log could not be written.", *lines] if lost else lines
+        told = [self._losses(lost), *lines] if lost else lines
         data = "".join(f"{line}\n" for line in told).encode(self._encoding, "backslashreplace")
         try:
             while data:

@@ -44,6 +44,12 @@ SPOKE_TLS = Problem(
     "This is TLS, and the server speaks plain HTTP: use http:// in place of https://.",
 )
 
+SPOKE_PLAIN = Problem(
+    400,
+    "malformed_request",
+    "This is plain HTTP, and the server speaks TLS here: use https:// in place of http://.",
+)
+
 
 def malformed(reason: str) -> Problem:
     """Return the problem of bytes that are something other than HTTP."""

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import quote, unquote_plus
 
+from reseller_sandbox.core.clock import real_now
+
 _SECRET = ("SIGNATURE", "TOKEN")
+_LONGEST = 200  # characters of a target, in a line for people
 _PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 
 
@@ -14,7 +21,8 @@ class RequestLine:
     """One request and its answer. ``target`` is as it was sent, with signatures and tokens masked.
 
     ``status`` is what the application answered, whatever became of that on its
-    way; ``size`` its body's length in bytes; ``note`` the application's own words.
+    way; ``size`` its body's length in bytes; ``note`` the application's own words, and ``facts`` the same for
+    programs.
     """
 
     method: str
@@ -23,6 +31,42 @@ class RequestLine:
     duration_seconds: float
     size: int
     note: str
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+def as_text(line: RequestLine) -> str:
+    """Return a request as people read it."""
+    took = f"{line.duration_seconds * 1000:.1f} ms"
+    target = line.target if len(line.target) <= _LONGEST else line.target[: _LONGEST - 1] + "…"
+    when = real_now().strftime("%H:%M:%S")
+    return f"{when}  {line.status}  {line.method} {target}  {line.note}  {took}"
+
+
+def as_json(line: RequestLine) -> str:
+    """Return a request as a JSON object on one line."""
+    told = {
+        "method": line.method,
+        "target": line.target,
+        "status": line.status,
+        "duration_ms": round(line.duration_seconds * 1000, 3),
+        "size": line.size,
+        **(line.facts or {"note": line.note}),
+    }
+    return _dumped("info", told)
+
+
+class AsJson(logging.Formatter):
+    """Writes what else there is to log as JSON, too."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Return a record as a JSON object on one line."""
+        trace = {"trace": self.formatException(record.exc_info)} if record.exc_info else {}
+        return _dumped(record.levelname.lower(), {"message": record.getMessage(), **trace})
+
+
+def _dumped(level: str, told: Mapping[str, Any]) -> str:
+    at = real_now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return json.dumps({"at": at, "level": level, **told}, ensure_ascii=False)
 
 
 def masked(target: str) -> str:

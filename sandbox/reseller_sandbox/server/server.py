@@ -19,8 +19,11 @@ from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.requestlog import RequestLine
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from _typeshed.wsgi import WSGIApplication
 
+    from reseller_sandbox.server.bridge import Bridge
     from reseller_sandbox.server.listener import Listener
 
 __all__ = ["CannotListen", "PortInUse", "RequestLine", "Server", "Unread"]
@@ -46,7 +49,9 @@ class Server:
     ``port`` 0 takes any free one. ``max_body`` is in bytes, or a function of the path; for a longer body the
     application is called with ``sandbox.body_too_large`` set. ``log`` is called
     after each answer. With ``certfile``, and ``keyfile`` unless the key is in
-    there too, it speaks TLS. Past ``limit_connections`` clients are answered 503.
+    there too, it speaks TLS: on ``tls_port``, beside plain HTTP on ``port``, or without one on ``port``.
+    ``authority`` is the file by which clients trust that certificate, where there is such a file.
+    Past ``limit_connections`` clients are answered 503.
     ``grace`` is how many seconds the requests in flight have when ``run`` ends. ``when_unread`` is
     called with each request that could not be read, and so never reached the application.
 
@@ -63,6 +68,8 @@ class Server:
         log: Callable[[RequestLine], None] | None = None,
         certfile: str | None = None,
         keyfile: str | None = None,
+        authority: str | None = None,
+        tls_port: int | None = None,
         limit_connections: int | None = None,
         grace: float = 5.0,
         when_unread: Callable[[Unread], None] | None = None,
@@ -73,30 +80,39 @@ class Server:
         self.log = log
         self.certfile = certfile
         self.keyfile = keyfile
+        self.authority = authority
         self.limit_connections = limit_connections
         self.grace = grace
         self.when_unread = when_unread
-        self._socket = bound(host, port)
-        self.port: int = self._socket.getsockname()[1]
+        self._sockets = _all_bound(host, port, tls_port)
+        self.port: int = self._sockets[0].getsockname()[1]
+        self.tls_port = self._sockets[-1].getsockname()[1] if certfile is not None else None
         self._listener: Listener | None = None
         self._thread: threading.Thread | None = None
         self._stops = 0
 
     @property
     def url(self) -> str:
-        """Where a client on this machine finds it, without a slash at the end."""
-        host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
-        scheme = "https" if self.certfile else "http"
-        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{self.port}"
+        """Where a client on this machine finds it, without a slash at the end; by plain HTTP if it can."""
+        return self._url("http", self.port) if self.port != self.tls_port else self.tls_url
 
-    def run(self) -> None:
+    @property
+    def tls_url(self) -> str:
+        """Where a client finds it by TLS; empty where it speaks none."""
+        return "" if self.tls_port is None else self._url("https", self.tls_port)
+
+    def _url(self, scheme: str, port: int) -> str:
+        host = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+    def run(self, ready: Callable[[], None] | None = None) -> None:
         """Serve until SIGINT or SIGTERM (or ``stop`` in another thread), then return.
 
-        Requests in flight are finished first, delayed answers too where the grace
-        suffices for them; a second signal cuts that short.
+        ``ready`` is called once it listens. Requests in flight are finished first, delayed answers too
+        where the grace suffices for them; a second signal cuts that short.
         """
         with handling_signals(lambda: self._ask(patient=True)):
-            self._serve(self.grace, lambda: None)
+            self._serve(self.grace, ready or (lambda: None))
 
     def start(self) -> Self:
         """Serve on a thread; returns when it does, and raises what kept it from that."""
@@ -117,7 +133,7 @@ class Server:
         if self._thread not in (None, threading.current_thread()):
             self._thread.join()
         if self._listener is None:
-            self._socket.close()
+            self._close()
 
     def __enter__(self) -> Self:
         return self.start()
@@ -137,18 +153,31 @@ class Server:
         from reseller_sandbox.server.bridge import Bridge
         from reseller_sandbox.server.listener import Listener
 
+        bridge = Bridge(self.app, self.max_body, self.log, self.when_unread)
         self._listener = Listener(
-            Bridge(self.app, self.max_body, self.log, self.when_unread),
-            grace=grace,
-            certfile=self.certfile,
-            keyfile=self.keyfile,
-            limit_connections=self.limit_connections,
-            backlog=BACKLOG,
+            bridge, grace=grace, limit_connections=self.limit_connections, backlog=BACKLOG
         )
-        with self._socket:
+        try:
             if not self._stops:
+                sockets = dict.fromkeys(self._sockets) | {self._sockets[-1]: self._tls(bridge)}
                 with asyncio.Runner(loop_factory=_loop) as runner:
-                    runner.run(self._listener.listen(self._socket, ready))
+                    runner.run(self._listener.listen(sockets, ready))
+        finally:
+            self._close()
+
+    def _tls(self, bridge: Bridge) -> SSLContext | None:
+        if self.certfile is None:
+            return None
+        from reseller_sandbox.server.problem import SPOKE_PLAIN
+        from reseller_sandbox.server.tls import serving
+
+        context = serving(self.certfile, self.keyfile)
+        context.when_plain = lambda came: bridge.unread(came, SPOKE_PLAIN)
+        return context
+
+    def _close(self) -> None:
+        for sock in self._sockets:
+            sock.close()
 
     def _serve_on_thread(self, ready: Future[None]) -> None:
         try:
@@ -164,6 +193,16 @@ def _loop() -> asyncio.AbstractEventLoop:
     loop = asyncio.new_event_loop()
     loop.time = stopwatch  # type: ignore[method-assign]
     return loop
+
+
+def _all_bound(host: str, port: int, tls_port: int | None) -> list[socket.socket]:
+    """Return the sockets of both ports, or of the one there is; raise ``CannotListen``."""
+    sockets = [bound(host, port)]
+    try:
+        return sockets if tls_port is None else [*sockets, bound(host, tls_port)]
+    except CannotListen:
+        sockets[0].close()
+        raise
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -19,6 +19,9 @@ from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Interface
 from reseller_sandbox.worlds import Entry, Moment, Outcome, World, redact
 from reseller_sandbox.worlds.moment import after_request
+
+#: How many of its names a line of the log says.
+_NAMED = 3
 
 
 @dataclass(slots=True)
@@ -122,7 +125,25 @@ class Exchange:
     @property
     def note(self) -> str:
         """What the request log says of it."""
-        return f"{self.operation} {self.outcome}" + (f" (fault {self.fault})" if self.faults else "")
+        more = len(self.domains) - _NAMED
+        names = ", ".join(self.domains[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+        fault = f"fault {self.fault}" if self.faults else ""
+        about = "; ".join(filter(None, (self.account, names, fault)))
+        return f"{self.operation} {self.outcome}" + (f" ({about})" if about else "")
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """What the request log says of it to programs."""
+        told = {
+            "operation": self.operation,
+            "outcome": self.outcome,
+            "world": self.world.name if self.world is not None else None,
+            "request": self.cause,
+            "account": self.account,
+            "domains": self.domains,
+            "fault": self.fault,
+        }
+        return {name: value for name, value in told.items() if value}
 
     @property
     def outcome(self) -> str:

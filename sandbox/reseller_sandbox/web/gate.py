@@ -47,6 +47,7 @@ class Gate:
 
     ``token`` is what each must carry; None asks for nothing. ``open`` is the word that whoever reaches the
     server may come in. ``public_urls`` are where the service is believed to be: pages of theirs may come in.
+    ``names`` are its own by its certificate.
     """
 
     #: What the gate refuses by, in the order of the checks.
@@ -55,6 +56,7 @@ class Gate:
     token: str | None = field(default=None, repr=False)
     open: bool = False
     public_urls: Sequence[str] = ()
+    names: Sequence[str] = ()
 
     @property
     def credentials(self) -> tuple[str, ...]:
@@ -82,7 +84,8 @@ class Gate:
 
     def _no_name_from_elsewhere(self, incoming: Incoming) -> None:
         host = incoming.headers.get("Host", "")
-        if can_be_owned(_name(host)) and _name(host) not in map(_host, self.public_urls):
+        known = (*map(_host, self.public_urls), *self.names)
+        if can_be_owned(_name(host)) and _name(host) not in known:
             raise Refused(FOREIGN_HOST, host=host[:80], settings=f"{_PUBLIC_URL} or --control-token")
 
     def _token(self, incoming: Incoming, token: str) -> None:

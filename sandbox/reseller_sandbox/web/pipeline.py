@@ -24,6 +24,7 @@ from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INTERNAL_ERROR, UNKNO
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
+    ENV_FACTS,
     ENV_NOTE,
     ENV_SERVED,
     ENV_STREAM,
@@ -222,7 +223,7 @@ class Pipeline:
         headers |= incoming.headers_out
         if exchange.refused is not None and exchange.refused.rule is BODY_TOO_LARGE:
             headers["Connection"] = "close"
-        incoming.environ[ENV_NOTE] = exchange.note
+        incoming.environ[ENV_NOTE], incoming.environ[ENV_FACTS] = exchange.note, exchange.facts
         if answer.stream is not None:
             if ENV_SERVED in incoming.environ:
                 incoming.environ[ENV_STREAM] = answer.stream

@@ -155,7 +155,11 @@ class Engine:
         Credentials that another world has, or can go back to, are replaced by new ones. Refuses with
         ``invalid_fixture`` and ``too_many_faults``, and then nothing has changed.
         """
-        begin = self._bounded(self.fixtures.text(text))
+        return self.begin_again(world, self.fixtures.text(text))
+
+    def begin_again(self, world: World, begin: Moment) -> Checkpoint:
+        """Let ``world`` begin again at a first moment, as ``load`` does; refuses with ``too_many_faults``."""
+        begin = self._bounded(begin)
         with world.lock, self._lock:
             others = {
                 number

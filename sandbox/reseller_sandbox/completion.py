@@ -1,0 +1,61 @@
+"""Completion in shells: click's own scripts, printed or put where the shell finds them."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from pathlib import Path
+
+import click
+from click.shell_completion import get_completion_class
+
+from reseller_sandbox.console import PROGRAM, give_up
+
+#: What a shell reads when it starts, where it does not look for completions by itself.
+_READ = {"bash": ".bashrc", "zsh": ".zshrc"}
+
+#: zsh completes nothing before this has run.
+_ZSH = "(( $+functions[compdef] )) || { autoload -Uz compinit && compinit -u }\n"
+
+
+def script(shell: str, command: click.Command) -> str:
+    """Return what a shell has to read."""
+    found = get_completion_class(shell)
+    assert found is not None
+    name = PROGRAM.replace("-", "_").upper()
+    completion = found(command, {}, PROGRAM, f"_{name}_COMPLETE")
+    made = completion.source_template % completion.source_vars()
+    return f"{_ZSH}{made}" if shell == "zsh" else made
+
+
+def install(shell: str, command: click.Command) -> list[Path]:
+    """Put the script where the shell finds it; return the files that have been written."""
+    home = Path.home()
+    if shell == "fish":
+        place = _folder("XDG_CONFIG_HOME", home / ".config") / "fish" / "completions" / f"{PROGRAM}.fish"
+    else:
+        place = _folder("XDG_DATA_HOME", home / ".local" / "share") / PROGRAM / f"completion.{shell}"
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(script(shell, command), "utf-8")
+        if shell not in _READ:
+            return [place]
+        start = (Path(os.environ.get("ZDOTDIR") or home) if shell == "zsh" else home) / _READ[shell]
+        return [place, start] if _has_come_to_read(start, place) else [place]
+    except (OSError, UnicodeError) as problem:
+        give_up(f"{getattr(problem, 'filename', None) or place}: {getattr(problem, 'strerror', problem)}")
+
+
+def _has_come_to_read(start: Path, place: Path) -> bool:
+    """Whether ``start`` had to be told to read ``place``, which is done once."""
+    line = f". {shlex.quote(str(place))}"
+    told = start.read_text("utf-8") if start.exists() else ""
+    if line in told.splitlines():
+        return False
+    with start.open("a", encoding="utf-8") as file:
+        file.write("\n" * (bool(told) and not told.endswith("\n")) + f"{line}\n")
+    return True
+
+
+def _folder(variable: str, usual: Path) -> Path:
+    return Path(os.environ.get(variable) or usual)

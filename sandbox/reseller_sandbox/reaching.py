@@ -1,0 +1,64 @@
+"""Which server a command is for: the options that say it, the way there, and how it ends without one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from reseller_sandbox.console import REFUSED, UNREACHABLE, give_up
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.options import Options
+from reseller_sandbox.remote import AUTHORITY, There, Unreachable
+from reseller_sandbox.settings import BadSetting, ServerSettings
+
+#: The settings of the server that say how to reach it.
+_SERVER = Options("port", "control_token")
+
+#: The options of every command that calls a server.
+OPTIONS = (
+    click.Option(
+        ["--url"], envvar="RESELLER_SANDBOX_URL", show_envvar=True, help="The server, http://127.0.0.1:8053."
+    ),
+    click.Option(
+        ["--port"], metavar="INTEGER", help="Its port here, in place.  [env var: RESELLER_SANDBOX_PORT]"
+    ),
+    click.Option(["--world"], envvar="RESELLER_SANDBOX_WORLD", show_envvar=True, help="The world to act on."),
+    _SERVER.click[-1],
+    click.Option(
+        ["--ca"],
+        metavar="PATH",
+        envvar=AUTHORITY,
+        show_envvar=True,
+        help="The authority to trust, where the server speaks TLS.",
+    ),
+)
+
+
+def door(words: dict[str, Any]) -> There:
+    """Return the way to the server that the ``words`` of a command name, and take those words out.
+
+    End the program where one of them is wrong.
+    """
+    url, world, ca = (words.pop(name) for name in ("url", "world", "ca"))
+    server = _SERVER.settled(words)
+    where = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
+    try:
+        return There(where, world or "", server.get("control_token"), authority=ca)
+    except BadSetting as problem:
+        give_up(str(problem))
+
+
+@contextmanager
+def calling(server: There) -> Iterator[There]:
+    """End the program with one line, and the status that says why, where ``server`` refuses or is away."""
+    try:
+        yield server
+    except Refused as refused:
+        give_up(refused.message, REFUSED)
+    except Unreachable as problem:
+        give_up(f"{problem}; start one with: reseller-sandbox serve", UNREACHABLE)
+    finally:
+        server.close()

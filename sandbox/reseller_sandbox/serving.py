@@ -1,0 +1,83 @@
+"""The server of the command line: what it says, where it is found, what it logs and what it watches."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from reseller_sandbox import assembly
+from reseller_sandbox.banner import banner
+from reseller_sandbox.console import log_on_standard_error, say
+from reseller_sandbox.server.collector import sparing_survivors
+from reseller_sandbox.server.requestlog import AsJson, as_json, as_text
+from reseller_sandbox.server.server import Server
+from reseller_sandbox.settings import BadSetting, ServerSettings
+from reseller_sandbox.watching import watching
+
+
+def serve(settings: ServerSettings) -> None:
+    """Serve until a signal ends that; raise ``BadSetting`` and ``CannotListen``."""
+    worlds = assembly.open_worlds(settings, frozen=False)
+    app = assembly.assemble(worlds, settings)
+    tls = assembly.tls_of(settings)
+    with ExitStack() as stack:
+        file = stack.enter_context(ready_file(settings.ready_file))
+        server = stack.enter_context(assembly.server_of(app, settings, settings.host, settings.port, tls))
+        say(banner(worlds.default, server, str(settings.fixture), settings.header_prefix))
+        in_json = settings.log == "json"
+        log = stack.enter_context(log_on_standard_error(AsJson() if in_json else None))
+        stack.enter_context(sparing_survivors())
+        if log is not None and not settings.quiet:
+            written = as_json if in_json else as_text
+            server.log = lambda line: log.write(written(line))
+        if settings.watch:
+            stack.enter_context(watching(worlds, settings))
+        server.run(None if file is None else lambda: file.write(server))
+
+
+class ReadyFile:
+    """A file that is there while a server listens, and says in JSON where that is and which process it is."""
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+
+    def write(self, server: Server) -> None:
+        """Write the file; it is whole whenever somebody reads it."""
+        told = {
+            "url": server.url,
+            "tls_url": server.tls_url or None,
+            "authority": server.authority,
+            "pid": os.getpid(),
+        }
+        draft = self._path.with_name(f".{self._path.name}.{os.getpid()}")
+        draft.write_text(json.dumps(told) + "\n", "utf-8")
+        draft.replace(self._path)
+
+    def remove(self) -> None:
+        """Remove the file, if it is there."""
+        self._path.unlink(missing_ok=True)
+
+
+@contextmanager
+def ready_file(path: str | None) -> Iterator[ReadyFile | None]:
+    """Yield the file that is to say where a server is; it is gone before and afterwards.
+
+    Raises ``BadSetting`` where there cannot be one.
+    """
+    if path is None:
+        yield None
+        return
+    file = ReadyFile(path)
+    try:
+        file.remove()
+        if not Path(path).parent.is_dir():
+            raise FileNotFoundError(0, "there is no such folder")
+    except OSError as problem:
+        raise BadSetting(f"--ready-file {path} cannot be written: {problem.strerror}") from None
+    try:
+        yield file
+    finally:
+        file.remove()

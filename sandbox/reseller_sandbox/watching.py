@@ -1,0 +1,90 @@
+"""``serve --watch``: the fixture is loaded again when one of its files has been edited."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from reseller_sandbox import fixture
+from reseller_sandbox.assembly import beginning
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.settings import BadSetting, ServerSettings
+from reseller_sandbox.worlds import Engine, Moment
+
+log = logging.getLogger("reseller_sandbox")
+
+#: How many seconds lie between two looks at the files.
+PAUSE = 1.0
+
+
+@contextmanager
+def watching(worlds: Engine, settings: ServerSettings, pause: float = PAUSE) -> Iterator[None]:
+    """Look after the files of the fixture while the context lasts."""
+    watch = Watch(worlds, settings)
+    ended = threading.Event()
+
+    def look() -> None:
+        while not ended.wait(pause):
+            watch.look()
+
+    thread = threading.Thread(target=look, name="sandbox:watch", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+
+
+class Watch:
+    """Loads the fixture of ``settings`` into the default world, as a new start would, when it is edited."""
+
+    def __init__(self, worlds: Engine, settings: ServerSettings) -> None:
+        self._worlds = worlds
+        self._settings = settings
+        self._files: set[Path] = {fixture.find(str(settings.fixture))}
+        try:
+            self._beginning()
+        except BadSetting:  # edited since the start; the first look tells
+            self._seen: Mapping[Path, tuple[int, ...]] = {}
+        else:
+            self._seen = self._versions()
+
+    def look(self) -> bool:
+        """Load the fixture, or tell what is wrong with it, if it has changed; return whether it has."""
+        versions = self._versions()
+        if versions == self._seen:
+            return False
+        try:
+            begin = self._beginning()
+            with self._worlds.default.acting("history.load"):
+                self._worlds.begin_again(self._worlds.default, begin)
+        except (BadSetting, Refused) as problem:
+            told = "; ".join(str(problem).splitlines())
+            log.error("The edited fixture is not loaded, and the world stays as it was: %s", told)
+        else:
+            log.warning("The fixture has been edited: the world begins again as it says now.")
+        self._seen = versions | {one: at for one, at in self._versions().items() if one not in versions}
+        return True
+
+    def _beginning(self) -> Moment:
+        read: set[Path] = set()
+        try:
+            return beginning(self._settings, frozen=False, reads=read.add)
+        finally:
+            self._files |= read
+
+    def _versions(self) -> dict[Path, tuple[int, ...]]:
+        return {file: _version(file) for file in sorted(self._files)}
+
+
+def _version(file: Path) -> tuple[int, ...]:
+    """Return what changes whenever a file is written; nothing while it is away."""
+    try:
+        told = file.stat()
+    except OSError:
+        return ()
+    return told.st_mtime_ns, told.st_size, told.st_ino

@@ -1,0 +1,114 @@
+"""The log of the command line: for people, who see whose request it was and what about, and for programs."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from queue import Queue
+
+import pytest
+
+from reseller_sandbox import Sandbox
+from reseller_sandbox.server.logwriter import LogWriter
+from reseller_sandbox.server.requestlog import AsJson, RequestLine, as_json, as_text
+from reseller_sandbox.server.server import Server
+from reseller_sandbox.v3.signing import signed_headers
+from tests.registry import REGISTRY
+
+AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+CHECK = "/v3/domains/checkAvailability"
+
+
+class Logged:
+    """A server, and the lines that it logs."""
+
+    def __init__(self, sandbox: Sandbox, server: Server) -> None:
+        self.sandbox = sandbox
+        self.lines = Queue[RequestLine]()
+        server.log = self.lines.put
+        self._port = server.port
+
+    def ask(self, target: str, body: object = None, *, signed: bool = True) -> RequestLine:
+        """The line of one request of main's."""
+        raw = b"" if body is None else json.dumps(body).encode()
+        main = self.sandbox.account()
+        url = f"http://127.0.0.1:{self._port}{target}"
+        headers = signed_headers(main.key, main.secret, "X-SVC-", url, raw) if signed else {}
+        connection = HTTPConnection("127.0.0.1", self._port, timeout=10)
+        connection.request("GET" if body is None else "POST", target, raw, headers)
+        connection.getresponse().read()
+        connection.close()
+        return self.lines.get(timeout=10)
+
+
+@pytest.fixture(scope="module")
+def logged() -> Iterator[Logged]:
+    """A sandbox on a port."""
+    from reseller_sandbox.assembly import server_of
+
+    sandbox = Sandbox(REGISTRY)
+    with server_of(sandbox.app, sandbox.settings, "127.0.0.1", 0) as server:
+        told = Logged(sandbox, server)
+        with server:
+            yield told
+
+
+def test_a_line_says_whose_request_it_was_and_what_about(logged: Logged) -> None:
+    """The account, the names (a few of many) and the fault, beside the operation and what came of it."""
+    assert logged.ask("/v3/domains/getDomain/active.com").note == "v3.getDomain ok (main; active.com)"
+    many = [f"n{number}.com" for number in range(9)]
+    assert logged.ask(CHECK, {"domainNames": many}).note.endswith("(main; n0.com, n1.com, n2.com and 6 more)")
+    assert logged.ask("/v3/balance", signed=False).note == "v3.balance credentials_missing"
+    logged.sandbox.faults.add("error", error="internal_error", name="broken")
+    assert logged.ask("/v3/balance").note == "v3.balance internal_error (main; fault broken)"
+    logged.sandbox.faults.clear()
+
+
+def test_a_line_for_people_fits_a_line(logged: Logged) -> None:
+    """Time, status, request, what came of it, and how long it took."""
+    line = as_text(logged.ask(f"/v3/balance?x={'y' * 500}"))
+    assert re.fullmatch(
+        r"\d\d:\d\d:\d\d  200  GET /v3/balance\?x=y+…  v3\.balance ok \(main\)  \d+\.\d ms", line
+    )
+    assert len(line) < 300
+
+
+def test_a_line_for_programs_is_json(logged: Logged) -> None:
+    """With the same facts by their names, and those that are not there left out."""
+    told = json.loads(as_json(logged.ask("/v3/domains/getDomain/active.com")))
+    assert AT.fullmatch(told.pop("at"))
+    assert told.pop("duration_ms") > 0
+    assert told.pop("size") > 100
+    assert told.pop("request").startswith("r")
+    assert told == {
+        "level": "info",
+        "method": "GET",
+        "target": "/v3/domains/getDomain/active.com",
+        "status": 200,
+        "operation": "v3.getDomain",
+        "outcome": "ok",
+        "world": "default",
+        "account": "main",
+        "domains": ["active.com"],
+    }
+
+
+def test_whatever_else_is_logged_is_json_then() -> None:
+    """What loggers say, with its level and trace, and that lines were lost."""
+    reading, writing = os.pipe()
+    with open(writing, "wb", buffering=0) as file, open(reading, "rb") as told:
+        writer = LogWriter(file, form=AsJson())
+        record = logging.makeLogRecord({"levelname": "ERROR", "msg": "it %s", "args": ("failed\nbadly",)})
+        writer.emit(record)
+        writer._lost = 3
+        writer.end(5)
+        file.close()
+        said = [json.loads(line) for line in told]
+    assert [(one["level"], one["message"]) for one in said] == [
+        ("error", "it failed\nbadly"),
+        ("warning", "3 lines of this log could not be written."),
+    ]

@@ -1,0 +1,116 @@
+"""Whatever words a command gets: what it cannot use is told in one line, with the nearest that there is."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner, Result
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reseller_sandbox.cli import main
+
+
+def ran(*words: str) -> Result:
+    """A command, run here."""
+    return CliRunner().invoke(main, list(words))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["clok"], "there is no command 'clok'; the nearest is clock; see reseller-sandbox --help"),
+        (["xyzzy"], "there is no command 'xyzzy'; see reseller-sandbox --help"),
+        (
+            ["clock", "advnce"],
+            "there is no command 'advnce'; the nearest is advance; see reseller-sandbox clock --help",
+        ),
+        (
+            ["fixture", "nwe"],
+            "there is no command 'nwe'; the nearest is new; see reseller-sandbox fixture --help",
+        ),
+        (["serve", "--fixtur", "x"], "there is no option --fixtur; the nearest is --fixture; see"),
+        (["names", "list", "--zon", "com"], "there is no option --zon; the nearest is --zone; see"),
+        (["request", "GET"], "missing argument 'PATH'; see reseller-sandbox request --help"),
+        (["request", "GET", "/", "@/no/such"], "/no/such: No such file or directory"),
+        (["wait", "--timeout", "soon"], "invalid value for '--timeout'"),
+        (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
+        (["health", "show", "--url", "localhost:8053"], "must be a URL that begins with http:// or https://"),
+        (["health", "show", "--port", "x"], "--port must be a whole number from 0 to 65535, not 'x'"),
+        (
+            ["health", "show", "--url", "https://127.0.0.1:1", "--ca", "/no/ca.pem"],
+            "/no/ca.pem: No such file",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_told_in_one_line(words: list[str], told: str) -> None:
+    """On standard error, with the status 2."""
+    done = ran(*words)
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert done.stderr.startswith("reseller-sandbox: ")
+    assert told in done.stderr
+
+
+GROUPS = ("clock", "journal", "fixture", "names", "worlds", "faults", "request", "wait", "sign", "completion")
+WORDS = st.lists(
+    st.text(max_size=8) | st.sampled_from(("--url", "--json", "-", "--", "-x", "@", "=")), max_size=3
+)
+
+
+@given(group=st.sampled_from(GROUPS), words=WORDS)
+def test_any_words_end_in_a_line_or_an_answer(group: str, words: list[str]) -> None:
+    """Nothing raises; who is told no is told so in a line or two of its own."""
+    done = CliRunner().invoke(main, [group, *words], env={"RESELLER_SANDBOX_PORT": "1", "HOME": "/nowhere"})
+    assert done.exception is None or isinstance(done.exception, SystemExit)
+    assert done.exit_code in (0, 1, 2, 3)
+    if done.exit_code:
+        assert done.stderr.startswith(("reseller-sandbox: ", "Usage: "))
+
+
+def test_alone_it_says_what_to_do_first() -> None:
+    """Commands that are there, one below the other."""
+    done = ran()
+    assert done.exit_code == 0
+    named = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("  reseller-sandbox ")]
+    assert named[0] == "serve"
+    assert set(named) - {"--help"} <= set(main.told())
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["serve"], ["clock", "advance"], ["journal", "follow"], ["fixture", "new"], ["request"]]
+)
+def test_the_help_says_how_it_ends(words: list[str]) -> None:
+    """With which status, and when."""
+    told = " ".join(ran(*words, "--help").stdout.split())
+    for status in (
+        "0 when it is done",
+        "1 when it is refused",
+        "2 when its words",
+        "3 when no server answers",
+    ):
+        assert status in told
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
+@pytest.mark.parametrize(
+    "command", ["fixture example", "assumptions list-of-nothing --help", "manual reference/errors"]
+)
+def test_a_reader_who_has_seen_enough_is_not_complained_about(command: str) -> None:
+    """``| head -1`` ends the command without a word."""
+    whole = f"{sys.executable} -m reseller_sandbox {command} | true; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(["bash", "-c", whole], capture_output=True, text=True, check=False)
+    assert done.stderr in (
+        "",
+        "reseller-sandbox: there is no command 'list-of-nothing'; see reseller-sandbox assumptions --help\n",
+    )
+    assert done.stdout.strip() in ("0", "2", "141")
+
+
+def test_python_runs_the_package() -> None:
+    """``python -m reseller_sandbox`` is the same command."""
+    done = subprocess.run(
+        [sys.executable, "-m", "reseller_sandbox", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == ran("--version").stdout
