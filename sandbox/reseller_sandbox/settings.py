@@ -237,7 +237,7 @@ class ServerSettings(Settings):
     port: Annotated[int, whole(0, 65535)] = 8053
     tls: Switch | None = None
     tls_port: Annotated[int, whole(0, 65535)] | None = None
-    tls_names: Annotated[Sequence[str], Kind({"type": "array"}, _tls_names, spoken=None)] = ()
+    tls_names: Annotated[Sequence[str], Kind({"type": "array"}, _tls_names)] = ()
     tls_folder: Annotated[str, FILE] | None = None
     certfile: Annotated[str, FILE] | None = None
     keyfile: Annotated[str, FILE] | None = None

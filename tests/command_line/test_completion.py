@@ -27,7 +27,7 @@ ASKS = {
     "zsh": (
         ["zsh", "-f", "-c"],
         """. "$HOME/.zshrc"
-        compadd() {{ shift; print -l -- $=1 ${{(P)1}}; }}; _describe() {{ print -l -- ${{(P)3}}; }}
+        compadd() {{ print -l -- ${{(P)@[-1]}}; }}; _describe() {{ print -l -- ${{(P)3}}; }}
         words=(reseller-sandbox {words}); CURRENT=$#words; $_comps[reseller-sandbox]""",
     ),
     "fish": (["fish", "-c"], "complete -C 'reseller-sandbox {words}'"),

@@ -126,6 +126,9 @@ def test_a_server_is_trusted_as_connect_trusts_it(get, api, over_tls, monkeypatc
     headers = {"X-Auth-Token": "main-token"}
     with connect(url) as there, there.intercept(api), pytest.raises(Exception, match=r"(?i)certificate"):
         get(f"{api}/V2.0/domain/zones", headers)
+    with connect(url, authority=authority) as there, there.intercept(api):
+        assert get(f"{api}/V2.0/domain/zones", headers).status_code == 200
+        there.reset()
     monkeypatch.setenv("SSL_CERT_FILE", authority)
     with connect(url) as there, there.intercept(api):
         assert there.journal.find().matching == 0

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
-from reseller_sandbox.remote import There
+from reseller_sandbox.remote import There, trust
 from reseller_sandbox.testing.caller import PORTS
 
 if TYPE_CHECKING:
+    from ssl import SSLContext
+
     from reseller_sandbox import Sandbox
 
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 class Elsewhere:
     """Where the server listens, and the ``prefix`` of the path by which it knows the world.
 
+    ``authority`` is a file by which it is trusted, beside those of the environment.
     A request keeps its own ``Host``, and with it what its client has signed.
     """
 
@@ -24,6 +27,12 @@ class Elsewhere:
     host: str
     port: int
     prefix: bytes
+    authority: str | None = None
+
+    @property
+    def trusted(self) -> SSLContext | None:
+        """Return what trusts it; None where it speaks no TLS."""
+        return trust(self.authority) if self.scheme == "https" else None
 
     def target(self, target: bytes) -> bytes:
         """Return the target that a request has there."""
@@ -42,4 +51,5 @@ def elsewhere(sandbox: Sandbox) -> Elsewhere | None:
         parts.hostname or "",
         parts.port or PORTS[parts.scheme],
         (parts.path.rstrip("/") + prefix).encode(),
+        sandbox.door.authority,
     )

@@ -111,7 +111,7 @@ class ServerTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def __init__(self, there: Elsewhere) -> None:
         self._there = there
-        self._network = httpx.HTTPTransport()
+        self._network = httpx.HTTPTransport(verify=there.trusted or True)
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         """Return the server's answer."""
@@ -119,7 +119,7 @@ class ServerTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Return the server's answer, on a connection of its own: a loop outlives no other's connections."""
-        network = httpx.AsyncHTTPTransport()
+        network = httpx.AsyncHTTPTransport(verify=self._there.trusted or True)
         response = await _SEND_ASYNC(network, self._led(request))
         response.stream = _Lasting(response.stream, network)
         return response

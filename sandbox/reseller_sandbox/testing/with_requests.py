@@ -7,7 +7,6 @@ so retries, what is raised, and how much of an answer has been read by then are 
 from __future__ import annotations
 
 import io
-import ssl
 from collections.abc import Callable
 from functools import wraps
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,6 @@ from requests import PreparedRequest
 from requests.adapters import DEFAULT_POOLSIZE, HTTPAdapter
 from urllib3 import HTTPConnectionPool, HTTPSConnectionPool
 from urllib3.connection import HTTPConnection, HTTPSConnection
-from urllib3.util.ssl_ import create_urllib3_context
 
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import INCOMPLETE
@@ -134,8 +132,9 @@ class ServerPools(_Pools):
     def _made(self, scheme: str, place: str) -> HTTPConnectionPool:
         there, trusted = self._there, dict[str, Any]()
         kind: Any = HTTPConnection
-        if there.scheme == "https":
-            kind, trusted = HTTPSConnection, {"ssl_context": _trusting()}
+        if (context := there.trusted) is not None:
+            context.check_hostname = False  # urllib3 checks it, unless nothing is to be verified
+            kind, trusted = HTTPSConnection, {"ssl_context": context}
 
         class Connection(kind):  # type: ignore[misc]  # whichever of the two
             def connect(self) -> None:
@@ -155,14 +154,6 @@ class ServerPools(_Pools):
         pool = pools(there.host, there.port, maxsize=DEFAULT_POOLSIZE, **trusted)
         pool.ConnectionCls = Connection
         return pool
-
-
-def _trusting() -> ssl.SSLContext:
-    """Return what trusts a server of ours as ``connect`` does, beside what requests is told to trust."""
-    context = create_urllib3_context()
-    context.check_hostname = False  # urllib3 checks it, unless nothing is to be verified
-    context.load_default_certs()
-    return context
 
 
 def way_to(sandbox: Sandbox, real_time: bool) -> Pools | ServerPools:
