@@ -49,6 +49,19 @@ def escaped(line: bytes) -> bytes:
     return line if line.isascii() else _RAW.sub(lambda raw: b"%%%02X" % raw[0][0], line)
 
 
+#: The header by which a client asks to go on in another protocol, and what the parser is told in its place:
+#: it would take no body after it, and no further request.
+_UPGRADE, _PASSED_OVER = b"upgrade:", b"upgrade_"
+
+
+def without_upgrade(line: bytes) -> tuple[bytes, bytes]:
+    """Return a header's ``line`` without the wish to upgrade, and what of it to keep until there is more."""
+    name = line[: len(_UPGRADE)].lower()
+    if name == _UPGRADE:
+        return _PASSED_OVER + line[len(_UPGRADE) - 1 :], b""
+    return (b"", line) if _UPGRADE.startswith(name) else (line, b"")
+
+
 def raw_target(line: bytes, target: bytes) -> bytes:
     """Return the target as it was sent in a request ``line``; ``target`` is what the parser made of it."""
     return target if line.isascii() else line.split()[1]

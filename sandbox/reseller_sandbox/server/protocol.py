@@ -10,7 +10,7 @@ from typing import Any, NoReturn, cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from reseller_sandbox.server.bridge import Bridge
-from reseller_sandbox.server.heads import escaped, is_tls, raw_target
+from reseller_sandbox.server.heads import escaped, is_tls, raw_target, without_upgrade
 from reseller_sandbox.server.problem import (
     HEAD_TOO_LONG,
     INCOMPLETE,
@@ -49,6 +49,8 @@ class Protocol(HttpToolsProtocol):
         self.in_head = self.in_body = self.upgraded = False
         # The head of the request that is being read, and where in it the first line is over.
         self.head, self.headers_at = bytearray(), 0
+        # The beginning of a header's line that the parser has not been given yet.
+        self.kept = b""
         # Bytes of the body to come where its length is known; of those that came and completed nothing; of
         # complete trailers; pieces of the body so far.
         self.left = self.trickled = self.trailing = self.body_pieces = 0
@@ -82,8 +84,13 @@ class Protocol(HttpToolsProtocol):
 
     def _head_received(self, piece: bytes) -> None:
         first = not self.headers_at
+        begins = self.head.endswith(b"\n") or self.kept
         self.head += piece
-        super().data_received(escaped(piece) if first else piece)
+        if first:
+            piece = escaped(piece)
+        elif begins:
+            piece, self.kept = without_upgrade(self.kept + piece)
+        super().data_received(piece)
         if first and not self.in_head:  # an empty line before it
             self.head.clear()
         elif first and piece.endswith(b"\n"):
@@ -136,7 +143,7 @@ class Protocol(HttpToolsProtocol):
         self.in_body = False
         self.head.clear()
         self.headers_at = 0
-        # An upgrade is not made, but the parser will read no further request.
+        # After CONNECT the parser will read no further request.
         self.upgraded = self.parser.should_upgrade()
 
     def on_headers_complete(self) -> None:

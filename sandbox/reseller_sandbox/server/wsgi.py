@@ -55,8 +55,8 @@ def environment(scope: Any) -> WSGIEnvironment:
 
 def _add_headers(environ: WSGIEnvironment, headers: Iterable[tuple[bytes, bytes]]) -> None:
     for raw_name, raw_value in headers:
-        # One with an underscore would pass for the header that has a dash there; an upgrade is never made.
-        if b"_" in raw_name or raw_name == b"upgrade":
+        # One with an underscore would pass for the header that has a dash there.
+        if b"_" in raw_name:
             continue
         name = raw_name.decode("latin-1").upper().replace("-", "_")
         key = name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
