@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 from urllib.request import Request, urlopen
+
+import pytest
 
 from reseller_sandbox.settings import ServerSettings
 from tests.rendered import served_entries
@@ -101,12 +104,21 @@ def run_commands(text: str, address: str, folder: Path) -> None:
 
 
 def run_python(block: str, address: str, folder: Path) -> None:
-    """Run a block of Python: under pytest where it has tests, as a script otherwise."""
+    """Run a block of Python: one with tests under pytest, any other as a script, in this process."""
     file = folder / "test_example.py"
     file.write_text(block.replace(PORT, address.rpartition(":")[2]))
-    how = ["-m", "pytest", "-q", "-p", "no:cacheprovider"] if "def test_" in block else []
+    if "def test_" not in block:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(sys, "argv", [str(file)])
+            runpy.run_path(str(file), run_name="__main__")
+        return
     finished = subprocess.run(
-        [sys.executable, *how, file], cwd=folder, capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr
 

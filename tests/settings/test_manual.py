@@ -1,4 +1,4 @@
-"""What is said of settings elsewhere follows their declaration: the manual, the help, and refusals."""
+"""What is said of settings elsewhere follows their declaration: the help, and refusals."""
 
 from __future__ import annotations
 
@@ -21,23 +21,9 @@ from reseller_sandbox.powers.listing import powers_told
 from reseller_sandbox.settings import ServerSettings, help_of
 from tests.settings.doors import as_option, as_variable
 
-ROOT = Path(__file__).parent.parent.parent
 SETTINGS = declared(ServerSettings)
 SAID_IN = ("core", "fixture", "worlds", "web", "v3", "v2", "control", "server")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*[a-z]")
-
-
-def row(name: str, default: object) -> str:
-    """The row of a setting in the manual's table."""
-    shown = "" if default in (None, (), False) else f"`{default}`"
-    return f"| `{name}` | `{as_option(name)}` | {shown} | {help_of(ServerSettings)[name]} |"
-
-
-def test_the_readme_has_the_table_of_settings() -> None:
-    """One row for each, in the order of the help."""
-    section = (ROOT / "README.md").read_text().partition("\n## Settings\n")[2].partition("\n## ")[0]
-    table = [line for line in section.splitlines() if line.startswith("| `")]
-    assert table == [row(one.name, one.default) for one in SETTINGS]
 
 
 @pytest.mark.parametrize("one", SETTINGS, ids=lambda one: one.name)

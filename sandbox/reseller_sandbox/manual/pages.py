@@ -22,7 +22,26 @@ INDEX = "index"
 #: The parts of the manual by their folders, and the pages that have a place there: others follow by name.
 PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "": ("Begin here", (INDEX, "tutorial")),
-    "how-to": ("How to", ("first-test", "pytest", "sign", "time", "faults", "outside", "journal", "worlds")),
+    "how-to": (
+        "How to",
+        (
+            "v3",
+            "v2",
+            "sign",
+            "life",
+            "first-test",
+            "pytest",
+            "elsewhere",
+            "time",
+            "faults",
+            "outside",
+            "journal",
+            "worlds",
+            "fixtures",
+            "control",
+            "command-line",
+        ),
+    ),
     "reference": ("Reference", tuple(one.name for one in REFERENCE)),
     "explanation": ("Explanation", ("assumptions", "architecture", "determinism", "decisions")),
 }

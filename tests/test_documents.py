@@ -1,0 +1,65 @@
+"""Whatever the manual and the README show is run as it stands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from reseller_sandbox.manual.pages import Manual, Written
+from tests.documents import PORT, as_it_began, commands, python, run_commands, run_python, serving
+
+TEXTS = {name: page.text for name, page in Manual().pages.items() if isinstance(page, Written)}
+TEXTS["README"] = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
+
+#: This page shows changes of the source, which a test of its own makes.
+OF_THE_SOURCE = "explanation/architecture"
+
+SNIPPETS = {
+    f"{name}: {number}": block
+    for name, text in TEXTS.items()
+    if name != OF_THE_SOURCE
+    for number, block in enumerate(python(text))
+}
+
+
+def test_the_port_is_the_declared_one() -> None:
+    """Wherever a document names a port of this machine, it is the default of the setting."""
+    named = re.findall(r"(?:127\.0\.0\.1|localhost):(\d+)", "\n".join(TEXTS.values()))
+    assert len(named) > 20
+    assert set(named) == {PORT}
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """A server for the documents."""
+    with serving() as address:
+        yield address
+
+
+@pytest.fixture
+def server(address: str) -> str:
+    """That server, as it began."""
+    as_it_began(address)
+    return address
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name == "tutorial"))
+        for name, text in TEXTS.items()
+        if commands(text)
+    ],
+)
+def test_every_command_prints_what_the_page_shows(name: str, server: str, tmp_path: Path) -> None:
+    """All blocks of commands of a page run in one shell, in an empty folder."""
+    run_commands(TEXTS[name], server, tmp_path)
+
+
+@pytest.mark.parametrize("block", SNIPPETS.values(), ids=SNIPPETS)
+def test_every_python_example_runs(block: str, server: str, tmp_path: Path) -> None:
+    """A block with tests passes under pytest; any other runs as a script."""
+    run_python(block, server, tmp_path)
