@@ -12,9 +12,6 @@ from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import STATUS
 
-#: How deep the objects of a request are shown.
-_DEEPEST = 4
-
 
 def page(_: Powers) -> Iterator[str]:
     """Yield the parts of the page."""
@@ -36,7 +33,8 @@ def _operation(row: Endpoint, document: Mapping[str, Any]) -> Iterator[str]:
     known = document["paths"][row.paths[0]][row.method.lower()]
     yield f"### {row.id}"
     yield "\n".join(f"`{row.method} {path}`  " for path in row.paths).rstrip()
-    yield prose(known.get("summary", "")) + "\n\n" + prose(known.get("description", ""))
+    yield prose(known.get("summary", ""))
+    yield prose(known.get("description", ""))
     told = [*_parameters(known.get("parameters", ())), *_body(known, document)]
     if told:
         yield table(("name", "in", "type", "what it is"), told)
@@ -56,34 +54,35 @@ def _parameters(known: Sequence[Mapping[str, Any]]) -> Iterator[Sequence[str]]:
 def _body(known: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[Sequence[str]]:
     content = known.get("requestBody", {}).get("content", {})
     for told in list(content.values())[:1]:  # other content types take the same
-        yield from _properties(told["schema"], document, "")
+        yield from _properties(told["schema"], document, "", {})
 
 
 def _properties(
-    shape: Mapping[str, Any], document: Mapping[str, Any], within: str
+    shape: Mapping[str, Any], document: Mapping[str, Any], within: str, shown: dict[str, str]
 ) -> Iterator[Sequence[str]]:
-    shape = _resolved(shape, document)
-    for name, own in shape.get("properties", {}).items():
-        one = _resolved(own, document)
-        needed = " *" if name in shape.get("required", ()) else ""
-        yield (
-            code(f"{within}{name}") + needed,
-            "body",
-            _sort(one, document),
-            prose(one.get("description", "")),
+    """Yield a row for each key of an object and of those in it; ``shown`` says where a schema's rows are."""
+    for name, own in _resolved(shape, document).get("properties", {}).items():
+        one, path = _resolved(own, document), f"{within}{name}"
+        needed = " *" if name in _resolved(shape, document).get("required", ()) else ""
+        inner, mark = (one["items"], "[].") if "items" in one else (own, ".")
+        known = shown.setdefault(_referred(inner), path) if _referred(inner) else path
+        about = prose(one.get("description", "")) + (
+            f" Its keys are those of `{known}`." if known != path else ""
         )
-        inner, mark = (one.get("items", {}), "[].") if "items" in one else (one, ".")
-        if within.count(".") < _DEEPEST:
-            yield from _properties(inner, document, f"{within}{name}{mark}")
+        yield code(path) + needed, "body", _sort(one, document), about
+        if known == path:
+            yield from _properties(inner, document, f"{path}{mark}", shown)
+
+
+def _referred(shape: Mapping[str, Any]) -> str:
+    """Return which schema of the document another is, or nothing where it says all by itself."""
+    return str(next((part["$ref"] for part in (shape, *shape.get("allOf", ())) if "$ref" in part), ""))
 
 
 def _resolved(shape: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a schema with what it refers to in place; its own words come before those of its parts."""
-    found = dict(shape)
-    parts = [found.pop("$ref", None), *(part.get("$ref") for part in found.pop("allOf", ()))]
-    for path in filter(None, parts):
-        found = {**document["components"]["schemas"][path.rpartition("/")[2]], **found}
-    return found
+    referred = _referred(shape)
+    return {**document["components"]["schemas"][referred.rpartition("/")[2]], **shape} if referred else shape
 
 
 def _sort(shape: Mapping[str, Any], document: Mapping[str, Any]) -> str:
