@@ -15,7 +15,7 @@ from jsonschema import Draft202012Validator
 from reseller_sandbox.powers.journal_records import request_record
 from reseller_sandbox.web.records import dumped
 from reseller_sandbox.web.strict_json import write
-from reseller_sandbox.worlds.journal import Entry, Journal
+from reseller_sandbox.worlds.journal import Entry, RequestJournal
 
 #: How many entries are held back at most before they are shown.
 HELD = 100
@@ -61,14 +61,14 @@ class Watch:
 @contextmanager
 def every_entry() -> Iterator[Watch]:
     """Watch all that any journal of this process takes meanwhile, whichever thread and sandbox it is of."""
-    watch, add = Watch(), Journal.add
+    watch, add = Watch(), RequestJournal.add
 
-    def watched(self: Journal, entry: Entry) -> None:
+    def watched(self: RequestJournal, entry: Entry) -> None:
         add(self, entry)
         watch.take(entry)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Journal, "add", watched)
+        patch.setattr(RequestJournal, "add", watched)
         yield watch
 
 

@@ -13,7 +13,7 @@ from flask import Flask
 from reseller_sandbox import fixture
 from reseller_sandbox.control.interface import Control
 from reseller_sandbox.core.assumptions import profile
-from reseller_sandbox.core.clock import Clock
+from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.values import INSTANT
@@ -49,7 +49,7 @@ def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], objec
         raise BadSetting(str(problem)) from problem
     assumed = profile(settings.profile).with_values(seed.assume).with_values(settings.assumed)
     wanted = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
-    clock = Clock(seed.now) if wanted else Clock(seed.now).run()
+    clock = WorldClock(seed.now) if wanted else WorldClock(seed.now).run()
     return Moment(seed.state, clock, assumed, seed.requests, seed.faults)
 
 

@@ -46,7 +46,7 @@ A stateful sandbox for a domain-registration reseller API.
 @click.version_option(package_name="reseller-sandbox", message="%(version)s")
 @click.pass_context
 def main(context: click.Context) -> None:
-    """A stateful sandbox for a domain-registration reseller API."""
+    """Serve a stateful sandbox for a domain-registration reseller API, and act on its worlds."""
     if context.invoked_subcommand is None:
         say(_FIRST)
 

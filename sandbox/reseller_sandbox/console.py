@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from reseller_sandbox.core.docstrings import docstring
-from reseller_sandbox.powers.listing import Told, powers_told
+from reseller_sandbox.powers.listing import PowerTold, powers_told
 
 if TYPE_CHECKING:
     import logging
@@ -126,7 +126,7 @@ class Listing(click.Group):
 class PowerCommands(Listing):
     """The commands of a power. Without one of them, ``alone`` runs, where there is such a command."""
 
-    def __init__(self, name: str, told: Told, alone: click.Command | None = None) -> None:
+    def __init__(self, name: str, told: PowerTold, alone: click.Command | None = None) -> None:
         by_itself = f"\n\nBy itself: {alone.help}" if alone else ""
         super().__init__(
             name,

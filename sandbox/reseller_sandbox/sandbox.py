@@ -17,7 +17,7 @@ from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.powers.catalogue import Powers
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.history import Difference, Loaded
-from reseller_sandbox.powers.points import CheckpointRecord, Standing, WentBack
+from reseller_sandbox.powers.points import CheckpointRecord, WentBack, WorldStanding
 from reseller_sandbox.powers.power import WorldDoor
 from reseller_sandbox.powers.worlds import ForkOptions
 from reseller_sandbox.remote import There
@@ -113,7 +113,7 @@ class Sandbox(Powers):
         """Go back to before a request, or just after it; return the branch that keeps its future, too."""
         return self.history.rewind(request, side=side)
 
-    def reset(self, *, original: bool = False) -> Standing:
+    def reset(self, *, original: bool = False) -> WorldStanding:
         """Take the world back to how it began, or with ``original`` to before anything was loaded."""
         return self.history.reset(original=original)
 

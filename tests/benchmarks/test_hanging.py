@@ -9,7 +9,7 @@ from statistics import median
 from typing import Any
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.server.delivery import Delivery, Drip, Hang
+from reseller_sandbox.server.delivery import Delivery, Drops, Silence
 from reseller_sandbox.server.server import Server
 
 HANGING = 400
@@ -17,7 +17,7 @@ HANGING = 400
 
 def test_hanging_answers_delay_nobody() -> None:
     called = threading.Semaphore(0)
-    deliveries = [Delivery(cut=Hang()), Delivery(delay=600), Delivery(drip=Drip(size=1, pause=0.5))]
+    deliveries = [Delivery(cut=Silence()), Delivery(delay=600), Delivery(drip=Drops(size=1, pause=0.5))]
 
     def app(environ: dict[str, Any], start_response: Any) -> list[bytes]:
         if environ["PATH_INFO"] != "/good":

@@ -14,7 +14,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.server.logwriter import LogWriter
-from reseller_sandbox.server.requestlog import AsJson, RequestLine, as_json, as_text
+from reseller_sandbox.server.requestlog import AsJson, LoggedRequest, as_json, as_text
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.v3.signing import signed_headers
 from tests.registry import REGISTRY
@@ -28,11 +28,11 @@ class Logged:
 
     def __init__(self, sandbox: Sandbox, server: Server) -> None:
         self.sandbox = sandbox
-        self.lines = Queue[RequestLine]()
+        self.lines = Queue[LoggedRequest]()
         server.log = self.lines.put
         self._port = server.port
 
-    def ask(self, target: str, body: object = None, *, signed: bool = True) -> RequestLine:
+    def ask(self, target: str, body: object = None, *, signed: bool = True) -> LoggedRequest:
         """The line of one request of main's."""
         raw = b"" if body is None else json.dumps(body).encode()
         main = self.sandbox.account()

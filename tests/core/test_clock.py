@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from reseller_sandbox.core.clock import (
     LATEST,
-    Clock,
+    WorldClock,
     later,
     parse_duration,
     parse_instant,
@@ -108,7 +108,7 @@ def test_instants_are_whole_seconds(by: timedelta) -> None:
 
 def test_a_frozen_clock_stands_still() -> None:
     """However the machine's clock moves."""
-    clock = Clock(NOON)
+    clock = WorldClock(NOON)
     with freeze_time("2031-01-01") as machine:
         assert (clock.now(), clock.frozen) == (NOON, True)
         machine.tick(timedelta(days=400))
@@ -118,7 +118,7 @@ def test_a_frozen_clock_stands_still() -> None:
 def test_a_running_clock_follows_the_machines() -> None:
     """From where it was set, in whole seconds, and never back."""
     with freeze_time("2031-01-01T00:00:00.700") as machine:
-        clock = Clock(NOON).run()
+        clock = WorldClock(NOON).run()
         assert (clock.now(), clock.frozen) == (NOON, False)
         machine.tick(timedelta(seconds=0.4))
         assert clock.now() == NOON
@@ -133,7 +133,7 @@ def test_a_running_clock_follows_the_machines() -> None:
 def test_a_clock_is_set_and_stopped_without_a_jump() -> None:
     """Freezing keeps the instant; setting keeps standing still or running."""
     with freeze_time("2031-01-01") as machine:
-        running = Clock(NOON).run()
+        running = WorldClock(NOON).run()
         machine.tick(timedelta(seconds=10))
         stopped = running.freeze()
         assert (stopped.now(), stopped.frozen) == (NOON + timedelta(seconds=10), True)

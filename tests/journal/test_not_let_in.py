@@ -12,7 +12,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.server.problem import MAX_HEAD, MAX_TARGET
-from reseller_sandbox.server.server import RequestLine, Server
+from reseller_sandbox.server.server import LoggedRequest, Server
 from reseller_sandbox.web.app import UNREAD
 from tests.clients import JSON, Api
 from tests.worlds.control import Control, control
@@ -137,9 +137,9 @@ UNREADABLE = {
 
 
 @contextmanager
-def listening(sandbox: Sandbox, **options: Any) -> Iterator[tuple[Server, Queue[RequestLine]]]:
+def listening(sandbox: Sandbox, **options: Any) -> Iterator[tuple[Server, Queue[LoggedRequest]]]:
     """The sandbox on a port, and the lines of its log."""
-    lines: Queue[RequestLine] = Queue()
+    lines: Queue[LoggedRequest] = Queue()
     when_unread = sandbox.app.extensions[UNREAD]
     with Server(sandbox.app, port=0, log=lines.put, when_unread=when_unread, **options) as server:
         yield server, lines

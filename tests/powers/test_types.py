@@ -32,7 +32,7 @@ from reseller_sandbox.powers.ledger import MovementsFound
 from reseller_sandbox.powers.outside import Outside, Played
 from reseller_sandbox.powers.people import AccountsFound, ContactsFound, CustomersFound
 from reseller_sandbox.powers.plans import PlanRecord, PlansFound
-from reseller_sandbox.powers.points import CheckpointRecord, Standing, WentBack
+from reseller_sandbox.powers.points import CheckpointRecord, WentBack, WorldStanding
 from reseller_sandbox.powers.registry import HostsFound, NamesFound, TransfersFound
 from reseller_sandbox.powers.registry_records import (
     AccountRecord,
@@ -68,7 +68,7 @@ def test_time_and_the_past() -> None:
     assert_type(sandbox.branches.remove("b2"), BranchesFound)
     assert_type(sandbox.history.diff("start", "now"), Difference)
     assert_type(sandbox.history.export(), Exported)
-    assert_type(sandbox.history.reset(), Standing)
+    assert_type(sandbox.history.reset(), WorldStanding)
     assert_type(sandbox.history.load({"zones": {}}), Loaded)
     assert_type(sandbox.worlds.fork(name="mine"), WorldRecord)
     assert_type(sandbox.worlds.get("mine"), WorldRecord)
@@ -149,7 +149,7 @@ def test_the_short_forms() -> None:
         assert_type(sandbox.restore("here"), WentBack)
         assert_type(sandbox.diff(), Difference)
         assert_type(sandbox.export(), str)
-        assert_type(sandbox.reset(), Standing)
+        assert_type(sandbox.reset(), WorldStanding)
         assert_type(sandbox.load({"zones": {}}), Loaded)
         with sandbox.fork() as fork:
             assert_type(fork, Sandbox)

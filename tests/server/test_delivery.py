@@ -14,17 +14,17 @@ from flask.testing import FlaskClient
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.delivery import (
-    Close,
+    CutShort,
     Delivery,
-    Drip,
-    Garbage,
-    Hang,
-    Reset,
-    Truncate,
+    Drops,
+    RawBytes,
+    Silence,
+    TcpClose,
+    TcpReset,
     delivering,
     pieces,
 )
-from reseller_sandbox.server.server import RequestLine
+from reseller_sandbox.server.server import LoggedRequest
 from tests.server.conftest import Client, Dial, Environ, Serve, Toy
 
 PATIENCE = 10  # Seconds until a test that waits in vain gives up.
@@ -72,7 +72,7 @@ def test_delay(deliver: Callable[..., Client]) -> None:
 
 def test_drip(deliver: Callable[..., Client]) -> None:
     began = stopwatch()
-    client = deliver(Delivery(drip=Drip(size=30, pause=0.03)))
+    client = deliver(Delivery(drip=Drops(size=30, pause=0.03)))
     status, headers = client.read_head()
     assert (status, headers["content-length"]) == (200, "100")
     seen = [client.socket.recv(65536) for _ in range(4)]
@@ -83,25 +83,25 @@ def test_drip(deliver: Callable[..., Client]) -> None:
 
 
 def test_reset(deliver: Callable[..., Client]) -> None:
-    client = deliver(Delivery(cut=Reset())).beneath_tls()
+    client = deliver(Delivery(cut=TcpReset())).beneath_tls()
     with pytest.raises(ConnectionResetError):
         client.read_all()
     client.socket.close()
 
 
 def test_close(deliver: Callable[..., Client]) -> None:
-    assert deliver(Delivery(cut=Close())).read_all() == b""
+    assert deliver(Delivery(cut=TcpClose())).read_all() == b""
 
 
 def test_truncate(deliver: Callable[..., Client]) -> None:
-    client = deliver(Delivery(cut=Truncate(keep=7)))
+    client = deliver(Delivery(cut=CutShort(keep=7)))
     status, headers = client.read_head()
     assert (status, headers["content-length"]) == (200, "100")
     assert client.read_all() == BODY[:7]
 
 
 def test_truncate_within_a_drip(deliver: Callable[..., Client]) -> None:
-    client = deliver(Delivery(drip=Drip(size=4, pause=0.001), cut=Truncate(keep=7)))
+    client = deliver(Delivery(drip=Drops(size=4, pause=0.001), cut=CutShort(keep=7)))
     assert client.read_head()[1]["content-length"] == "100"
     assert client.read_all() == BODY[:7]
 
@@ -109,7 +109,7 @@ def test_truncate_within_a_drip(deliver: Callable[..., Client]) -> None:
 @pytest.mark.parametrize("size", [100, 10_000_000])
 def test_truncate_and_reset(deliver: Callable[..., Client], size: int) -> None:
     body = b"x" * size
-    client = deliver(Delivery(cut=Truncate(keep=size // 2, reset=True)), body)
+    client = deliver(Delivery(cut=CutShort(keep=size // 2, reset=True)), body)
     assert client.read_head()[1]["content-length"] == str(size)
     seen = 0
     while seen < size // 2:
@@ -124,33 +124,33 @@ def test_truncate_and_reset(deliver: Callable[..., Client], size: int) -> None:
 
 
 def test_garbage(deliver: Callable[..., Client]) -> None:
-    assert deliver(Delivery(cut=Garbage(b"\x00not HTTP\xff"))).read_all() == b"\x00not HTTP\xff"
+    assert deliver(Delivery(cut=RawBytes(b"\x00not HTTP\xff"))).read_all() == b"\x00not HTTP\xff"
 
 
 def test_hang_for_a_time(deliver: Callable[..., Client]) -> None:
     began = stopwatch()
-    assert deliver(Delivery(cut=Hang(seconds=0.1))).read_all() == b""
+    assert deliver(Delivery(cut=Silence(seconds=0.1))).read_all() == b""
     assert stopwatch() - began >= 0.1
 
 
 def test_a_cut_may_come_late(deliver: Callable[..., Client]) -> None:
     began = stopwatch()
-    assert deliver(Delivery(delay=0.1, cut=Close())).read_all() == b""
+    assert deliver(Delivery(delay=0.1, cut=TcpClose())).read_all() == b""
     assert stopwatch() - began >= 0.1
 
 
 @pytest.mark.parametrize(
-    "delivery", [Delivery(cut=Hang()), Delivery(delay=600), Delivery(drip=Drip(size=1, pause=600))]
+    "delivery", [Delivery(cut=Silence()), Delivery(delay=600), Delivery(drip=Drops(size=1, pause=600))]
 )
 def test_waiting_ends_when_the_client_leaves(deliver: Callable[..., Client], delivery: Delivery) -> None:
-    lines: Queue[RequestLine] = Queue()
+    lines: Queue[LoggedRequest] = Queue()
     client = deliver(delivery, log=lines.put)
     client.socket.close()
     assert lines.get(timeout=PATIENCE).status == 200
 
 
 @pytest.mark.parametrize(
-    "delivery", [Delivery(cut=Hang()), Delivery(delay=600), Delivery(drip=Drip(size=1, pause=600))]
+    "delivery", [Delivery(cut=Silence()), Delivery(delay=600), Delivery(drip=Drops(size=1, pause=600))]
 )
 def test_waiting_ends_when_the_server_stops(
     serve: Serve, dial: Dial, options: dict[str, Any], delivery: Delivery
@@ -175,7 +175,14 @@ def test_waiting_ends_when_the_server_stops(
 def test_six_hundred_broken_connections_leave_the_log_empty(
     serve: Serve, dial: Dial, options: dict[str, Any]
 ) -> None:
-    cuts: list[Any] = [Reset(), Close(), Truncate(3), Truncate(3, reset=True), Garbage(b"!"), Hang(0)]
+    cuts: list[Any] = [
+        TcpReset(),
+        TcpClose(),
+        CutShort(3),
+        CutShort(3, reset=True),
+        RawBytes(b"!"),
+        Silence(0),
+    ]
 
     def answer(environ: Environ) -> tuple[str, bytes]:
         environ["sandbox.delivery"] = Delivery(cut=cuts[int(environ["QUERY_STRING"])])
@@ -219,13 +226,13 @@ def flask_client() -> FlaskClient:
     deliveries = {
         "plain": None,
         "delay": Delivery(delay=0.05),
-        "drip": Delivery(drip=Drip(size=30, pause=0.01)),
-        "reset": Delivery(cut=Reset()),
-        "close": Delivery(cut=Close()),
-        "hang": Delivery(cut=Hang()),
-        "garbage": Delivery(cut=Garbage(b"not HTTP")),
-        "truncate": Delivery(cut=Truncate(keep=7)),
-        "truncate-reset": Delivery(cut=Truncate(keep=7, reset=True)),
+        "drip": Delivery(drip=Drops(size=30, pause=0.01)),
+        "reset": Delivery(cut=TcpReset()),
+        "close": Delivery(cut=TcpClose()),
+        "hang": Delivery(cut=Silence()),
+        "garbage": Delivery(cut=RawBytes(b"not HTTP")),
+        "truncate": Delivery(cut=CutShort(keep=7)),
+        "truncate-reset": Delivery(cut=CutShort(keep=7, reset=True)),
     }
 
     @app.get("/<name>")
@@ -268,7 +275,7 @@ def test_in_process_a_truncated_body_is_shorter_than_it_says(flask_client: Flask
 
 def test_under_the_server_a_delivery_strikes_once(serve: Serve, dial: Dial) -> None:
     def answer(environ: Environ) -> tuple[str, bytes]:
-        environ["sandbox.delivery"] = Delivery(cut=Truncate(keep=7))
+        environ["sandbox.delivery"] = Delivery(cut=CutShort(keep=7))
         return "200 OK", BODY
 
     client = dial(serve(delivering(Toy(answer))))
@@ -284,11 +291,11 @@ def test_under_the_server_a_delivery_strikes_once(serve: Serve, dial: Dial) -> N
     ("delivery", "expected"),
     [
         (Delivery(), [b"abcde"]),
-        (Delivery(drip=Drip(2, 0)), [b"ab", b"cd", b"e"]),
-        (Delivery(cut=Truncate(3)), [b"abc"]),
-        (Delivery(cut=Truncate(0)), [b""]),
-        (Delivery(cut=Truncate(99)), [b"abcd"]),  # it always lacks something
-        (Delivery(drip=Drip(2, 0), cut=Truncate(3)), [b"ab", b"c"]),
+        (Delivery(drip=Drops(2, 0)), [b"ab", b"cd", b"e"]),
+        (Delivery(cut=CutShort(3)), [b"abc"]),
+        (Delivery(cut=CutShort(0)), [b""]),
+        (Delivery(cut=CutShort(99)), [b"abcd"]),  # it always lacks something
+        (Delivery(drip=Drops(2, 0), cut=CutShort(3)), [b"ab", b"c"]),
     ],
 )
 def test_pieces(delivery: Delivery, expected: list[bytes]) -> None:
@@ -297,7 +304,7 @@ def test_pieces(delivery: Delivery, expected: list[bytes]) -> None:
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: Delivery(delay=-1), lambda: Drip(0, 1), lambda: Drip(1, -1), lambda: Truncate(-1)]
+    "make", [lambda: Delivery(delay=-1), lambda: Drops(0, 1), lambda: Drops(1, -1), lambda: CutShort(-1)]
 )
 def test_what_makes_no_sense_is_refused(make: Callable[[], object]) -> None:
     with pytest.raises(ValueError):

@@ -23,7 +23,7 @@ import pytest
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.delivery import Again, Delivery
 from reseller_sandbox.server.problem import MAX_HEAD, MAX_TARGET
-from reseller_sandbox.server.server import CannotListen, PortInUse, RequestLine, Server, bound
+from reseller_sandbox.server.server import CannotListen, LoggedRequest, PortInUse, Server, bound
 from reseller_sandbox.server.tls import BadCertificate
 from tests.server.conftest import Client, Dial, Environ, Serve, Toy
 
@@ -365,7 +365,7 @@ def test_an_upgrade_is_not_made(
 def test_an_application_that_fails(
     serve: Serve, dial: Dial, caplog: pytest.LogCaptureFixture, fail: Any
 ) -> None:
-    lines: Queue[RequestLine] = Queue()
+    lines: Queue[LoggedRequest] = Queue()
     client = dial(serve(Toy(fail), log=lines.put))
     client.get(b"/?SIGNATURE=secret")
     status, headers, body = client.read_answer()
@@ -408,7 +408,7 @@ def test_the_request_log(serve: Serve, dial: Dial) -> None:
         environ["sandbox.note"] = "toy.answer ok"
         return "201 Created", b"12345"
 
-    lines: Queue[RequestLine] = Queue()
+    lines: Queue[LoggedRequest] = Queue()
     client = dial(serve(Toy(answer), log=lines.put))
     client.get(b"/a%20b?X-SVC-KEY=key&X-SVC-SIGNATURE=secret&x=1&x-svc-signatur%65=secret&SIGNATURE&=")
     client.read_answer()
@@ -632,7 +632,7 @@ def test_more_connections_than_are_taken(serve: Serve, dial: Dial) -> None:
 def test_a_client_that_leaves_while_it_sends_its_body(
     serve: Serve, dial: Dial, caplog: pytest.LogCaptureFixture
 ) -> None:
-    lines: Queue[RequestLine] = Queue()
+    lines: Queue[LoggedRequest] = Queue()
     app = Toy()
     server = serve(app, log=lines.put)
     for _ in range(50):
@@ -659,7 +659,7 @@ def test_a_request_that_was_put_off_when_the_server_stops_has_its_line(serve: Se
         environ["sandbox.again"] = Again(after=PATIENCE)
         return "204 No Content", b""
 
-    lines: Queue[RequestLine] = Queue()
+    lines: Queue[LoggedRequest] = Queue()
     app = Toy(put_off)
     server = serve(app, log=lines.put)
     client = dial(server)
@@ -785,7 +785,7 @@ def test_run_on_another_thread_ends_with_stop(dial: Dial) -> None:
 
 def test_run_leaves_the_signal_handlers_as_they_were() -> None:
     before = signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)
-    lines: Queue[RequestLine] = Queue()
+    lines: Queue[LoggedRequest] = Queue()
     server = Server(Toy(), port=0, log=lines.put)
 
     def ask_and_stop() -> None:

@@ -12,7 +12,7 @@ from queue import Queue
 import pytest
 
 from reseller_sandbox.server.problem import SPOKE_PLAIN, SPOKE_TLS
-from reseller_sandbox.server.server import CannotListen, RequestLine, Server, bound
+from reseller_sandbox.server.server import CannotListen, LoggedRequest, Server, bound
 from tests.server.conftest import Client, Dial, Serve, Toy
 
 PATIENCE = 10  # Seconds until a test that waits in vain gives up.
@@ -62,7 +62,7 @@ def test_plain_http_to_tls_is_told_so(
     serve: Serve, certfile: str, method: str, both: bool, plain: Plain
 ) -> None:
     """In plain HTTP, with 400, and in the log; the application sees nothing of it."""
-    app, lines = Toy(), Queue[RequestLine]()
+    app, lines = Toy(), Queue[LoggedRequest]()
     server = serve(app, certfile=certfile, tls_port=0 if both else None, log=lines.put)
     client = plain(server, server.tls_port)
     client.send(f"{method} /path HTTP/1.1\r\nHost: toy\r\nContent-Length: 3\r\n\r\nabc".encode())
@@ -102,7 +102,7 @@ def test_a_greeting_that_comes_byte_by_byte_is_waited_for(
 
 def test_tls_to_the_plain_port_is_told_so(serve: Serve, certfile: str, plain: Plain) -> None:
     """In the log as well, where somebody will look who sees nothing but a failed handshake."""
-    lines = Queue[RequestLine]()
+    lines = Queue[LoggedRequest]()
     server = serve(Toy(), certfile=certfile, tls_port=0, log=lines.put)
     client = plain(server, server.port)
     client.send(HELLO)

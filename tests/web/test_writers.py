@@ -17,7 +17,7 @@ from reseller_sandbox.core.model import CARD_FIELDS, Card
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v2.zones import ActionEnd, OneOrMany
 from reseller_sandbox.v3.interface import V3
-from reseller_sandbox.web.fields import Amount, Instant, Number, Remembered, Shape
+from reseller_sandbox.web.fields import Amount, Instant, MoneyNumber, Remembered, Shape
 from tests.thorough import tries
 
 SCHEMAS = {type(row.answer).__qualname__: row.answer for row in (*V3.endpoints, *V2.endpoints)}
@@ -37,7 +37,7 @@ def values(field: Any) -> st.SearchStrategy[Any]:
         found = values(field.inner) | st.lists(values(field.inner), max_size=3)
     elif isinstance(field, fields.List):
         found = st.lists(values(field.inner).filter(lambda one: one is not None), max_size=3)
-    elif isinstance(field, Amount | Number):
+    elif isinstance(field, Amount | MoneyNumber):
         found = MONEY
     elif isinstance(field, Instant):
         found = INSTANTS | st.just("") if isinstance(field, ActionEnd) else INSTANTS

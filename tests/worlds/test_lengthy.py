@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.clock import Clock, real_now, stopwatch
+from reseller_sandbox.core.clock import WorldClock, real_now, stopwatch
 from reseller_sandbox.core.state import filled
 from reseller_sandbox.server.collector import Beside
 from reseller_sandbox.worlds import timeline
@@ -139,7 +139,7 @@ def test_a_clock_that_fell_far_behind_catches_up_beside_the_others(grown: Sandbo
     """The first request after a long time has all happen that came due; others are answered meanwhile."""
     behind, other = grown.fork(name="behind"), grown.fork(fixture="default")
     moment = behind.world.moment
-    clock = Clock(moment.clock.now(), real_now() - timedelta(days=730))
+    clock = WorldClock(moment.clock.now(), real_now() - timedelta(days=730))
     behind.world.moment = replace(moment, clock=clock)
     with grown.serve() as server:
         late, api, taken = client(server.url, behind), client(server.url, other), []
@@ -160,7 +160,9 @@ def test_what_cannot_be_read_waits_for_a_clock_that_fell_far_behind_beside_the_o
     sandbox = holding_orders()
     other = sandbox.fork(fixture="default")
     moment = sandbox.world.moment
-    sandbox.world.moment = replace(moment, clock=Clock(moment.clock.now(), real_now() - timedelta(days=730)))
+    sandbox.world.moment = replace(
+        moment, clock=WorldClock(moment.clock.now(), real_now() - timedelta(days=730))
+    )
     with sandbox.serve() as server:
         api, answered = client(server.url, other), []
         with create_connection(("127.0.0.1", server.port)) as malformed:

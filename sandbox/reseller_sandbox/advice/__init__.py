@@ -4,7 +4,7 @@ It is worked out when somebody asks, from what the journal holds, and touches no
 Each rule is a function beside its thresholds; ``RULES`` is the catalogue.
 """
 
-from reseller_sandbox.advice.finding import Finding, Rule, Severity
+from reseller_sandbox.advice.finding import AdviceRule, Finding, Severity
 from reseller_sandbox.advice.rules import RULES, advise
 
-__all__ = ["RULES", "Finding", "Rule", "Severity", "advise"]
+__all__ = ["RULES", "AdviceRule", "Finding", "Severity", "advise"]

@@ -39,7 +39,7 @@ Look = Callable[[Record], Iterable[Seen]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class AdviceRule:
     """Something to look for. ``about`` says what it is, ``instead`` what to do instead."""
 
     name: str
@@ -49,9 +49,11 @@ class Rule:
     look: Look
 
 
-def rule(severity: Severity, *, about: str, instead: str) -> Callable[[Look], Rule]:
+def rule(severity: Severity, *, about: str, instead: str) -> Callable[[Look], AdviceRule]:
     """Declare a function that looks for something as a rule, which has its name."""
-    return lambda look: Rule(name=look.__name__, severity=severity, about=about, instead=instead, look=look)
+    return lambda look: AdviceRule(
+        name=look.__name__, severity=severity, about=about, instead=instead, look=look
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reseller_sandbox.advice.credentials import credentials_in_query
-from reseller_sandbox.advice.finding import Finding, Rule
+from reseller_sandbox.advice.finding import AdviceRule, Finding
 from reseller_sandbox.advice.funds import auto_renewal_unpaid
 from reseller_sandbox.advice.guards import renewed_without_guard
 from reseller_sandbox.advice.hammering import rate_limit_ignored
@@ -18,7 +18,7 @@ from reseller_sandbox.advice.renewed_twice import renewed_twice
 from reseller_sandbox.worlds import World
 
 #: Everything that is looked for; findings of equal place come in this order.
-RULES: tuple[Rule, ...] = (
+RULES: tuple[AdviceRule, ...] = (
     renewed_twice,
     renewed_after_auto_renewal,
     registration_repeated,

@@ -35,7 +35,7 @@ class Nothing(Shape):
         unknown = RAISE
 
 
-class Told(fields.Raw):
+class ToldParameter(fields.Raw):
     """A parameter as its kind describes it; the power itself reads the value."""
 
     def __init__(self, operation: Operation, parameter: Parameter, *, is_spoken: bool) -> None:
@@ -52,7 +52,7 @@ class Told(fields.Raw):
         return spoken(self.shape, given) if self.is_spoken and isinstance(given, str) else given
 
 
-class Asked(Schema):
+class OperationAsked(Schema):
     """The parameters of an operation, for documents; the power itself finds every mistake in the values."""
 
     def load(self, data: Any, **_: Any) -> Any:
@@ -97,6 +97,6 @@ def _row(operation: Operation) -> Endpoint:
 
 
 def _asked(operation: Operation, known: Iterable[Parameter], *, is_spoken: bool) -> Schema:
-    told = {one.name: Told(operation, one, is_spoken=is_spoken) for one in known}
+    told = {one.name: ToldParameter(operation, one, is_spoken=is_spoken) for one in known}
     name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
-    return Asked.from_dict(dict(told), name=f"{name}Asked")()
+    return OperationAsked.from_dict(dict(told), name=f"{name}OperationAsked")()

@@ -50,7 +50,7 @@ def stopwatch() -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class Clock:
+class WorldClock:
     """A clock that stands still, or runs as far ahead of the machine's as it was set.
 
     ``instant`` is what it showed when the machine's clock showed ``anchor``.
@@ -71,26 +71,26 @@ class Clock:
         elapsed = max(real_now() - self.anchor, timedelta())
         return min((self.instant + elapsed).replace(microsecond=0), LATEST)
 
-    def freeze(self) -> Clock:
+    def freeze(self) -> WorldClock:
         """Return a clock that stands still at the same instant."""
-        return Clock(self.now())
+        return WorldClock(self.now())
 
-    def run(self) -> Clock:
+    def run(self) -> WorldClock:
         """Return a clock that runs from the same instant on."""
-        return Clock(self.now(), real_now())
+        return WorldClock(self.now(), real_now())
 
-    def caught_up(self) -> Clock:
+    def caught_up(self) -> WorldClock:
         """Return the clock as it is now: it goes on from here even if the machine's clock is put back."""
         if self.anchor is None:
             return self
         if real_now() < self.anchor:
             return self.run()
         shown = self.now()
-        return self if shown == self.instant else Clock(shown, self.anchor + (shown - self.instant))
+        return self if shown == self.instant else WorldClock(shown, self.anchor + (shown - self.instant))
 
-    def at(self, instant: datetime) -> Clock:
+    def at(self, instant: datetime) -> WorldClock:
         """Return a clock at another instant, standing still or running as before."""
-        return Clock(instant, None if self.frozen else real_now())
+        return WorldClock(instant, None if self.frozen else real_now())
 
 
 def years_later(instant: datetime, years: int) -> datetime:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from reseller_sandbox.core import customers, patterns, refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.cards import problem_with, require_good, tidy
-from reseller_sandbox.core.model import CARD_FIELDS, ROLES, Account, Card, Contact, Contacts
+from reseller_sandbox.core.model import CARD_FIELDS, ROLES, Account, Card, Contact, RoleHandles
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused, Term
 from reseller_sandbox.core.state import Draft
@@ -44,8 +44,8 @@ def require_roles(draft: Draft, given: Mapping[str, object], wire_names: Mapping
 
 
 def assign(
-    draft: Draft, account: Account, wanted: Mapping[str, Wanted], current: Contacts | None = None
-) -> Contacts:
+    draft: Draft, account: Account, wanted: Mapping[str, Wanted], current: RoleHandles | None = None
+) -> RoleHandles:
     """Return the four handles of a name: those wanted, else the ``current`` ones, else the account's own.
 
     Contacts that say the same become one. Refuse with ``contact_not_found`` for a handle
@@ -62,7 +62,7 @@ def assign(
             handles[role] = made[card] = made.get(card) or create(draft, account, card).handle
         else:
             handles[role] = held or account.contact
-    return Contacts(**handles)
+    return RoleHandles(**handles)
 
 
 def completed(draft: Draft, fields: Mapping[str, str], held: str | None) -> Card:

@@ -138,7 +138,7 @@ class Contact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Contacts:
+class RoleHandles:
     """The handles of a name's four contacts."""
 
     registrant: str
@@ -239,7 +239,7 @@ class Order:
     expires: datetime
     since: datetime
     due: datetime | None = None
-    contacts: Contacts
+    contacts: RoleHandles
     nameservers: tuple[str, ...] = ()
     customer_id: int | None = None
     privacy: bool = False

@@ -24,10 +24,10 @@ from reseller_sandbox.core.model import (
     LONGEST_TERM,
     ROLES,
     Account,
-    Contacts,
     Order,
     Premium,
     Purpose,
+    RoleHandles,
     Stage,
     Zone,
 )
@@ -114,7 +114,7 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     return Placed(enter(draft, replace(order, registration=paid), order.stage), cost.total)
 
 
-def _contacts(draft: Draft, account: Account, wanted: Registration) -> Contacts:
+def _contacts(draft: Draft, account: Account, wanted: Registration) -> RoleHandles:
     if wanted.wire_names:
         contacts.require_roles(draft, wanted.contacts, wanted.wire_names)
         contacts.check(wanted.contacts, wanted.wire_names)
@@ -131,7 +131,7 @@ def new_order(draft: Draft, account: Account, zone: Zone, wanted: Registration) 
         stage=Stage.REQUESTED if draft.assumed.order_processing else Stage.ACTIVE,
         created=draft.now,
         expires=years_later(draft.now, wanted.years),
-        contacts=Contacts(**dict.fromkeys(ROLES, account.contact)),
+        contacts=RoleHandles(**dict.fromkeys(ROLES, account.contact)),
         auth_code=orders.new_code(draft),
         years=wanted.years,
     )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from reseller_sandbox.server.delivery import Cut, Delivery, Drip
+from reseller_sandbox.server.delivery import Cut, Delivery, Drops
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Effects:
     """
 
     wait: float = 0.0
-    drip: Drip | None = None
+    drip: Drops | None = None
     cut: Cut | None = None
     instead: Instead | None = None
     again: Literal["first", "second"] | None = None

@@ -23,8 +23,8 @@ from reseller_sandbox.powers.points import (
     POINT_RULES,
     CheckpointRecord,
     FixtureText,
-    Standing,
     WentBack,
+    WorldStanding,
     checkpoint_record,
     standing,
     went_back,
@@ -173,7 +173,7 @@ class History(Power):
         return went_back(world, timeline.rewind(world, request, before=side == "before"))
 
     @act()
-    def reset(self, *, original: Switch = False) -> Standing:
+    def reset(self, *, original: Switch = False) -> WorldStanding:
         """Take the world back to how it began: names, money, counters and clock.
 
         Args:
@@ -181,7 +181,7 @@ class History(Power):
         """
         world = here(self).world
         timeline.reset(world, original=original)
-        return Standing(**standing(world))
+        return WorldStanding(**standing(world))
 
     @look(*POINT_RULES, long=True)
     def diff(

@@ -69,7 +69,7 @@ class Totals:
 
 
 @result
-class Balance:
+class AccountBalance:
     """An account's money at the beginning of its ledger, and now."""
 
     account: str
@@ -85,7 +85,7 @@ class MovementsFound:
     entries: tuple[Movement, ...]
     matching: int
     totals: Totals
-    balances: tuple[Balance, ...]
+    balances: tuple[AccountBalance, ...]
 
 
 class MovementFilter(TypedDict, total=False):
@@ -213,9 +213,9 @@ def _total(key: Any, entries: list[LedgerEntry]) -> Total:
     )
 
 
-def _balances(state: State) -> tuple[Balance, ...]:
+def _balances(state: State) -> tuple[AccountBalance, ...]:
     return tuple(
-        record_of(Balance, state.accounts[number], account=state.accounts[number].name)
+        record_of(AccountBalance, state.accounts[number], account=state.accounts[number].name)
         for number in sorted(state.accounts)
         if number != OUTSIDE
     )

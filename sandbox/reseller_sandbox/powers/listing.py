@@ -26,7 +26,7 @@ def name_of(class_name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Told:
+class PowerTold:
     """What the source says of a power; ``load`` loads its class."""
 
     module: str
@@ -61,13 +61,13 @@ class Told:
         return getattr(import_module(self.module), self.class_name)
 
 
-def powers_told() -> Mapping[str, Told]:
+def powers_told() -> Mapping[str, PowerTold]:
     """Return what the source says of each power, by the power's name."""
     return {name_of(one.class_name): one for one in _found()}
 
 
-def _found() -> Iterator[Told]:
+def _found() -> Iterator[PowerTold]:
     package = __name__.rpartition(".")[0]
     for file in sorted(Path(__file__).parent.glob("*.py")):
         for found in _POWER.finditer(file.read_text("utf-8")):
-            yield Told(f"{package}.{file.stem}", found[1], found[0])
+            yield PowerTold(f"{package}.{file.stem}", found[1], found[0])

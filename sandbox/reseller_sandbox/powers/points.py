@@ -36,7 +36,7 @@ class CheckpointRecord:
 
 
 @result
-class Standing:
+class WorldStanding:
     """A world's time, and how many requests it has had."""
 
     world: str
@@ -46,7 +46,7 @@ class Standing:
 
 
 @result
-class WentBack(Standing):
+class WentBack(WorldStanding):
     """A world's time after it has gone back, and the branch that keeps what was left behind."""
 
     branch: CheckpointRecord

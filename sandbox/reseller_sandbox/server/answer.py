@@ -13,7 +13,7 @@ _PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class WireAnswer:
     """A whole answer."""
 
     status: int
@@ -32,7 +32,7 @@ class Answer:
         lines += [b"%s: %s" % header for header in self.headers]
         return b"\r\n".join([*lines, b"", b""])
 
-    def closing(self) -> Answer:
+    def closing(self) -> WireAnswer:
         """Return the same answer, after which the connection ends."""
         others = [header for header in self.headers if header[0].lower() != b"connection"]
         return replace(self, headers=[*others, (b"connection", b"close")])

@@ -16,7 +16,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.server.answer import Answer
+from reseller_sandbox.server.answer import WireAnswer
 from reseller_sandbox.server.collector import Beside
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
@@ -30,8 +30,8 @@ from reseller_sandbox.server.delivery import (
     Stream,
 )
 from reseller_sandbox.server.heads import Unread
-from reseller_sandbox.server.problem import Problem
-from reseller_sandbox.server.requestlog import RequestLine, masked
+from reseller_sandbox.server.problem import Unserved
+from reseller_sandbox.server.requestlog import LoggedRequest, masked
 from reseller_sandbox.server.wire import Receive, Send, Wire
 from reseller_sandbox.server.wsgi import call, environment
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("reseller_sandbox")
 
 PLAIN = Delivery()
-FAILED = Problem(500, "internal_error", "The sandbox failed while answering; its log says where.")
+FAILED = Unserved(500, "internal_error", "The sandbox failed while answering; its log says where.")
 
 
 class Gone(Exception):
@@ -63,7 +63,7 @@ class Bridge:
         self,
         app: WSGIApplication,
         max_body: int | Callable[[str], int],
-        request_log: Callable[[RequestLine], None] | None,
+        request_log: Callable[[LoggedRequest], None] | None,
         when_unread: Callable[[Unread], None] | None = None,
     ) -> None:
         self.app = app
@@ -95,18 +95,18 @@ class Bridge:
             ):  # It was whole, and the server has stopped before its time to be answered.
                 self._log(
                     {**environ, ENV_NOTE: "stopped", ENV_FACTS: {"outcome": "stopped"}},
-                    Answer(0, [], b""),
+                    WireAnswer(0, [], b""),
                     began,
                 )
         except Exception as error:
             report(error, environ)
             await wire.drop()
 
-    def _log(self, environ: WSGIEnvironment, answer: Answer, began: float) -> None:
+    def _log(self, environ: WSGIEnvironment, answer: WireAnswer, began: float) -> None:
         if self.request_log is not None:
             self.request_log(request_line(environ, answer, stopwatch() - began))
 
-    def unread(self, head: bytes, problem: Problem) -> None:
+    def unread(self, head: bytes, problem: Unserved) -> None:
         """Give account of a request that ``app`` never saw: its ``head``, as much of it as came, and why."""
         lost = Unread.of(head, problem)
         try:
@@ -117,7 +117,7 @@ class Bridge:
                 size = len(problem.answer().body) if problem.status else 0
                 note, facts = f"{problem.error}: {problem.message}", {"outcome": problem.error}
                 self.request_log(
-                    RequestLine(lost.method or "-", target, problem.status, 0.0, size, note, facts)
+                    LoggedRequest(lost.method or "-", target, problem.status, 0.0, size, note, facts)
                 )
         except Exception as error:
             report(error, {"REQUEST_METHOD": lost.method, "RAW_URI": lost.target})
@@ -138,7 +138,7 @@ class Bridge:
             environ["CONTENT_LENGTH"] = str(len(body))
         environ["wsgi.input"] = BytesIO(body)
 
-    async def _answer(self, environ: WSGIEnvironment, wire: Wire) -> Answer:
+    async def _answer(self, environ: WSGIEnvironment, wire: Wire) -> WireAnswer:
         """Return what the application answers, perhaps when it is called again; raises ``Gone``."""
         asked = environ.copy()
         answer = self._call(environ)
@@ -156,7 +156,7 @@ class Bridge:
             answer = await self._call_aside(environ, wire) if again.aside else self._call(environ)
         return answer
 
-    async def _call_aside(self, environ: WSGIEnvironment, wire: Wire) -> Answer:
+    async def _call_aside(self, environ: WSGIEnvironment, wire: Wire) -> WireAnswer:
         """Return what the application answers on a thread; raises ``Gone``, and then it goes on there."""
         try:
             with self._holding(0), self._beside:
@@ -165,7 +165,7 @@ class Bridge:
             await wire.drop()
             raise Gone from None
 
-    def _call(self, environ: WSGIEnvironment) -> Answer:
+    def _call(self, environ: WSGIEnvironment) -> WireAnswer:
         try:
             return call(self.app, environ)
         except BaseException as error:  # SystemExit too: an application is not to end the server.
@@ -173,7 +173,7 @@ class Bridge:
             environ.pop(ENV_DELIVERY, None)
             return FAILED.answer()
 
-    async def _deliver(self, answer: Answer, delivery: Delivery, wire: Wire) -> None:
+    async def _deliver(self, answer: WireAnswer, delivery: Delivery, wire: Wire) -> None:
         if delivery is PLAIN and not wire.unread:
             await wire.carry(answer, delivery)
             return
@@ -183,7 +183,7 @@ class Bridge:
         except asyncio.CancelledError:
             await wire.drop()
 
-    async def _follow(self, answer: Answer, stream: Stream, wire: Wire) -> None:
+    async def _follow(self, answer: WireAnswer, stream: Stream, wire: Wire) -> None:
         """Send what comes of ``stream`` until it ends, the client leaves or the server stops."""
         try:
             with self._holding(math.inf):
@@ -204,9 +204,9 @@ class Bridge:
             del self.held[task]
 
 
-def request_line(environ: WSGIEnvironment, answer: Answer, seconds: float) -> RequestLine:
+def request_line(environ: WSGIEnvironment, answer: WireAnswer, seconds: float) -> LoggedRequest:
     """Return what the request log says of a request."""
-    return RequestLine(
+    return LoggedRequest(
         environ["REQUEST_METHOD"],
         masked(environ["RAW_URI"]),
         answer.status,

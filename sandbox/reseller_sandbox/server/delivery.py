@@ -37,7 +37,7 @@ ENV_FACTS = "sandbox.facts"
 
 
 @dataclass(frozen=True, slots=True)
-class Drip:
+class Drops:
     """The body goes out ``size`` bytes at a time, with ``pause`` seconds between them."""
 
     size: int
@@ -49,17 +49,17 @@ class Drip:
 
 
 @dataclass(frozen=True, slots=True)
-class Reset:
+class TcpReset:
     """A TCP RST takes the place of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Close:
+class TcpClose:
     """The connection is closed, with a FIN, in place of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Truncate:
+class CutShort:
     """The head announces the whole body, of which ``keep`` bytes come; then a FIN, or a RST if ``reset``.
 
     They are half of it unless ``keep`` says otherwise, and one less than all of them at most.
@@ -74,20 +74,20 @@ class Truncate:
 
 
 @dataclass(frozen=True, slots=True)
-class Garbage:
+class RawBytes:
     """``raw``, which need not be HTTP, takes the place of the answer; then the connection is closed."""
 
     raw: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Hang:
+class Silence:
     """Nothing is sent. The connection stays open for ``seconds``, or until the client leaves."""
 
     seconds: float | None = None
 
 
-Cut: TypeAlias = Reset | Close | Truncate | Garbage | Hang
+Cut: TypeAlias = TcpReset | TcpClose | CutShort | RawBytes | Silence
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Delivery:
     """After ``delay`` seconds the answer goes, in drops if there is a ``drip``; unless ``cut`` strikes."""
 
     delay: float = 0.0
-    drip: Drip | None = None
+    drip: Drops | None = None
     cut: Cut | None = None
 
     def __post_init__(self) -> None:
@@ -106,15 +106,15 @@ class Delivery:
         """Return for how many seconds it keeps a client waiting that sees all of ``body`` that ever comes."""
         pauses = (len(pieces(body, self)) - 1) * self.drip.pause if self.drip else 0.0
         match self.cut:
-            case None | Truncate():
+            case None | CutShort():
                 return self.delay + pauses
-            case Hang(seconds):
+            case Silence(seconds):
                 return self.delay + (seconds or 0.0)
         return self.delay
 
     def lasts(self, body: bytes) -> float:
         """Return how many seconds answering with ``body`` takes; infinity where no answer ever comes."""
-        return self.holds_up(body) if self.cut is None or isinstance(self.cut, Truncate) else math.inf
+        return self.holds_up(body) if self.cut is None or isinstance(self.cut, CutShort) else math.inf
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,13 +185,13 @@ def delivering(app: WSGIApplication) -> WSGIApplication:
 
 def _strike(cut: Cut | None) -> None:
     match cut:
-        case Reset():
+        case TcpReset():
             raise ConnectionResetError("the connection was reset in place of an answer")
-        case Close():
+        case TcpClose():
             raise ConnectionAbortedError("the connection was closed without an answer")
-        case Hang():
+        case Silence():
             raise TimeoutError("no answer came")
-        case Garbage(raw):
+        case RawBytes(raw):
             raise BadStatusLine(repr(raw))
 
 
@@ -201,13 +201,13 @@ def _body(body: bytes, delivery: Delivery) -> Iterator[bytes]:
         if number and delivery.drip:
             time.sleep(delivery.drip.pause)
         yield piece
-    if isinstance(cut, Truncate) and cut.reset:
+    if isinstance(cut, CutShort) and cut.reset:
         raise ConnectionResetError("the connection was reset within the answer")
 
 
 def pieces(body: bytes, delivery: Delivery) -> list[bytes]:
     """Return what of ``body`` is sent, in the pieces it is sent in: always one or more."""
-    if isinstance(delivery.cut, Truncate):
+    if isinstance(delivery.cut, CutShort):
         keep = len(body) // 2 if delivery.cut.keep is None else delivery.cut.keep
         body = body[: max(min(keep, len(body) - 1), 0)]
     size = delivery.drip.size if delivery.drip else len(body)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from reseller_sandbox.server.problem import Problem
+from reseller_sandbox.server.problem import Unserved
 
 _RAW = re.compile(rb"[\x80-\xff]")
 _REQUEST_LINE = re.compile(r"(?P<method>[A-Za-z-]{1,20})(?: +(?P<target>.*?))?? *(?:HTTP/[0-9.]*)?$")
@@ -25,10 +25,10 @@ class Unread:
     method: str
     target: str
     headers: tuple[tuple[str, str], ...]
-    problem: Problem
+    problem: Unserved
 
     @classmethod
-    def of(cls, head: bytes, problem: Problem) -> Unread:
+    def of(cls, head: bytes, problem: Unserved) -> Unread:
         """Take apart a ``head`` that may break off anywhere."""
         first, *lines = head.decode("latin-1").splitlines() or [""]
         found = _REQUEST_LINE.match(first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from reseller_sandbox.server.answer import Answer
+from reseller_sandbox.server.answer import WireAnswer
 
 #: The longest request target and the longest head of a request, in bytes.
 MAX_TARGET = 16 << 10
@@ -13,19 +13,19 @@ MAX_HEAD = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Problem:
+class Unserved:
     """A reason not to serve, answered with a JSON body; ``error`` names it, ``message`` explains it."""
 
     status: int
     error: str
     message: str
 
-    def answer(self) -> Answer:
+    def answer(self) -> WireAnswer:
         """Return the answer that says so."""
         body = json.dumps({"error": self.error, "message": self.message}).encode()
         length = str(len(body)).encode()
         headers = [(b"content-type", b"application/json"), (b"content-length", length)]
-        return Answer(self.status, headers, body)
+        return WireAnswer(self.status, headers, body)
 
     def raw(self) -> bytes:
         """Return that answer as HTTP, with the word that the connection will be closed."""
@@ -33,24 +33,24 @@ class Problem:
         return answer.head + answer.body
 
 
-TARGET_TOO_LONG = Problem(414, "uri_too_long", f"The request target is longer than {MAX_TARGET} bytes.")
-HEAD_TOO_LONG = Problem(
+TARGET_TOO_LONG = Unserved(414, "uri_too_long", f"The request target is longer than {MAX_TARGET} bytes.")
+HEAD_TOO_LONG = Unserved(
     431, "headers_too_large", f"The request's headers or trailers are longer than {MAX_HEAD} bytes together."
 )
-INCOMPLETE = Problem(0, "incomplete_request", "The connection ended before the request did.")
-SPOKE_TLS = Problem(
+INCOMPLETE = Unserved(0, "incomplete_request", "The connection ended before the request did.")
+SPOKE_TLS = Unserved(
     400,
     "malformed_request",
     "This is TLS, and the server speaks plain HTTP: use http:// in place of https://.",
 )
 
-SPOKE_PLAIN = Problem(
+SPOKE_PLAIN = Unserved(
     400,
     "malformed_request",
     "This is plain HTTP, and the server speaks TLS here: use https:// in place of http://.",
 )
 
 
-def malformed(reason: str) -> Problem:
+def malformed(reason: str) -> Unserved:
     """Return the problem of bytes that are something other than HTTP."""
-    return Problem(400, "malformed_request", f"This is not an HTTP request: {reason}.")
+    return Unserved(400, "malformed_request", f"This is not an HTTP request: {reason}.")

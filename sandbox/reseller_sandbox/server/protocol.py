@@ -18,7 +18,7 @@ from reseller_sandbox.server.problem import (
     MAX_TARGET,
     SPOKE_TLS,
     TARGET_TOO_LONG,
-    Problem,
+    Unserved,
     malformed,
 )
 from reseller_sandbox.server.wire import Receive, Send, tcp_beneath
@@ -28,7 +28,7 @@ from reseller_sandbox.server.wsgi import origin_form
 LINGER = 2.0
 
 
-class Refused(Exception):
+class ParsingEnded(Exception):
     """Raised in a callback of the parser to end the parsing."""
 
 
@@ -44,7 +44,7 @@ class Protocol(HttpToolsProtocol):
         self.limit_connections, self.limit_concurrency = self.limit_concurrency, None
         self.tcp: asyncio.Transport
         self.bridge = cast(Bridge, self.config.app)
-        self.problem: Problem | None = None
+        self.problem: Unserved | None = None
         self.reported = False
         self.in_head = self.in_body = self.upgraded = False
         # The head of the request that is being read, and where in it the first line is over.
@@ -177,9 +177,9 @@ class Protocol(HttpToolsProtocol):
             self.problem = SPOKE_TLS if is_tls(self.head) else malformed(reason)
         self._answer_problem()
 
-    def _refuse(self, problem: Problem) -> NoReturn:
+    def _refuse(self, problem: Unserved) -> NoReturn:
         self.problem = problem
-        raise Refused(problem.error)
+        raise ParsingEnded(problem.error)
 
     def _answer_problem(self) -> None:
         """Answer what could not be read, if there was such a thing and its turn has come."""
@@ -197,7 +197,7 @@ class Protocol(HttpToolsProtocol):
             self.reported = True
             self.bridge.unread(bytes(self.head), self.problem)
 
-    def _write_problem(self, problem: Problem) -> None:
+    def _write_problem(self, problem: Unserved) -> None:
         self._report()
         self.transport.write(problem.raw())
         if not self.transport.can_write_eof():  # TLS has no such thing.
@@ -210,7 +210,7 @@ class Protocol(HttpToolsProtocol):
     async def _overloaded(self, scope: Any, _receive: Receive, send: Send) -> None:
         limit = self.limit_connections
         message = f"There are more than {limit} connections, which is what this server was told to take."
-        problem = Problem(503, "too_many_connections", message)
+        problem = Unserved(503, "too_many_connections", message)
         self.bridge.unread(scope["state"]["head"], problem)
         answer = problem.answer().closing()
         await send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})

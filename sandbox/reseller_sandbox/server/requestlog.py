@@ -17,7 +17,7 @@ _PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 
 
 @dataclass(frozen=True, slots=True)
-class RequestLine:
+class LoggedRequest:
     """One request and its answer. ``target`` is as it was sent, with signatures and tokens masked.
 
     ``status`` is what the application answered, whatever became of that on its
@@ -34,7 +34,7 @@ class RequestLine:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
 
-def as_text(line: RequestLine) -> str:
+def as_text(line: LoggedRequest) -> str:
     """Return a request as people read it."""
     took = f"{line.duration_seconds * 1000:.1f} ms"
     target = line.target if len(line.target) <= _LONGEST else line.target[: _LONGEST - 1] + "…"
@@ -42,7 +42,7 @@ def as_text(line: RequestLine) -> str:
     return f"{when}  {line.status}  {line.method} {target}  {line.note}  {took}"
 
 
-def as_json(line: RequestLine) -> str:
+def as_json(line: LoggedRequest) -> str:
     """Return a request as a JSON object on one line."""
     told = {
         "method": line.method,

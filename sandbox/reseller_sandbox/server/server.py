@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.heads import Unread
-from reseller_sandbox.server.requestlog import RequestLine
+from reseller_sandbox.server.requestlog import LoggedRequest
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from reseller_sandbox.server.bridge import Bridge
     from reseller_sandbox.server.listener import Listener
 
-__all__ = ["CannotListen", "PortInUse", "RequestLine", "Server", "Unread"]
+__all__ = ["CannotListen", "LoggedRequest", "PortInUse", "Server", "Unread"]
 
 #: How many seconds ``Server.stop`` lets ordinary answers take that are on their way.
 STOP_GRACE = 1.0
@@ -65,7 +65,7 @@ class Server:
         port: int = 8053,
         *,
         max_body: int | Callable[[str], int] = 1 << 20,
-        log: Callable[[RequestLine], None] | None = None,
+        log: Callable[[LoggedRequest], None] | None = None,
         certfile: str | None = None,
         keyfile: str | None = None,
         authority: str | None = None,

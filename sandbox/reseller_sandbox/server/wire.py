@@ -18,8 +18,17 @@ if sys.platform == "linux":
     import fcntl
     import termios
 
-from reseller_sandbox.server.answer import HEARTBEAT, HEARTBEAT_BYTES, Answer
-from reseller_sandbox.server.delivery import Close, Delivery, Garbage, Hang, Reset, Stream, Truncate, pieces
+from reseller_sandbox.server.answer import HEARTBEAT, HEARTBEAT_BYTES, WireAnswer
+from reseller_sandbox.server.delivery import (
+    CutShort,
+    Delivery,
+    RawBytes,
+    Silence,
+    Stream,
+    TcpClose,
+    TcpReset,
+    pieces,
+)
 
 Receive = Callable[[], Awaitable[Any]]
 Send = Callable[[Any], Awaitable[None]]
@@ -51,28 +60,28 @@ class Wire:
         self.unread = message.get("more_body", False)
         return message
 
-    async def carry(self, answer: Answer, delivery: Delivery) -> None:
+    async def carry(self, answer: WireAnswer, delivery: Delivery) -> None:
         """Bring ``answer`` to the client in the way ``delivery`` says; returns when that is over."""
         if delivery.delay and await self.left(within=delivery.delay):
             return
         match delivery.cut:
             case None:
                 await self._answer(answer, delivery)
-            case Truncate(reset=reset):
+            case CutShort(reset=reset):
                 await self._answer(answer, delivery, whole=False)
                 await self._reset() if reset else await self._close()
-            case Garbage(raw):
+            case RawBytes(raw):
                 self._transport.write(raw)
                 await self._close()
-            case Hang(seconds):
+            case Silence(seconds):
                 await self.left(within=seconds)
                 await self._close()
-            case Close():
+            case TcpClose():
                 await self._close()
-            case Reset():
+            case TcpReset():
                 await self._reset()
 
-    async def follow(self, answer: Answer, stream: Stream) -> None:
+    async def follow(self, answer: WireAnswer, stream: Stream) -> None:
         """Send the head of ``answer`` and then what comes of ``stream``, while there is a client."""
         loop, news = asyncio.get_running_loop(), asyncio.Event()
 
@@ -127,7 +136,7 @@ class Wire:
             return False
         return True
 
-    async def _answer(self, answer: Answer, delivery: Delivery, whole: bool = True) -> None:
+    async def _answer(self, answer: WireAnswer, delivery: Delivery, whole: bool = True) -> None:
         await self.send({"type": "http.response.start", "status": answer.status, "headers": answer.headers})
         parts = pieces(answer.body, delivery)
         end = len(parts) if self.unread or not whole else len(parts) - 1

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
-from reseller_sandbox.server.answer import Answer
+from reseller_sandbox.server.answer import WireAnswer
 from reseller_sandbox.server.delivery import ENV_HOSTS, ENV_SERVED
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ def origin_form(target: bytes) -> bytes:
     return rest if rest.startswith(b"/") else b"/" + rest
 
 
-def call(app: WSGIApplication, environ: WSGIEnvironment) -> Answer:
+def call(app: WSGIApplication, environ: WSGIEnvironment) -> WireAnswer:
     """Return what ``app`` answers, whole; raises what it raises, and ValueError for what cannot be sent."""
     head: list[Any] = []
     written: list[bytes] = []
@@ -97,7 +97,7 @@ def call(app: WSGIApplication, environ: WSGIEnvironment) -> Answer:
     return _answer(head[0], head[1], b"".join(written), environ["REQUEST_METHOD"])
 
 
-def _answer(line: str, headers: list[tuple[str, str]], body: bytes, method: str) -> Answer:
+def _answer(line: str, headers: list[tuple[str, str]], body: bytes, method: str) -> WireAnswer:
     status = int(line[:3])
     if not 200 <= status <= 599:
         raise ValueError(f"{line!r} is no status to answer with")
@@ -109,6 +109,6 @@ def _answer(line: str, headers: list[tuple[str, str]], body: bytes, method: str)
         (n.encode("latin-1"), v.encode("latin-1")) for n, v in headers if n.lower() != "content-length"
     ]
     if status in (204, 304):
-        return Answer(status, encoded, b"")
+        return WireAnswer(status, encoded, b"")
     encoded.append((b"content-length", length.encode("latin-1")))
-    return Answer(status, encoded, body)
+    return WireAnswer(status, encoded, body)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from httptools import HttpParserError, HttpRequestParser
 
-from reseller_sandbox.server.answer import Answer
+from reseller_sandbox.server.answer import WireAnswer
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
@@ -48,7 +48,7 @@ FIRST = Again(aside=True)
 
 
 @dataclass(slots=True)
-class Request:
+class WholeRequest:
     """A whole request: ``target`` and the headers that are ``sent`` are as they would be written.
 
     ``headers`` are the same with names in lower case.
@@ -78,7 +78,7 @@ class Request:
         return b"\r\n".join([*lines, *(b"%s: %s" % header for header in self.sent), b"", b""])
 
     def __str__(self) -> str:
-        """The method and the path."""
+        """Return the method and the path."""
         return f"{self.method} {origin_form(self.target).partition(b'?')[0].decode('latin-1')}"
 
 
@@ -90,7 +90,7 @@ class Reply:
     ``stream`` follows the head of the answer. ``last`` is whether the connection ends after it.
     """
 
-    answer: Answer
+    answer: WireAnswer
     last: bool
     delivery: Delivery | None = None
     stream: Stream | None = None
@@ -113,7 +113,7 @@ class Caller:
         self._app = sandbox.app
         self._world = "" if sandbox.world is sandbox.engine.default else sandbox.world.name
 
-    def call(self, request: Request) -> Reply:
+    def call(self, request: WholeRequest) -> Reply:
         """Return the reply to a request."""
         if (lost := _unreadable(request)) is not None:
             return self.refuse(lost)
@@ -126,7 +126,7 @@ class Caller:
         if self._world:
             environ[ENV_WORLD] = self._world
         made = call(self._app, environ)
-        answer = Answer(made.status, [(name.lower(), value) for name, value in made.headers], made.body)
+        answer = WireAnswer(made.status, [(name.lower(), value) for name, value in made.headers], made.body)
         said = [value for name, value in answer.headers if name == b"connection"]
         last = b"close" in b",".join([environ.get("HTTP_CONNECTION", "").encode(), *said]).lower()
         if last:
@@ -143,7 +143,7 @@ class Caller:
         return Reply(lost.problem.answer().closing(), last=True)
 
 
-def _environment(request: Request) -> WSGIEnvironment:
+def _environment(request: WholeRequest) -> WSGIEnvironment:
     """Return the WSGI environment of a request."""
     path, _, query = origin_form(request.target).partition(b"?")
     environ = environment(
@@ -165,7 +165,7 @@ def _environment(request: Request) -> WSGIEnvironment:
     return environ
 
 
-def _unreadable(request: Request) -> Unread | None:
+def _unreadable(request: WholeRequest) -> Unread | None:
     """Return what a server has of a request that a client sends and a server does not read, if it is such."""
     if len(request.target) > MAX_TARGET:
         return Unread.of(request.head, TARGET_TOO_LONG)

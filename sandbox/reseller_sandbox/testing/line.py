@@ -15,8 +15,17 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from reseller_sandbox.server.answer import HEARTBEAT, HEARTBEAT_BYTES, Answer
-from reseller_sandbox.server.delivery import Close, Delivery, Garbage, Hang, Reset, Stream, Truncate, pieces
+from reseller_sandbox.server.answer import HEARTBEAT, HEARTBEAT_BYTES, WireAnswer
+from reseller_sandbox.server.delivery import (
+    CutShort,
+    Delivery,
+    RawBytes,
+    Silence,
+    Stream,
+    TcpClose,
+    TcpReset,
+    pieces,
+)
 from reseller_sandbox.testing.caller import Reply
 
 if TYPE_CHECKING:
@@ -71,14 +80,14 @@ def transmission(reply: Reply) -> Coming:
     delivery = reply.delivery or _PLAIN
     yield Pause(delivery.delay)
     match delivery.cut:
-        case Reset():
+        case TcpReset():
             raise _reset()
-        case Close():
+        case TcpClose():
             return
-        case Garbage(raw):
+        case RawBytes(raw):
             yield raw
             return
-        case Hang(seconds):
+        case Silence(seconds):
             yield Pause(math.inf if seconds is None else seconds)
             return
     if reply.stream is not None:
@@ -86,7 +95,7 @@ def transmission(reply: Reply) -> Coming:
     else:
         yield reply.answer.head
         yield from _dripping(reply.answer.body, delivery)
-    if isinstance(delivery.cut, Truncate):
+    if isinstance(delivery.cut, CutShort):
         if delivery.cut.reset:
             raise _reset()
     elif not reply.last:
@@ -100,7 +109,7 @@ def _dripping(body: bytes, delivery: Delivery) -> Coming:
         yield piece
 
 
-def _followed(answer: Answer, stream: Stream) -> Coming:
+def _followed(answer: WireAnswer, stream: Stream) -> Coming:
     """Yield an answer that goes on, in chunks; it is looked at for as long as the client does."""
     headers = [header for header in answer.headers if header[0] != b"content-length"]
     try:

@@ -52,7 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.fixture(scope="session")
 def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
-    """The worlds of this run: fork one, seed it in a fixture of any scope, fork that again."""
+    """Yield the worlds of this run: fork one, seed it in a fixture of any scope, fork that again."""
     run = _sandboxes(pytestconfig)
     pytestconfig.stash[_RUN] = run
     run.watcher.begin()
@@ -63,7 +63,7 @@ def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
 
 @pytest.fixture
 def reseller_sandbox(request: pytest.FixtureRequest, reseller_sandboxes: Sandboxes) -> Iterator[Sandbox]:
-    """A world for this test, forked from the seeded one."""
+    """Yield a world for this test, forked from the seeded one."""
     with reseller_sandboxes.world_of(request.node) as world:
         yield world
 

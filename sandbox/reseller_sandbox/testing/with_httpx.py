@@ -16,10 +16,10 @@ import h11
 import httpcore
 import httpx
 
-from reseller_sandbox.server.answer import Answer
+from reseller_sandbox.server.answer import WireAnswer
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import INCOMPLETE
-from reseller_sandbox.testing.caller import PORTS, Caller, Request
+from reseller_sandbox.testing.caller import PORTS, Caller, WholeRequest
 from reseller_sandbox.testing.elsewhere import Elsewhere, elsewhere
 from reseller_sandbox.testing.interception import Detour
 from reseller_sandbox.testing.line import Line, silence, transmission
@@ -53,7 +53,7 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         assert isinstance(request.stream, httpx.SyncByteStream)
         body = b"".join(request.stream)
         begun = self._begin(request, body)
-        if isinstance(begun, Answer):
+        if isinstance(begun, WireAnswer):
             return _response(begun)
         asked = _asked(request, body)
         with _as_httpx():
@@ -67,7 +67,7 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         assert isinstance(request.stream, httpx.AsyncByteStream)
         body = b"".join([piece async for piece in request.stream])
         begun = self._begin(request, body)
-        if isinstance(begun, Answer):
+        if isinstance(begun, WireAnswer):
             return _response(begun)
         asked = _asked(request, body)
         connection = httpcore.AsyncHTTP11Connection(asked.url.origin, _AsyncStream(begun))
@@ -80,7 +80,7 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         if self._server is not None:
             self._server.close()
 
-    def _begin(self, request: httpx.Request, body: bytes) -> Answer | Line:
+    def _begin(self, request: httpx.Request, body: bytes) -> WireAnswer | Line:
         """Return the answer to a request, or the line on which httpx itself has to read what comes."""
         target = request.extensions.get("target", request.url.raw_path)
         headers = request.headers.raw
@@ -89,7 +89,7 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         except h11.LocalProtocolError as error:
             raise httpx.LocalProtocolError(str(error)) from error
         scheme = request.url.scheme
-        asked = Request(
+        asked = WholeRequest(
             request.method,
             scheme,
             request.url.port or PORTS.get(scheme, 0),
@@ -197,7 +197,7 @@ def _is_not_host(header: tuple[bytes, bytes]) -> bool:
     return header[0].lower() != b"host"
 
 
-def _response(answer: Answer) -> httpx.Response:
+def _response(answer: WireAnswer) -> httpx.Response:
     return httpx.Response(
         answer.status,
         headers=answer.headers,

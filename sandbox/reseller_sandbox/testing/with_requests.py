@@ -21,7 +21,7 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import INCOMPLETE
-from reseller_sandbox.testing.caller import PORTS, Caller, Reply, Request, malformed_in
+from reseller_sandbox.testing.caller import PORTS, Caller, Reply, WholeRequest, malformed_in
 from reseller_sandbox.testing.elsewhere import Elsewhere, elsewhere
 from reseller_sandbox.testing.interception import Detour
 from reseller_sandbox.testing.line import Line, LineFile, silence, transmission
@@ -235,7 +235,7 @@ class Socket:
     def on_message_complete(self) -> None:
         """Make it."""
         method = self._parser.get_method().decode()
-        request = Request(method, self._scheme, self._port, self._target, self._headers, self._body)
+        request = WholeRequest(method, self._scheme, self._port, self._target, self._headers, self._body)
         self._hear(self._caller.call(request), request)
 
     def _hear(self, reply: Reply, about: object) -> None:

@@ -39,7 +39,7 @@ def refusal(incoming: Incoming, worlds: Engine) -> Refused:
 
 
 def _holder(token: str, name: str, incoming: Incoming, worlds: Engine) -> tuple[World, Account] | None:
-    """Whose ``token`` it is, where that world takes tokens from the header of this ``name``."""
+    """Return whose ``token`` it is, where that world takes tokens from the header of this ``name``."""
     if not token:
         return None
     world = incoming.world

@@ -27,7 +27,7 @@ FORM = "application/x-www-form-urlencoded"
 _LONGEST = 80
 
 
-class Asked(Shape):
+class BodyAsked(Shape):
     """The body of a request."""
 
 
@@ -71,7 +71,7 @@ def read(incoming: Incoming, world: World) -> dict[str, Any]:
     return read_form(incoming.body)
 
 
-def load(schema: Asked, given: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
+def load(schema: BodyAsked, given: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
     """Return ``given`` read by ``schema``; refuses with ``missing_parameter``, then ``invalid_parameter``.
 
     The refusal's fact ``field`` is the first mistaken key in the schema's order, ``value`` what it held.

@@ -11,17 +11,17 @@ from reseller_sandbox.core import contacts, refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import CARD_FIELDS, Card, Contact
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import Asked, Number
+from reseller_sandbox.v2.bodies import BodyAsked, Number
 from reseller_sandbox.v2.shapes import Checked, Done, done
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import CardText, Shape, Text, TextOrWhole, Within
+from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, TextOrWhole
 from reseller_sandbox.worlds import World
 
 #: Under which keys a body may repeat the contact's handle.
 _OWN_HANDLE = ("id", "contact_id")
 
 
-class ContactWanted(Asked):
+class ContactWanted(BodyAsked):
     """Who a contact is, and under any other key an extra parameter."""
 
     class Meta:
@@ -74,7 +74,7 @@ class ContactShown(Shape):
 class ContactFound(Done):
     """A contact."""
 
-    data = Within(ContactShown)
+    data = InnerObject(ContactShown)
 
 
 def check(call: Call) -> dict[str, Any]:

@@ -11,16 +11,16 @@ from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import CARD_FIELDS, Customer
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import Asked, Number
+from reseller_sandbox.v2.bodies import BodyAsked, Number
 from reseller_sandbox.v2.shapes import Done, Told, done
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import CardText, Shape, Text, Within, sound
+from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, sound
 
 _LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error="must be a two-letter language code")
 _POSITIVE = validate.Range(min=0, error="must not be negative")
 
 
-class CustomerWanted(Asked):
+class CustomerWanted(BodyAsked):
     """Who a customer is."""
 
     address = CardText()
@@ -72,7 +72,7 @@ class CustomerId(Shape):
 class Created(Done):
     """The id of a new customer."""
 
-    data = Within(CustomerId)
+    data = InnerObject(CustomerId)
 
 
 class CustomerInfo(Shape):
@@ -94,7 +94,7 @@ class CustomerInfo(Shape):
 class CustomerFound(Shape):
     """A customer, in the one envelope that has no code."""
 
-    data = Within(CustomerInfo)
+    data = InnerObject(CustomerInfo)
     status = fields.Boolean()
 
 

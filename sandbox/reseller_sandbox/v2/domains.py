@@ -13,7 +13,7 @@ from reseller_sandbox.core.model import ROLES, Order, Stage
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import Asked, Number, text
+from reseller_sandbox.v2.bodies import BodyAsked, Number, text
 from reseller_sandbox.v2.shapes import (
     CONTACT_KEYS,
     FOUND,
@@ -28,7 +28,7 @@ from reseller_sandbox.v2.shapes import (
     shown,
 )
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Listed, Shape, Shaped, SpacedInstant, Text, Within, Years
+from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Shaped, SpacedInstant, Text, Years
 from reseller_sandbox.worlds import World
 
 # Availability
@@ -79,7 +79,7 @@ class Delegation(fields.Field[list[str]]):
         return servers
 
 
-class NameWanted(Asked):
+class NameWanted(BodyAsked):
     """A registration. The licence stands under the key that ``v2.license`` names."""
 
     class Meta:
@@ -151,7 +151,7 @@ class Domain(Shape):
 class DomainEnvelope(Done):
     """A name inside an envelope."""
 
-    data = Within(Domain)
+    data = InnerObject(Domain)
 
 
 class DomainFound(Domain):
@@ -159,7 +159,7 @@ class DomainFound(Domain):
 
     status = fields.Raw()
     code = fields.Integer()
-    data = Within(Domain)
+    data = InnerObject(Domain)
 
     def shown(self, assumed: Assumptions) -> Shape:
         """Return the schema of the one that is chosen."""

@@ -11,7 +11,7 @@ from reseller_sandbox.core import edits, refusals
 from reseller_sandbox.core.model import Flag
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import Asked, Bit
+from reseller_sandbox.v2.bodies import Bit, BodyAsked
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Done, done, handles_asked, own_order, servers_asked
 from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Shaped, Text
@@ -32,7 +32,7 @@ class ServerChanges(fields.Field[dict[str, list[str]]]):
         return {key: servers_asked(listed) for key, listed in value.items() if listed not in (None, [])}
 
 
-class Changes(Asked):
+class Changes(BodyAsked):
     """What is to change of a name; at least something."""
 
     client_delete_prohibited = Bit()

@@ -13,10 +13,10 @@ from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import Asked, text
+from reseller_sandbox.v2.bodies import BodyAsked, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, Checked, Done, done, own_order, shown
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Listed, Shape, Shaped, Text, Within
+from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Shaped, Text
 
 
 def _address(entry: Any) -> TypedAddress:
@@ -89,13 +89,13 @@ class AddressChanges(fields.Field[dict[str, list[TypedAddress]]]):
         return found
 
 
-class HostWanted(Asked):
+class HostWanted(BodyAsked):
     """The addresses of a new host."""
 
     ip = Addresses(required=True)
 
 
-class HostChange(Asked):
+class HostChange(BodyAsked):
     """What is to change of a host's addresses."""
 
     ip = AddressChanges(required=True)
@@ -111,7 +111,7 @@ class HostShown(Shape):
 class HostFound(Done):
     """A host."""
 
-    data = Within(HostShown)
+    data = InnerObject(HostShown)
 
 
 def check(call: Call) -> dict[str, Any]:

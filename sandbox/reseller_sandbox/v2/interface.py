@@ -94,7 +94,7 @@ class V2(Transacting):
     def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
         """Return the body, read by the endpoint's schema, and what stands in the path."""
         found: dict[str, Any] = {}
-        asked = endpoint.body if isinstance(endpoint.body, bodies.Asked) else None
+        asked = endpoint.body if isinstance(endpoint.body, bodies.BodyAsked) else None
         given = bodies.read(incoming, world) if asked is not None else incoming.object_if_any
         tell(endpoint, incoming, world, given)
         if asked is not None:

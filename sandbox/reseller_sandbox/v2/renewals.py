@@ -12,13 +12,13 @@ from reseller_sandbox.core.clock import parse_instant
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import Asked, Number, text
+from reseller_sandbox.v2.bodies import BodyAsked, Number, text
 from reseller_sandbox.v2.shapes import FOUND, NAME_PATH, PERIOD, Done, done, own_order, shown
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Shape, SpacedInstant, Text, Within, Years
+from reseller_sandbox.web.fields import InnerObject, Shape, SpacedInstant, Text, Years
 
 
-class RenewalWanted(Asked):
+class RenewalWanted(BodyAsked):
     """A renewal. ``domain`` may be there, and is the name in the path once more."""
 
     current_expiry_date = Text(required=True)
@@ -52,7 +52,7 @@ class Renewal(Shape):
 class Renewed(Done):
     """A name that has just been renewed."""
 
-    data = Within(Renewal)
+    data = InnerObject(Renewal)
 
 
 def renew(call: Call) -> dict[str, Any]:

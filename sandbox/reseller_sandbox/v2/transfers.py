@@ -12,13 +12,13 @@ from reseller_sandbox.core.refusals import Rule
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v2 import errors
-from reseller_sandbox.v2.bodies import Asked, Number
+from reseller_sandbox.v2.bodies import BodyAsked, Number
 from reseller_sandbox.v2.shapes import NAME_PATH, Done, done, reseller_customer
 from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import Shaped, Text, TextOrNumber
 
 
-class TransferWanted(Asked):
+class TransferWanted(BodyAsked):
     """The code of a name that another registrar holds, and the customer it is for."""
 
     customer_id = Number()

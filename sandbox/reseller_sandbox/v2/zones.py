@@ -13,14 +13,14 @@ from reseller_sandbox.v2.shapes import Done, done, shown
 from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import (
     Digits,
+    InnerObject,
     Listed,
-    Number,
+    MoneyNumber,
     Shape,
     Shaped,
     SpacedInstant,
     Text,
     Truth,
-    Within,
 )
 
 _OF_PROMOTIONS = ("date_end_reg_action", "date_end_renew_action", "price_reg_action", "price_renew_action")
@@ -47,7 +47,7 @@ class ActionEnd(SpacedInstant):
         return "" if value == "" else super()._serialize(value, attr, obj, **kwargs)
 
 
-class ActionPrice(Number):
+class ActionPrice(MoneyNumber):
     """The price of a promotion."""
 
     def shape_under(self, assumed: Assumptions) -> Shaped:
@@ -68,12 +68,12 @@ class ZoneShown(Shape):
     idn_avail = Truth()
     max_length = fields.Integer()
     min_length = fields.Integer()
-    price_reg = Number()
+    price_reg = MoneyNumber()
     price_reg_action = ActionPrice()
-    price_renew = Number()
+    price_renew = MoneyNumber()
     price_renew_action = ActionPrice()
-    price_restore = Number()
-    price_transfer = Number()
+    price_restore = MoneyNumber()
+    price_transfer = MoneyNumber()
     transfer_avail = Truth()
 
     def lacks(self, assumed: Assumptions) -> tuple[str, ...]:
@@ -95,19 +95,19 @@ class OneOrMany(Listed):
 class ZoneList(Done):
     """Zones by name."""
 
-    data = Listed(Within(ZoneShown))
+    data = Listed(InnerObject(ZoneShown))
 
 
 class FirstZone(Done):
     """The first of the zones."""
 
-    data = Within(ZoneShown)
+    data = InnerObject(ZoneShown)
 
 
 class Zones(Done):
     """Zones by name, or the first of them; ``v2.zones.data`` chooses."""
 
-    data = OneOrMany(Within(ZoneShown))
+    data = OneOrMany(InnerObject(ZoneShown))
 
     def shown(self, assumed: Assumptions) -> Shape:
         """Return the schema of the one that is chosen."""

@@ -12,7 +12,7 @@ from reseller_sandbox.core.refusals import TOO_MANY_NAMES, Refused
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.shapes import shown
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Amount, Listed, Shape, Shaped, Text, Truth, Within
+from reseller_sandbox.web.fields import Amount, InnerObject, Listed, Shape, Shaped, Text, Truth
 
 MOST_NAMES = 50
 
@@ -58,7 +58,7 @@ class AvailabilityResult(Shape):
 class Availabilities(Shape):
     """One result for each name asked, in the order asked."""
 
-    results = Listed(Within(AvailabilityResult))
+    results = Listed(InnerObject(AvailabilityResult))
 
 
 def check_availability(call: Call) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from reseller_sandbox.v3.shapes import (
     named_below,
 )
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Shape, Text, Within
+from reseller_sandbox.web.fields import InnerObject, Shape, Text
 
 
 def _some(contacts: dict[str, Any]) -> None:
@@ -34,19 +34,19 @@ def _some(contacts: dict[str, Any]) -> None:
 class RolesWanted(Shape):
     """Contacts by role; roles that are left out stay as they are."""
 
-    contacts = Within(ContactsWanted, required=True, validate=_some, metadata={"minProperties": 1})
+    contacts = InnerObject(ContactsWanted, required=True, validate=_some, metadata={"minProperties": 1})
 
 
 class ContactsAlone(Shape):
     """A name's contacts."""
 
-    contacts = Within(V3Contacts)
+    contacts = InnerObject(V3Contacts)
 
 
 class ContactsSet(Envelope):
     """The domain envelope, or one of the other bodies that ``v3.set_contacts.answer`` names."""
 
-    contacts = Within(V3Contacts)
+    contacts = InnerObject(V3Contacts)
     domainName = Text()
     message = Text()
 

@@ -30,6 +30,7 @@ from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import (
     Amount,
     Digits,
+    InnerObject,
     Listed,
     Price,
     Shape,
@@ -38,7 +39,6 @@ from reseller_sandbox.web.fields import (
     Texts,
     Truth,
     Whole,
-    Within,
     Years,
 )
 
@@ -69,7 +69,7 @@ class FirstContacts(ContactsWanted):
 class NewName(DomainWanted):
     """A name to be registered."""
 
-    contacts = Within(FirstContacts)
+    contacts = InnerObject(FirstContacts)
 
     def needs(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the keys there must be, the contacts among them where some must be given."""
@@ -79,7 +79,7 @@ class NewName(DomainWanted):
 class NameWanted(Shape):
     """A registration."""
 
-    domain = Within(NewName, required=True)
+    domain = InnerObject(NewName, required=True)
     years = Years(metadata={"default": 1})
     purchaseCost = Price()
     tldRequirements = Texts()
@@ -154,7 +154,7 @@ class DomainSummary(Shape):
 class DomainList(Shape):
     """One page of the account's names, the oldest order first."""
 
-    domains = Listed(Within(DomainSummary))
+    domains = Listed(InnerObject(DomainSummary))
     nextPage = Whole()
     lastPage = Whole()
 
@@ -209,7 +209,7 @@ class Renewal(Shape):
 class RenewalWanted(Renewal):
     """A renewal. The term and the price may stand inside ``domain`` as well; the name may be in the path."""
 
-    domain = Within(Renewal)
+    domain = InnerObject(Renewal)
 
     @post_load
     def lifted(self, found: dict[str, Any], **_: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
 from reseller_sandbox.v3.shapes import shown, under_one_name
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Listed, Shape, Text, Within
+from reseller_sandbox.web.fields import InnerObject, Listed, Shape, Text
 
 
 class AddressesWanted(Shape):
@@ -52,7 +52,7 @@ class GlueRecord(HostName):
 class GlueList(Shape):
     """The hosts below a name."""
 
-    glueRecords = Listed(Within(HostName))
+    glueRecords = Listed(InnerObject(HostName))
 
 
 def create(call: Call) -> dict[str, Any]:

@@ -10,13 +10,14 @@ from marshmallow import ValidationError, fields, pre_load, validate
 from reseller_sandbox.core import orders, prices, renewals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.contacts import Wanted
-from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Contacts, Flag, Order, Stage
+from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, RoleHandles, Stage
 from reseller_sandbox.core.names import written
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.web.endpoint import Call
 from reseller_sandbox.web.fields import (
     CardText,
+    InnerObject,
     Instant,
     Listed,
     LongAmount,
@@ -27,7 +28,6 @@ from reseller_sandbox.web.fields import (
     Text,
     TextOrWhole,
     Truth,
-    Within,
 )
 
 STATUSES = ("active", "suspended", "pending")
@@ -111,10 +111,10 @@ class V3Contacts(Shape):
 class ContactsWanted(Shape):
     """Contacts by role, as requests give them; another role is a mistake."""
 
-    registrant = Within(V3ContactWanted, **_text("registrant"))
-    admin = Within(V3ContactWanted, **_text("admin"))
-    tech = Within(V3ContactWanted, **_text("tech"))
-    billing = Within(V3ContactWanted, **_text("billing"))
+    registrant = InnerObject(V3ContactWanted, **_text("registrant"))
+    admin = InnerObject(V3ContactWanted, **_text("admin"))
+    tech = InnerObject(V3ContactWanted, **_text("tech"))
+    billing = InnerObject(V3ContactWanted, **_text("billing"))
 
     @pre_load
     def known_roles_alone(self, given: Any, **_: Any) -> Any:
@@ -134,7 +134,7 @@ class Domain(Shape):
 
     domainName = Text()
     nameservers = Listed(Text())
-    contacts = Within(V3Contacts)
+    contacts = InnerObject(V3Contacts)
     privacyEnabled = Truth()
     lockedEnabled = Truth()
     autorenewEnabled = Truth()
@@ -178,7 +178,7 @@ def identifier(name: str) -> Identifier:
 class Envelope(Shape):
     """A name with its order."""
 
-    domain = Within(Domain)
+    domain = InnerObject(Domain)
     order_id = identifier("order-id")
     status = Text(validate=validate.OneOf(STATUSES))
 
@@ -186,19 +186,19 @@ class Envelope(Shape):
 class EnvelopeWithPremium(Envelope):
     """The envelope that the locks answer."""
 
-    domain = Within(DomainWithPremium)
+    domain = InnerObject(DomainWithPremium)
 
 
 class EnvelopeWithUpdateLock(Envelope):
     """The envelope that lockUpdate and unlockUpdate answer."""
 
-    domain = Within(DomainWithUpdateLock)
+    domain = InnerObject(DomainWithUpdateLock)
 
 
 class EnvelopeInFull(Envelope):
     """The envelope that getDomain answers."""
 
-    domain = Within(DomainInFull)
+    domain = InnerObject(DomainInFull)
 
 
 class Message(Shape):
@@ -213,7 +213,7 @@ class DomainWanted(Shape):
 
     domainName = Text(required=True)
     nameservers = Listed(Text())
-    contacts = Within(ContactsWanted)
+    contacts = InnerObject(ContactsWanted)
     privacyEnabled = Truth()
     lockedEnabled = Truth()
     autorenewEnabled = Truth()
@@ -292,7 +292,7 @@ def domain(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]
     }
 
 
-def contact_cards(call: Call, contacts: Contacts) -> dict[str, Card]:
+def contact_cards(call: Call, contacts: RoleHandles) -> dict[str, Card]:
     """Return the cards of a name's four contacts by role."""
     found = zip(ROLES, contacts.handles(), strict=True)
     return {role: call.draft.state.contacts[handle].card for role, handle in found}

@@ -27,13 +27,13 @@ from reseller_sandbox.v3.shapes import (
     status,
 )
 from reseller_sandbox.web.endpoint import Call, Endpoint
-from reseller_sandbox.web.fields import Amount, Price, Shape, Text, Within, Years
+from reseller_sandbox.web.fields import Amount, InnerObject, Price, Shape, Text, Years
 
 
 class TransferWanted(CodeWanted):
     """A name that another registrar holds, and its code."""
 
-    domain = Within(DomainWanted, required=True)
+    domain = InnerObject(DomainWanted, required=True)
     purchaseCost = Price()
     years = Years()
 

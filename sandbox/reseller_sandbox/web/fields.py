@@ -192,7 +192,7 @@ class LongAmount(Amount):
         return None if value is None else money.write_in_full(value)
 
 
-class Number(fields.Field[Decimal]):
+class MoneyNumber(fields.Field[Decimal]):
     """Money on the way out: a JSON number."""
 
     shape: ClassVar[Shaped] = {"type": "number"}
@@ -226,13 +226,13 @@ class Listed(fields.List[Any]):
     default_error_messages = {"invalid": "must be an array", "required": "is missing"}  # noqa: RUF012
 
 
-class Within(fields.Nested):
+class InnerObject(fields.Nested):
     """A JSON object inside another."""
 
     default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
 
 
-class Remembered(Within):
+class Remembered(InnerObject):
     """A JSON object made of an immutable record: what it looks like is worked out once and kept."""
 
     def __init__(self, nested: type[Schema], **kwargs: Any) -> None:

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from marshmallow import EXCLUDE, Schema, fields, post_dump, post_load
 
-from reseller_sandbox.web.fields import Amount, Instant, Listed, Text, Truth, Within
+from reseller_sandbox.web.fields import Amount, InnerObject, Instant, Listed, Text, Truth
 
 
 class RecordSchema(Schema):
@@ -130,4 +130,4 @@ def _field(hint: Any, **told: Any) -> fields.Field[Any]:
     if not is_dataclass(found):
         raise TypeError(f"{found} has no JSON form")
     kind: Any = found
-    return Within(schema_of(kind), **told)
+    return InnerObject(schema_of(kind), **told)

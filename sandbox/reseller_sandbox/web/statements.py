@@ -39,7 +39,7 @@ Statement = tuple[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class KnownKeys:
     """What can be said to an operation: the keys that it reads in each place.
 
     ``inner`` are those of each object inside the body, by the key of that. ``spelt`` are the names of all
@@ -65,14 +65,14 @@ class Vocabulary:
 
 
 @cache
-def vocabulary(endpoint: Endpoint) -> Vocabulary:
+def vocabulary(endpoint: Endpoint) -> KnownKeys:
     """Return what can be said to ``endpoint``."""
     nested = {key: one.schema for key, one in _fields(endpoint.body) if isinstance(one, fields.Nested)}
     schemas = (endpoint.body, endpoint.query, endpoint.path, *nested.values())
     every = [found for schema in schemas for found in _fields(schema)]
     placed = {key for path in endpoint.paths for key in re.findall(r"\{(\w+)\}", path)} - {_VERSION}
     aliases = {alias: key for key, alias in _ALIASES.items() if key in placed}
-    return Vocabulary(
+    return KnownKeys(
         body={key for key, _ in _fields(endpoint.body)},
         query={key for key, _ in _fields(endpoint.query)},
         inner={inner: {key for key, _ in _fields(schema)} for inner, schema in nested.items()},
@@ -120,7 +120,7 @@ def _fields(schema: Schema | None) -> Iterator[tuple[str, Any]]:
         yield field.data_key or name, field
 
 
-def _meaning(name: str, value: Any, known: Vocabulary, incoming: Incoming) -> Any:
+def _meaning(name: str, value: Any, known: KnownKeys, incoming: Incoming) -> Any:
     """Return ``value`` as something equal for all spellings of one number, name or host."""
     if isinstance(value, bool | list | dict):
         return value

@@ -13,7 +13,7 @@ from reseller_sandbox.core.refusals import INTERNAL_ERROR, PERIOD_TOO_LONG, PERI
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import Effects, Phase, Strike
 from reseller_sandbox.faults.effects import Instead, NamedError
-from reseller_sandbox.server.delivery import ENV_DELIVERY, Again, Close, Delivery
+from reseller_sandbox.server.delivery import ENV_DELIVERY, Again, Delivery, TcpClose
 from reseller_sandbox.web.exchange import Exchange
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer
@@ -45,7 +45,7 @@ def perform(exchange: Exchange, world: World, account: Account | None, why: Refu
     held = exchange.held
     before = _taken_up(held, world) if held else _struck("before", exchange, world, Effects())
     if before is None:
-        exchange.incoming.environ[ENV_DELIVERY] = Delivery(cut=Close())
+        exchange.incoming.environ[ENV_DELIVERY] = Delivery(cut=TcpClose())
         return NO_ANSWER
     effects = before.effects
     if effects.wait and held is None:

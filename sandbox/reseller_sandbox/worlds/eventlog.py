@@ -19,7 +19,7 @@ from reseller_sandbox.core.happenings import Happening
 Kind = Literal["request", "control", "time", "plan"]
 
 
-class Fired(NamedTuple):
+class FiredEvent(NamedTuple):
     """Something that has just happened by itself; ``plan`` is the number of the plan that it was."""
 
     happening: Happening
@@ -68,7 +68,7 @@ class EventLog:
         """Return the log while ``cause`` is going on."""
         return replace(self, cause=cause)
 
-    def fired(self, fired: Sequence[Fired]) -> EventLog:
+    def fired(self, fired: Sequence[FiredEvent]) -> EventLog:
         """Return the log with what has happened by itself, or by a plan."""
         skipped = max(len(fired) - self.limit, 0)  # what would be dropped at once
         log = replace(self, number=self.number + skipped, dropped=self.dropped + skipped)

@@ -12,7 +12,7 @@ from typing import Any
 
 from reseller_sandbox import fixture
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.clock import Clock
+from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.refusals import INVALID_FIXTURE, Refused
 from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.fixture import FixtureError, Seed
@@ -91,7 +91,7 @@ class Fixtures:
 
     def _first(self, found: Seed) -> Moment:
         frozen = self.frozen if found.frozen is None else found.frozen
-        clock = Clock(found.now) if frozen else Clock(found.now).run()
+        clock = WorldClock(found.now) if frozen else WorldClock(found.now).run()
         return Moment(found.state, clock, self.base.with_values(found.assume), found.requests, found.faults)
 
     def written(self, moment: Moment) -> str:

@@ -133,7 +133,7 @@ class Entry:
         return tuple(change.after for change in self.changes if change.table == "ledger" and change.after)
 
 
-class Journal:
+class RequestJournal:
     """The latest entries, up to ``limits.journal`` of them; older ones are dropped, and counted."""
 
     def __init__(self, limits: Limits, feed: Feed | None = None, tally: Tally | None = None) -> None:

@@ -9,7 +9,7 @@ from heapq import heappop, heappush
 
 from reseller_sandbox.core import events, plans
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.clock import LATEST, Clock, wire
+from reseller_sandbox.core.clock import LATEST, WorldClock, wire
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.matching import Request
 from reseller_sandbox.core.model import Stage
@@ -17,7 +17,7 @@ from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import NOTHING_DUE, SET_BACK, Refused
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.faults import FaultBook
-from reseller_sandbox.worlds.eventlog import EventLog, Fired
+from reseller_sandbox.worlds.eventlog import EventLog, FiredEvent
 
 #: The operation that the ledger names for what time does.
 BY_ITSELF = "time"
@@ -31,7 +31,7 @@ class Moment:
     """Everything that a world is at one moment: all of it immutable, so that keeping one costs nothing."""
 
     state: State
-    clock: Clock
+    clock: WorldClock
     assumptions: Assumptions
     requests: int = 0
     faults: FaultBook = FaultBook()
@@ -43,7 +43,7 @@ class Moment:
         first = events.next_due(state)
         if first is None or first[0] > until:  # as for most requests
             return self, []
-        fired: list[Fired] = []
+        fired: list[FiredEvent] = []
         coming = events.due_by(state, until)  # in order, which makes it a heap
         draft = Draft(state, first[0], self.assumptions, "", BY_ITSELF)
         while coming:
@@ -53,13 +53,13 @@ class Moment:
             at, kind, key = due
             draft.go_on(at, f"event:{kind}:{key}")
             plan = key if kind == "plan" else None
-            fired += [Fired(happening, plan) for happening in events.fire(draft, due)]
+            fired += [FiredEvent(happening, plan) for happening in events.fire(draft, due)]
             for later in draft.made_due:
                 if later[0] <= until:
                     heappush(coming, later)
         return self.after(draft.made(), fired), [happening for happening, _ in fired]
 
-    def after(self, state: State, fired: Sequence[Fired]) -> Moment:
+    def after(self, state: State, fired: Sequence[FiredEvent]) -> Moment:
         """Return this moment with ``state``, to which ``fired`` has led."""
         return replace(self, state=state, log=self.log.fired(fired)) if fired else self
 
@@ -158,10 +158,10 @@ def after_request(request: Request) -> Journey:
 
     def go(moment: Moment) -> tuple[Moment, list[Happening]]:
         state, now = moment.state, moment.clock.now()
-        fired: list[Fired] = []
+        fired: list[FiredEvent] = []
         for plan in list(plans.waiting_for(state, request)):
             draft = Draft(state, now, moment.assumptions, f"event:plan:{plan.id}", BY_ITSELF)
-            fired.append(Fired(plans.strike(draft, plan), plan.id))
+            fired.append(FiredEvent(plans.strike(draft, plan), plan.id))
             state = draft.made()
         return moment.after(state, fired), [happening for happening, _ in fired]
 

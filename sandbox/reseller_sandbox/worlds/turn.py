@@ -14,7 +14,7 @@ _HURRIED: ContextVar[bool] = ContextVar("hurried", default=False)
 class Busy(Exception):
     """Another thread is changing the world, and whoever asks has no time to wait for it."""
 
-    def __init__(self, turn: Turn) -> None:
+    def __init__(self, turn: WorldLock) -> None:
         super().__init__()
         self.turn = turn
 
@@ -32,7 +32,7 @@ def hurried() -> Iterator[None]:
         _HURRIED.reset(token)
 
 
-class Turn:
+class WorldLock:
     """A lock that its holder may take again, and that tells those who could not wait when to come back."""
 
     def __init__(self) -> None:

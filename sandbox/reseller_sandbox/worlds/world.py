@@ -10,7 +10,7 @@ from threading import local
 from typing import Any, Generic, TypeVar
 
 from reseller_sandbox.core.assumptions import Assumptions, watched
-from reseller_sandbox.core.clock import Clock, stopwatch
+from reseller_sandbox.core.clock import WorldClock, stopwatch
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Change, Draft, State
@@ -20,10 +20,10 @@ from reseller_sandbox.worlds.diff import settings
 from reseller_sandbox.worlds.eventlog import Deed, Event, EventLog
 from reseller_sandbox.worlds.feed import Feed
 from reseller_sandbox.worlds.inherited import Inherited
-from reseller_sandbox.worlds.journal import Entry, Journal
+from reseller_sandbox.worlds.journal import Entry, RequestJournal
 from reseller_sandbox.worlds.moment import Journey, Moment
 from reseller_sandbox.worlds.tally import Tally
-from reseller_sandbox.worlds.turn import Busy, Turn, hurried
+from reseller_sandbox.worlds.turn import Busy, WorldLock, hurried
 
 T = TypeVar("T")
 
@@ -74,10 +74,10 @@ class World:
         self.inherited = Inherited()
         self.feed = Feed()
         self.tally = Tally(name)
-        self.journal = Journal(limits, self.feed, self.tally)
+        self.journal = RequestJournal(limits, self.feed, self.tally)
         self.snapshots: dict[str, Checkpoint] = {}
         self.branches: dict[str, Checkpoint] = {}
-        self.lock = Turn()
+        self.lock = WorldLock()
         self.when_credentials_change: Callable[[World], None] | None = None
         self._moment = moment
         self.left = 0
@@ -110,7 +110,7 @@ class World:
         return self.moment.assumptions
 
     @property
-    def clock(self) -> Clock:
+    def clock(self) -> WorldClock:
         """The world's clock."""
         return self.moment.clock
 

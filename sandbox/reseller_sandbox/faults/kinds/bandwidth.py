@@ -25,4 +25,4 @@ class Bandwidth(FaultKind):
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         size = max(1, self.rate // PIECES)
-        return replace(so_far, drip=delivery.Drip(size, size / self.rate))
+        return replace(so_far, drip=delivery.Drops(size, size / self.rate))

@@ -14,4 +14,4 @@ class Close(FaultKind):
     """The connection is closed in the ordinary way, without an answer."""
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        return replace(so_far, cut=delivery.Close())
+        return replace(so_far, cut=delivery.TcpClose())

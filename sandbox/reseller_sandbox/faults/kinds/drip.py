@@ -22,4 +22,4 @@ class Drip(FaultKind):
     pause: Annotated[float, span(), "How much time lies between them."] = 0.1
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        return replace(so_far, drip=delivery.Drip(self.size, self.pause))
+        return replace(so_far, drip=delivery.Drops(self.size, self.pause))

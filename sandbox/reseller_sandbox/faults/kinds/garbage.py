@@ -33,4 +33,4 @@ class Garbage(FaultKind):
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
         raw = NOISE if self.text is None else self.text.encode()
-        return replace(so_far, cut=delivery.Garbage(raw if self.hex is None else bytes.fromhex(self.hex)))
+        return replace(so_far, cut=delivery.RawBytes(raw if self.hex is None else bytes.fromhex(self.hex)))

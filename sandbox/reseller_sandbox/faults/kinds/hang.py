@@ -23,4 +23,4 @@ class Hang(FaultKind):
     ] = None
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        return replace(so_far, cut=delivery.Hang(self.seconds))
+        return replace(so_far, cut=delivery.Silence(self.seconds))

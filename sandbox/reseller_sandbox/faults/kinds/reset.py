@@ -14,4 +14,4 @@ class Reset(FaultKind):
     """A TCP reset comes in place of an answer."""
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        return replace(so_far, cut=delivery.Reset())
+        return replace(so_far, cut=delivery.TcpReset())

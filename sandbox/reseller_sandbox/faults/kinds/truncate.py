@@ -25,4 +25,4 @@ class Truncate(FaultKind):
     reset: Annotated[bool, SWITCH, "Whether the connection ends with a reset."] = False
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002
-        return replace(so_far, cut=delivery.Truncate(self.keep, self.reset))
+        return replace(so_far, cut=delivery.CutShort(self.keep, self.reset))
