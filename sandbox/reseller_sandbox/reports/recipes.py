@@ -1,0 +1,82 @@
+"""How a gap is filled, in lines to copy: for a shell, and for a test in Python."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from typing import Any
+
+from reseller_sandbox.coverage.gaps import Gap, RequestToMake
+from reseller_sandbox.coverage.samples import Step
+from reseller_sandbox.powers.catalogue import POWERS
+from reseller_sandbox.powers.power import Operation
+from reseller_sandbox.settings import ServerSettings
+
+#: The sandbox and the token that the lines are for, where nothing else is told.
+_SERVER = f"${{RESELLER_SANDBOX_URL:-http://127.0.0.1:{ServerSettings.port}}}"
+_TOKEN = "X-Auth-Token: ${TOKEN:-sandbox-token}"
+
+
+def shell(gap: Gap) -> list[str]:
+    """Return the commands that fill a gap, against a server of the packaged fixture."""
+    steps = [_command(step) for step in gap.needs]
+    return [*steps, *([_curl(gap.request)] if gap.request is not None else [])]
+
+
+def python(gap: Gap) -> list[str]:
+    """Return the lines of a test that fill a gap, in the world of the fixture ``reseller_sandbox``."""
+    steps = [_called(step) for step in gap.needs]
+    request = gap.request
+    if request is None:
+        return steps
+    body = f", json={request.body!r}" if request.body is not None else ""
+    return [*steps, f"reseller_sandbox.client().{request.method.lower()}({request.path!r}{body})"]
+
+
+def injection(gap: Gap) -> str:
+    """Return the line that has an error made up, or nothing."""
+    return _called(gap.inject) if gap.inject is not None else ""
+
+
+def _operation(step: Step) -> Operation:
+    power, _, verb = step.call.partition(".")
+    return next(one for one in POWERS[power].operations() if one.name == verb)
+
+
+def _placed(step: Step, *places: str) -> tuple[list[Any], dict[str, Any]]:
+    """Return what is given by place, and what by name."""
+    placed = [one.name for one in _operation(step).parameters if one.place in places]
+    by_place = [step.given[name] for name in placed if name in step.given]
+    return by_place, {name: value for name, value in step.given.items() if name not in placed}
+
+
+def _called(step: Step) -> str:
+    by_place, by_name = _placed(step, "segment")
+    told = [*map(repr, by_place), *(f"{name}={value!r}" for name, value in by_name.items())]
+    return f"reseller_sandbox.{step.call}({', '.join(told)})"
+
+
+def _command(step: Step) -> str:
+    by_place, by_name = _placed(step, "segment", "argument")
+    words = ["reseller-sandbox", *step.call.split("."), *map(_word, by_place)]
+    for name, value in by_name.items():
+        flag = name.replace("_", "-")
+        words += (
+            [f"--{flag}" if value else f"--no-{flag}"]
+            if isinstance(value, bool)
+            else [f"--{flag}", _word(value)]
+        )
+    return shlex.join(words)
+
+
+def _word(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _curl(request: RequestToMake) -> str:
+    body = shlex.quote(json.dumps(request.body)) if request.body is not None else ""
+    if request.path.startswith("/v3/"):
+        data = f" --data {body}" if body else ""
+        return f'eval "$(reseller-sandbox sign --curl {request.method} {request.path}{data})"'
+    data = f" -d {body}" if body else ""
+    return f'curl -X {request.method} "{_SERVER}{request.path}" -H "{_TOKEN}"{data}'
