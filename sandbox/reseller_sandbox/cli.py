@@ -17,6 +17,7 @@ from reseller_sandbox.console import (
     Command,
     Commands,
     Configured,
+    Later,
     Listing,
     Reaching,
     ReachingConfigured,
@@ -49,6 +50,9 @@ def main(context: click.Context) -> None:
     """Serve a stateful sandbox for a domain-registration reseller API, and act on its worlds."""
     if context.invoked_subcommand is None:
         say(_FIRST)
+
+
+main.add_command(Later("coverage", "reseller_sandbox.reports.command"))
 
 
 @main.command(cls=Configured)

@@ -21,7 +21,7 @@ from reseller_sandbox.reaching import OPTIONS, calling, door
 from reseller_sandbox.remote import FollowedThere
 from reseller_sandbox.web.words import alternatives, spoken
 
-_JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs.")
+JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs.")
 
 
 def commands_of(power: type[Power]) -> Mapping[str, click.Command]:
@@ -41,7 +41,7 @@ def _command(operation: Operation) -> click.Command:
     return click.Command(
         _spelt(operation.name),
         callback=run,
-        params=[*told, *OPTIONS, _JSON],
+        params=[*told, *OPTIONS, JSON],
         help=_plain(operation.description),
         epilog=EXITS,
     )

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -123,6 +124,19 @@ class Listing(click.Group):
         return super().resolve_command(ctx, args)
 
 
+class Later(click.Command):
+    """A command that is loaded when it is asked for: ``command`` in ``module``."""
+
+    def __init__(self, name: str, module: str) -> None:
+        super().__init__(name)
+        self.module = module
+
+    def load(self) -> click.Command:
+        """Return the command itself."""
+        found: click.Command = import_module(self.module).command
+        return found
+
+
 class PowerCommands(Listing):
     """The commands of a power. Without one of them, ``alone`` runs, where there is such a command."""
 
@@ -193,6 +207,7 @@ class Commands(Command, Listing):
         A command with the name of a power runs when none of the power's commands is named.
         """
         alone, power = super().get_command(ctx, cmd_name), powers_told().get(cmd_name)
+        alone = alone.load() if isinstance(alone, Later) else alone
         return PowerCommands(cmd_name, power, alone) if power else alone
 
 

@@ -33,7 +33,7 @@ def sandbox() -> Iterator[Sandbox]:
 
 def found(sandbox: Sandbox, area: str) -> dict[str, Mark]:
     """What has been exercised of an area."""
-    return {one.item: one.mark for one in sandbox.coverage.items(area=area, exercised=True).items}
+    return {one.item: one.mark for one in sandbox.coverage.items(area=area, seen=True).items}
 
 
 class TestWhatThereIs:
@@ -166,7 +166,7 @@ class TestWhatStays:
         with sandbox.fork(name="short-lived") as other:
             other.client().get(f"/_worlds/{other.world.name}/v3/balance")
             assert found(sandbox, "operations") == {}
-        everywhere = sandbox.coverage.items(area="operations", exercised=True, everywhere=True).items
+        everywhere = sandbox.coverage.items(area="operations", seen=True, everywhere=True).items
         assert [(one.item, one.by) for one in everywhere] == [("v3.balance", ("short-lived/r1",))]
         assert sandbox.coverage.clear().covered == 0
         assert sandbox.coverage.show(everywhere=True).covered > 0

@@ -47,7 +47,7 @@ def make(sandbox: Sandbox, gap: Gap) -> None:
 
 def exercised(sandbox: Sandbox) -> set[tuple[str, str]]:
     """What has been exercised in a world."""
-    return {one.key for one in sandbox.coverage.items(exercised=True).items}
+    return {one.key for one in sandbox.coverage.items(seen=True).items}
 
 
 @pytest.mark.parametrize("gap", REQUESTED, ids=lambda one: f"{one.area}: {one.item}")
@@ -69,7 +69,7 @@ def test_an_error_can_be_made_up(seeded: Sandbox, gap: Gap) -> None:
         for step in (*gap.needs, gap.inject):
             take(world, step)
         make(world, gap)
-        (item,) = world.coverage.items(area="errors", exercised=True).items
+        (item,) = world.coverage.items(area="errors", seen=True).items
         assert (item.item, item.times, item.injected, item.only_injected) == (gap.item, 1, 1, True)
 
 

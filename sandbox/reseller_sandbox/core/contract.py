@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from reseller_sandbox.core.refusals import Rule, Wording
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ApiOperation:
     """One operation, as its row declares it.
 
@@ -31,4 +31,4 @@ class ApiOperation:
         return self.id.partition(".")[0]
 
 
-Contract = Sequence[ApiOperation]
+Contract = tuple[ApiOperation, ...]

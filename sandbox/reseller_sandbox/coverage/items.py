@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from reseller_sandbox.core.assumptions import Assumptions, catalogue
@@ -94,6 +95,7 @@ def stages(operation: ApiOperation) -> Sequence[Stage]:
     return [stage for stage in Stage if stage not in never]
 
 
+@cache
 def transitions() -> Mapping[Move, str]:
     """Return the name of each change of stage that requests make, by the stages: before it, and after."""
     return {(one.before, one.after): transition_name(one) for one in edges(State())}

@@ -38,6 +38,18 @@ class Mark:
         self.values |= other.values
         self.by |= other.by
 
+    def since(self, earlier: Mark) -> Mark:
+        """Return what has been counted since ``earlier``, or all of it where counting has begun again."""
+        if self.times < earlier.times:
+            return self
+        return Mark(
+            self.times - earlier.times,
+            self.carried_out - earlier.carried_out,
+            self.refused - earlier.refused,
+            self.injected - earlier.injected,
+            self.values,
+        )
+
 
 Marks = dict[Key, Mark]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Annotated
 
 from reseller_sandbox.core.contract import Contract
@@ -81,18 +82,16 @@ class Coverage(Power):
         *,
         area: Area | None = None,
         operation: Of | None = None,
-        exercised: Switch | None = None,
+        seen: Switch | None = None,
         everywhere: Everywhere = False,
     ) -> ItemsCovered:
         """Return the items of the contract, each with what has been seen of it.
 
         Args:
-            exercised: Whether to list those alone that have been exercised, or those that have not.
+            seen: Whether to list those alone of which something has been seen, or nothing.
         """
-        found = _found(here(self), operation, everywhere)
-        return ItemsCovered(
-            items=tuple(one for one in found if area in (None, one.area) and exercised in (None, one.covered))
-        )
+        found = _found(here(self), operation, everywhere, seen)
+        return ItemsCovered(items=tuple(one for one in found if area in (None, one.area)))
 
     @look(long=True)
     def missing(
@@ -120,17 +119,20 @@ class Coverage(Power):
         return self.show(everywhere=everywhere)
 
 
-def _found(door: Here, operation: str | None, everywhere: bool) -> list[ItemCovered]:
+def _found(
+    door: Here, operation: str | None, everywhere: bool, seen: bool | None = None
+) -> list[ItemCovered]:
     contract = door.worlds.contract()
-    wanted = items_of(contract, operation)
-    tally = door.worlds.exercised() if everywhere else door.world.tally
-    return figures.covered(wanted, marks.read(tally, contract), MOST_TOLD)
+    met = marks.read(door.worlds.exercised() if everywhere else door.world.tally, contract)
+    wanted = (one for one in items_of(contract, operation) if seen in (None, one.key in met))
+    return figures.covered(wanted, met, MOST_TOLD)
 
 
-def items_of(contract: Contract, operation: str | None) -> list[Item]:
+@lru_cache(maxsize=16)
+def items_of(contract: Contract, operation: str | None) -> tuple[Item, ...]:
     """Return the items of operations like ``operation``; refuse with ``invalid_parameter`` where none is."""
     globs = [] if operation is None else [Glob(operation)]
     if globs and not any(globs[0].matches(one.id) for one in contract):
         hint = nearest(globs[0].text, [one.id for one in contract])
         raise Refused(INVALID_PARAMETER, problems=f"operation matches no operation{hint}")
-    return list(items_there(contract, globs))
+    return tuple(items_there(contract, globs))

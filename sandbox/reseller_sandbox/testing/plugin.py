@@ -27,6 +27,19 @@ _STRICT_HELP = (
     "what fails a test when it is left over: faults that never struck, plans that never did, advice"
 )
 
+_COVERAGE = "reseller_sandbox_coverage"
+_COVERAGE_HELP = (
+    "report how much of the contract the tests have exercised: term (the default), html, json, or several of "
+    "these, with a file as in html:coverage.html"
+)
+_COVER_MIN = "reseller_sandbox_cover_min"
+_COVER_MIN_HELP = (
+    "fail the run when less of the contract than so many percent is exercised, in all or, as in "
+    "operations=90,errors=40, in an area"
+)
+_COVER_OF = "reseller_sandbox_cover_of"
+_COVER_OF_HELP = "a pattern of the operations that coverage is about, such as v3.*"
+
 #: The worlds of the run, once a test has asked for one.
 _RUN = pytest.StashKey["Sandboxes"]()
 
@@ -34,20 +47,32 @@ _RUN = pytest.StashKey["Sandboxes"]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Make the options known, and their keys in pytest's own file."""
     group = parser.getgroup("reseller-sandbox")
-    for name, about, metavar in ((_MODE, _MODE_HELP, "MODE"), (_STRICT, _STRICT_HELP, "NAMES")):
+    for name, about, more in (
+        (_MODE, _MODE_HELP, {"metavar": "MODE"}),
+        (_STRICT, _STRICT_HELP, {"metavar": "NAMES"}),
+        (_COVERAGE, _COVERAGE_HELP, {"metavar": "FORM", "nargs": "?", "const": "term", "action": "append"}),
+        (_COVER_MIN, _COVER_MIN_HELP, {"metavar": "PERCENT"}),
+        (_COVER_OF, _COVER_OF_HELP, {"metavar": "PATTERN"}),
+    ):
         flag = f"--{name.replace('_', '-')}"
-        group.addoption(flag, dest=name, default=None, metavar=metavar, help=about)
+        group.addoption(flag, dest=name, default=None, help=about, **more)
         parser.addini(name, f"{about}; the same as {flag}", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known, and have the sandbox loaded as it is.
+    """Make the mark known, have the sandbox loaded as it is, and report on coverage where that is asked for.
 
     Of a package with a plugin pytest would compile every module anew, for the sake of its assertions: that is
     a quarter of the time that the first test waits.
     """
     getattr(config.pluginmanager.rewrite_hook, "_must_rewrite", set()).discard("reseller_sandbox")
     config.addinivalue_line("markers", "reseller_sandbox(**settings): the settings of this test's sandbox")
+    forms, least = _said(config, _COVERAGE), _said(config, _COVER_MIN)
+    if forms or least:
+        from reseller_sandbox.testing.coverage import Collector, wishes
+
+        wanted = wishes(forms, least, _said(config, _COVER_OF), config.invocation_params.dir)
+        config.pluginmanager.register(Collector(wanted), _COVERAGE)
 
 
 @pytest.fixture(scope="session")
@@ -55,6 +80,8 @@ def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
     """Yield the worlds of this run: fork one, seed it in a fixture of any scope, fork that again."""
     run = _sandboxes(pytestconfig)
     pytestconfig.stash[_RUN] = run
+    if (collector := pytestconfig.pluginmanager.get_plugin(_COVERAGE)) is not None:
+        run.watcher.observe = collector.collect
     run.watcher.begin()
     yield run
     del pytestconfig.stash[_RUN]
@@ -118,4 +145,6 @@ def _sandboxes(config: pytest.Config) -> Sandboxes:
 
 def _said(config: pytest.Config, name: str) -> str:
     """Return what the option says, or the environment, or pytest's file."""
-    return str(config.getoption(name) or os.environ.get(name.upper()) or config.getini(name) or "")
+    option = config.getoption(name)
+    given = ",".join(option) if isinstance(option, list) else option
+    return str(given or os.environ.get(name.upper()) or config.getini(name) or "")

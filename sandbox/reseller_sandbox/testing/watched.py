@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Self, Unpack
 
@@ -39,7 +40,12 @@ class Watched(Sandbox):
 
 
 class Watcher:
-    """Knows the worlds of the test that runs, and keeps them until it is over."""
+    """Knows the worlds of the test that runs, and keeps them until it is over.
+
+    ``observe`` is called with all that there are when a test ends.
+    """
+
+    observe: Callable[[Sequence[Watched]], None] | None = None
 
     def __init__(self) -> None:
         self._runs = False
@@ -53,6 +59,8 @@ class Watcher:
 
     def end(self) -> None:
         """Have the test end: what it has given up is gone now."""
+        if self.observe is not None:
+            self.observe(self._open)
         self._runs = False
         closed, self._closed, self._own = self._closed, [], []
         for one in closed:

@@ -1,0 +1,36 @@
+"""The report in lines for a terminal: a short table, and the gaps that tell most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from reseller_sandbox.coverage.gaps import Gap
+from reseller_sandbox.reports import recipes
+from reseller_sandbox.reports.report import Report
+
+#: How many gaps are told, how wide a bar of a hundred percent is, and how long a line may be.
+_GAPS, _BAR, _LONGEST = 7, 20, 150
+
+
+def lines(report: Report) -> Iterator[str]:
+    """Yield the figures of each area and of all, and what is missing, each with a line that exercises it."""
+    of = f" of {report.operation}" if report.operation is not None else ""
+    for area in report.areas:
+        yield _figures(area.area, area.covered, area.total, area.percentage)
+    yield _figures(f"all{of}", report.covered, len(report.items), report.percentage)
+    if report.missing:
+        yield ""
+        yield f"missing: {len(report.missing)}, of which these tell most"
+        for gap in report.missing[:_GAPS]:
+            yield from _gap(gap, recipes.python if report.by == "tests" else recipes.shell)
+
+
+def _figures(name: str, covered: int, total: int, percentage: float) -> str:
+    bar = "#" * int(percentage * _BAR / 100)
+    return f"{name:12} {covered:4} of {total:4} {percentage:6.1f} %  {bar:.<{_BAR}}"
+
+
+def _gap(gap: Gap, recipe: Callable[[Gap], list[str]]) -> Iterator[str]:
+    yield f"  {gap.area:12} {gap.item}"
+    for line in [gap.how] if gap.area == "errors" else recipe(gap) or [gap.how]:
+        yield f"      {line if len(line) <= _LONGEST else line[: _LONGEST - 1] + '…'}"

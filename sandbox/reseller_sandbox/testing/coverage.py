@@ -1,0 +1,170 @@
+"""How much of the contract a test run has exercised: collected after each test, summed over workers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reseller_sandbox.assembly import contract
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.coverage.items import AREAS
+from reseller_sandbox.coverage.marks import Key, Mark, Marks, merged
+from reseller_sandbox.powers.coverage import items_of
+from reseller_sandbox.remote import Unreachable
+from reseller_sandbox.reports.lines import lines
+from reseller_sandbox.reports.report import Report
+from reseller_sandbox.testing.watched import Watched
+
+#: The forms of a report, each with the file that it goes to.
+FORMS = {"term": "", "html": "reseller-sandbox-coverage.html", "json": "reseller-sandbox-coverage.json"}
+
+#: What the least percentage of all areas together is called.
+_ALL = "all"
+
+#: What a worker tells under this name.
+_TOLD = "reseller_sandbox_coverage"
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What is to be reported: in which forms, the least percentages, and about which operations."""
+
+    forms: Mapping[str, Path]
+    least: Mapping[str, float]
+    operation: str | None
+
+
+def wishes(forms: str, least: str, operation: str, folder: Path) -> Wishes:
+    """Return what the options ask for; files are in ``folder``. Raises ``UsageError``."""
+    if operation:
+        try:
+            items_of(contract(), operation)
+        except Refused as refused:
+            raise pytest.UsageError(f"--reseller-sandbox-cover-of: {refused.message}") from None
+    return Wishes(
+        {name: folder / (file or FORMS[name]) for name, file in _forms(forms or "term")},
+        dict(_least(least)),
+        operation or None,
+    )
+
+
+def _forms(given: str) -> Iterator[tuple[str, str]]:
+    for word in re.split(rf"[\s,]+(?=(?:{'|'.join(FORMS)})\b)", given.strip()):
+        name, _, file = word.partition(":")
+        if name not in FORMS or (file and not FORMS[name]):
+            raise pytest.UsageError(
+                f"--reseller-sandbox-coverage takes html, json and term, the first two with a file "
+                f"(html:FILE), not {word[:80]!r}{nearest(name, FORMS)}; before a path write "
+                "--reseller-sandbox-coverage=term"
+            )
+        yield name, file
+
+
+def _least(given: str) -> Iterator[tuple[str, float]]:
+    for word in given.replace(",", " ").split():
+        area, mark, number = word.rpartition("=")
+        try:
+            percent = float(number)
+        except ValueError:
+            percent = -1.0
+        if not 0 <= percent <= 100 or area not in ((*AREAS, _ALL) if mark else ("",)):
+            raise pytest.UsageError(
+                "--reseller-sandbox-cover-min takes a percentage from 0 to 100, or such of areas "
+                f"({', '.join(AREAS)}) as in operations=90,errors=40, not {word[:80]!r}{nearest(area, AREAS)}"
+            )
+        yield area or _ALL, percent
+
+
+class Collector:
+    """A plugin of its own, which is there only where coverage is asked for."""
+
+    def __init__(self, wanted: Wishes) -> None:
+        self._wanted = wanted
+        self._runs: list[Marks] = []
+        self._known: dict[int, Mapping[Key, Mark]] = {}
+        self._test = ""
+        self._report: Report | None = None
+
+    def collect(self, worlds: Sequence[Watched]) -> None:
+        """Take what the test that ends has exercised in each world, some of which may outlive it."""
+        known, self._known = self._known, {}
+        for one in worlds:
+            with suppress(Refused, Unreachable):  # a world that the test has deleted, a server that is gone
+                marks = {item.key: item.mark for item in one.coverage.items(seen=True).items}
+                self._known[id(one)] = marks
+                self._runs.append(dict(self._new(marks, known.get(id(one), {}))))
+
+    def _new(self, marks: Mapping[Key, Mark], known: Mapping[Key, Mark]) -> Iterator[tuple[Key, Mark]]:
+        for key, mark in marks.items():
+            since = mark.since(known.get(key, Mark()))
+            if since.times:
+                since.by = {self._test: None}
+                yield key, since
+
+    def pytest_runtest_logstart(self, nodeid: str) -> None:
+        """Note which test runs."""
+        self._test = nodeid
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take what a worker has collected."""
+        told = getattr(node, "workeroutput", {}).get(_TOLD, "[]")
+        self._runs.append({(area, name): _mark(**given) for area, name, given in json.loads(told)})
+
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Report, or, in a worker, tell what was collected; fail the run where that is too little."""
+        marks = merged(self._runs)
+        output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
+        if output is not None:
+            output[_TOLD] = json.dumps([[*key, asdict(mark)] for key, mark in marks.items()])
+        elif not session.config.option.collectonly:
+            self._report = Report(marks, "tests", self._wanted.operation)
+            self._write(self._report)
+            if self._too_little(self._report) and session.exitstatus == pytest.ExitCode.OK:
+                session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Say how much it was, what is missing, and whether it is too little."""
+        report = self._report
+        if report is None:
+            return
+        terminalreporter.write_sep("-", "reseller sandbox: coverage of the contract")
+        if "term" in self._wanted.forms:
+            for line in lines(report):
+                terminalreporter.write_line(line)
+        for form in ("html", "json"):
+            if form in self._wanted.forms:
+                terminalreporter.write_line(f"{form} written to {self._wanted.forms[form]}")
+        for line in self._too_little(report):
+            terminalreporter.write_line(line, red=True, bold=True)
+
+    def _write(self, report: Report) -> None:
+        forms = self._wanted.forms
+        if "json" in forms:
+            text = json.dumps(report.json(), ensure_ascii=False, indent=2)
+            forms["json"].write_text(f"{text}\n", "utf-8")
+        if "html" in forms:
+            from reseller_sandbox.reports.page import page
+
+            forms["html"].write_text(page(report), "utf-8")
+
+    def _too_little(self, report: Report) -> list[str]:
+        found = {_ALL: report.percentage, **{area.area: area.percentage for area in report.areas}}
+        return [
+            f"FAIL {'' if area == _ALL else f'{area}: '}{found[area]:g} % of the contract is covered; "
+            f"--reseller-sandbox-cover-min asks for {least:g} %"
+            for area, least in self._wanted.least.items()
+            if found[area] < least
+        ]
+
+
+def _mark(**given: Any) -> Mark:
+    return Mark(**{**given, "values": dict.fromkeys(given["values"]), "by": dict.fromkeys(given["by"])})
