@@ -17,8 +17,8 @@ from reseller_sandbox.console import (
     Command,
     Commands,
     Configured,
-    Later,
     Listing,
+    LoadedLater,
     Reaching,
     ReachingConfigured,
     give_up,
@@ -52,7 +52,7 @@ def main(context: click.Context) -> None:
         say(_FIRST)
 
 
-main.add_command(Later("coverage", "reseller_sandbox.reports.command"))
+main.add_command(LoadedLater("coverage", "reseller_sandbox.reports.command"))
 
 
 @main.command(cls=Configured)

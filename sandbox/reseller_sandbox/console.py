@@ -124,7 +124,7 @@ class Listing(click.Group):
         return super().resolve_command(ctx, args)
 
 
-class Later(click.Command):
+class LoadedLater(click.Command):
     """A command that is loaded when it is asked for: ``command`` in ``module``."""
 
     def __init__(self, name: str, module: str) -> None:
@@ -207,7 +207,7 @@ class Commands(Command, Listing):
         A command with the name of a power runs when none of the power's commands is named.
         """
         alone, power = super().get_command(ctx, cmd_name), powers_told().get(cmd_name)
-        alone = alone.load() if isinstance(alone, Later) else alone
+        alone = alone.load() if isinstance(alone, LoadedLater) else alone
         return PowerCommands(cmd_name, power, alone) if power else alone
 
 
