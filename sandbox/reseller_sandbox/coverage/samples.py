@@ -157,6 +157,7 @@ SAMPLES: Mapping[str, Sample] = {
 FAULTS: Mapping[str, Mapping[str, Any]] = {
     "error": {"error": "internal_error"},
     "latency": {"seconds": 0.1},
+    "hang": {"seconds": 0.1},
     "bandwidth": {"rate": 100_000},
     "mutate": {"path": "status", "value": "mutated"},
     "rate_limit": {"limit": 0},
