@@ -13,7 +13,7 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.console import EXITS, say
+from reseller_sandbox.console import EXITS, printable, say
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.options import flagged
 from reseller_sandbox.powers.power import Operation, Power
@@ -125,7 +125,11 @@ def _follow(following: FollowedThere, as_json: bool) -> None:
     missed = 0
     with following, suppress(KeyboardInterrupt, StopIteration):
         while True:
-            say(json.dumps(following.data(), ensure_ascii=False) if as_json else next(following).told)
+            say(
+                json.dumps(following.data(), ensure_ascii=False)
+                if as_json
+                else printable(next(following).told)
+            )
             if following.missed > missed:
                 missed = following.missed
                 click.echo(f"{missed} were missed so far: they came too fast", err=True)

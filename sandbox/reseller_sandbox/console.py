@@ -182,6 +182,9 @@ class Commands(Command, Listing):
             give_up("standard output is closed; it is where the answer goes")
         try:
             ended = super().main(*args, **{**kwargs, "prog_name": PROGRAM, "standalone_mode": False})
+        except click.exceptions.NoArgsIsHelpError as without:
+            without.show()
+            sys.exit(UNUSABLE)
         except click.ClickException as problem:
             give_up(_said(problem))
         except click.Abort:
@@ -217,6 +220,13 @@ def say(text: str | bytes, nl: bool = True) -> None:
         click.echo(text, nl=nl)
     except OSError as problem:
         unwritten(problem)
+
+
+def printable(text: str) -> str:
+    """Return a text with what would move a terminal's cursor, or colour it, written out."""
+    return (
+        text if text.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+    )
 
 
 def unwritten(problem: OSError) -> NoReturn:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from io import StringIO
 from typing import Any
 
-from rich.box import SIMPLE
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
+
+from reseller_sandbox.console import printable, say
 
 #: The width of a table where there is no screen.
 _PIPED = 160
@@ -17,100 +24,137 @@ _PIPED = 160
 #: The most characters of one value in a table or a line.
 _LONGEST = 400
 
-#: How wide a column is at the most before its values are folded, and what stands between two.
+#: How wide a column is at the most before its values are folded, how far one is folded, what stands between.
 _WIDEST = 48
-_BETWEEN = 3
+_NARROWEST = 24
+_BETWEEN = 2
+
+#: How a change is written in JSON: what was, and what is.
+_CHANGE = {"before", "after"}
 
 
 def show(answer: Any) -> None:
-    """Print an answer, with colours on a terminal."""
-    console = Console(width=None if sys.stdout.isatty() else _PIPED, highlight=False, soft_wrap=False)
-    _show(console, "", answer)
+    """Print an answer: with colours on a terminal, without spaces at the ends of lines elsewhere."""
+    if sys.stdout.isatty():
+        plain = bool(os.environ.get("NO_COLOR"))
+        _show(Console(highlight=False, color_system=None if plain else "auto"), "", answer)
+        return
+    written = StringIO()
+    _show(Console(file=written, width=_PIPED, highlight=False, color_system=None), "", answer)
+    say("\n".join(map(str.rstrip, written.getvalue().splitlines())))
 
 
 def _show(console: Console, name: str, value: Any) -> None:
     if isinstance(value, Mapping):
-        facts = {key: told for key, told in value.items() if told is not None and not _is_listed(told)}
-        documents = [facts.pop(key) for key, told in value.items() if isinstance(told, str) and "\n" in told]
-        if facts:
-            console.print(_facts(name, facts))
-        for document in documents:
-            console.out(document, end="", highlight=False)
-        for key, told in value.items():
-            if _is_listed(told):
-                _show(console, key, told)
+        told = {key: one for key, one in value.items() if one not in (None, "")}
+        apart = {key: one for key, one in told.items() if _is_apart(one, within=name)}
+        if facts := {key: one for key, one in told.items() if key not in apart}:
+            _title(console, name)
+            console.print(_facts(facts))
+        for key, one in apart.items():
+            if isinstance(one, str):
+                console.out(one, end="", highlight=False)
+            else:
+                _show(console, key, one)
+    elif _is_listed(value) and value:
+        _title(console, name)
+        for part in _rows(value, console.width):
+            console.print(part)
     elif _is_listed(value):
-        console.print(_rows(name, value, console.width) if value else Text(f"  {name}: none", style="dim"))
+        console.print(Text(f"{name}: none", style="dim"))
     else:
         console.print(Text(_cell(value)))
 
 
+def _title(console: Console, name: str) -> None:
+    if name:
+        console.print(Text(f"\n{name}", style="italic"))
+
+
+def _is_apart(value: Any, within: str) -> bool:
+    """Whether a value is shown below the facts: a document, a list, and once what has parts of its own."""
+    if isinstance(value, str):
+        return "\n" in value
+    return _is_listed(value) or (isinstance(value, Mapping) and not within and not _is_flat(value))
+
+
 def _is_listed(value: Any) -> bool:
-    return (
-        isinstance(value, Sequence)
-        and not isinstance(value, str)
-        and all(isinstance(o, Mapping) for o in value)
+    return isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value)
+
+
+def _is_flat(value: Mapping[str, Any]) -> bool:
+    """Whether a mapping can be told in a line."""
+    return all(
+        one.keys() == _CHANGE
+        if isinstance(one, Mapping)
+        else not isinstance(one, list | tuple) or not any(isinstance(part, Mapping | list) for part in one)
+        for one in value.values()
     )
 
 
-def _facts(name: str, facts: Mapping[str, Any]) -> Table:
-    table = Table(box=None, show_header=False, title=name or None, title_justify="left", pad_edge=False)
+def _facts(facts: Mapping[str, Any]) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, _BETWEEN, 0, 0))
     table.add_column(style="bold", no_wrap=True)
     table.add_column(overflow="fold")
     for key, value in facts.items():
-        table.add_row(f"  {key}", Text(_cell(value)))
+        table.add_row(key, Text(_cell(value)))
     return table
 
 
-def _rows(name: str, rows: Sequence[Mapping[str, Any]], width: int) -> Table:
-    known = list(dict.fromkeys(key for row in rows for key, value in row.items() if value not in _EMPTY))
+def _rows(rows: Sequence[Mapping[str, Any]], width: int) -> Iterator[Table | Padding]:
+    """Yield a table of the columns that fit, and the names of the others that say something."""
+    known = list(dict.fromkeys(key for row in rows for key in row))
+    known = [key for key in known if any(row.get(key) not in _EMPTY for row in rows)]
     columns = _fitting(known, rows, width)
-    left = [one for one in known if one not in columns]
-    caption = f"  also: {', '.join(left)} (--json shows them)" if left else None
     table = Table(
-        box=SIMPLE,
-        title=name or None,
-        title_justify="left",
-        caption=caption,
-        caption_justify="left",
-        header_style="bold",
-        pad_edge=False,
+        box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, _BETWEEN - 1, 0, 0), header_style="bold"
     )
     for column in columns:
         table.add_column(column, overflow="fold", justify="right" if _numeric(rows, column) else "left")
     for row in rows:
         table.add_row(*(Text(_cell(row.get(column))) for column in columns))
-    return table
+    yield table
+    if left := ", ".join(one for one in known if one not in columns):
+        yield Padding(Text(f"also: {left} (--json shows them)", style="dim"), (0, 0, 0, _BETWEEN))
 
 
 def _fitting(known: Sequence[str], rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
-    """Return the first columns that fit beside one another; the first one always does."""
+    """Return the first columns that fit beside one another; the last of them may have to be folded."""
     columns: list[str] = []
     for column in known:
-        longest = max(len(_cell(row.get(column))) for row in rows)
-        width -= min(max(longest, len(column)), _WIDEST) + _BETWEEN
-        if width < 0 and columns:
+        wanted = min(max(len(column), *(len(_cell(row.get(column))) for row in rows)), _WIDEST)
+        if columns and width < min(wanted, _NARROWEST):
             break
         columns.append(column)
+        width -= wanted + _BETWEEN
     return columns
 
 
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
+_NUMBER = re.compile(r"(-?\d+(\.\d+)?)?")
 
 
 def _numeric(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
-    return all(isinstance(row.get(column), int | float | None) for row in rows)
+    return all(_NUMBER.fullmatch(_cell(row.get(column))) for row in rows)
 
 
 def _cell(value: Any) -> str:
     """Return a value in a few words."""
+    text = printable(_words(value))
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
+def _words(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
-        return ", ".join(f"{key}={_cell(told)}" for key, told in value.items())[:_LONGEST]
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(map(_cell, value))[:_LONGEST]
-    text = str(value)
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        if value.keys() == _CHANGE:
+            return " → ".join(_words(value[side]) for side in ("before", "after") if value[side] is not None)
+        if not _is_flat(value):
+            return json.dumps(value, ensure_ascii=False)
+        return ", ".join(f"{key}={words}" for key, one in value.items() if (words := _words(one)))
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_words, value))
+    return str(value)

@@ -37,6 +37,8 @@ def test_an_entry_says_all_there_is_to_say(sandbox: Sandbox) -> None:
             "charged": "20.00",
             "duration_ms": float,
             "held_up_seconds": 0.0,
+            "method": "POST",
+            "path": "/v3/domains/createDomain",
             "request": {
                 "method": "POST",
                 "target": "/v3/domains/createDomain",

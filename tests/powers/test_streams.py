@@ -94,6 +94,9 @@ def test_money_is_told_with_its_request(served: tuple[Sandbox, str]) -> None:
         line = next(following)
     (entry,) = sandbox.journal[line.id].ledger
     assert line.charged == -entry.amount > 0
+    assert (
+        f"  200  POST /v3/domains/renewDomain  {line.id} v3.renewDomain second.com by main: ok" in line.told
+    )
     assert f"-{line.charged}" in line.told
 
 

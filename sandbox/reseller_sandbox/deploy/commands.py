@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import Command, give_up
+from reseller_sandbox.console import Command, Listing, give_up
 
 if TYPE_CHECKING:
     from reseller_sandbox.deploy.wheel import Wheel
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _IMAGE = re.compile(r"[a-z0-9][\w.:/@-]*")
 
 
-@click.group("deploy", help="Print files that put a sandbox to work elsewhere, and what it is made of.")
+@click.group(
+    "deploy", cls=Listing, help="Print files that put a sandbox to work elsewhere, and what it is made of."
+)
 def deploy() -> None:
     """Print files that put a sandbox to work elsewhere, and what it is made of."""
 

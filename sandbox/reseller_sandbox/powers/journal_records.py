@@ -23,15 +23,18 @@ from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
 class RequestLine:
     """A request in one line: who asked for what, when, and what came of it.
 
-    ``number`` is its place among all that changed the world. ``carried_out`` is whether the operation was
-    done, ``outcome`` what the client was told (``ok``, an error's name, or ``fault`` where no answer of the
-    interface's own arrived), ``fault`` what struck, ``refused`` why it was refused, ``charged`` what the
-    account paid for it (below zero: what it got back). ``held_up_seconds`` is for how long faults held the
-    answer up, whether the client waited for it or not; an answer that never comes adds nothing.
+    ``number`` is its place among all that changed the world, ``path`` is as it was sent, without the
+    query. ``carried_out`` is whether the operation was done, ``outcome`` what the client was told
+    (``ok``, an error's name, or ``fault`` where no answer of the interface's own arrived), ``fault``
+    what struck, ``refused`` why it was refused, ``charged`` what the account paid for it (below zero:
+    what it got back). ``held_up_seconds`` is for how long faults held the answer up, whether the client
+    waited for it or not; an answer that never comes adds nothing.
     """
 
     id: str
     at: datetime
+    method: str
+    path: str
     operation: str
     account: str | None
     domains: tuple[str, ...]
@@ -63,9 +66,10 @@ class RequestLine:
 
     @property
     def told(self) -> str:
-        """Return the request in one line, for people who watch, with its time, refusal and money."""
+        """Return the request in one line, for people who watch, with its way, refusal and money."""
         paid = f", {money.write(-self.charged)}" if self.charged else ""
-        return f"{wire(self.at)} {self}{paid}" + (f": {self.refused}" if self.refused else "")
+        asked = f"{wire(self.at)}  {self.status}  {self.method} {self.path}"
+        return f"{asked}  {self}{paid}" + (f": {self.refused}" if self.refused else "")
 
 
 @result
@@ -179,6 +183,7 @@ def request_record(entry: Entry) -> RequestRecord:
 def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
     return {
         "refused": redact.masked(entry.refused.message, secrets) if entry.refused is not None else None,
+        "path": redact.masked(entry.target.partition("?")[0], secrets),
         "charged": sum((-charge.amount for charge in entry.charges), Decimal(0)),
         "number": entry.step,
         "duration_ms": round(entry.duration * 1000, 3),
