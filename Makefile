@@ -34,8 +34,17 @@ format: .venv/ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: .venv/ready
-	$(BIN)/python -m tests.benchmarks
+# Figures beside those of other programs, which are installed where that is possible and left out where not:
+# ARGS="answering suite --rounds 9", ARGS="growing --large", ARGS="--markdown FILE --picture FILE".
+bench: .venv/ready .venv/bench/ready
+	$(BIN)/python -m tests.benchmarks $(ARGS)
+
+.venv/bench/ready: tests/benchmarks/requirements.txt
+	$(PYTHON) -m venv .venv/bench
+	-.venv/bench/bin/python -m pip install --quiet --disable-pip-version-check -r $<
+	-command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix .venv/bench/node \
+		mountebank@2.9.1 wiremock@3.13.2
+	touch $@
 
 # Everything at its pinned version first, then the project itself, which needs nothing more.
 .venv/ready: .requirements.lock pyproject.toml

@@ -1,54 +1,137 @@
-"""What an answer costs beside a bare Flask route: over one connection, in turn, on the same server."""
+"""Answers over a socket: what each costs beside a bare Flask route on the same server, and other servers.
+
+Every server is a process of its own; ours writes its request log.
+"""
 
 from __future__ import annotations
 
-import http.client
-from collections.abc import Iterator
-from statistics import median
-from time import perf_counter
-
-from flask import Flask
+import json
+import re
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from functools import partial
+from itertools import count
+from pathlib import Path
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.server.server import Server
+from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.v3.signing import signed_headers
+from tests.benchmarks import load, peers
+from tests.benchmarks.measuring import Figure, How, LeftOut, Told, interleaved, line_of, ours, ratios, running
 
-REQUESTS = 1500
-PATHS = {
-    "v3 getDomain": "/v3/domains/getDomain/active-example.com",
-    "v3 list of 40 names": "/v3/domains",
-    "v2.0 domain info": "/V2.0/domain/active-example.com",
-    "v2.0 domain check": "/V2.0/domain/free-example.com/check",
+CONNECTIONS = (1, 64)
+
+#: What is asked of ours, and how many times a bare route's time it may take, at most.
+READS = {
+    "v3 getDomain": ("/v3/domains/getDomain/active-example.com", 2.0),
+    "v3 balance": ("/v3/balance", 1.75),
+    "v2.0 domain info": ("/V2.0/domain/active-example.com", 1.6),
+    "v3 list of 40 names": ("/v3/domains", 3.0),
 }
+REGISTRATION, REGISTRATION_MOST = "v3 registration", 3.0
+
+#: More than any of ours answers in a second.
+MANY = 5000
+
+#: What makes the requests that a server is sent in one round.
+Make = Callable[[], Sequence[bytes]]
 
 
-def microseconds(port: int, path: str, headers: dict[str, str]) -> float:
-    """The median time of a request on a connection that is kept."""
-    connection = http.client.HTTPConnection("127.0.0.1", port)
-    times = []
-    for _ in range(REQUESTS):
-        began = perf_counter()
-        connection.request("GET", path, headers=headers)
-        answer = connection.getresponse()
-        answer.read()
-        times.append(perf_counter() - began)
-        assert answer.status == 200
-    connection.close()
-    return median(times) * 1e6
+def run(how: How) -> Told:
+    """Yield rates, and ratios in the same round."""
+    yield f"the client is {load.name()}"
+    with ExitStack() as stack, tempfile.TemporaryDirectory() as folder:
+        asked: dict[str, tuple[int, Make]] = {}
+        bare = _port(line_of(stack.enter_context(running(*ours("tests.benchmarks.bare")))))
+        asked["bare Flask route"] = bare, _always(load.written("GET", "/", bare, {}))
+        port = _port(line_of(stack.enter_context(running(*ours("reseller_sandbox.cli", *_serve(folder))))))
+        for what, (path, _) in READS.items():
+            asked[what] = port, _always(load.written("GET", path, port, _signed(port, path, b"")))
+        asked[REGISTRATION] = port, partial(_registrations, port, how, count())
+        for what, other in peers.ALL.items():
+            try:
+                at, request = stack.enter_context(other())
+                asked[what] = at, _always(request)
+            except LeftOut as left:
+                yield f"{what.partition(',')[0]} is left out: {left}"
+        yield from _told(asked, how)
+    yield from _in_process(how)
 
 
-def credentials(url: str, path: str) -> dict[str, str]:
-    """Whatever ``path`` asks for."""
-    signed = signed_headers("sandbox-key", "sandbox-secret", "X-SVC-", f"{url}{path}", b"")
+def _told(asked: dict[str, tuple[int, Make]], how: How) -> Iterator[Figure]:
+    seconds = 0.2 if how.tiny else how.seconds
+
+    def rate(what: str, connections: int) -> float:
+        port, make = asked[what]
+        return load.rate(port, make(), connections, seconds)
+
+    for what in asked:
+        rate(what, CONNECTIONS[-1])  # some, above all those on Java, are slow at first
+    for connections in CONNECTIONS:
+        at = f"at {connections} connection{'s' * (connections > 1)}"
+        found = interleaved({what: partial(rate, what, connections) for what in asked}, how.rounds)
+        for what, rates in found.items():
+            yield Figure(f"{what} {at}", "requests/s", rates)
+        bare, most = found["bare Flask route"], {what: most for what, (_, most) in READS.items()}
+        for what, bound in {**most, REGISTRATION: REGISTRATION_MOST}.items():
+            yield Figure(f"{what} {at}", "× bare", ratios(bare, found[what]), f"≤ {bound:g}")
+        read = found["v3 getDomain"]
+        for what, rates in found.items():
+            if what in peers.ALL:
+                goal = "≥ 5" if what.startswith("moto") else ""
+                name = what.partition(",")[0]
+                yield Figure(f"v3 getDomain {at}", f"× {name}'s rate", ratios(read, rates), goal)
+
+
+def _in_process(how: How) -> Iterator[Figure]:
+    """Yield how much faster a read is without a socket."""
+    sandbox, path = Sandbox(), READS["v3 balance"][0]
+    client, times = sandbox.client(), how.times(1000)
+
+    def within() -> float:
+        began = stopwatch()
+        for _ in range(times):
+            assert client.get(path).status_code == 200
+        return times / (stopwatch() - began)
+
+    with sandbox.serve() as server:
+        request = load.written("GET", path, server.port, _signed(server.port, path, b""))
+        ways = {
+            "within": within,
+            "socket": lambda: load.rate(server.port, [request], 1, 1 if not how.tiny else 0.1),
+        }
+        found = interleaved(ways, how.rounds)
+    yield Figure("v3 balance in process, by Flask's client", "requests/s", found["within"])
+    yield Figure("the same", "× the socket's rate", ratios(found["within"], found["socket"]), "≥ 3")
+
+
+def _serve(folder: str) -> tuple[str, ...]:
+    """Return the options of ours: a world whose account can pay for any number of names."""
+    fixture = Path(folder) / "rich.yaml"
+    fixture.write_text(re.sub(r"balance: *'?10000.00'?", "balance: 9000000.00", Sandbox().export(), count=1))
+    return "serve", "--port", "0", "--fixture", str(fixture)
+
+
+def _registrations(port: int, how: How, rounds: Iterator[int]) -> list[bytes]:
+    """Return registrations of names that nobody has asked for."""
+    path, number = "/v3/domains/createDomain", next(rounds)
+    bodies = [
+        json.dumps({"domain": {"domainName": f"n{number}-{one}.com"}}).encode()
+        for one in range(int(MANY * max(how.seconds, 1)))
+    ]
+    return [load.written("POST", path, port, _signed(port, path, body), body) for body in bodies]
+
+
+def _signed(port: int, path: str, body: bytes) -> dict[str, str]:
+    url = f"http://127.0.0.1:{port}{path}"
+    signed = signed_headers("sandbox-key", "sandbox-secret", "X-SVC-", url, body)
     return {**signed, "X-Auth-Token": "sandbox-token"}
 
 
-def run() -> Iterator[str]:
-    """The times, and their ratios to the bare route's."""
-    bare = Flask("bare")
-    bare.add_url_rule("/", view_func=lambda: {"bare": True})
-    with Server(bare, port=0) as plain, Sandbox().serve() as server:
-        for what, path in PATHS.items():
-            floor = microseconds(plain.port, "/", {})
-            taken = microseconds(server.port, path, credentials(server.url, path))
-            yield f"{what:<20} {taken:6.0f} µs, a bare route {floor:4.0f} µs: {taken / floor:.1f} ×"
+def _always(request: bytes) -> Make:
+    return lambda: [request]
+
+
+def _port(line: str) -> int:
+    return int(line.rpartition(":")[2])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from http.client import HTTPConnection
 from statistics import median
 from typing import Any
@@ -12,9 +13,11 @@ from urllib.parse import urlsplit
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import stopwatch
+from tests.benchmarks.measuring import Figure, How, Told, interleaved, ratios
 from tests.clients import JSON, signature
 
 GOOD = "/v3/balance"
+NAME = "/v3/domains/getDomain/active-example.com"
 
 #: Every way of keeping a client waiting, each for an operation of its own.
 HELD_UP: dict[str, dict[str, Any]] = {
@@ -44,20 +47,37 @@ def beside_hanging(count: int, requests: int = 300) -> dict[str, float]:
     return {"alone": alone, "beside": beside, "stop": stop}
 
 
-def among_rules(count: int, requests: int = 300) -> dict[str, float]:
-    """The seconds a request takes without rules, and with ``count`` that do not match it."""
-    sandbox = Sandbox()
-    client, times = sandbox.client(), {}
-    idle = [{"kind": "reset", "match": {"operation": "v2.*", "domain": f"{n}.com"}} for n in range(count)]
-    for name, rules in {"without": [], "with": idle}.items():
-        sandbox.faults.replace(rules)
-        taken = []
-        for _ in range(requests):
-            began = stopwatch()
-            client.get(GOOD)
-            taken.append(stopwatch() - began)
-        times[name] = steady(taken)
-    return times
+#: Rules that match no request of the benchmark, by what they say of those that they would match.
+SHAPES: dict[str, Callable[[int], dict[str, str]]] = {
+    "by operation": lambda number: {"operation": "v3.renewDomain"},
+    "by operation, with a star": lambda number: {"operation": "v2.*"},
+    "by domain": lambda number: {"domain": f"n{number}.com"},
+    "by operation and domain": lambda number: {"operation": "v3.getDomain", "domain": f"n{number}.com"},
+    "by domain, with a star": lambda number: {"domain": f"*.n{number}.com"},
+}
+
+
+def among_rules(count: int, how: How) -> Iterator[Figure]:
+    """How many times as long a request takes among ``count`` rules that do not match it, by their shape."""
+    ways = {}
+    for shape, match in {"without": lambda number: {}, **SHAPES}.items():
+        sandbox = Sandbox()
+        rules = [{"kind": "reset", "match": match(number)} for number in range(count)]
+        sandbox.faults.replace(rules if shape != "without" else [])
+        ways[shape] = partial(_request, sandbox, how.times(100))
+    found = interleaved(ways, how.rounds)
+    for shape in SHAPES:
+        taken = ratios(found[shape], found["without"])
+        yield Figure(f"a read among {count:,} rules {shape}", "× without rules", taken, "≤ 1.1")
+
+
+def _request(sandbox: Sandbox, times: int) -> float:
+    client, taken = sandbox.client(), []
+    for _ in range(times):
+        began = stopwatch()
+        assert client.get(NAME).status_code == 200
+        taken.append(stopwatch() - began)
+    return median(taken)
 
 
 def steady(taken: list[float], rounds: int = 6) -> float:
@@ -107,12 +127,11 @@ def _headers(sandbox: Sandbox, url: str, target: str) -> list[tuple[str, str]]:
     return [("X-SVC-APIKEY", own.key), ("X-SVC-SIGNATURE", signed), JSON]
 
 
-def run() -> Iterator[str]:
-    """Each result on a line."""
-    found = beside_hanging(1000)
-    alone, beside = found["alone"] * 1e6, found["beside"] * 1e6
-    yield f"beside 1,000 held up {beside:.0f} µs, alone {alone:.0f} µs: {beside / alone:.2f} ×"
-    yield f"stopping with 1,000 held up: {found['stop'] * 1e3:.0f} ms"
-    costs = among_rules(1000)
-    without, beside = costs["without"] * 1e6, costs["with"] * 1e6
-    yield f"a request among 1,000 rules that do not match: {beside:.0f} µs, without rules {without:.0f} µs"
+def run(how: How) -> Told:
+    """What rules cost that do not match, and what a thousand clients do that are held up."""
+    count = 50 if how.tiny else 1000
+    yield from among_rules(count, how)
+    found = [beside_hanging(count, how.times(300)) for _ in range(how.rounds)]
+    beside = ratios([one["beside"] for one in found], [one["alone"] for one in found])
+    yield Figure(f"a request beside {count:,} that are held up", "× alone", beside)
+    yield Figure(f"stopping with {count:,} held up", "ms", [one["stop"] * 1e3 for one in found])

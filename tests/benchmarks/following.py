@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from statistics import median, quantiles
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import stopwatch
+from tests.benchmarks.measuring import Figure, How, Told
 from tests.clients import Api, Socket
 
 FOLLOWERS, REQUESTS = 400, 600
 
 
-def run() -> Iterator[str]:
+def run(how: How) -> Told:
     """The median and the 99th percentile of a request's time."""
-    yield _told("alone", "", 0)
-    yield _told(f"beside {FOLLOWERS} followers of another account", "?account=other", FOLLOWERS)
-    yield _told(f"beside {FOLLOWERS} followers of everything", "", FOLLOWERS)
+    count, requests = (10, 50) if how.tiny else (FOLLOWERS, REQUESTS)
+    for what, query, followers in (
+        ("alone", "", 0),
+        (f"beside {count} followers of another account", "?account=other", count),
+        (f"beside {count} followers of everything", "", count),
+    ):
+        taken = zip(*(_taken(query, followers, requests) for _ in range(how.rounds)), strict=True)
+        for about, values in zip(("", ", the slowest in 100"), taken, strict=False):
+            yield Figure(f"{what}{about}", "µs", values)
 
 
-def _told(what: str, query: str, count: int) -> str:
+def _taken(query: str, count: int, requests: int) -> tuple[float, float]:
     sandbox = Sandbox()
     account = sandbox.account()
     with sandbox.serve() as server:
@@ -33,14 +39,11 @@ def _told(what: str, query: str, count: int) -> str:
         client = Socket(server.url)
         api = Api(client, server.url, account.key, account.secret)
         times = []
-        for _ in range(REQUESTS):
+        for _ in range(requests):
             began = stopwatch()
             assert api.get("/v3/balance").status == 200
             times.append((stopwatch() - began) * 1e6)
         client.close()
-        began = stopwatch()
-    stopped = stopwatch() - began
     for one in followers:
         one.close()
-    slowest = quantiles(times, n=100)[-1]
-    return f"{what}: {median(times):6.0f} µs, 99th {slowest:7.0f} µs; stopped in {stopped * 1000:.0f} ms"
+    return median(times), quantiles(times, n=100)[-1]

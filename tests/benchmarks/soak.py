@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Iterator
 from http.client import HTTPConnection
-from pathlib import Path
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.v3.signing import signed_headers
+from tests.benchmarks.growing import memory
+from tests.benchmarks.measuring import How, Told
 
 REQUESTS = 100_000
 #: How much may be held after the last tenth of the requests beyond what the first tenth left.
@@ -19,19 +19,14 @@ MORE_DESCRIPTORS = 3
 PATH = "/v3/domains/getDomain/nobody-has-it.com"
 
 
-def memory() -> int:
-    """Return the bytes that this process holds."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
 def descriptors() -> int:
     """Return how many files and sockets this process holds."""
     return len(os.listdir("/proc/self/fd"))
 
 
-def run(requests: int = REQUESTS) -> Iterator[str]:
+def run(how: How) -> Told:
     """What is held after each tenth; fails where it grows."""
-    held = []
+    held, requests = [], 1000 if how.tiny else REQUESTS
     with Sandbox().serve() as server:
         signed = signed_headers("sandbox-key", "sandbox-secret", "X-SVC-", f"{server.url}{PATH}", b"")
         connection = HTTPConnection("127.0.0.1", server.port)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from statistics import median
 from time import perf_counter
 
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.nearest import Rows
+from tests.benchmarks.measuring import Figure, How, Told
 
 TIMES = 200
 LETTERS = "abcdefghijklmnopqrst"
@@ -33,7 +33,7 @@ def microseconds(path: str) -> list[float]:
     return times
 
 
-def run() -> Iterator[str]:
+def run(how: How) -> Told:
     """The median times."""
     for what, path in PATHS.items():
-        yield f"{what:<26} {median(microseconds(path)):6.0f} µs"
+        yield Figure(what, "µs", [median(microseconds(path)) for _ in range(how.rounds)])

@@ -12,7 +12,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from statistics import median
@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.state import filled
 from reseller_sandbox.server.collector import sparing_survivors
-from reseller_sandbox.worlds import timeline
+from tests.benchmarks.growing import grown
+from tests.benchmarks.measuring import How, Told
 from tests.clients import Api, Socket
 
 #: How many names the large world holds, and one whose clock goes on by a year.
@@ -38,16 +38,9 @@ YEAR = ("POST", "clock/advance", {"by": "P1Y", "limit": 1000})
 TIMES = 3
 
 
-def grown(names: int) -> Sandbox:
-    """A sandbox whose world holds so many names more, none of which renews itself, and a full journal."""
-    sandbox = Sandbox(max_body=1 << 26)
-    moment = sandbox.world.moment
-    one = moment.state.orders[min(moment.state.orders)]
-    last = moment.state.counters["order"]
-    orders = [replace(one, id=last + number, name=f"n{number}.com") for number in range(1, names + 1)]
-    counters = moment.state.counters.insert("order", last + names)
-    state = replace(filled(moment.state, orders), counters=counters)
-    timeline.begin_again(sandbox.world, replace(moment, state=state))
+def busy(names: int) -> Sandbox:
+    """A sandbox whose world holds so many names more, and a full journal."""
+    sandbox = grown(names, max_body=1 << 26)
     client = sandbox.client("main")
     for number in range(sandbox.world.limits.journal):
         client.get(f"/v3/domains/getDomain/n{number + 1}.com")
@@ -126,7 +119,7 @@ def served(names: int) -> Iterator[Served]:
 
 
 def _serve(pipe: Connection, names: int) -> None:
-    sandbox = grown(names)
+    sandbox = busy(names)
     account = sandbox.fork(fixture="default").account()
     with sparing_survivors(), sandbox.serve() as server:
         pipe.send(Served(server.url, server.port, account.key, account.secret, os.getpid()))
@@ -162,29 +155,25 @@ def told(what: str, took: list[Spent], waited: list[Spent], bound: float = float
     )
 
 
-def run() -> Iterator[str]:
+def run(how: How) -> Told:
     """The longest and the usual wait beside each of them."""
-    with served(NAMES) as server:
+    names, many, times = (1_000, 2_000, 1) if how.tiny else (NAMES, MANY_NAMES, TIMES)
+    with served(names) as server:
         exported = json.loads(server.ask("GET", "history/export"))["fixture"]
         for what in lengthy(exported):
             took: list[Spent] = []
             waited: list[Spent] = []
-            for number in range(TIMES):
+            for number in range(times):
                 # so that nothing has been written or read before
                 server.ask("POST", "outside/adjust_balance", {"account": "main", "by": "1"})
                 once, others = server.waits(*lengthy(f"{exported}# {number}\n")[what])
                 took.append(once)
                 waited += others
             yield told(what, took, waited)
-    with served(MANY_NAMES) as server:
+    with served(many) as server:
         began = server.spent()
         server.ask(*YEAR)
         alone = server.spent().since(began)
         server.ask("POST", "history/reset")
         _, waited = server.waits(*YEAR)
-        yield told(f"{MANY_NAMES} names × a year", [alone], waited, YEAR_BOUND)
-
-
-if __name__ == "__main__":
-    for line in run():
-        print(line, flush=True)
+        yield told(f"{many} names × a year", [alone], waited, YEAR_BOUND)
