@@ -19,17 +19,8 @@ from tests.benchmarks.report import PARTS, Part, markdown, picture
 def test_a_part_runs(part: str, tmp_path: Path) -> None:
     """From the command line, with or without the libraries beside which it measures; it writes its report."""
     table, drawn = tmp_path / "table.md", tmp_path / "rates.svg"
-    command = [
-        sys.executable,
-        "-m",
-        "tests.benchmarks",
-        part,
-        "--tiny",
-        "--markdown",
-        table,
-        "--picture",
-        drawn,
-    ]
+    options = ["--tiny", "--markdown", str(table), "--picture", str(drawn)]
+    command = [sys.executable, "-m", "tests.benchmarks", part, *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, timeout=110)
     assert done.returncode == 0, done.stderr
     assert re.search(r"^\d+ goals are missed$", done.stdout, re.MULTILINE)
@@ -47,7 +38,7 @@ def test_a_part_that_there_is_not() -> None:
 
 def test_a_report_tells_medians_with_their_spread_and_whether_a_goal_is_reached() -> None:
     """As a table, and the rates of servers as bars."""
-    told = [
+    told: list[Figure | str] = [
         Figure("v3 balance", "requests/s", (900, 1000, 1250)),
         Figure("v3 balance", "× bare", (1.5, 2.25, 1.75), "≤ 1.5"),
         Figure("v3 balance", "× moto's rate", (5, 4, 7), "≥ 5"),
