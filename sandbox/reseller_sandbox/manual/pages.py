@@ -31,6 +31,7 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
             "life",
             "first-test",
             "pytest",
+            "coverage",
             "elsewhere",
             "time",
             "faults",
