@@ -71,17 +71,12 @@ class Document:
 
 
 def closed(part: Any) -> Any:
-    """Return a part of a document in which each object has the keys that are described, and no others.
-
-    A fault rule stays open: it has the parameters of its kind beside the keys of every rule.
-    """
+    """Return a part of a document in which each object has the keys that are described, and no others."""
     if isinstance(part, list):
         return [closed(one) for one in part]
     if not isinstance(part, dict):
         return part
-    described = part.get("properties")
-    is_open = not isinstance(described, dict) or {"kind", "match", "when"} <= described.keys()
-    added = {} if is_open else {"additionalProperties": False}
+    added = {"additionalProperties": False} if isinstance(part.get("properties"), dict) else {}
     return {**added, **{name: closed(one) for name, one in part.items()}}
 
 

@@ -63,7 +63,7 @@ def test_a_customer_without_names_goes(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize(
     ("params", "known"),
-    [((("size", "[0-9]"), ("colour", "[a-z]+")), "colour, size"), ((), "none")],
+    [((("size", "[0-9]"), ("colour", "[a-z]+")), "there are colour, size"), ((), "there are no parameters")],
     ids=["some", "none"],
 )
 def test_an_unknown_parameter_of_a_contact_is_told_beside_those_that_there_are(

@@ -10,7 +10,7 @@ import pytest
 from dateutil.relativedelta import relativedelta
 
 from reseller_sandbox.core import values
-from reseller_sandbox.core.complaints import complaint, shortened
+from reseller_sandbox.core.complaints import complaint, shortened, there_are
 from reseller_sandbox.core.values import Kind, either, free_text, listed, number, several, span, whole
 from reseller_sandbox.web.words import spoken
 
@@ -165,6 +165,15 @@ def test_of_many_problems_twenty_are_told(count: int, rest: str) -> None:
     """And how many more there are."""
     problems = [f"p{number}" for number in range(count)]
     assert complaint(problems) == "; ".join(problems[:20]) + rest
+
+
+@pytest.mark.parametrize(
+    ("count", "told"),
+    [(0, "there are no zones"), (1, "there is z0"), (2, "there are z0, z1"), (22, "z19 and 2 more")],
+)
+def test_what_there_is_stands_in_a_refusal(count: int, told: str) -> None:
+    """In a sentence that is right for nothing, for one thing and for many."""
+    assert there_are((f"z{number}" for number in range(count)), "zones").endswith(told)
 
 
 def test_what_is_quoted_is_short() -> None:

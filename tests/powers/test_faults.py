@@ -84,7 +84,7 @@ def test_list_add_replace_remove_and_clear(client: Any) -> None:
         ("POST", "", {"kind": "reset", "self": 1}, 400, "invalid_parameter", "self is not known here."),
         ("POST", "", {"name": "there", "kind": "close"}, 409, "fault_exists", "There is a fault 'there'"),
         ("POST", "", b"{", 400, "malformed_body", "The body is not usable"),
-        ("DELETE", "/gone", None, 404, "unknown_fault", "There is no fault 'gone'; there are there."),
+        ("DELETE", "/gone", None, 404, "unknown_fault", "There is no fault 'gone'; there is there."),
     ],
 )  # fmt: skip
 def test_a_mistake_changes_nothing(

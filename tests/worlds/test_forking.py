@@ -183,7 +183,7 @@ def test_the_fixture_given_at_the_start_is_never_quoted(tmp_path: Path) -> None:
         ({"state": "zones: {com: {prices: {registration: x}}}"}, 400, "invalid_fixture", "state:1"),
         ({"state": "include: {/etc/passwd: [zones]}"}, 400, "invalid_fixture", "not a packaged fixture"),
         ({"point": "yesterday"}, 400, "unknown_point", "yesterday"),
-        ({"point": "after:r7"}, 404, "unknown_request", "it holds none"),
+        ({"point": "after:r7"}, 404, "unknown_request", "it is empty"),
         ({"fixture": "empty", "state": ""}, 400, "invalid_parameter", "one source"),
         ({"fixture": "empty", "point": "now"}, 400, "invalid_parameter", "one source"),
         ({"assume": {"v3.idz": "string"}}, 400, "invalid_parameter", "v3.ids"),

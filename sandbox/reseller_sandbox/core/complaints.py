@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from reseller_sandbox.core.spelling import COMPARED
@@ -17,6 +17,15 @@ def shortened(value: object) -> str:
     except ValueError:  # Python writes no number of so many digits
         shown = "a number of thousands of digits"
     return shown if len(shown) <= COMPARED else f"{shown[: COMPARED - 1]}…"
+
+
+def there_are(names: Iterable[str], what: str) -> str:
+    """Return which names there are, ``what`` they all are, as a refusal tells it: the first few of many."""
+    found = list(names)
+    if not found:
+        return f"there are no {what}"
+    more = f" and {len(found) - _MOST_PROBLEMS} more" if len(found) > _MOST_PROBLEMS else ""
+    return f"there {'is' if len(found) == 1 else 'are'} {', '.join(found[:_MOST_PROBLEMS])}{more}"
 
 
 def _undecimal(value: object) -> object:

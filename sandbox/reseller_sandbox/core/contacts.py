@@ -9,6 +9,7 @@ from dataclasses import replace
 from reseller_sandbox.core import customers, patterns, refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.cards import problem_with, require_good, tidy
+from reseller_sandbox.core.complaints import there_are
 from reseller_sandbox.core.model import CARD_FIELDS, ROLES, Account, Card, Contact, RoleHandles
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused, Term
@@ -163,9 +164,8 @@ def _extra(draft: Draft, given: Mapping[str, object], *, strict: bool) -> tuple[
     if strict:
         for name in sorted(given):
             if name not in known:
-                raise Refused(
-                    refusals.UNKNOWN_EXTRA, field=name[:60], known=", ".join(sorted(known)) or "none"
-                )
+                listed = there_are(sorted(known), "parameters")
+                raise Refused(refusals.UNKNOWN_EXTRA, field=name[:60], known=listed)
     kept = []
     for name in sorted(set(given) & set(known)):
         value = given[name]

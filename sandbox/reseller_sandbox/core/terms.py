@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.core import ledger, prices
+from reseller_sandbox.core.complaints import there_are
 from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.model import OUTSIDE, Account, Premium, Promotion
 from reseller_sandbox.core.model import Zone as ZoneRecord
@@ -178,7 +179,7 @@ def account_called(state: State, word: str) -> Account:
     for account in accounts:
         if word in (account.name, str(account.client_id)):
             return account
-    known = ", ".join(account.name for account in accounts[:20]) or "none"
+    known = there_are((account.name for account in accounts), "accounts")
     raise Refused(UNKNOWN_ACCOUNT, account=word[:80], known=known)
 
 
@@ -195,8 +196,8 @@ def _revoked(draft: Draft, event: str, word: str, change: Callable[[set[str]], s
 def _zone(state: State, name: str) -> ZoneRecord:
     zone = state.zones.get(name)
     if zone is None:
-        known = ", ".join(to_unicode(other) for other in sorted(state.zones))
-        raise Refused(UNKNOWN_ZONE, zone=to_unicode(name), known=known or "none")
+        known = there_are(map(to_unicode, sorted(state.zones)), "zones")
+        raise Refused(UNKNOWN_ZONE, zone=to_unicode(name), known=known)
     return zone
 
 

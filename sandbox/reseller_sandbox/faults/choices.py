@@ -32,18 +32,20 @@ def rule_schema() -> dict[str, Any]:
 
 
 def rule_parts() -> tuple[Parameter, ...]:
-    """Return what a rule may say beside its kind, as parameters; rules are read whole, with every mistake.
+    """Return what a rule may say beside its kind, as parameters; rules are read whole, with every mistake."""
+    preset = replace(_named("preset", *PRESETS), words="The preset whose rules to add, in place of a kind.")
+    return (_unread(preset), *map(_unread, declared(Parts)), *own_parts())
 
-    What several kinds have under one name is one parameter.
-    """
+
+def own_parts() -> tuple[Parameter, ...]:
+    """Return the parameters of all kinds; what several have under one name is one parameter."""
     own: dict[str, Parameter] = {}
     for name, kind in KINDS.items():
         for one in declared(kind):
             before = own.get(one.name)
             words = f"{before.words} {name}: {one.words}" if before else f"{name}: {one.words}"
             own[one.name] = replace(before or one, words=words)
-    preset = replace(_named("preset", *PRESETS), words="The preset whose rules to add, in place of a kind.")
-    return tuple(map(_unread, (preset, *declared(Parts), *own.values())))
+    return tuple(map(_unread, own.values()))
 
 
 def _named(key: str, *names: str) -> Parameter:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field, fields, replace
 from typing import Any, Self
 
+from reseller_sandbox.faults.choices import own_parts
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.powers.result import result
 
@@ -25,7 +26,7 @@ class FaultRecord:
     matched: int
     struck: int
     spent: bool
-    parameters: Mapping[str, Any] = field(metadata={"among": "the record's own"})
+    parameters: Mapping[str, Any] = field(metadata={"among": own_parts})
 
     def keys(self) -> list[str]:
         """Return its keys as in JSON, so that ``dict(rule)`` is what ``replace`` takes."""

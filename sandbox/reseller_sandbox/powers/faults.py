@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Any, cast
 
+from reseller_sandbox.core.complaints import there_are
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
@@ -214,8 +215,8 @@ def _called(world: World, name: str) -> FaultRecord:
     """Return one rule; refuses with ``unknown_fault``."""
     found = next((one for one in _found(world) if one.name == name), None)
     if found is None:
-        known = ", ".join(one.name for one in world.moment.faults.rules)
-        raise Refused(UNKNOWN_FAULT, fault=name[:80], known=known[:400] or "none")
+        known = there_are((one.name for one in world.moment.faults.rules), "faults")
+        raise Refused(UNKNOWN_FAULT, fault=name[:80], known=known)
     return found
 
 

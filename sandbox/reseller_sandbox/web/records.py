@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from marshmallow import EXCLUDE, Schema, fields, post_dump, post_load
 
+from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.web.fields import Amount, InnerObject, Instant, Listed, Text, Truth
 
 
@@ -25,6 +26,7 @@ class RecordSchema(Schema):
 
     record: type
     rest: str = ""
+    among: frozenset[str] = frozenset()
 
     @post_dump(pass_original=True)
     def with_the_rest(self, told: dict[str, Any], record: Any, **_: Any) -> Any:
@@ -35,8 +37,10 @@ class RecordSchema(Schema):
     def made(self, given: dict[str, Any], original: Mapping[str, Any], **_: Any) -> Any:
         """Return the record."""
         if self.rest:
-            known = {one.data_key for one in self.fields.values()}
-            given[self.rest] = {key: value for key, value in original.items() if key not in known}
+            known = self.fields.keys() - self.among
+            given = {key: value for key, value in given.items() if key in known}
+            own = {self.fields[name].data_key for name in known}
+            given[self.rest] = {key: value for key, value in original.items() if key not in own}
         return self.record(**given)
 
 
@@ -45,6 +49,14 @@ class Tuple(Listed):
 
     def _deserialize(self, *args: Any, **kwargs: Any) -> Any:
         return tuple(super()._deserialize(*args, **kwargs))
+
+
+class Part(fields.Raw):
+    """A key that may stand among those of a record, as a parameter describes it."""
+
+    def __init__(self, one: Parameter) -> None:
+        super().__init__(metadata={"description": one.words})
+        self.shape = dict(one.kind.shape)
 
 
 class Word(Text):
@@ -63,8 +75,8 @@ class Fraction(fields.Float):
 def schema_of(record: Any) -> type[Schema]:
     """Return the schema of a frozen dataclass; a final underscore is no part of a key.
 
-    A field that begins with one stays on its side. One whose metadata says ``among`` has keys of its own,
-    which stand among the others.
+    A field that begins with one stays on its side. One whose metadata has ``among``, a function that returns
+    parameters, has keys of its own, which stand among the others.
     """
     hints = get_type_hints(record, include_extras=True)
     rest = next((one.name for one in fields_of(record) if "among" in one.metadata), "")
@@ -73,8 +85,11 @@ def schema_of(record: Any) -> type[Schema]:
         for one in fields_of(record)
         if one.name != rest and not one.name.startswith("_")
     }
-    about = {"__doc__": record.__doc__, "record": record, "rest": rest}
-    return type(record.__name__, (RecordSchema,), {**known, **about})
+    among = {
+        one.name: Part(one) for field in fields_of(record) for one in field.metadata.get("among", tuple)()
+    }
+    about = {"__doc__": record.__doc__, "record": record, "rest": rest, "among": frozenset(among)}
+    return type(record.__name__, (RecordSchema,), {**known, **among, **about})
 
 
 def dumped(record: Any) -> dict[str, Any]:

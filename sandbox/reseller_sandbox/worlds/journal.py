@@ -173,9 +173,9 @@ class RequestJournal:
     def _held(self) -> str:
         entries = self.entries
         if not entries:
-            return "none"
+            return "it is empty"
         dropped = f" ({self.dropped} older ones were dropped)" if self.dropped else ""
-        return f"{entries[0].id} to {entries[-1].id}{dropped}"
+        return f"it holds {entries[0].id} to {entries[-1].id}{dropped}"
 
     @property
     def entries(self) -> tuple[Entry, ...]:

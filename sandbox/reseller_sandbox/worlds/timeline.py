@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from reseller_sandbox.core.complaints import there_are
 from reseller_sandbox.core.refusals import (
     TOO_MANY_SNAPSHOTS,
     UNKNOWN_BRANCH,
@@ -47,23 +48,23 @@ def point(world: World, named: str) -> Moment:
         case "before" | "after", request if request:
             return _at(world.journal.get(request), before=kind == "before")
         case "snapshot", name if name:
-            return lived_again(_called(name, world.snapshots, UNKNOWN_SNAPSHOT).moment)
+            return lived_again(_snapshot(world, name).moment)
         case "branch", name if name:
-            return lived_again(_called(name, world.branches, UNKNOWN_BRANCH).moment)
+            return lived_again(_branch(world, name).moment)
     raise Refused(UNKNOWN_POINT, point=named[:80])
 
 
 def restore(world: World, name: str) -> Checkpoint:
     """Go back to a snapshot; return the branch that keeps what was left behind."""
     with world.lock:
-        kept = _called(name, world.snapshots, UNKNOWN_SNAPSHOT)
+        kept = _snapshot(world, name)
         return _go(world, kept.moment, kept.entries)
 
 
 def forget_snapshot(world: World, name: str) -> None:
     """Forget a snapshot."""
     with world.lock:
-        del world.snapshots[_called(name, world.snapshots, UNKNOWN_SNAPSHOT).name]
+        del world.snapshots[_snapshot(world, name).name]
 
 
 def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
@@ -81,7 +82,7 @@ def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
 def switch(world: World, name: str) -> Checkpoint:
     """Take up a branch where it ended; return the branch that keeps what was left behind."""
     with world.lock:
-        wanted = _called(name, world.branches, UNKNOWN_BRANCH)
+        wanted = _branch(world, name)
         del world.branches[name]  # first, so that what is left behind takes its place, and no other's
         return _go(world, wanted.moment, wanted.entries)
 
@@ -89,7 +90,7 @@ def switch(world: World, name: str) -> Checkpoint:
 def forget_branch(world: World, name: str) -> None:
     """Forget a branch."""
     with world.lock:
-        del world.branches[_called(name, world.branches, UNKNOWN_BRANCH).name]
+        del world.branches[_branch(world, name).name]
 
 
 def begin_again(world: World, origin: Moment) -> Checkpoint:
@@ -147,8 +148,16 @@ def _at(entry: Entry, *, before: bool) -> Moment:
     return (entry.before if before else entry.after).at(entry.at)
 
 
-def _called(name: str, known: Mapping[str, Checkpoint], unknown: Rule) -> Checkpoint:
+def _snapshot(world: World, name: str) -> Checkpoint:
+    return _called(name, world.snapshots, UNKNOWN_SNAPSHOT, "snapshots")
+
+
+def _branch(world: World, name: str) -> Checkpoint:
+    return _called(name, world.branches, UNKNOWN_BRANCH, "branches")
+
+
+def _called(name: str, known: Mapping[str, Checkpoint], unknown: Rule, what: str) -> Checkpoint:
     """Return the checkpoint of that name; refuse with ``unknown``."""
     if name not in known:
-        raise Refused(unknown, name=name[:80], known=", ".join(sorted(known)) or "none")
+        raise Refused(unknown, name=name[:80], known=there_are(sorted(known), what))
     return known[name]

@@ -18,16 +18,14 @@ NOTHING_DUE = conflict(
 
 UNKNOWN_REQUEST = not_found(
     "unknown_request",
-    "The journal holds no request {request!r}; it holds {held}.",
-    "name a request that the journal holds: {held}",
+    "The journal holds no request {request!r}; {held}.",
+    "name a request that the journal holds; {held}",
 )
 UNKNOWN_SNAPSHOT = not_found(
-    "unknown_snapshot",
-    "There is no snapshot {name!r}; there is {known}.",
-    "name a snapshot that is there: {known}",
+    "unknown_snapshot", "There is no snapshot {name!r}; {known}.", "name a snapshot that is there; {known}"
 )
 UNKNOWN_BRANCH = not_found(
-    "unknown_branch", "There is no branch {name!r}; there is {known}.", "name a branch that is there: {known}"
+    "unknown_branch", "There is no branch {name!r}; {known}.", "name a branch that is there; {known}"
 )
 UNKNOWN_POINT = invalid(
     "unknown_point",
@@ -59,7 +57,7 @@ INVALID_FIXTURE = invalid(
 )
 
 UNKNOWN_FAULT = not_found(
-    "unknown_fault", "There is no fault {fault!r}; there are {known}.", "name a fault that is there: {known}"
+    "unknown_fault", "There is no fault {fault!r}; {known}.", "name a fault that is there; {known}"
 )
 FAULT_EXISTS = conflict(
     "fault_exists",
@@ -85,12 +83,10 @@ UNKNOWN_RECORD = not_found(
     "unknown_record", "This world has no {kind} {key!r}.", "name one that is there: list them first"
 )
 UNKNOWN_ACCOUNT = not_found(
-    "unknown_account",
-    "There is no account {account!r}; there are {known}.",
-    "name an account that is there: {known}",
+    "unknown_account", "There is no account {account!r}; {known}.", "name an account that is there; {known}"
 )
 UNKNOWN_ZONE = not_found(
-    "unknown_zone", "There is no zone {zone!r}; there are {known}.", "name a zone that is there: {known}"
+    "unknown_zone", "There is no zone {zone!r}; {known}.", "name a zone that is there; {known}"
 )
 UNKNOWN_PLAN = not_found("unknown_plan", "There is no plan {plan}.", "name a plan that is listed")
 NOT_HELD = not_found("not_held", "Nobody holds {name}.", "let somebody register {name} first")

@@ -23,9 +23,7 @@ CONTACT_LINKED = conflict(
     "let nothing use {handle} first: it is {link}",
 )
 UNKNOWN_EXTRA = invalid(
-    "unknown_extra",
-    "A contact has no parameter {field!r}; there are {known}.",
-    "leave {field} out; known are {known}",
+    "unknown_extra", "A contact has no parameter {field!r}; {known}.", "leave {field} out; {known}"
 )
 INVALID_EXTRA = invalid(
     "invalid_extra",
