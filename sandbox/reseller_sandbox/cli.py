@@ -89,15 +89,15 @@ def sign(
     from reseller_sandbox.banner import curl, curl_options
     from reseller_sandbox.settings import Settings
 
-    settings = Settings(**given)
+    prefix = given.get("header_prefix", Settings.header_prefix)
     target = path if "://" in path else f"{server.url}/{path.removeprefix('/')}"
     body = _body(data)
-    found = _credentials(server, account, str(settings.fixture))
+    found = _credentials(server, account, str(given.get("fixture", Settings.fixture)))
     authority = server.authority if target.startswith("https:") else None
     if whole:
-        say(curl(found, method.upper(), target, body, settings.header_prefix, authority))
+        say(curl(found, method.upper(), target, body, prefix, authority))
     else:
-        say(shlex.join(curl_options(found, target, body, settings.header_prefix, authority)))
+        say(shlex.join(curl_options(found, target, body, prefix, authority)))
 
 
 @main.command(cls=ReachingConfigured, named=("header_prefix",))
@@ -125,7 +125,7 @@ def request(
     from reseller_sandbox.requesting import request as send
     from reseller_sandbox.settings import Settings
 
-    prefix = Settings(**given).header_prefix
+    prefix = given.get("header_prefix", Settings.header_prefix)
     with calling(server):
         answer = send(server, method, path, _body(body), account, prefix)
     if with_head:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-from click.shell_completion import CompletionItem
 
 from reseller_sandbox.console import give_up
 from reseller_sandbox.core.signatures import Parameter, declared
@@ -15,6 +14,9 @@ from reseller_sandbox.core.values import MOST
 from reseller_sandbox.settings import BadSetting, ServerSettings, help_of
 from reseller_sandbox.sources import around, from_words, option, over, variable
 from reseller_sandbox.web.words import is_compound
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
 class Options:
@@ -60,6 +62,8 @@ def flagged(one: Parameter, flag: str, key: str, about: str) -> click.Option:
 
     def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
         """Return the words there are that begin so; a shell knows files by itself."""
+        from click.shell_completion import CompletionItem
+
         if shape.get("format") == "path":
             return [CompletionItem(begun, type="file")]
         return [CompletionItem(word) for word in map(str, shape.get("enum", ())) if word.startswith(begun)]

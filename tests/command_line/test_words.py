@@ -53,7 +53,7 @@ def test_what_cannot_be_used_is_told_in_one_line(words: list[str], told: str) ->
     assert told in done.stderr
 
 
-GROUPS = ("clock", "journal", "fixture", "names", "worlds", "faults", "request", "wait", "sign", "completion")
+GROUPS = ("clock", "journal", "fixture", "names", "worlds", "faults", "request", "sign", "completion")
 WORDS = st.lists(
     st.text(max_size=8) | st.sampled_from(("--url", "--json", "-", "--", "-x", "@", "=")), max_size=3
 )

@@ -41,6 +41,7 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
             "fixtures",
             "control",
             "command-line",
+            "tls",
         ),
     ),
     "reference": ("Reference", tuple(one.name for one in REFERENCE)),
