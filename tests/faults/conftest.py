@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -27,8 +28,11 @@ class Connection:
     socket: socket.socket
 
     def piece(self) -> bytes:
-        """What comes next."""
-        return self.socket.recv(65536)
+        """What comes next. A reset under TLS is an end that nobody has said farewell before."""
+        try:
+            return self.socket.recv(65536)
+        except ssl.SSLEOFError as error:
+            raise ConnectionResetError from error
 
     def head(self) -> tuple[int, dict[str, str]]:
         """Status and headers, byte by byte, so that the body stays where it is."""
@@ -70,9 +74,15 @@ class Connection:
 
 
 class Dialler:
-    """The account ``main`` of a sandbox on a port; every request has a connection of its own."""
+    """The account ``main`` of a sandbox on a port; every request has a connection of its own.
 
-    def __init__(self, sandbox: Sandbox, url: str, account: str = "main") -> None:
+    ``authority`` is the file by which an https address is trusted.
+    """
+
+    def __init__(
+        self, sandbox: Sandbox, url: str, account: str = "main", authority: str | None = None
+    ) -> None:
+        self._trust = ssl.create_default_context(cafile=authority) if authority else None
         self.sandbox = sandbox
         self.url = url
         self.account = sandbox.account(account)
@@ -93,6 +103,9 @@ class Dialler:
         ]
         parts = urlsplit(self.url)
         sock = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
+        if self._trust is not None:
+            host = str(parts.hostname)
+            sock = self._trust.wrap_socket(sock, server_hostname=host, suppress_ragged_eofs=False)
         self._open.append(sock)
         sock.sendall("\r\n".join([*lines, "", ""]).encode() + raw)
         return Connection(sock)

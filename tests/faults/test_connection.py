@@ -16,6 +16,15 @@ CREATE = "/v3/domains/createDomain"
 BALANCE = "/v3/balance"
 
 
+@pytest.fixture(params=["http", "https"])
+def dial(request: pytest.FixtureRequest, served: Sandbox) -> Iterator[Dialler]:
+    """The account ``main`` over real sockets, with TLS and without; all connections close at the end."""
+    with served.serve(tls=request.param == "https") as server:
+        dialler = Dialler(served, server.tls_url or server.url, authority=server.authority)
+        yield dialler
+        dialler.close()
+
+
 @pytest.fixture(params=["before", "after"])
 def phase(request: pytest.FixtureRequest) -> Any:
     return request.param
