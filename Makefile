@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Compiled modules are kept, whatever the surroundings say: the tests start this package some hundred times.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all mutants lint format bench lock dist clean
+.PHONY: run test test-all mutants site lint format bench lock dist clean
 
 run: .venv/ready
 	$(BIN)/reseller-sandbox serve $(ARGS)
@@ -24,6 +24,15 @@ mutants: .venv/mutants
 
 .venv/mutants: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ cosmic-ray==8.7.0 coverage==7.17.3
+
+# The manual as a site, in dist/manual.
+site: .venv/site
+	$(BIN)/reseller-sandbox manual --write .venv/pages
+	.venv/site/bin/sphinx-build -q -W -b dirhtml .venv/pages dist/manual
+
+.venv/site: .venv/ready
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip install --quiet --disable-pip-version-check sphinx==9.0.4 furo==2025.12.19 myst-parser==5.2.0
 
 lint: .venv/ready
 	$(BIN)/ruff check .

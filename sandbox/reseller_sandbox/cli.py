@@ -217,22 +217,15 @@ def fixture_example() -> None:
 
 @main.command()
 @click.option("--profile", "chosen", type=click.Choice(["documented", "observed"]), default="documented")
-@click.option("--markdown", is_flag=True, help="Print the list as a Markdown table.")
-def assumptions(chosen: str, markdown: bool) -> None:
+def assumptions(chosen: str) -> None:
     """List what the contract leaves open: each assumption, its value, what it takes, what it decides."""
     from reseller_sandbox.core.assumptions import catalogue, profile
 
-    entries = catalogue(profile(chosen))
-    if markdown:
-        click.echo("| assumption | default | takes | what it decides |\n|---|---|---|---|")
-    for entry in entries:
+    for entry in catalogue(profile(chosen)):
         value = entry["value"]
         shown = ",".join(value) if isinstance(value, tuple) else str(value).lower()
         name, takes, about = entry["name"], entry["takes"], entry["about"]
-        if markdown:
-            click.echo(f"| `{name}` | `{shown}` | {takes} | {about} |")
-        else:
-            click.echo(f"{name}={shown}\n    takes {takes}\n    {about}")
+        click.echo(f"{name}={shown}\n    takes {takes}\n    {about}")
 
 
 @main.command()
@@ -251,7 +244,11 @@ def lifecycle(fixture: str | None) -> None:
 
 @main.command("manual")
 @click.argument("page", required=False)
-@click.option("--write", type=click.Path(file_okay=False, path_type=Path), help="A folder for all pages.")
+@click.option(
+    "--write",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="A folder for all pages, as Sphinx takes them.",
+)
 def manual_page(page: str | None, write: Path | None) -> None:
     """Print a page of the manual, or the list of its pages."""
     from reseller_sandbox.manual import command

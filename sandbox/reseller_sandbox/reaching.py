@@ -12,7 +12,7 @@ from reseller_sandbox.console import REFUSED, UNREACHABLE, give_up
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.options import Options
 from reseller_sandbox.remote import AUTHORITY, There, Unreachable
-from reseller_sandbox.settings import BadSetting, ServerSettings
+from reseller_sandbox.settings import USUAL_URL, BadSetting, ServerSettings
 
 #: The settings of the server that say how to reach it.
 _SERVER = Options("port", "control_token")
@@ -20,7 +20,7 @@ _SERVER = Options("port", "control_token")
 #: The options of every command that calls a server.
 OPTIONS = (
     click.Option(
-        ["--url"], envvar="RESELLER_SANDBOX_URL", show_envvar=True, help="The server, http://127.0.0.1:8053."
+        ["--url"], envvar="RESELLER_SANDBOX_URL", show_envvar=True, help=f"The server, {USUAL_URL}."
     ),
     click.Option(
         ["--port"], metavar="INTEGER", help="Its port here, in place.  [env var: RESELLER_SANDBOX_PORT]"

@@ -21,7 +21,7 @@ from reseller_sandbox.powers.points import CheckpointRecord, WentBack, WorldStan
 from reseller_sandbox.powers.power import WorldDoor
 from reseller_sandbox.powers.worlds import ForkOptions
 from reseller_sandbox.remote import There
-from reseller_sandbox.settings import ServerSettings, Settings, configured
+from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
 from reseller_sandbox.worlds import World
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class Sandbox(Powers):
 
 
 def connect(
-    url: str = "http://127.0.0.1:8053",
+    url: str = USUAL_URL,
     *,
     world: str = "",
     control_token: str | None = None,

@@ -252,6 +252,10 @@ class ServerSettings(Settings):
         return self.tls_names
 
 
+#: Where a server is that was told nothing else.
+USUAL_URL = f"http://{ServerSettings.host}:{ServerSettings.port}"
+
+
 def help_of(typed: type) -> Mapping[str, str]:
     """Return the line of help of each setting."""
     return {name: line for base in typed.__mro__ for name, line in told_of(base).items()}

@@ -51,6 +51,13 @@ def test_an_option_that_is_named_elsewhere_is_there() -> None:
     assert named <= {as_option(one.name) for one in SETTINGS}
 
 
+def test_the_usual_port_is_told_once() -> None:
+    """Whatever else names it in the package follows from the setting."""
+    files = Path(reseller_sandbox.__file__).parent.rglob("*.py")
+    port = str(ServerSettings.port)
+    assert [file.name for file in files if port in file.read_text("utf-8")] == ["settings.py"]
+
+
 HEAVY = ("flask", "marshmallow", "uvicorn", "yaml", "rpds", "click")
 
 

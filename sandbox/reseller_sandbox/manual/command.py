@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
 from reseller_sandbox.console import give_up, say
-from reseller_sandbox.manual.pages import INDEX, Manual, UnknownPage
+from reseller_sandbox.manual.pages import INDEX, Manual, ManualPage, UnknownPage
 
 #: The widest line that is easy to read.
 _WIDEST = 100
@@ -42,24 +43,27 @@ def printed(name: str) -> None:
     console.print(Markdown(text, hyperlinks=False), width=min(console.width, _WIDEST))
 
 
+#: What Sphinx is told of the folder of all pages.
+_CONF = """\
+project = html_title = "reseller-sandbox"
+extensions = ["myst_parser"]
+myst_heading_anchors = 4
+html_theme = "furo"
+html_show_sphinx = html_show_copyright = html_copy_source = False
+"""
+
+
 def written(folder: Path) -> None:
-    """Write every page below ``folder`` as a file; the first one gets the list of them that Sphinx wants."""
+    """Write every page below ``folder``, which Sphinx can make a site of then."""
     manual = Manual()
-    for page in manual.pages.values():
-        path = folder / f"{page.name}.md"
+    texts = {f"{page.name}.md": page.text for page in manual.pages.values()}
+    texts[f"{INDEX}.md"] += "".join(_list_of(title, pages) for title, pages in manual.parts())
+    for name, text in {**texts, "conf.py": _CONF}.items():
+        path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(page.text + (_lists(manual) if page.name == INDEX else ""), "utf-8")
+        path.write_text(text, "utf-8")
 
 
-def _lists(manual: Manual) -> str:
-    parts = (
-        "\n".join(
-            [
-                f"\n```{{toctree}}\n:caption: {title}\n",
-                *(page.name for page in pages if page.name != INDEX),
-                "```\n",
-            ]
-        )
-        for title, pages in manual.parts()
-    )
-    return "".join(parts)
+def _list_of(title: str, pages: Iterable[ManualPage]) -> str:
+    names = "\n".join(page.name for page in pages if page.name != INDEX)
+    return f"\n```{{toctree}}\n:caption: {title}\n\n{names}\n```\n"

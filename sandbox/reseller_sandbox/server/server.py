@@ -62,7 +62,7 @@ class Server:
         self,
         app: WSGIApplication,
         host: str = "127.0.0.1",
-        port: int = 8053,
+        port: int = 0,
         *,
         max_body: int | Callable[[str], int] = 1 << 20,
         log: Callable[[LoggedRequest], None] | None = None,

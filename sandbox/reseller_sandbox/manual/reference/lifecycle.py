@@ -37,7 +37,7 @@ def page(_: Powers) -> Iterator[str]:
         "`reseller-sandbox lifecycle` prints it in the language of Mermaid, for whatever draws that; with "
         "`--fixture FILE`, the one of a fixture."
     )
-    yield block("mermaid", mermaid())
+    yield block("text", mermaid())
 
 
 def _timed(row: Passage) -> Sequence[str]:
