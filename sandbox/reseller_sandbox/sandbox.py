@@ -134,8 +134,17 @@ class Sandbox(Powers):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, Exception):
+            self._tell(error)
         self.close()
+
+    def _tell(self, error: Exception) -> None:
+        """Add to what ends a ``with`` what happened in this world, if that is in this process."""
+        from reseller_sandbox.testing.aftermath import told
+
+        if isinstance(self.door, Here) and not self.door.is_outdated:
+            error.add_note(f"reseller sandbox: {self.door}\n{told(self)}")
 
     def account(self, name: str = "main") -> Account:
         """Return the account of that name as it is now; raise KeyError where there is none."""

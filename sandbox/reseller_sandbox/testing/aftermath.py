@@ -23,8 +23,8 @@ LAST = 5
 _LONGEST = 300
 
 
-def told(sandbox: Sandbox, file: Path | None) -> str:
-    """Return what happened in a world, for the reader of a failed test; write the world to ``file``."""
+def told(sandbox: Sandbox, file: Path | None = None) -> str:
+    """Return what happened in a world, for the reader of a failed test; write the world to a ``file``."""
     try:
         return "\n".join(_lines(sandbox, file))
     except (Refused, Unreachable) as problem:

@@ -33,6 +33,9 @@ class Watched(Sandbox):
         if not self._watcher.keeps(self):
             self.finish()
 
+    def _tell(self, error: Exception) -> None:
+        """Leave to the report of the test what happened."""
+
     def finish(self) -> None:
         """Give the world up at once."""
         with suppress(Unreachable):  # a server that is gone has given up its worlds
