@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
@@ -36,21 +37,45 @@ def server(python: Path, tmp_path: Path) -> Iterator[str]:
         running.communicate(timeout=20)
 
 
+#: What the project's tests exercise, whatever the mode: each item, and by how many tests.
+EXERCISED = {
+    "v3.createDomain": 12,
+    "v3.createDomain insufficient_funds": 1,
+    "v3.createDomain name_taken": 1,
+    "v3.balance signature_mismatch": 1,
+    "nothing to active": 10,
+    "expiry": 1,
+    "reset after": 2,
+    "latency after": 1,
+}
+
+
+def passes(python: Path, project: Path, *options: str, **environment: str) -> None:
+    """Assert that the project passes, and exercises of the contract what it does anywhere."""
+    said = {"RESELLER_SANDBOX_COVERAGE": "json:covered.json html", "RESELLER_SANDBOX_COVER_OF": "v3.*"}
+    printed = run(str(python), "-m", "pytest", "-q", *options, at=project, **said, **environment)
+    assert "14 passed" in printed
+    report = json.loads((project / "covered.json").read_text())
+    found = {one["item"]: len(one["by"]) for one in report["items"]}
+    assert {name: found[name] for name in EXERCISED} == EXERCISED
+    assert "test_orders.py::test_somebody_else_was_faster" in (
+        project / "reseller-sandbox-coverage.html"
+    ).read_text("utf-8")
+
+
 def test_it_passes_in_its_own_process(python: Path, project: Path) -> None:
-    """As somebody runs it by hand."""
-    assert "14 passed" in run(str(python), "-m", "pytest", "-q", at=project)
+    """As somebody runs it by hand; enough of the events is exercised."""
+    passes(python, project, "--reseller-sandbox-cover-min", "events=40")
 
 
 def test_it_passes_with_a_server_of_the_run(python: Path, project: Path) -> None:
     """With two workers, each of which has one."""
-    options = ("-n", "2", "--reseller-sandbox-mode", "server")
-    assert "14 passed" in run(str(python), "-m", "pytest", "-q", *options, at=project)
+    passes(python, project, "-n", "2", "--reseller-sandbox-mode", "server")
 
 
 def test_it_passes_with_a_server_that_runs(python: Path, project: Path, server: str) -> None:
     """With two workers that share it."""
-    printed = run(str(python), "-m", "pytest", "-q", "-n", "2", at=project, RESELLER_SANDBOX_MODE=server)
-    assert "14 passed" in printed
+    passes(python, project, "-n", "2", RESELLER_SANDBOX_MODE=server)
 
 
 def test_its_types_hold(python: Path, project: Path) -> None:
