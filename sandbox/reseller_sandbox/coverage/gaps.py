@@ -12,11 +12,23 @@ from reseller_sandbox.core.assumptions import Assumptions, catalogue
 from reseller_sandbox.core.contract import ApiOperation, Contract
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.lifecycle import TIMED, edges
+from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.refusals import Category, Rule
 from reseller_sandbox.core.state import State
 from reseller_sandbox.coverage.figures import ItemCovered
 from reseller_sandbox.coverage.items import event_name, transition_name
-from reseller_sandbox.coverage.samples import DAILY, FAULTS, NAME, PLACES, SAMPLES, Sample, Step, name_at
+from reseller_sandbox.coverage.samples import (
+    DAILY,
+    FAULTS,
+    NAME,
+    PLACES,
+    SAMPLES,
+    SLOW,
+    TRANSITIONS,
+    Sample,
+    Step,
+    name_at,
+)
 from reseller_sandbox.faults.kinds import KINDS
 
 #: In which order the areas take turns.
@@ -88,7 +100,7 @@ def gap(item: ItemCovered, known: Mapping[str, ApiOperation]) -> Gap:
         case "faults":
             return _of_fault(made, known)
         case "transitions":
-            return replace(made, how=_how_to_move(item.item))
+            return _of_transition(made, known)
     about = {str(one["name"]): f"{one['about']} It takes {one['takes']}." for one in catalogue(Assumptions())}
     return replace(made, how=about[item.item])
 
@@ -120,7 +132,9 @@ def _request(operation: ApiOperation, sample: Sample) -> RequestToMake:
 def _needs(operation: ApiOperation, sample: Sample) -> tuple[Step, ...]:
     written = operation.path + str(sample.body)
     is_about_one = sample.about == NAME and ("{domain" in written or NAME in written)
-    return (*(name_at(sample.stage, sample.holder) if is_about_one else ()), *sample.needs)
+    if is_about_one:
+        return *name_at(sample.stage, sample.holder), *sample.needs
+    return *((SLOW,) if sample.stage is Stage.REQUESTED else ()), *sample.needs
 
 
 def _how_to_be_refused(operation: ApiOperation, rules: Sequence[Rule]) -> str:
@@ -164,7 +178,11 @@ def _fault(kind: str, operation: ApiOperation, told: Mapping[str, Any]) -> Step:
     return Step(call="faults.add", given={"kind": kind, "match": {"operation": operation.id}, **told})
 
 
-def _how_to_move(name: str) -> str:
-    """Return the ways that lead to a change of stage."""
-    ways = [edge.words for edge in edges(State()) if transition_name(edge) == name]
-    return f"It comes by: {'; '.join(ways)}."
+def _of_transition(made: Gap, known: Mapping[str, ApiOperation]) -> Gap:
+    ways = [edge.words for edge in edges(State()) if transition_name(edge) == made.item]
+    made = replace(made, how=f"It comes by: {'; '.join(ways)}.")
+    name, stage = TRANSITIONS.get(made.item, ("", Stage.ACTIVE))
+    if name not in known:
+        return made
+    sample = replace(SAMPLES.get(name, Sample()), stage=stage)
+    return replace(made, needs=_needs(known[name], sample), request=_request(known[name], sample))

@@ -83,11 +83,11 @@ def name_at(stage: str, holder: str = "main", *, autorenew: bool = False) -> tup
     if stage == Stage.ACTIVE:
         given["expires"] = EXPIRES
     added = Step(call="names.add", given=given)
-    return (_SLOW, added) if stage in (Stage.REQUESTED, Stage.PROCESSING) else (added,)
+    return (SLOW, added) if stage in (Stage.REQUESTED, Stage.PROCESSING) else (added,)
 
 
 #: What keeps a name at the stages that else take no time.
-_SLOW = Step(call="assumptions.set", given={"assume": {"v2.order_processing": 3600}})
+SLOW = Step(call="assumptions.set", given={"assume": {"v2.order_processing": 3600}})
 
 #: What has a renewal tried again.
 DAILY = Step(call="assumptions.set", given={"assume": {"lifecycle.autorenew.tries": "daily"}})
@@ -151,6 +151,20 @@ SAMPLES: Mapping[str, Sample] = {
     "v2.host.edit": Sample(body={"ip": {"add": ["type=>v4,ip=>192.0.2.2"]}}, needs=(_GLUE,)),
     "v2.host.info": Sample(needs=(_GLUE,)),
     "v2.host.delete": Sample(needs=(_GLUE,)),
+}
+
+#: By the name of a transition, an operation that makes it, and the stage of the name before.
+TRANSITIONS: Mapping[str, tuple[str, Stage]] = {
+    "nothing to active": ("v3.createDomain", Stage.ACTIVE),
+    "nothing to requested": ("v2.domain.register", Stage.REQUESTED),
+    "nothing to arriving": ("v3.requestTransfer", Stage.ACTIVE),
+    "overdue to active": ("v3.renewDomain", Stage.OVERDUE),
+    "redemption to active": ("v2.domain.restore", Stage.REDEMPTION),
+    "active to redemption": ("v2.domain.delete", Stage.ACTIVE),
+    "overdue to redemption": ("v2.domain.delete", Stage.OVERDUE),
+    "active to nothing more": ("v3.approveTransfer", Stage.ACTIVE),
+    "overdue to nothing more": ("v3.approveTransfer", Stage.OVERDUE),
+    "arriving to nothing more": ("v3.cancelTransfer", Stage.ARRIVING),
 }
 
 #: By kind of fault, what a rule has to say beside it.
