@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.assembly import contract
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.coverage.figures import areas, covered, percentage
 from reseller_sandbox.coverage.items import AREAS, items
 from reseller_sandbox.coverage.marks import Mark, Marks, exercised, merged
@@ -60,6 +61,11 @@ class TestWhatThereIs:
         """Under a name of its own in its area."""
         assert len({one.key for one in ITEMS}) == len(ITEMS)
         assert {one.area for one in ITEMS} == set(AREAS)
+
+    def test_every_assumption_that_an_answer_can_rest_on(self) -> None:
+        """All of them but what time alone goes by."""
+        mine = {one.name for one in ITEMS if one.area == "assumptions"}
+        assert set(Assumptions().values()) - mine == {"lifecycle.autorenew.tries"}
 
     def test_an_operation_at_a_stage_is_an_item_where_that_matters(self) -> None:
         """Where the stage may be refused, or is told."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from reseller_sandbox.core.assumptions import Assumptions, catalogue
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.contract import ApiOperation, Contract
 from reseller_sandbox.core.globs import Glob, any_matches
 from reseller_sandbox.core.lifecycle import TIMED, Edge, Passage, edges
@@ -26,6 +26,9 @@ AREAS: Mapping[str, str] = {
     "faults": "A kind of fault in a phase, once it has struck a request.",
     "assumptions": "A silence of the contract, once an answer has rested on what it is taken to mean.",
 }
+
+#: The assumptions that no answer can rest on, because time alone goes by them.
+OF_TIME_ALONE = frozenset({"lifecycle.autorenew.tries"})
 
 #: What comes before an order, and after it.
 START, END = "nothing", "nothing more"
@@ -70,7 +73,7 @@ def items(contract: Contract, globs: Iterable[Glob] = ()) -> Iterator[Item]:
         for phase in kind.phases
     )
     left = {one.interface for one in contract} - {one.interface for one in operations}
-    names = [str(one["name"]) for one in catalogue(Assumptions())]
+    names = [name for name in Assumptions().values() if name not in OF_TIME_ALONE]
     yield from (Item("assumptions", name) for name in names if name.partition(".")[0] not in left)
 
 
