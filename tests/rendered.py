@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+from reseller_sandbox.keeping.codec import Writer
+from reseller_sandbox.keeping.kinds import Sorts
 from reseller_sandbox.powers.journal_records import request_record
 from reseller_sandbox.web.records import dumped
 from reseller_sandbox.web.strict_json import write
@@ -52,6 +54,8 @@ class Watch:
 
     def _render(self) -> None:
         try:
+            # that it can be written down between two runs, whatever the refusal speaks of
+            Writer(lambda _head, _body: None, Sorts()).numbers([one.refused for one in self._held])
             while self._held:
                 render(self._held.pop())
         except Exception as failure:

@@ -30,6 +30,7 @@ from reseller_sandbox.web.contract import contract as documented
 from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
+from reseller_sandbox.worlds.kept import KeptWorlds
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.authority import Tls
@@ -53,12 +54,20 @@ def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], objec
     return Moment(seed.state, clock, assumed, seed.requests, seed.faults)
 
 
-def open_worlds(settings: Settings, *, frozen: bool) -> Engine:
-    """Return the default world and what is needed to fork it; raise as ``beginning`` does."""
+def open_worlds(settings: Settings, *, frozen: bool, kept: KeptWorlds | None = None) -> Engine:
+    """Return the default world and what is needed to fork it, or the worlds that were ``kept``.
+
+    Raise as ``beginning`` does.
+    """
     base = profile(settings.profile).with_values(settings.assumed)
     still = frozen if settings.frozen is None else settings.frozen
     fixtures = Fixtures(base, still, str(settings.fixture), vocabulary())
-    return Engine(World(DEFAULT, beginning(settings, frozen=frozen), settings), fixtures, contract)
+    if kept is None:
+        return Engine(World(DEFAULT, beginning(settings, frozen=frozen), settings), fixtures, contract)
+    default, *others = (one.opened(settings) for one in kept.worlds)
+    worlds = Engine(default, fixtures, contract)
+    worlds.go_on(kept, others)
+    return worlds
 
 
 def operations() -> tuple[str, ...]:

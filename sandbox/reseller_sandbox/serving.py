@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reseller_sandbox import assembly
 from reseller_sandbox.banner import banner
@@ -17,13 +18,19 @@ from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
 from reseller_sandbox.watching import watching
 
+if TYPE_CHECKING:
+    from reseller_sandbox.keeping.keeper import KeptFile
+
 
 def serve(settings: ServerSettings) -> None:
     """Serve until a signal ends that; raise ``BadSetting`` and ``CannotListen``."""
-    worlds = assembly.open_worlds(settings, frozen=False)
-    app = assembly.assemble(worlds, settings)
     tls = assembly.tls_of(settings)
     with ExitStack() as stack:
+        keeping = None if settings.keep is None else stack.enter_context(_kept_file(settings.keep))
+        worlds = assembly.open_worlds(
+            settings, frozen=False, kept=None if keeping is None else keeping.found()
+        )
+        app = assembly.assemble(worlds, settings)
         file = stack.enter_context(ready_file(settings.ready_file))
         server = stack.enter_context(assembly.server_of(app, settings, settings.host, settings.port, tls))
         say(banner(worlds.default, server, str(settings.fixture), settings.header_prefix))
@@ -33,9 +40,18 @@ def serve(settings: ServerSettings) -> None:
         if log is not None and not settings.quiet:
             written = as_json if in_json else as_text
             server.log = lambda line: log.write(written(line))
+        if keeping is not None:
+            say(f"  Worlds are kept in {keeping.path}: {len(worlds)} by now.")
+            stack.enter_context(keeping.keeping(worlds, server.beside))
         if settings.watch:
             stack.enter_context(watching(worlds, settings))
         server.run(None if file is None else lambda: file.write(server))
+
+
+def _kept_file(path: str) -> KeptFile:
+    from reseller_sandbox.keeping.keeper import KeptFile  # loaded for those who keep worlds
+
+    return KeptFile(path)
 
 
 class ReadyFile:

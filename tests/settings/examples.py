@@ -45,6 +45,7 @@ EXAMPLES = (
     Example("log", "json", "jsn"),
     Example("ready_file", "ready.json", 3),
     Example("watch", True, "perhaps"),
+    Example("keep", "worlds.kept", 3),
     Example("fixture", "empty", "emty"),
     Example("now", "2030-01-31T12:00:00Z", "yesterday", datetime(2030, 1, 31, 12, tzinfo=UTC)),
     Example("frozen", True, "perhaps"),

@@ -93,9 +93,7 @@ class State:
 
     def put(self, record: Record) -> State:
         """Return the state with ``record`` in its table, in place of the one under the same key."""
-        making = _Making(self)
-        making.put(record)
-        return making.made()
+        return changed(self, (), (record,))
 
 
 _WRITERS = writers(State)
@@ -273,6 +271,16 @@ def drawn_code(source: str, alphabet: str, length: int) -> str:
     return "".join(letters)
 
 
+def changed(state: State, gone: Iterable[Record], new: Iterable[Record]) -> State:
+    """Return ``state`` without the records ``gone``, and with ``new`` ones, some in place of others."""
+    making = _Making(state)
+    for record in gone:
+        making.remove(record)
+    for record in new:
+        making.put(record)
+    return making.made()
+
+
 #: So many records are put one by one: to fill many in at once, every index is made anew.
 _FEW = 16
 
@@ -292,10 +300,7 @@ def filled(state: State, records: Iterable[Record]) -> State:
             maps[index][key] = value
     new = [(table.name, key) for table in TABLES.values() for key in maps.get(table.name, ())]
     if len(every) < _FEW or len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
-        making = _Making(state)
-        for record in every:  # one takes the place of another, and of its index entries
-            making.put(record)
-        return making.made()
-    changed: dict[str, Any] = {index: getattr(state, index).update(found) for index, found in maps.items()}
-    changed |= {index: Ordered([*getattr(state, index), *found]) for index, found in sets.items()}
-    return replace(state, **changed)
+        return changed(state, (), every)  # one takes the place of another, and of its index entries
+    parts: dict[str, Any] = {index: getattr(state, index).update(found) for index, found in maps.items()}
+    parts |= {index: Ordered([*getattr(state, index), *found]) for index, found in sets.items()}
+    return replace(state, **parts)

@@ -65,6 +65,7 @@ class Bridge:
         max_body: int | Callable[[str], int],
         request_log: Callable[[LoggedRequest], None] | None,
         when_unread: Callable[[Unread], None] | None = None,
+        beside: Beside | None = None,
     ) -> None:
         self.app = app
         self.max_body = max_body if callable(max_body) else lambda _: max_body
@@ -72,7 +73,7 @@ class Bridge:
         self.when_unread = when_unread
         #: The requests that wait for something, and by when that should be over, by the stopwatch.
         self.held: dict[asyncio.Task[Any], float] = {}
-        self._beside = Beside()
+        self._beside = beside or Beside()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serve one request."""

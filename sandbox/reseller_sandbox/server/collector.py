@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import count
+from threading import Lock
 from typing import Any
 
 #: One full collection of so many goes over everything.
@@ -67,17 +68,20 @@ class Beside:
     def __init__(self) -> None:
         self._count = 0
         self._changed = ExitStack()
+        self._lock = Lock()
 
     def __enter__(self) -> None:
-        self._count += 1
-        if self._count == 1:
-            self._changed.enter_context(without_collections())
-            self._changed.enter_context(_in_short_turns())
+        with self._lock:
+            self._count += 1
+            if self._count == 1:
+                self._changed.enter_context(without_collections())
+                self._changed.enter_context(_in_short_turns())
 
     def __exit__(self, *_: object) -> None:
-        self._count -= 1
-        if not self._count:
-            self._changed.close()
+        with self._lock:
+            self._count -= 1
+            if not self._count:
+                self._changed.close()
 
 
 @contextmanager

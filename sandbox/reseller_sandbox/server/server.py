@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.server.collector import Beside
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.requestlog import LoggedRequest
 
@@ -84,6 +85,8 @@ class Server:
         self.limit_connections = limit_connections
         self.grace = grace
         self.when_unread = when_unread
+        #: What goes on beside the requests, on whichever thread, is done in this context.
+        self.beside = Beside()
         self._sockets = _all_bound(host, port, tls_port)
         self.port: int = self._sockets[0].getsockname()[1]
         self.tls_port = self._sockets[-1].getsockname()[1] if certfile is not None else None
@@ -153,7 +156,7 @@ class Server:
         from reseller_sandbox.server.bridge import Bridge
         from reseller_sandbox.server.listener import Listener
 
-        bridge = Bridge(self.app, self.max_body, self.log, self.when_unread)
+        bridge = Bridge(self.app, self.max_body, self.log, self.when_unread, self.beside)
         self._listener = Listener(
             bridge, grace=grace, limit_connections=self.limit_connections, backlog=BACKLOG
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import count
 
@@ -72,6 +72,20 @@ class Index:
             del self._ends[next(iter(self._ends))]
         self.remove(world)
         self._claims = {claim: one for claim, one in self._claims.items() if one is not world}
+
+    def remembered(self) -> tuple[tuple[tuple[tuple[str, str], str], ...], Mapping[str, str]]:
+        """Return the claims, each with the name of its world, and the ends of former worlds."""
+        return tuple((claim, world.name) for claim, world in self._claims.items()), dict(self._ends)
+
+    def recall(
+        self,
+        claims: Iterable[tuple[tuple[str, str], str]],
+        ends: Mapping[str, str],
+        worlds: Mapping[str, World],
+    ) -> None:
+        """Take up what another index remembered; ``worlds`` are those there are, by name."""
+        self._claims |= {claim: worlds[name] for claim, name in claims if name in worlds}
+        self._ends |= ends
 
     def what_became_of(self, credential: str) -> str:
         """Return what became of the world that a credential was of, as far as it is remembered."""

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import datetime
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from reseller_sandbox.core.assumptions import BadAssumption
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.contract import Contract
-from reseller_sandbox.core.model import DEFAULT, OUTSIDE, Account
+from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
     INVALID_ENTRY,
@@ -29,7 +28,9 @@ from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.credentials import Index, Stranger, renewed, somebodys
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures, told
+from reseller_sandbox.worlds.fork import Fork
 from reseller_sandbox.worlds.inherited import Inherited
+from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
 from reseller_sandbox.worlds.moment import Moment, to
 from reseller_sandbox.worlds.tally import Tally
 from reseller_sandbox.worlds.world import Checkpoint, World
@@ -39,27 +40,6 @@ SWEEP = 1.0
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _COUNTED = re.compile(r"w[0-9]+")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fork:
-    """What a new world is to be; None leaves a thing as its source has it.
-
-    Its source is ``fixture`` (a packaged fixture's name), ``state`` (the YAML of one),
-    or ``point`` of ``world`` (a world, or its name). ``now`` is where its clock begins: a fixture's dates
-    move along, a world's events happen on the way there. ``seed`` is what codes and identifiers are drawn
-    from, where two worlds are to draw the same.
-    """
-
-    world: World | str = DEFAULT
-    point: str = "now"
-    fixture: str | None = None
-    state: str | None = None
-    name: str | None = None
-    now: datetime | None = None
-    frozen: bool | None = None
-    assume: Mapping[str, object] | None = None
-    seed: str | None = None
 
 
 class Engine:
@@ -80,6 +60,21 @@ class Engine:
         self._lock = threading.RLock()
         self._index = Index()
         self._take(default)
+
+    def go_on(self, kept: KeptWorlds, others: Iterable[World]) -> None:
+        """Go on where another engine was, which had ``others`` beside the default world."""
+        self._seed, self._count = kept.seed, kept.count
+        for world in others:
+            self._take(world, world.used)
+        self._index.recall(kept.claims, kept.ends, self._by_name)
+        self.departed.add(kept.departed)
+
+    def kept(self) -> KeptWorlds:
+        """Return what there is now, as a value."""
+        with self._lock:
+            worlds, departed = list(self._by_name.values()), self.departed.counts()
+            count, (claims, ends) = self._count, self._index.remembered()
+        return KeptWorlds(self._seed, count, tuple(map(KeptWorld.of, worlds)), claims, ends, departed)
 
     def __iter__(self) -> Iterator[World]:
         with self._lock:
@@ -145,7 +140,7 @@ class Engine:
             world = World(name, replace(begin, state=state), self.limits, number)
             world.inherited = inherited.and_of(begin.state)
             self._count = number
-            with world.acting("worlds.fork", **_told(wanted)):
+            with world.acting("worlds.fork", **wanted.told):
                 self._take(world)
             return world
 
@@ -292,9 +287,9 @@ class Engine:
             return Inherited()
         return self._origin(wanted).inherited
 
-    def _take(self, world: World) -> None:
+    def _take(self, world: World, used: float | None = None) -> None:
         self._by_name[world.name] = world
-        world.used = stopwatch()
+        world.used = stopwatch() if used is None else used
         world.when_credentials_change = self._reindex
         self._reindex(world)
 
@@ -331,13 +326,3 @@ class Engine:
     def _is_idle(self, world: World) -> bool:
         limit = self.limits.world_idle
         return bool(limit) and world is not self.default and self.idle(world) > limit
-
-
-def _told(wanted: Fork) -> dict[str, object]:
-    """Return what a new world's own event log says of where it came from."""
-    source = wanted.world if isinstance(wanted.world, str) else wanted.world.name
-    if wanted.state is not None:
-        return {"state": "given"}
-    if wanted.fixture is not None:
-        return {"fixture": wanted.fixture}
-    return {"world": source, "point": wanted.point}

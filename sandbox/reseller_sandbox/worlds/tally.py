@@ -41,6 +41,13 @@ class Exercise(NamedTuple):
     assumed: tuple[tuple[str, object], ...]
 
 
+#: What happened by itself, and the stage at which the order was before it.
+Passed = tuple[str, Stage | None]
+
+#: What requests have exercised, how often and which first; and what has happened by itself, how often.
+Counts = tuple[tuple[tuple[Exercise, int, str], ...], tuple[tuple[Passed, int], ...]]
+
+
 @dataclass(slots=True)
 class Counted:
     """How often something was exercised, and by which request for the first time: ``default/r12``."""
@@ -55,7 +62,7 @@ class Tally:
     def __init__(self, world: str = "") -> None:
         self._world = world
         self._requests: dict[Exercise, Counted] = {}
-        self._events: dict[tuple[str, Stage | None], Counted] = {}
+        self._events: dict[Passed, Counted] = {}
 
     @property
     def requests(self) -> Iterator[tuple[Exercise, Counted]]:
@@ -63,7 +70,7 @@ class Tally:
         return iter(list(self._requests.items()))
 
     @property
-    def events(self) -> Iterator[tuple[tuple[str, Stage | None], Counted]]:
+    def events(self) -> Iterator[tuple[Passed, Counted]]:
         """What has happened by itself, each with the stage at which the order was before it."""
         return iter(list(self._events.items()))
 
@@ -89,10 +96,20 @@ class Tally:
 
     def take(self, other: Tally) -> None:
         """Add what ``other`` has counted."""
-        for exercise, seen in other.requests:
-            _count(self._requests, exercise, seen.times, seen.first)
-        for event, seen in other.events:
-            _count(self._events, event, seen.times)
+        self.add(other.counts())
+
+    def counts(self) -> Counts:
+        """Return what has been counted, as a value."""
+        requests = tuple((one, seen.times, seen.first) for one, seen in self.requests)
+        return requests, tuple((event, seen.times) for event, seen in self.events)
+
+    def add(self, counts: Counts) -> None:
+        """Add what has been counted elsewhere."""
+        requests, events = counts
+        for exercise, times, first in requests:
+            _count(self._requests, exercise, times, first)
+        for event, times in events:
+            _count(self._events, event, times)
 
     def clear(self) -> None:
         """Forget everything."""

@@ -1,0 +1,139 @@
+"""When worlds are saved: soon after they have changed, and while requests go on."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from contextlib import AbstractContextManager, suppress
+from pathlib import Path
+from typing import Any, BinaryIO, Self
+
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.keeping.file import BadFile
+from reseller_sandbox.keeping.worlds import opened, save
+from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.worlds import Engine
+from reseller_sandbox.worlds.kept import KeptWorlds
+
+#: Seconds without a change after which the worlds are saved, and after which they are in any case.
+QUIET, LATEST = 1.0, 10.0
+
+#: How many seconds lie between two looks at whether anything has changed.
+LOOK = 0.1
+
+log = logging.getLogger("reseller_sandbox")
+
+
+class KeptFile:
+    """The file that worlds are kept in, held by one server at a time; raise ``BadSetting``."""
+
+    def __init__(self, path: str) -> None:
+        self.path = Path(path).absolute()
+        self._held = _held(self.path)
+
+    def found(self) -> KeptWorlds | None:
+        """Return the worlds in it, if it is there; raise ``BadSetting`` for one that cannot be read."""
+        try:
+            return opened(self.path)
+        except FileNotFoundError:
+            return None
+        except BadFile as problem:
+            raise BadSetting(f"{problem}. It is left as it is: move it away to begin anew") from None
+        except OSError as problem:
+            raise BadSetting(f"{self.path}: {problem.strerror}") from None
+
+    def keeping(self, worlds: Engine, beside: AbstractContextManager[Any]) -> Keeper:
+        """Return the context in which ``worlds`` are kept in it."""
+        return Keeper(worlds, self.path, beside)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Let another server have it."""
+        self._held.close()
+
+
+def _held(path: Path) -> BinaryIO:
+    """Return a file beside ``path`` that is locked as long as it is open, or its process lives."""
+    beside = path.with_name(f"{path.name}.lock")
+    try:
+        held = beside.open("ab")
+    except OSError as problem:
+        raise BadSetting(f"keep: {path} cannot be written: {problem.strerror}") from None
+    with suppress(ImportError):  # Windows has no such locks
+        import fcntl
+
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            held.close()
+            raise BadSetting(f"keep: another server keeps its worlds in {path}") from None
+    return held
+
+
+class Keeper:
+    """Saves worlds on a thread of its own while the context lasts, and at its end.
+
+    What is written is a value, so nobody waits for it; ``beside`` is entered for as long as it takes.
+    """
+
+    def __init__(self, worlds: Engine, path: Path, beside: AbstractContextManager[Any]) -> None:
+        self._worlds = worlds
+        self._path = path
+        self._beside = beside
+        self._ending = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
+        self._saved: list[Any] = []
+        self._seen: list[Any] = []
+        self._changed = self._unsaved = stopwatch()
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._ending.set()
+        self._thread.join()
+        self._look(ending=True)
+
+    def _run(self) -> None:
+        while not self._ending.wait(LOOK):
+            self._look()
+
+    def _look(self, *, ending: bool = False) -> None:
+        """Save the worlds if it is time."""
+        now, marks = stopwatch(), _marks(self._worlds)
+        if _same(marks, self._saved):
+            self._seen = marks
+            self._unsaved = now
+            return
+        if not _same(marks, self._seen):
+            self._seen, self._changed = marks, now
+        if ending or now - self._changed >= QUIET or now - self._unsaved >= LATEST:
+            self._save(marks)
+
+    def _save(self, marks: list[Any]) -> None:
+        try:
+            with self._beside:
+                save(self._path, self._worlds.kept())
+        except OSError as problem:
+            log.error("the worlds could not be saved in %s: %s", self._path, problem.strerror)
+        except Exception as problem:
+            log.error("the worlds could not be saved in %s: %r", self._path, problem)
+        self._saved, self._unsaved = marks, stopwatch()
+
+
+def _marks(worlds: Engine) -> list[Any]:
+    """Return what is another object as soon as anything has changed that is kept."""
+    found: list[Any] = []
+    for world in worlds:
+        counts = (len(world.journal), world.journal.dropped, len(world.branches), world.left)
+        found += (world, world.moment, world.origin, *world.snapshots.values(), *counts)
+    return found
+
+
+def _same(some: list[Any], others: list[Any]) -> bool:
+    return len(some) == len(others) and all(
+        one is other or (type(one) is int and one == other) for one, other in zip(some, others, strict=True)
+    )
