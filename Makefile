@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Compiled modules are kept, whatever the surroundings say: the tests start this package some hundred times.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all mutants site lint format bench lock dist clean
+.PHONY: run test test-all mutants site lint format examples bench lock dist clean
 
 run: .venv/ready
 	$(BIN)/reseller-sandbox serve $(ARGS)
@@ -42,6 +42,10 @@ lint: .venv/ready
 format: .venv/ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# Records the examples of the OpenAPI documents anew, from what a sandbox answers.
+examples: .venv/ready
+	$(BIN)/python -m tests.contract.recording
 
 # Figures beside those of other programs, which are installed where that is possible and left out where not:
 # ARGS="answering suite --rounds 9", ARGS="growing --large", ARGS="--markdown FILE --picture FILE".

@@ -28,6 +28,7 @@ from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.app import UNREAD, create_app
 from reseller_sandbox.web.contract import contract as documented
 from reseller_sandbox.web.gate import Gate, require_guard
+from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
 from reseller_sandbox.worlds.kept import KeptWorlds
@@ -89,6 +90,13 @@ def vocabulary() -> Vocabulary:
 
 def assemble(worlds: Engine, settings: Settings, powers: Mapping[str, type[Power]] = POWERS) -> Flask:
     """Return the application that serves every interface over ``worlds``, and these ``powers``."""
+    return create_app(worlds, interfaces(worlds, settings, powers), _body_limits(settings))
+
+
+def interfaces(
+    worlds: Engine, settings: Settings, powers: Mapping[str, type[Power]] = POWERS
+) -> tuple[Interface, ...]:
+    """Return every interface over ``worlds``: v3, v2.0, and control, which has these ``powers``."""
     signatures = Signatures(settings.header_prefix, settings.public_urls)
     gate = Gate(
         token=settings.control_token,
@@ -96,9 +104,8 @@ def assemble(worlds: Engine, settings: Settings, powers: Mapping[str, type[Power
         public_urls=settings.public_urls,
         names=settings.own_names,
     )
-    interfaces = (V3(worlds, signatures), V2(worlds))
-    control = Control(worlds, interfaces, gate, powers, ManualRows(powers).rows())
-    return create_app(worlds, (*interfaces, control), _body_limits(settings))
+    clients = (V3(worlds, signatures), V2(worlds))
+    return (*clients, Control(worlds, clients, gate, powers, ManualRows(powers).rows()))
 
 
 def tls_of(settings: ServerSettings) -> Tls | None:

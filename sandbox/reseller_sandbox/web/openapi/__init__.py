@@ -21,6 +21,9 @@ from reseller_sandbox.web.openapi.glossary import Glossary
 from reseller_sandbox.web.openapi.operations import Operations, operation_id
 from reseller_sandbox.web.openapi.schemas import Converter, asked, name_of, resources
 
+#: What a reader looks for first.
+_FIRST = ("openapi", "info", "servers", "security", "tags", "paths")
+
 
 def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> dict[str, Any]:
     """Return the OpenAPI document of an interface that is served at ``server``."""
@@ -53,7 +56,7 @@ def describe(interface: Interface, assumed: Assumptions, server: str = "/") -> d
     words.put_into(document)
     if assumed == Assumptions():  # others answer otherwise
         Examples.of(interface).put_into(document)
-    return document
+    return {key: document[key] for key in (*_FIRST, *document)}
 
 
 __all__ = ["describe", "operation_id"]

@@ -12,10 +12,10 @@ from marshmallow import Schema, fields
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.docstrings import docstring
-from reseller_sandbox.core.refusals import Rule
+from reseller_sandbox.core.refusals import UNKNOWN_PATH, Rule
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import ANY_OPERATION, Shown
-from reseller_sandbox.web.fields import Shape
+from reseller_sandbox.web.fields import Digits, Shape
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.openapi.schemas import Converter, resource
 
@@ -77,7 +77,7 @@ class Operations:
         told["parameters"] = self._parameters(endpoint, path)
         if endpoint.body is not None:
             told["requestBody"] = self._body(endpoint.body)
-        told["responses"] = self._responses(endpoint, told["operationId"])
+        told["responses"] = self._responses(endpoint, told["operationId"], _narrow(endpoint, path))
         return told
 
     def _body(self, schema: Schema) -> dict[str, Any]:
@@ -85,11 +85,12 @@ class Operations:
         kinds = self._interface.takes(self._assumed)
         return {"required": bool(needed), "content": {kind: {"schema": schema} for kind in kinds}}
 
-    def _responses(self, endpoint: Endpoint, operation: str) -> dict[str, Any]:
+    def _responses(self, endpoint: Endpoint, operation: str, narrow: bool) -> dict[str, Any]:
+        refuses = (*endpoint.refuses, *((UNKNOWN_PATH,) if narrow else ()))
         by_status: defaultdict[int, list[Shown]] = defaultdict(list)
-        for one in self._shown(endpoint, (*self._interface.common, *endpoint.refuses, *ANY_OPERATION)):
+        for one in self._shown(endpoint, (*self._interface.common, *refuses, *ANY_OPERATION)):
             by_status[one.status].append(one)
-        own = {one.status for one in self._shown(endpoint, endpoint.refuses)}
+        own = {one.status for one in self._shown(endpoint, refuses)}
         responses = {str(endpoint.status): self._answer(endpoint)}
         resolve: Callable[[Any], Any] = self._converter.resolve_nested_schema
         for status, errors in sorted(by_status.items()):
@@ -146,6 +147,12 @@ class Operations:
             **({"description": about} if about else {}),
             **({"required": True} if required else {}),
         }
+
+
+def _narrow(endpoint: Endpoint, path: str) -> bool:
+    """Whether a path has a placeholder that takes digits alone, so that no operation is found for others."""
+    known = _on_the_wire(endpoint.query) | _on_the_wire(endpoint.path)
+    return any(isinstance(known.get(name), Digits) for name in _PLACE.findall(path))
 
 
 def _needed(schema: Schema) -> list[str]:

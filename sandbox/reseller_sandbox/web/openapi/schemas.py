@@ -39,7 +39,11 @@ class Converter(OpenAPIConverter):
 
     def _required(self, schema: Shape, told: Mapping[str, Any]) -> list[str]:
         if type(schema) in self._asked:
-            return list(schema.needs(self._assumed))
+            needed = list(schema.needs(self._assumed))
+            for name in needed:
+                if "string" in told["properties"][name].get("type", ""):
+                    told["properties"][name]["minLength"] = 1  # an empty text is as good as none
+            return needed
         spared = schema.lacks(self._assumed)
         return [name for name in told["properties"] if name not in spared]
 
