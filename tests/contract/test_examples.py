@@ -42,7 +42,12 @@ def test_every_operation_has_an_example(name: str) -> None:
 #: Further paths of an operation, streams, documents, answers that are too long to be read, and handles of a
 #: test's own making.
 WITHOUT = {
-    *("customerEditByCustomerId", "domainZonesByTypeAndLimit", "domainZonesByTypeAndStart", "domainZonesByType"),
+    *(
+        "customerEditByCustomerId",
+        "domainZonesByTypeAndLimit",
+        "domainZonesByTypeAndStart",
+        "domainZonesByType",
+    ),
     *("domainZonesByLimitAndStart", "domainZonesByLimit", "domainZonesByStart", "domainZonesAll"),
     *("clockWatch", "journalFollow", "eventsFollow", "openapi", "manual", "manualPage"),
     *("clockDue", "historyDiff", "historyExport", "namesList", "namesAdd", "customersGet", "contactsAdd"),

@@ -1,0 +1,50 @@
+"""``reseller-sandbox openapi``: the OpenAPI documents, as files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from reseller_sandbox.console import Configured, give_up, say
+
+#: The settings that a document depends on.
+_OF_DOCUMENTS = ("fixture", "profile", "assume", "token_headers", "header_prefix", "control_token")
+
+
+@click.command(cls=Configured, named=_OF_DOCUMENTS)
+@click.argument("interface", type=click.Choice(["v3", "v2", "control"]))
+@click.option(
+    "--output", metavar="FILE", help="Write it there; a name that ends with .yaml is written in YAML."
+)
+@click.option("--format", "form", type=click.Choice(["json", "yaml"]), help="How it is written.")
+@click.option("--url", default="http://127.0.0.1:8053", show_default=True, help="Where the service will be.")
+def openapi(interface: str, output: str | None, form: str | None, url: str, given: dict[str, Any]) -> None:
+    """Print the OpenAPI document of an interface, which clients can be made of."""
+    import yaml
+
+    from reseller_sandbox.assembly import interfaces, open_worlds
+    from reseller_sandbox.settings import BadSetting, Settings
+    from reseller_sandbox.web.openapi import describe
+
+    try:
+        settings = Settings(**given)
+        worlds = open_worlds(settings, frozen=True)
+    except BadSetting as problem:
+        give_up(str(problem))
+    one = next(one for one in interfaces(worlds, settings) if one.name == interface)
+    document = describe(one, worlds.default.assumptions, url)
+    in_yaml = form == "yaml" or (form is None and (output or "").endswith((".yaml", ".yml")))
+    if in_yaml:
+        text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)
+    else:
+        text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    if output is None:
+        say(text.rstrip("\n"))
+        return
+    try:
+        Path(output).write_text(text, "utf-8")
+    except OSError as problem:
+        give_up(f"{output}: {problem.strerror}")
