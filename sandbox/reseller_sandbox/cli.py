@@ -25,6 +25,7 @@ from reseller_sandbox.console import (
     say,
 )
 from reseller_sandbox.deploy.commands import deploy
+from reseller_sandbox.documents import openapi
 
 if TYPE_CHECKING:
     from reseller_sandbox.remote import There
@@ -262,7 +263,7 @@ def manual_page(page: str | None, write: Path | None) -> None:
 
 
 main.add_command(deploy)
-main.add_command(LoadedLater("openapi", "reseller_sandbox.documents"))
+main.add_command(openapi)
 
 
 @main.command()

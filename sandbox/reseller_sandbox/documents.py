@@ -14,14 +14,14 @@ from reseller_sandbox.console import Configured, give_up, say
 _OF_DOCUMENTS = ("fixture", "profile", "assume", "token_headers", "header_prefix", "control_token")
 
 
-@click.command("openapi", cls=Configured, named=_OF_DOCUMENTS)
+@click.command(cls=Configured, named=_OF_DOCUMENTS)
 @click.argument("interface", type=click.Choice(["v3", "v2", "control"]))
 @click.option(
     "--output", metavar="FILE", help="Write it there; a name that ends with .yaml is written in YAML."
 )
 @click.option("--format", "form", type=click.Choice(["json", "yaml"]), help="How it is written.")
 @click.option("--url", default="http://127.0.0.1:8053", show_default=True, help="Where the service will be.")
-def command(interface: str, output: str | None, form: str | None, url: str, given: dict[str, Any]) -> None:
+def openapi(interface: str, output: str | None, form: str | None, url: str, given: dict[str, Any]) -> None:
     """Print the OpenAPI document of an interface, which clients can be made of."""
     import yaml
 
