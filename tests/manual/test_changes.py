@@ -24,7 +24,9 @@ from tests.test_architecture import LAYERS
 SOURCE = Path(reseller_sandbox.__file__).parent
 ROOT = SOURCE.parents[1]
 PAGE = (SOURCE / "manual" / "explanation" / "architecture.md").read_text("utf-8")
-BLOCK = re.compile(r"^`([\w/]+\.py)`(, new)?:\n\n```(?:python|diff)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+BLOCK = re.compile(
+    r"^`([\w/]+\.(?:py|yaml))`(, new)?:\n\n```(?:python|diff)\n(.*?)^```$", re.DOTALL | re.MULTILINE
+)
 
 
 class Edit(NamedTuple):
