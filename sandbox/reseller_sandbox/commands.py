@@ -49,9 +49,15 @@ def _command(operation: Operation) -> click.Command:
 
 def _parameter(one: Parameter, about: str) -> click.Parameter:
     if one.place != "option":
-        shown = one.name.upper()
+        pairs = not _is_document(one) and any(
+            shape.get("type") == "object" for shape in alternatives(one.kind.shape)
+        )
+        shown = "NAME=VALUE…" if pairs else one.name.upper()
         return click.Argument(
-            [_key(one)], required=one.required, metavar=shown if one.required else f"[{shown}]"
+            [_key(one)],
+            required=one.required,
+            nargs=-1 if pairs else 1,
+            metavar=shown if one.required else f"[{shown}]",
         )
     return flagged(one, f"--{_spelt(one.name)}", _key(one), about)
 

@@ -44,20 +44,22 @@ def show(answer: Any) -> None:
     say("\n".join(map(str.rstrip, written.getvalue().splitlines())))
 
 
-def _show(console: Console, name: str, value: Any) -> None:
+def _show(console: Console, name: str, value: Any, gap: bool = False) -> None:
     if isinstance(value, Mapping):
         told = {key: one for key, one in value.items() if one not in (None, "")}
         apart = {key: one for key, one in told.items() if _is_apart(one, within=name)}
         if facts := {key: one for key, one in told.items() if key not in apart}:
-            _title(console, name)
+            _title(console, name, gap)
             console.print(_facts(facts))
+            gap = True
         for key, one in apart.items():
             if isinstance(one, str):
                 console.out(one, end="", highlight=False)
             else:
-                _show(console, key, one)
+                _show(console, key, one, gap)
+            gap = True
     elif _is_listed(value) and value:
-        _title(console, name)
+        _title(console, name, gap)
         for part in _rows(value, console.width):
             console.print(part)
     elif _is_listed(value):
@@ -66,9 +68,11 @@ def _show(console: Console, name: str, value: Any) -> None:
         console.print(Text(_cell(value)))
 
 
-def _title(console: Console, name: str) -> None:
+def _title(console: Console, name: str, gap: bool) -> None:
+    if gap:
+        console.print()
     if name:
-        console.print(Text(f"\n{name}", style="italic"))
+        console.print(Text(name, style="italic"))
 
 
 def _is_apart(value: Any, within: str) -> bool:

@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from itertools import pairwise
 
 import pytest
 
@@ -99,6 +100,15 @@ def test_parts_are_told_below_and_changes_by_what_was(server: Server) -> None:
     lines = piped(server, "journal", "get", "r2")
     assert {"request", "answer", "changes", "ledger"} <= set(lines)
     assert any(re.search(r"balance=[0-9.]+ → [0-9.]+$", line) for line in lines)
+
+
+def test_nothing_stands_before_the_first_line(server: Server) -> None:
+    """A line is left free between two parts alone."""
+    for words in (("journal", "find"), ("names", "list"), ("accounts", "list"), ("faults", "list")):
+        lines = piped(server, *words)
+        assert lines[0]
+        assert lines[-1]
+        assert not any(one == another == "" for one, another in pairwise(lines))
 
 
 def test_no_name_moves_the_cursor(server: Server) -> None:

@@ -53,6 +53,11 @@ CASES: tuple[tuple[list[str], dict[str, Any]], ...] = (
         ["assumptions", "set", '{"v3.ids": "integer"}', "--profile", "observed"],
         {"assume": {"v3.ids": "integer"}, "profile": "observed"},
     ),
+    (["assumptions", "set", "v3.ids=integer"], {"assume": {"v3.ids": "integer"}}),
+    (
+        ["assumptions", "set", "v3.ids=integer", "v3.list.last_page=always"],
+        {"assume": {"v3.ids": "integer", "v3.list.last_page": "always"}},
+    ),
     (["worlds", "fork", "--assume", "v3.ids=integer"], {"assume": {"v3.ids": "integer"}}),
     (["worlds", "fork", "--state", "0"], {"state": "0"}),
     (["worlds", "fork", "--state", '{"zones": {}}'], {"state": {"zones": {}}}),
