@@ -46,10 +46,15 @@ def server(address: str) -> str:
     return address
 
 
+def is_long(name: str) -> bool:
+    """Whether a page of the manual runs pytest, which takes seconds each time."""
+    return name != "README" and any("pytest " in one.content for one in commands(TEXTS[name]) if not one.file)
+
+
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * (name == "tutorial"))
+        pytest.param(name, marks=[pytest.mark.slow] * is_long(name))
         for name, text in TEXTS.items()
         if commands(text)
     ],

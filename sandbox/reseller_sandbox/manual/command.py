@@ -66,4 +66,4 @@ def written(folder: Path) -> None:
 
 def _list_of(title: str, pages: Iterable[ManualPage]) -> str:
     names = "\n".join(page.name for page in pages if page.name != INDEX)
-    return f"\n```{{toctree}}\n:caption: {title}\n\n{names}\n```\n"
+    return f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{names}\n```\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -32,6 +32,7 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
             "first-test",
             "pytest",
             "coverage",
+            "coverage",
             "elsewhere",
             "time",
             "faults",
@@ -42,10 +43,16 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
             "control",
             "command-line",
             "tls",
+            "ci",
+            "containers",
+            "tls",
         ),
     ),
     "reference": ("Reference", tuple(one.name for one in REFERENCE)),
-    "explanation": ("Explanation", ("assumptions", "architecture", "determinism", "decisions")),
+    "explanation": (
+        "Explanation",
+        ("assumptions", "refusals", "determinism", "security", "performance", "architecture", "decisions"),
+    ),
 }
 
 
@@ -96,6 +103,24 @@ class Written:
         return re.split(r"(?<=\.) ", paragraph)[0]
 
 
+class First(Written):
+    """The first page: what is written of it, and after that every other page with what it is about."""
+
+    def __init__(self, manual: Manual) -> None:
+        super().__init__(INDEX)
+        self._manual = manual
+
+    @cached_property
+    def text(self) -> str:
+        """Its file, and the list."""
+        parts = (f"\n## {title}\n\n{self._listed(pages)}" for title, pages in self._manual.parts())
+        return super().text + "".join(parts)
+
+    def _listed(self, pages: Iterable[ManualPage]) -> str:
+        others = (page for page in pages if page is not self)
+        return "".join(f"* [{page.title}]({page.name}.md): {page.summary}\n" for page in others)
+
+
 class Derived:
     """A page that is made of declarations when its text is asked for, and once."""
 
@@ -113,8 +138,9 @@ class Manual:
     """The pages, in the order of reading; those of the reference tell of these powers."""
 
     def __init__(self, powers: Mapping[str, type[Power]] = POWERS) -> None:
-        files = (path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md"))
-        known: list[ManualPage] = [*map(Written, files), *(Derived(one, powers) for one in REFERENCE)]
+        files = {path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md")}
+        known: list[ManualPage] = [First(self), *map(Written, files - {INDEX})]
+        known += [Derived(one, powers) for one in REFERENCE]
         self.pages = {page.name: page for page in sorted(known, key=lambda page: _place(page.name))}
 
     def page(self, name: str) -> ManualPage:
