@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.server.secrecy import text_masked
 from reseller_sandbox.worlds import redact
 from tests.clients import JSON, Api, InProcess
 from tests.registry import BASE, REGISTRY
@@ -118,7 +119,7 @@ def test_what_is_no_secret_is_shown(steer: Control, main: Api) -> None:
 )
 def test_masking_within_a_text(text: str, shown: str | None) -> None:
     """What follows the name of a secret is masked; words that only speak of secrets are not."""
-    assert redact.text_masked(text) == (shown or text)
+    assert text_masked(text) == (shown or text)
 
 
 @pytest.mark.parametrize(

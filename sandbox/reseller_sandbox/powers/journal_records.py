@@ -15,6 +15,7 @@ from reseller_sandbox.core.state import State
 from reseller_sandbox.powers.ledger import Movement, movement
 from reseller_sandbox.powers.records import RecordChange, record_change, record_of
 from reseller_sandbox.powers.result import result
+from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.worlds import Entry, plain, redact
 from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
 
@@ -195,7 +196,7 @@ def _why(explanation: Explanation, secrets: list[str]) -> Why:
     """Return an explanation as it is shown; its facts leave out the value of a secret field."""
     refused, account, allowed = explanation.refused, explanation.account, explanation.allowed
     facts = plain.plain(refused.said)
-    if redact.is_secret(str(facts.get("field", ""))):
+    if is_secret(str(facts.get("field", ""))):
         facts.pop("value", None)
     return Why(
         rule=refused.rule.code,

@@ -7,18 +7,18 @@ import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import quote, unquote_plus
+from urllib.parse import quote
 
 from reseller_sandbox.core.clock import real_now
+from reseller_sandbox.server.secrecy import target_masked
 
-_SECRET = ("SIGNATURE", "TOKEN")
 _LONGEST = 200  # characters of a target, in a line for people
 _PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedRequest:
-    """One request and its answer. ``target`` is as it was sent, with signatures and tokens masked.
+    """One request and its answer. ``target`` is as it was sent, with its secrets masked.
 
     ``status`` is what the application answered, whatever became of that on its
     way; ``size`` its body's length in bytes; ``note`` the application's own words, and ``facts`` the same for
@@ -70,19 +70,11 @@ def _dumped(level: str, told: Mapping[str, Any]) -> str:
 
 
 def masked(target: str) -> str:
-    """Return a request target with ``***`` for the value of every query element …SIGNATURE or …TOKEN.
+    """Return a request target without its secrets.
 
     Bytes that were sent as they are, which Latin-1 letters stand for in it, are percent-encoded, and so is
     what cannot be printed.
     """
     if not (target.isascii() and target.isprintable()):
         target = quote(target, _PLAIN, "latin-1", "replace")
-    path, mark, query = target.partition("?")
-    if not mark:
-        return target
-    return path + mark + "&".join(map(_masked, query.split("&")))
-
-
-def _masked(element: str) -> str:
-    name, mark, _ = element.partition("=")
-    return f"{name}=***" if mark and unquote_plus(name).upper().endswith(_SECRET) else element
+    return target_masked(target)

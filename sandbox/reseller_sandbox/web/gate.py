@@ -19,6 +19,7 @@ from reseller_sandbox.core.refusals import (
     FOREIGN_HOST,
     Refused,
 )
+from reseller_sandbox.server.secrecy import host_masked, text_masked
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.web.incoming import Incoming
 
@@ -78,7 +79,7 @@ class Gate:
         if origin is not None:
             scheme, _, place = origin.partition("://")
             if all(_place(place, scheme) != _place(own, scheme) for own in known):
-                raise Refused(CROSS_SITE, origin=origin[:80], setting=_PUBLIC_URL)
+                raise Refused(CROSS_SITE, origin=text_masked(origin)[:80], setting=_PUBLIC_URL)
         elif incoming.headers.get("Sec-Fetch-Site", "") in _ELSEWHERE:
             raise Refused(CROSS_SITE, origin="another origin", setting=_PUBLIC_URL)
 
@@ -86,7 +87,9 @@ class Gate:
         host = incoming.headers.get("Host", "")
         known = (*map(_host, self.public_urls), *self.names)
         if can_be_owned(_name(host)) and _name(host) not in known:
-            raise Refused(FOREIGN_HOST, host=host[:80], settings=f"{_PUBLIC_URL} or --control-token")
+            raise Refused(
+                FOREIGN_HOST, host=host_masked(host)[:80], settings=f"{_PUBLIC_URL} or --control-token"
+            )
 
     def _token(self, incoming: Incoming, token: str) -> None:
         given = incoming.headers.get(HEADER)

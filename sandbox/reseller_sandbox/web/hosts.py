@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from reseller_sandbox.core.refusals import INVALID_HOST, Refused
 from reseller_sandbox.server.delivery import ENV_HOSTS
+from reseller_sandbox.server.secrecy import host_masked
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -23,4 +24,4 @@ def require_host(environ: WSGIEnvironment) -> None:
     if not hosts and environ["SERVER_PROTOCOL"] != "HTTP/1.0":
         raise Refused(INVALID_HOST, problem="has no Host header")
     if hosts and not _HOST.fullmatch(hosts[0]):
-        raise Refused(INVALID_HOST, problem=f"has the Host header {hosts[0][:80]!r}")
+        raise Refused(INVALID_HOST, problem=f"has the Host header {host_masked(hosts[0])[:80]!r}")

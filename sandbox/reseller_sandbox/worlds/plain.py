@@ -13,7 +13,7 @@ from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.matching import MATCH, Match
 from reseller_sandbox.core.state import Change
-from reseller_sandbox.worlds.redact import MASK, is_secret
+from reseller_sandbox.server.secrecy import MASK, is_secret
 
 
 def plain(value: Any) -> Any:

@@ -1,8 +1,4 @@
-"""Keeping secrets out of what is shown: passwords, tokens, signatures, authorization codes.
-
-A value is secret by the name it goes under, whatever the spelling. In text other than JSON, or that
-quotes JSON, what follows such a name is masked as well.
-"""
+"""Keeping secrets out of what is shown of requests: their headers and their bodies."""
 
 from __future__ import annotations
 
@@ -14,19 +10,9 @@ from math import isfinite
 from typing import Any
 from urllib.parse import parse_qsl
 
-MASK = "***"
+from reseller_sandbox.server.secrecy import MASK, host_masked, is_secret, text_masked
 
-_WORDS = r"(?:secret|token|pass(?:word|wd)?|(?:auth|transfer)[\s_-]?(?:code|key)|signature|authorization)"
-_SECRET_NAME = re.compile(rf"{_WORDS}$", re.IGNORECASE)
-#: What may follow such a name in a text: a JSON string, one within a JSON string, or anything else.
-_VALUES = (r'"(?:\\.|[^"\\])*(?:"|\\?$)', r'\\+"(?:(?!\\+").)*', r"'[^']*", r"[^&}\]|\n]+")
-_SECRET_IN_TEXT = re.compile(
-    rf"({_WORDS}[\\\"']*\s*[:=]\s*)(?:{'|'.join(_VALUES)})", re.IGNORECASE | re.DOTALL
-)
 _FORM = re.compile(r"[^\s={}\"]+=")
-
-#: Headers whose values are secrets, beside those that are by any name.
-_SECRET_HEADERS = frozenset({"cookie", "set-cookie"})
 
 #: How many headers are kept of a request, and how many characters of each.
 _MOST_HEADERS = 40
@@ -35,11 +21,6 @@ _KEPT_OF_A_HEADER = 1000
 
 #: A secret this short is not looked for in other texts: it would be found everywhere.
 _SHORTEST = 4
-
-
-def is_secret(name: str) -> bool:
-    """Whether what goes under ``name`` is a secret."""
-    return _SECRET_NAME.search(name) is not None
 
 
 def masked(value: Any, secrets: Iterable[str] = ()) -> Any:
@@ -60,14 +41,6 @@ def _masked_under(name: str, value: Any, secrets: list[str]) -> Any:
     return MASK if is_secret(name) and value not in (None, "") else _masked(value, secrets)
 
 
-def text_masked(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return ``text`` without the values beside names of secrets, and without ``secrets``."""
-    for secret in secrets:
-        if secret in text:
-            text = text.replace(secret, MASK)
-    return _SECRET_IN_TEXT.sub(rf"\g<1>{MASK}", text)
-
-
 def cut(sent: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Return as many of a request's headers as are worth keeping, and as much of each."""
     return tuple(
@@ -79,8 +52,11 @@ def headers(sent: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Yield a request's headers without their secrets, and as much of each as is worth showing."""
     for spelt, value in sent:
         name = spelt.replace("_", "-").title() if spelt.isupper() else spelt  # as WSGI spells it
-        secret = is_secret(name) or name.lower() in _SECRET_HEADERS
-        yield name[:_LONGEST_HEADER], MASK if secret else text_masked(value)[:_LONGEST_HEADER]
+        shown = MASK if is_secret(name) else text_masked(value)
+        yield (
+            name[:_LONGEST_HEADER],
+            (host_masked(shown) if name.lower() == "host" else shown)[:_LONGEST_HEADER],
+        )
 
 
 def secrets_in(value: Any) -> Iterator[str]:

@@ -9,8 +9,8 @@ from itertools import islice
 
 from reseller_sandbox.core.matching import Match, Miss
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.server.secrecy import MASK, is_secret
 from reseller_sandbox.worlds.journal import Entry
-from reseller_sandbox.worlds.redact import MASK, is_secret
 from reseller_sandbox.worlds.world import World
 
 #: How many requests that came near are shown.

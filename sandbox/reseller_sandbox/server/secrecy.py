@@ -1,0 +1,90 @@
+"""What is a secret, and texts without theirs.
+
+A value is secret by the name it goes under, whatever the spelling, or by what it looks like: the user of an
+address, the credentials of a scheme. In a text, what follows such a name is masked as well.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode
+from collections.abc import Iterable
+from urllib.parse import quote, unquote, unquote_plus
+
+MASK = "***"
+
+#: How names of secrets end. The v3 key is none, and its header ends with ``-APIKEY``.
+_WORDS = (
+    r"(?:secret|token|pass(?:[\s_-]?(?:word|wd|phrase))?|(?:auth|transfer)[\s_-]?(?:code|key)|signature|sig|authorization"
+    r"|credentials?|cookie|session(?:[\s_-]?id)?|jwt|bearer|(?:private|access)[\s_-]?key|api[\s_-]key|(?<!-)apikey)"
+)
+_SECRET_NAME = re.compile(rf"{_WORDS}$", re.IGNORECASE)
+#: What may follow such a name in a text: a JSON string, one within a JSON string, or anything else.
+_VALUES = (r'"(?:\\.|[^"\\])*(?:"|\\?$)', r'\\+"(?:(?!\\+").)*', r"'[^']*", r"[^&}\]|\n]+")
+_SECRET_IN_TEXT = re.compile(
+    rf"({_WORDS}[\\\"']*\s*[:=]\s*)(?:{'|'.join(_VALUES)})", re.IGNORECASE | re.DOTALL
+)
+#: The user in an address, and the password.
+_USER = re.compile(r"(?<=//)[^/\s\"'<>?#]*@")
+_SCHEME = re.compile(r"\b(Bearer|Basic)( +)([\w.~+/=-]{6,})", re.IGNORECASE)
+
+
+def is_secret(name: str) -> bool:
+    """Whether what goes under ``name`` is a secret."""
+    return _SECRET_NAME.search(name) is not None
+
+
+def text_masked(text: str, secrets: Iterable[str] = ()) -> str:
+    """Return ``text`` without what is secret by its name or its looks, and without ``secrets``.
+
+    Where percent signs hide something of that, they are resolved.
+    """
+    for secret in secrets:
+        if secret in text:
+            text = text.replace(secret, MASK)
+    hidden = unquote(text) if "%" in text else text
+    if hidden != text and (masked := _masked(hidden)) != hidden:
+        return masked
+    return _masked(text)
+
+
+def _masked(text: str) -> str:
+    if "//" in text:
+        text = _USER.sub(f"{MASK}@", text)
+    text = _SECRET_IN_TEXT.sub(rf"\g<1>{MASK}", text)
+    return _SCHEME.sub(_without_credentials, text)
+
+
+def _without_credentials(found: re.Match[str]) -> str:
+    """Return what stands for the credentials of a scheme; ``Basic`` before any other word is left alone."""
+    scheme, space, told = found.groups()
+    return found[0] if scheme.lower() == "basic" and not _is_a_pair(told) else f"{scheme}{space}{MASK}"
+
+
+def _is_a_pair(told: str) -> bool:
+    """Whether this is a user with a password, in Base64."""
+    try:
+        return b":" in b64decode(told + "=" * (-len(told) % 4), validate=True)
+    except ValueError:
+        return False
+
+
+def host_masked(host: str) -> str:
+    """Return what a Host header says, without a user in it."""
+    return f"{MASK}@{host.rpartition('@')[2]}" if "@" in host else host
+
+
+def target_masked(target: str) -> str:
+    """Return a request target without what is secret in its address and in the elements of its query."""
+    path, mark, query = target.partition("?")
+    path = _USER.sub(f"{MASK}@", path) if "@" in path else path
+    return path + mark + "&".join(map(_element_masked, query.split("&"))) if mark else path
+
+
+def _element_masked(element: str) -> str:
+    name, mark, value = element.partition("=")
+    if mark and is_secret(unquote_plus(name)):
+        return f"{name}={MASK}"
+    shown = unquote_plus(value)
+    hidden = text_masked(shown)
+    return element if hidden == shown else f"{name}={quote(hidden, safe='*/:@=,;')}"
