@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Compiled modules are kept, whatever the surroundings say: the tests start this package some hundred times.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all mutants site lint format examples bench lock dist clean
+.PHONY: run test test-all mutants site lint format examples bench lock audit dist clean
 
 run: .venv/ready
 	$(BIN)/reseller-sandbox serve $(ARGS)
@@ -73,6 +73,14 @@ lock:
 		--no-emit-index-url --no-header --no-annotate --upgrade -o .requirements.lock
 	uv pip compile pyproject.toml -c .requirements.lock --universal --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate -o sandbox/reseller_sandbox/deploy/requirements.txt
+
+# Whether a hole is known in what is pinned, by a tool with an environment of its own.
+audit: .venv/audit
+	.ci/audit .venv/audit/bin/pip-audit .requirements.lock sandbox/reseller_sandbox/deploy/requirements.txt
+
+.venv/audit: .venv/ready
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
 
 # The wheel and the archive of the source, in dist/.
 dist: .venv/ready

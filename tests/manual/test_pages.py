@@ -34,9 +34,9 @@ OF_THE_SOURCE = {"explanation/architecture"}
 #: Languages of blocks that are read and not run: data, and what has its own tests.
 READ = {"text", "toml", "yaml", "json", "ini", "mermaid", "pycon", "diff", "py", "shell"}
 
-#: What a block of ``shell`` may show without being run here: it installs, or goes on until it is ended.
+#: What a block of ``shell`` may show without being run here: it installs, goes on until it is ended, or needs an engine.
 SHELL = re.compile(
-    r"(python3? -m venv|\.? ?\.venv/|pip install|make |reseller-sandbox (serve|journal follow)|#).*"
+    r"(python3? -m venv|\.? ?\.venv/|pip install|make |docker |export |reseller-sandbox (serve|wait|journal follow)|#).*"
 )
 
 
