@@ -76,7 +76,7 @@ def environment_of(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
         run(base, "-m", "venv", str(folder))
         python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
         pins = folder / "pins.txt"
-        pins.write_text("\n".join(re.findall(r"^[\w.-]+==[^\s;\\]+", _locked(), re.MULTILINE)))
+        pins.write_text("\n".join(locked()))
         install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
         run(*install, "-c", str(pins), str(wheel), *USED)
         return python
@@ -90,8 +90,9 @@ def python(request: pytest.FixtureRequest, environment_of: Callable[[int], Path]
     return environment_of(request.param)
 
 
-def _locked() -> str:
-    return (ROOT / ".requirements.lock").read_text("utf-8")
+def locked() -> list[str]:
+    """Every package at the version that the project runs with."""
+    return re.findall(r"^[\w.-]+==[^\s;\\]+", (ROOT / ".requirements.lock").read_text("utf-8"), re.MULTILINE)
 
 
 def run(*command: str, at: Path | None = None, **environment: str) -> str:

@@ -1,4 +1,4 @@
-"""The command that holds the pinned packages against known holes: it fails for a hole, and for nothing else."""
+"""The command that holds the pinned packages against known holes: it fails for a hole alone."""
 
 from __future__ import annotations
 
