@@ -34,7 +34,7 @@ OF_THE_SOURCE = {"explanation/architecture"}
 #: Languages of blocks that are read and not run: data, and what has its own tests.
 READ = {"text", "toml", "yaml", "json", "ini", "mermaid", "pycon", "diff", "py", "shell"}
 
-#: What a block of ``shell`` may show without being run: it installs, goes on until it is ended, needs an engine.
+#: What a block of ``shell`` may show without being run: it installs, goes on until ended, or needs an engine.
 SHELL = re.compile(
     r"(python3? -m venv|\.? ?\.venv/|pip install|make |docker |export |#"
     r"|reseller-sandbox (serve|wait|journal follow)).*"
