@@ -708,7 +708,7 @@ PROGRAM = """
 class Program:
     """A server in a process of its own."""
 
-    host, certfile = "127.0.0.1", None
+    host, certfile, tls_port = "127.0.0.1", None, None
 
     def __init__(self) -> None:
         code = textwrap.dedent(PROGRAM)
