@@ -19,6 +19,7 @@ from reseller_sandbox.core.refusals import Refused, Rule
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.power import Operation
+from reseller_sandbox.server.secrecy import text_masked
 from reseller_sandbox.settings import BadSetting, read_url
 from reseller_sandbox.web.routes import method_of, path_of
 from reseller_sandbox.web.words import spoken
@@ -77,7 +78,7 @@ class There:
         try:
             self.url = read_url(url).rstrip("/")
         except ValueError as problem:
-            raise BadSetting(f"the server's address {problem}, not {url!r:.80}") from None
+            raise BadSetting(f"the server's address {problem}, not {text_masked(str(url))!r:.80}") from None
         self.world = world
         self._token = token
         self._timeout = timeout

@@ -79,12 +79,13 @@ def _like(pattern: str, wanted: str) -> Kind[str]:
 
 
 def read_url(given: Any) -> str:
-    """Return the URL that is given; raise ValueError."""
+    """Return the URL that is given; raise ValueError. One with a password in it would be told on."""
     with suppress(ValueError, TypeError, AttributeError):
         parts = urlsplit(given)
-        if parts.scheme in ("http", "https") and parts.netloc and parts.port != 0 and given.isprintable():
+        whole = parts.netloc and "@" not in parts.netloc and parts.port != 0
+        if parts.scheme in ("http", "https") and whole and given.isprintable():
             return str(given)
-    raise ValueError("must be a URL that begins with http:// or https://")
+    raise ValueError("must be a URL that begins with http:// or https:// and a host")
 
 
 def _assumed(given: Any) -> dict[str, object]:

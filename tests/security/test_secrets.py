@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reseller_sandbox import Sandbox, connect
+from reseller_sandbox import BadSetting, Sandbox, connect
 from reseller_sandbox.server.secrecy import target_masked, text_masked
 from reseller_sandbox.server.server import LoggedRequest, Server
 from reseller_sandbox.testing import aftermath
@@ -250,3 +250,12 @@ def test_a_target_without_secrets_stays_as_it_was_sent() -> None:
     """Its escapes too."""
     target = "/v3/domains?perPage=5&name=%C3%A9%20x&X-SVC-APIKEY=main-key&url=https%3A%2F%2Fhost.example"
     assert target_masked(target) == target
+
+
+def test_an_address_with_a_password_is_refused_without_telling_it() -> None:
+    """For a server to reach, and for the one that clients believe in."""
+    url = f"http://user:{PLANTED}@127.0.0.1:1"
+    for use in (connect, lambda url: Sandbox(public_urls=[url])):
+        with pytest.raises(BadSetting, match="begins with http") as refused:
+            use(url)
+        assert PLANTED not in str(refused.value)
