@@ -256,6 +256,6 @@ def test_an_address_with_a_password_is_refused_without_telling_it() -> None:
     """For a server to reach, and for the one that clients believe in."""
     url = f"http://user:{PLANTED}@127.0.0.1:1"
     for use in (connect, lambda url: Sandbox(public_urls=[url])):
-        with pytest.raises(BadSetting, match="begins with http") as refused:
+        with pytest.raises(BadSetting, match="with a user in it") as refused:
             use(url)
         assert PLANTED not in str(refused.value)
