@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -11,7 +10,7 @@ from pathlib import Path
 
 from reseller_sandbox.settings import USUAL_URL, ServerSettings
 from tests.documents import Block, blocks
-from tests.installed.conftest import ROOT, _locked, interpreter
+from tests.installed.conftest import ROOT, interpreter, locked
 
 README = (ROOT / "README.md").read_text("utf-8")
 MARK = "--- the next one ---"
@@ -34,7 +33,7 @@ def test_from_the_wheel_to_a_green_test_in_five_minutes(wheel: Path, tmp_path: P
     shutil.copy(wheel, tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-    (tmp_path / "pins.txt").write_text("\n".join(re.findall(r"^[\w.-]+==[^\s;\\]+", _locked(), re.MULTILINE)))
+    (tmp_path / "pins.txt").write_text("\n".join(locked()))
     python = Path(next(found for minor in (11, 12, 13, 14) if (found := interpreter(minor))))
     known = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
     environment = {
