@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,8 @@ from reseller_sandbox.documents import openapi
 if TYPE_CHECKING:
     from reseller_sandbox.remote import There
 
+
+_AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 _FIRST = """\
 A stateful sandbox for a domain-registration reseller API.
@@ -158,23 +161,30 @@ def wait(ready_file: Path | None, timeout: float, server: There) -> None:
 
 @main.command()
 @click.argument("files", nargs=-1, required=True)
-def check(files: tuple[str, ...]) -> None:
+@_AS_JSON
+def check(files: tuple[str, ...], as_json: bool) -> None:
     """Check fixtures: every mistake with its place, or what each file holds. Exits with 1 after a mistake."""
     from reseller_sandbox import fixture as fixtures
     from reseller_sandbox.assembly import vocabulary
 
-    failed, words = False, vocabulary()
+    told: list[dict[str, Any]] = []
+    words = vocabulary()
     for file in files:
         try:
             state = fixtures.load(fixtures.find(file), words=words).state
         except fixtures.FixtureError as problem:
-            failed = True
-            click.echo(str(problem), err=True)
+            told.append({"file": file, "problems": [asdict(one) for one in problem.problems]})
+            if not as_json:
+                click.echo(str(problem), err=True)
         else:
             accounts = len(state.accounts) - 1  # every world has the one of the other registrars
-            held = (_count(len(state.zones), "zone"), _count(accounts, "account"))
-            click.echo(f"{file}: good ({', '.join(held)}, {_count(len(state.orders), 'order')})")
-    sys.exit(1 if failed else 0)
+            held = {"zone": len(state.zones), "account": accounts, "order": len(state.orders)}
+            told.append({"file": file, **{f"{one}s": held[one] for one in held}, "problems": []})
+            if not as_json:
+                click.echo(f"{file}: good ({', '.join(_count(held[one], one) for one in held)})")
+    if as_json:
+        click.echo(json.dumps(told, ensure_ascii=False, indent=2))
+    sys.exit(REFUSED if any(one["problems"] for one in told) else 0)
 
 
 @main.group("fixture", cls=Listing, help="Begin a fixture, and show the format of fixtures.")
@@ -218,10 +228,14 @@ def fixture_example() -> None:
 
 @main.command()
 @click.option("--profile", "chosen", type=click.Choice(["documented", "observed"]), default="documented")
-def assumptions(chosen: str) -> None:
+@_AS_JSON
+def assumptions(chosen: str, as_json: bool) -> None:
     """List what the contract leaves open: each assumption, its value, what it takes, what it decides."""
     from reseller_sandbox.core.assumptions import catalogue, profile
 
+    if as_json:
+        click.echo(json.dumps(catalogue(profile(chosen)), ensure_ascii=False, indent=2))
+        return
     for entry in catalogue(profile(chosen)):
         value = entry["value"]
         shown = ",".join(value) if isinstance(value, tuple) else str(value).lower()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -29,3 +30,24 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
         assert (done.exit_code, done.stdout) == (2, "")
         assert done.stderr == f"reseller-sandbox: {path}: {told}\n"
     assert file.read_text() == "mine"
+
+
+def test_programs_get_json(tmp_path: Path) -> None:
+    """What each file holds, or its mistakes with their places; the status is the same."""
+    good, bad = tmp_path / "good.yaml", tmp_path / "bad.yaml"
+    good.write_text("seed: mine")
+    bad.write_text("seed: mine\nzonse: {}")
+    done = CliRunner().invoke(main, ["check", str(good), str(bad), "--json"])
+    first, second = json.loads(done.stdout)
+    assert (done.exit_code, done.stderr) == (1, "")
+    assert first == {"file": str(good), "zones": 0, "accounts": 0, "orders": 0, "problems": []}
+    (problem,) = second["problems"]
+    assert (problem["file"], problem["line"]) == (str(bad), 2)
+    assert "zones" in problem["message"]
+
+
+def test_assumptions_are_listed_for_programs() -> None:
+    """The same list, without a server."""
+    told = json.loads(CliRunner().invoke(main, ["assumptions", "--json"]).stdout)
+    assert {"name", "value", "default", "takes", "about"} <= told[0].keys()
+    assert len(told) > 50
