@@ -125,7 +125,7 @@ def test_a_good_client_gets_no_advice(served: Sandbox, wire: Api, other_wire: Ap
 
 
 def test_the_tour_gets_no_advice(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    """Three years in the life of a name, in the packaged fixture, as the README shows them."""
+    """Three years in the life of a name, in the packaged fixture."""
     with Sandbox().serve() as server:
         monkeypatch.setattr(tour, "URL", server.url)
         tour.main()
