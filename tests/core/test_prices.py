@@ -34,32 +34,34 @@ SECOND = timedelta(seconds=1)
 @pytest.mark.parametrize("label", ["copper", "gold", "silver"])
 def test_a_premium_name_has_prices_of_its_own_for_each_year(label: str) -> None:
     """No promotion lowers them, and a restore costs the zone's price and its renewal on top."""
-    assert prices.is_premium(ZONE, label)
+    special = prices.premium(ZONE, f"{label}.{ZONE.name}")
+    assert special is not None
     for years in (1, 3):
         for now in (NOON - SECOND, NOON):
-            assert prices.registration(ZONE, label, years, now) == 500 * years
-            assert prices.renewal(ZONE, label, years, now) == 300 * years
-        assert prices.transfer(ZONE, label, years) == 200 * years
-        assert prices.restore(ZONE, label, years) == 80 + 300 * years
+            assert prices.registration(ZONE, special, years, now) == 500 * years
+            assert prices.renewal(ZONE, special, years, now) == 300 * years
+        assert prices.transfer(ZONE, special, years) == 200 * years
+        assert prices.restore(ZONE, special, years) == 80 + 300 * years
 
 
 @pytest.mark.parametrize("label", ["", "a", "coppe", "copperx", "golf", "tin", "zinc"])
 def test_an_ordinary_name_has_the_prices_of_its_zone(label: str) -> None:
     """Wherever among the premium names it would stand. A restore costs the same for any number of years."""
-    assert not prices.is_premium(ZONE, label)
+    special = prices.premium(ZONE, f"{label}.{ZONE.name}")
+    assert special is None
     for years in (1, 3):
-        assert prices.registration(ZONE, label, years, NOON) == 10 * years
-        assert prices.renewal(ZONE, label, years, NOON) == 12 * years
-        assert prices.transfer(ZONE, label, years) == 9 * years
-        assert prices.restore(ZONE, label, years) == 80
+        assert prices.registration(ZONE, special, years, NOON) == 10 * years
+        assert prices.renewal(ZONE, special, years, NOON) == 12 * years
+        assert prices.transfer(ZONE, special, years) == 9 * years
+        assert prices.restore(ZONE, special, years) == 80
 
 
 def test_a_promotion_ends_at_its_instant() -> None:
     """The last second before it is cheap, for every year that is bought then."""
-    assert prices.registration(ZONE, "shop", 2, NOON - SECOND) == 8
-    assert prices.registration(ZONE, "shop", 2, NOON) == 20
-    assert prices.renewal(ZONE, "shop", 2, NOON - SECOND) == 10
-    assert prices.renewal(ZONE, "shop", 2, NOON) == 24
+    assert prices.registration(ZONE, None, 2, NOON - SECOND) == 8
+    assert prices.registration(ZONE, None, 2, NOON) == 20
+    assert prices.renewal(ZONE, None, 2, NOON - SECOND) == 10
+    assert prices.renewal(ZONE, None, 2, NOON) == 24
 
 
 @pytest.mark.parametrize(("value", "price"), [("per_year", 9), ("once", 3)])

@@ -176,6 +176,16 @@ def test_what_there_is_stands_in_a_refusal(count: int, told: str) -> None:
     assert there_are((f"z{number}" for number in range(count)), "zones").endswith(told)
 
 
+def test_a_list_has_up_to_a_thousand_items_unless_its_kind_says_otherwise() -> None:
+    """One more is refused, and so is none at all; one alone needs no list."""
+    kind = several(whole(1, 3))
+    assert kind.read([1] * 1000) == (1,) * 1000
+    assert kind.read(2) == (2,)
+    for wrong, why in (([1] * 1001, "has more than 1000 items"), ([], "is an empty list")):
+        with pytest.raises(ValueError, match=f"^{why}$"):
+            kind.read(wrong)
+
+
 def test_what_is_quoted_is_short() -> None:
     """A long value is cut, and decimals look like the numbers that they were."""
     assert shortened({"a": [Decimal("1.5")]}) == "{'a': [1.5]}"

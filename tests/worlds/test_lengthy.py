@@ -19,10 +19,9 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import WorldClock, real_now, stopwatch
-from reseller_sandbox.core.state import filled
 from reseller_sandbox.server.collector import Beside
-from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.turn import Busy, hurried
+from tests.benchmarks import growing
 from tests.clients import Answer, Api, Headers, Socket
 
 ORDERS = 6000
@@ -43,15 +42,7 @@ def grown() -> Sandbox:
 
 def holding_orders() -> Sandbox:
     """A sandbox whose default world has some thousands of names."""
-    sandbox = Sandbox(max_body=1 << 24)
-    moment = sandbox.world.moment
-    one = moment.state.orders[min(moment.state.orders)]
-    last = moment.state.counters["order"]
-    orders = [replace(one, id=last + number, name=f"n{number}.com") for number in range(1, ORDERS + 1)]
-    counters = moment.state.counters.insert("order", last + ORDERS)
-    state = replace(filled(moment.state, orders), counters=counters)
-    timeline.begin_again(sandbox.world, replace(moment, state=state))
-    return sandbox
+    return growing.grown(ORDERS, max_body=1 << 24)
 
 
 def ask(port: int, method: str, path: str, body: bytes | None = None, world: str = "default") -> Any:

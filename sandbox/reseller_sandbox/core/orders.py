@@ -11,7 +11,7 @@ from reseller_sandbox.core import contacts, hosts, ledger, money, prices, refusa
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.lifecycle import Action, enter, require, require_unlocked
-from reseller_sandbox.core.model import Account, Flag, Order, Purpose, Zone
+from reseller_sandbox.core.model import Account, Flag, Order, Premium, Purpose, Zone
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft, State, drawn_code
@@ -138,19 +138,19 @@ def own_by_id(state: State, account: Account, number: str) -> Order:
     return order
 
 
-def label_and_zone(state: State, order: Order) -> tuple[Zone, str]:
-    """Return the order's zone and its label there."""
+def zone_and_premium(state: State, order: Order) -> tuple[Zone, Premium | None]:
+    """Return the order's zone, and the prices of its name there where it is a premium one."""
     zone = state.zones[order.zone]
-    return zone, prices.label_of(order.name, zone)
+    return zone, prices.premium(zone, order.name)
 
 
 def restore(draft: Draft, order: Order) -> Placed:
     """Bring a deleted name back from redemption; an expired one gets a year with it."""
     move = require(draft, order, Action.RESTORE)
-    zone, label = label_and_zone(draft.state, order)
+    zone, special = zone_and_premium(draft.state, order)
     require_in_service(zone)
     years = 1 if order.expires <= draft.now else 0
-    price = prices.restore(zone, label, years)
+    price = prices.restore(zone, special, years)
     ledger.charge(draft, order, price, Purpose.RESTORE, years)
     assert move.target is not None
     restored = enter(draft, replace(order, expires=years_later(order.expires, years)), move.target)

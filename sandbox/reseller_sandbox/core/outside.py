@@ -129,7 +129,7 @@ def request_transfer(draft: Draft, domain: Name, *, force: Switch = False) -> Ha
     held = _held(draft.state, domain)
     if held.account == OUTSIDE:
         raise Refused(refusals.HELD_OUTSIDE, name=to_unicode(domain))
-    price = prices.transfer(zone, prices.label_of(domain, zone), 1)
+    price = prices.transfer(zone, prices.premium(zone, domain), 1)
     wish = transfers.Wish(name=domain, code=held.auth_code, cost=price, forced=force)
     transfers.request(draft, draft.state.accounts[OUTSIDE], wish)
     return concerning(draft, "request_transfer", held)

@@ -1,4 +1,7 @@
-"""What things cost: per zone, per premium name, per year, and for as long as a promotion lasts."""
+"""What things cost: per zone, per premium name, per year, and for as long as a promotion lasts.
+
+``special`` are the prices of a premium name, as ``premium`` finds them, or None for an ordinary name.
+"""
 
 from __future__ import annotations
 
@@ -13,29 +16,23 @@ from reseller_sandbox.core.model import Premium, Promotion, Zone
 FREE = Decimal(0)
 
 
-def premium(zone: Zone, label: str) -> Premium | None:
-    """Return the premium prices of the name ``label`` in ``zone``, or None for an ordinary name."""
+def premium(zone: Zone, name: str) -> Premium | None:
+    """Return the premium prices of ``name`` in ``zone``, or None for an ordinary name."""
+    label = label_of(name, zone)
     at = bisect_left(zone.premium, label, key=itemgetter(0))
     found = zone.premium[at : at + 1]
     return found[0][1] if found and found[0][0] == label else None
 
 
-def is_premium(zone: Zone, label: str) -> bool:
-    """Whether the zone's registry asks its own price for ``label``."""
-    return premium(zone, label) is not None
-
-
-def registration(zone: Zone, label: str, years: int, now: datetime) -> Decimal:
+def registration(zone: Zone, special: Premium | None, years: int, now: datetime) -> Decimal:
     """Return the price of registering a name for ``years`` at ``now``; premium names have no promotions."""
-    special = premium(zone, label)
     if special is not None:
         return special.registration * years
     return _yearly(zone.prices.registration, zone.registration_promotion, now) * years
 
 
-def renewal(zone: Zone, label: str, years: int, now: datetime) -> Decimal:
+def renewal(zone: Zone, special: Premium | None, years: int, now: datetime) -> Decimal:
     """Return the price of renewing a name for ``years`` at ``now``."""
-    special = premium(zone, label)
     if special is not None:
         return special.renewal * years
     return _yearly(zone.prices.renewal, zone.renewal_promotion, now) * years
@@ -48,18 +45,16 @@ def protection(zone: Zone, years: int, assumed: Assumptions, *, wanted: bool) ->
     return zone.prices.privacy * (years if assumed.privacy_term == "per_year" else 1)
 
 
-def transfer(zone: Zone, label: str, years: int) -> Decimal:
+def transfer(zone: Zone, special: Premium | None, years: int) -> Decimal:
     """Return the price of a transfer in that adds ``years``."""
-    special = premium(zone, label)
     return (special.transfer if special is not None else zone.prices.transfer) * years
 
 
-def restore(zone: Zone, label: str, years: int) -> Decimal:
+def restore(zone: Zone, special: Premium | None, years: int) -> Decimal:
     """Return the price of a restore, with the ``years`` of renewal that it includes.
 
     The zone's restore price covers them for ordinary names; a premium name pays its own renewal on top.
     """
-    special = premium(zone, label)
     return zone.prices.restore + (special.renewal * years if special is not None else FREE)
 
 

@@ -67,14 +67,15 @@ def availability(draft: Draft, name: str) -> Availability:
     state = draft.state
     zone = zone_of(state, name)
     label = prices.label_of(name, zone)
+    premium = prices.premium(zone, name)
     return Availability(
         name=name,
         zone=zone,
         taken=name in state.holding_order,
         reserved=label in zone.reserved or name in state.zones,
-        premium=prices.premium(zone, label),
-        purchase=prices.registration(zone, label, 1, draft.now),
-        renewal=prices.renewal(zone, label, 1, draft.now),
+        premium=premium,
+        purchase=prices.registration(zone, premium, 1, draft.now),
+        renewal=prices.renewal(zone, premium, 1, draft.now),
     )
 
 
@@ -104,7 +105,7 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
         raise Refused(refusals.NAME_TAKEN, name=to_unicode(wanted.name))
     if found.reserved:
         raise Refused(refusals.NAME_RESERVED, name=to_unicode(wanted.name))
-    price = prices.registration(zone, prices.label_of(wanted.name, zone), wanted.years, draft.now)
+    price = prices.registration(zone, found.premium, wanted.years, draft.now)
     require_cost(draft, wanted.name, found.premium is not None, wanted.cost, price, always=True)
     cost = Cost(price, prices.protection(zone, wanted.years, draft.assumed, wanted=wanted.privacy))
     ledger.require_funds(account, cost.total)

@@ -10,7 +10,7 @@ from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.lifecycle import Action, enter, leaving, require
 from reseller_sandbox.core.model import LONGEST_TERM, Flag, Order, Purpose, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.orders import Agreed, Cost, Placed, label_and_zone, require_cost
+from reseller_sandbox.core.orders import Agreed, Cost, Placed, require_cost, zone_and_premium
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.zones import require_in_service
@@ -20,10 +20,10 @@ TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahe
 
 def cost(draft: Draft, order: Order, years: int = 1) -> Cost:
     """Return what renewing ``order`` costs now, by request or by the clock."""
-    zone, label = label_and_zone(draft.state, order)
+    zone, special = zone_and_premium(draft.state, order)
     protected = order.privacy and zone.prices.privacy and draft.assumed.privacy_renewal == "charged"
     protection = prices.protection(zone, years, draft.assumed, wanted=bool(protected))
-    return Cost(prices.renewal(zone, label, years, draft.now), protection)
+    return Cost(prices.renewal(zone, special, years, draft.now), protection)
 
 
 def renew(
@@ -43,7 +43,7 @@ def renew(
     ``premium_cost_required``, ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
     """
     move = require(draft, order, Action.RENEW)
-    zone, label = label_and_zone(draft.state, order)
+    zone, special = zone_and_premium(draft.state, order)
     require_in_service(zone)
     if expected not in (None, order.expires.date()):
         expires = order.expires.date()
@@ -53,7 +53,7 @@ def renew(
     if end not in (None, later):
         raise Refused(refusals.END_MISMATCH, name=to_unicode(order.name), years=years, end=later, given=end)
     asked = cost(draft, order, years)
-    require_cost(draft, order.name, prices.is_premium(zone, label), agreed, asked.price)
+    require_cost(draft, order.name, special is not None, agreed, asked.price)
     ledger.require_funds(draft.state.accounts[order.account], asked.total)
     assert move.target is not None
     return _carried_out(draft, order, years, asked, move.target)

@@ -63,9 +63,9 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     if not hmac.compare_digest(held.auth_code.encode(), wish.code.encode("utf-8", "surrogatepass")):
         raise Refused(refusals.WRONG_AUTH_CODE, name=to_unicode(wish.name))
     years = _years(draft, held, wish)
-    label = prices.label_of(wish.name, zone)
-    price = prices.transfer(zone, label, years)
-    orders.require_cost(draft, wish.name, prices.is_premium(zone, label), wish.cost, price)
+    special = prices.premium(zone, wish.name)
+    price = prices.transfer(zone, special, years)
+    orders.require_cost(draft, wish.name, special is not None, wish.cost, price)
     cost = orders.Cost(price, prices.protection(zone, years, draft.assumed, wanted=wish.privacy))
     ledger.require_funds(account, cost.total)
     order = _arriving(draft, account, replace(wish, years=years, nameservers=servers), held)

@@ -131,7 +131,7 @@ class ContactRecord:
 def name_record(state: State, order: Order, now: datetime) -> NameRecord:
     """Return a holding as people look at it at ``now``."""
     zone = state.zones[order.zone]
-    label = prices.label_of(order.name, zone)
+    special = prices.premium(zone, order.name)
     transfer = state.transfers.get(order.name)
     return record_of(
         NameRecord,
@@ -141,8 +141,8 @@ def name_record(state: State, order: Order, now: datetime) -> NameRecord:
         account=state.accounts[order.account].name,
         order=order.id,
         zone=to_unicode(order.zone),
-        premium=prices.is_premium(zone, label),
-        renewal=prices.renewal(zone, label, 1, now),
+        premium=special is not None,
+        renewal=prices.renewal(zone, special, 1, now),
         flags=tuple(sorted(order.flags)),
         nameservers=tuple(map(to_unicode, order.nameservers)),
         contacts=asdict(order.contacts),

@@ -7,7 +7,7 @@ from typing import Any
 
 from marshmallow import ValidationError, fields, pre_load, validate
 
-from reseller_sandbox.core import orders, prices, renewals
+from reseller_sandbox.core import orders, renewals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, RoleHandles, Stage
@@ -269,7 +269,7 @@ def number(call: Call, value: int) -> str | int:
 
 def summary(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
     """Return what lists show of a name; ``asked`` is how the request wrote it."""
-    zone, label = orders.label_and_zone(call.draft.state, order)
+    _, special = orders.zone_and_premium(call.draft.state, order)
     return {
         "domainName": shown(call, order.name, asked),
         "privacyEnabled": order.privacy,
@@ -277,7 +277,7 @@ def summary(call: Call, order: Order, asked: str | None = None) -> dict[str, Any
         "autorenewEnabled": order.autorenew,
         "createDate": order.created,
         "expireDate": order.expires,
-        "premium": prices.is_premium(zone, label),
+        "premium": special is not None,
     }
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import count
 
+from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.model import OUTSIDE, Account
-from reseller_sandbox.core.state import State
+from reseller_sandbox.core.state import State, filled
 from reseller_sandbox.worlds.world import World
 
 #: How many credentials of former worlds are remembered.
@@ -133,12 +134,15 @@ def renewed(
 
     They are those of nobody else, here or where ``is_taken`` says so.
     """
+    holders = {claim: one.client_id for one in _customers(state) for claim in _claims(one)}
+    found: list[Account] = []
     for client_id in sorted(only):
         account = state.accounts[client_id]
         made = (_drawn(account, f"{seed}/world/{number}", number, attempt) for attempt in count())
-        free = (one for one in made if not is_taken(one) and not _is_here(one, state))
-        state = state.put(next(free))
-    return state
+        free = (one for one in made if not is_taken(one) and not _is_here(one, holders))
+        found.append(next(free))
+        holders |= dict.fromkeys(_claims(found[-1]), client_id)
+    return filled(state, found)
 
 
 def _customers(state: State) -> list[Account]:
@@ -149,9 +153,8 @@ def _claims(account: Account) -> tuple[tuple[str, str], ...]:
     return (("key", account.key), ("token", account.token))
 
 
-def _is_here(account: Account, state: State) -> bool:
-    others = (one for one in _customers(state) if one.client_id != account.client_id)
-    return any(set(_claims(account)) & set(_claims(one)) for one in others)
+def _is_here(account: Account, holders: Mapping[tuple[str, str], int]) -> bool:
+    return any(holders.get(claim, account.client_id) != account.client_id for claim in _claims(account))
 
 
 def _drawn(account: Account, source: str, number: int, attempt: int) -> Account:
@@ -162,4 +165,4 @@ def _drawn(account: Account, source: str, number: int, attempt: int) -> Account:
         digest = hashlib.sha256(f"{source}/{account.client_id}/{what}{again}".encode()).hexdigest()
         return f"{word}-{what}-w{number}-{digest[:16]}"
 
-    return replace(account, key=drawn("key"), secret=drawn("secret"), token=drawn("token"))
+    return copied(account, {what: drawn(what) for what in ("key", "secret", "token")})
