@@ -166,15 +166,18 @@ def test_the_same_is_collected_wherever_worlds_live(
 
 
 def test_too_little_fails_the_run(in_process: tuple[Path, str], tmp_path: Path) -> None:
-    """Of all, or of an area, with a line for each that says so; enough does not."""
+    """Of all, or of an area, with a line for each that says so; so does a file that cannot be written."""
     assert "FAIL" not in in_process[1], "enough of the operations, as is asked for there"
     (tmp_path / "test_suite.py").write_text(SUITE)
     options = ("--reseller-sandbox-cover-min", "all=90,operations=3", "--reseller-sandbox-cover-of", "v2.*")
-    command = [sys.executable, "-m", "pytest", "-q", "-k", "test_info", *options]
+    file = ("--reseller-sandbox-coverage", "json:nowhere/covered.json")
+    command = [sys.executable, "-m", "pytest", "-q", "-k", "test_info", *options, *file]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
     assert "1 passed" in done.stdout
     assert "% of the contract is covered; --reseller-sandbox-cover-min asks for 90 %" in done.stdout
-    assert done.stdout.count("FAIL") == 1
+    unwritten = tmp_path / "nowhere" / "covered.json"
+    assert f"FAIL json cannot be written to {unwritten}: No such file or directory" in done.stdout
+    assert done.stdout.count("FAIL") == 2
     assert done.returncode == 1
 
 

@@ -111,6 +111,7 @@ CALLS: list[tuple[str, Callable[[Sandbox], object]]] = [
     ("hosts.add", lambda s: s.hosts.add("ns7.added.com", ips=["192.0.2.7"])),
     ("transfers.add", lambda s: s.transfers.add("added.com", to="other")),
     ("journal.clear", lambda s: s.journal.clear()),
+    ("coverage.clear", lambda s: s.coverage.clear()),
     ("history.load", lambda s: s.load(s.export())),
 ]
 

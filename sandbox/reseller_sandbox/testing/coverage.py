@@ -92,6 +92,8 @@ class Collector:
         self._known: dict[int, Mapping[Key, Mark]] = {}
         self._test = ""
         self._report: Report | None = None
+        self._written: list[str] = []
+        self._wrong: list[str] = []
 
     def collect(self, worlds: Sequence[Watched]) -> None:
         """Take what the test that ends has exercised in each world, some of which may outlive it."""
@@ -126,44 +128,53 @@ class Collector:
         if output is not None:
             output[_TOLD] = json.dumps([[*key, asdict(mark)] for key, mark in marks.items()])
         elif not session.config.option.collectonly:
-            self._report = Report(marks, "tests", self._wanted.operation)
-            self._write(self._report)
-            if self._too_little(self._report) and session.exitstatus == pytest.ExitCode.OK:
+            self._report = report = Report(marks, "tests", self._wanted.operation)
+            self._wrong = [*self._unwritten(report), *self._too_little(report)]
+            if self._wrong and session.exitstatus == pytest.ExitCode.OK:
                 session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Say how much it was, what is missing, and whether it is too little."""
-        report = self._report
-        if report is None:
+        if self._report is None:
             return
         terminalreporter.write_sep("-", "reseller sandbox: coverage of the contract")
         if "term" in self._wanted.forms:
-            for line in lines(report):
+            for line in lines(self._report):
                 terminalreporter.write_line(line)
-        for form in ("html", "json"):
-            if form in self._wanted.forms:
-                terminalreporter.write_line(f"{form} written to {self._wanted.forms[form]}")
-        for line in self._too_little(report):
-            terminalreporter.write_line(line, red=True, bold=True)
+        for line in self._written:
+            terminalreporter.write_line(line)
+        for line in self._wrong:
+            terminalreporter.write_line(f"FAIL {line}", red=True, bold=True)
 
-    def _write(self, report: Report) -> None:
-        forms = self._wanted.forms
-        if "json" in forms:
-            text = json.dumps(report.json(), ensure_ascii=False, indent=2)
-            forms["json"].write_text(f"{text}\n", "utf-8")
-        if "html" in forms:
-            from reseller_sandbox.reports.page import page
+    def _unwritten(self, report: Report) -> Iterator[str]:
+        """Write the files; yield a line for each that cannot be written."""
+        for form, file in self._wanted.forms.items():
+            if form == "term":
+                continue
+            try:
+                file.write_text(_text(form, report), "utf-8")
+            except OSError as problem:
+                yield f"{form} cannot be written to {file}: {problem.strerror}"
+            else:
+                self._written.append(f"{form} written to {file}")
 
-            forms["html"].write_text(page(report), "utf-8")
-
-    def _too_little(self, report: Report) -> list[str]:
+    def _too_little(self, report: Report) -> Iterator[str]:
         found = {_ALL: report.percentage, **{area.area: area.percentage for area in report.areas}}
-        return [
-            f"FAIL {'' if area == _ALL else f'{area}: '}{found[area]:g} % of the contract is covered; "
-            f"--reseller-sandbox-cover-min asks for {least:g} %"
-            for area, least in self._wanted.least.items()
-            if found[area] < least
-        ]
+        for area, least in self._wanted.least.items():
+            if found[area] < least:
+                about = "" if area == _ALL else f"{area}: "
+                yield (
+                    f"{about}{found[area]:g} % of the contract is covered; "
+                    f"--reseller-sandbox-cover-min asks for {least:g} %"
+                )
+
+
+def _text(form: str, report: Report) -> str:
+    if form == "json":
+        return json.dumps(report.json(), ensure_ascii=False, indent=2) + "\n"
+    from reseller_sandbox.reports.page import page
+
+    return page(report)
 
 
 def _mark(**given: Any) -> Mark:
