@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from http import HTTPStatus
 from typing import Any
@@ -114,6 +114,7 @@ class Sorts(dict[type, Sort]):
                     "bytes", str, lambda one: one.decode("latin-1"), lambda one: one.encode("latin-1")
                 ),
                 datetime: Plain("instant", int, lambda one: (one - _EPOCH) // _TICK, _instant),
+                date: Plain("day", int, date.toordinal, date.fromordinal),
                 Decimal: Plain("decimal", str, str, Decimal, str),
                 Glob: Plain("glob", str, lambda glob: glob.text, Glob),
                 Rule: _named("rule", rules, lambda rule: rule.code),
