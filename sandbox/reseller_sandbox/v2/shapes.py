@@ -35,7 +35,7 @@ class Version(Text):
     def shape_under(self, assumed: Assumptions) -> Shaped:
         """Return the versions that are served."""
         served = [one.upper() for one in assumed.versions]
-        return {"enum": served, "default": served[0]}
+        return {"enum": served}
 
 
 class Placeholders(Shape):

@@ -80,7 +80,7 @@ class NameWanted(Shape):
     """A registration."""
 
     domain = InnerObject(NewName, required=True)
-    years = Years(metadata={"default": 1})
+    years = Years()
     purchaseCost = Price()
     tldRequirements = Texts()
 
@@ -202,7 +202,7 @@ class Renewal(Shape):
     """A name, and for how long and at what price to renew it."""
 
     domainName = Text()
-    years = Years(metadata={"default": 1})
+    years = Years()
     purchaseCost = Price()
 
 

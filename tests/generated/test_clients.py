@@ -1,0 +1,143 @@
+"""Clients made of the documents register and renew a name; what signs v3 is what the manual shows."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import reseller_sandbox
+from reseller_sandbox import Sandbox
+from tests.outfit import program
+from tests.v2.client import REGISTRY
+
+pytestmark = pytest.mark.slow
+
+PAGE = (Path(reseller_sandbox.__file__).parent / "manual" / "how-to" / "openapi.md").read_text("utf-8")
+
+V3 = """
+from made import Client
+from made.api.domains import create_domain, get_domain, renew_domain
+from made.models import NameWanted, NewName, Renewal, RenewalWanted
+from made.models.error_401 import Error401
+
+url, key, secret, token = sys.argv[1:]
+client = Client(url, httpx_args={"auth": Signed(key, secret)})
+made = create_domain.sync(client=client, body=NameWanted(domain=NewName(domain_name="made.com")))
+paid = renew_domain.sync(client=client, body=RenewalWanted(domain=Renewal(domain_name="made.com"), years=2))
+found = get_domain.sync("made.com", client=client)
+refused = get_domain.sync("made.com", client=Client(url))
+assert isinstance(refused, Error401) and refused.error == "credentials_missing", refused
+print(made.status, made.total_paid, paid.total_paid, found.domain.expire_date)
+"""
+V2 = """
+from made import Client
+from made.api.domains import domain_info, domain_register
+from made.api.renewals import domain_renew
+from made.models import NameWanted, RenewalWanted
+
+url, key, secret, token = sys.argv[1:]
+client = Client(url, headers={"X-Auth-Token": token})
+who = dict.fromkeys(("contact_admin", "contact_billing", "contact_registrant", "contact_tech"), "OWNER")
+wanted = NameWanted(ns=["ns1.home.net", "ns2.home.net"], period=1, **who)
+made = domain_register.sync("V2.0", "made.com", client=client, body=wanted)
+renewal = RenewalWanted(current_expiry_date="2027-03-01", period=2)
+paid = domain_renew.sync("V2.0", "made.com", client=client, body=renewal)
+found = domain_info.sync("V2.0", "made.com", client=client)
+print(made.code, paid.code, paid.data.date_end, found.status)
+"""
+TYPESCRIPT = """
+import createClient from "openapi-fetch";
+import type { paths } from "./made";
+import { signed } from "./signed.mjs";
+
+const [url, key, secret] = process.argv.slice(2);
+const client = createClient<paths>({ baseUrl: url, fetch: signed(key, secret) });
+const body = { domain: { domainName: "made.com" } };
+const made = await client.POST("/v3/domains/createDomain", { body });
+const paid = await client.POST("/v3/domains/renewDomain", { body: { ...body, years: 2 } });
+const params = { path: { domainName: "made.com" } };
+const found = await client.GET("/v3/domains/getDomain/{domainName}", { params });
+console.log(made.data?.status, made.data?.totalPaid, paid.data?.totalPaid, found.data?.domain.expireDate);
+"""
+
+#: Pinned, so that what a generator makes of a document changes when somebody says so.
+PACKAGES = ("openapi-typescript@7.9.1", "openapi-fetch@0.14.1", "typescript@5.9.2", "@types/node@20.19.0")
+
+
+def shown(language: str) -> str:
+    """The hook that the manual shows in a language."""
+    return str(re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)[0])
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[tuple[Sandbox, str]]:
+    """A sandbox behind a socket, and where it listens."""
+    sandbox = Sandbox(REGISTRY)
+    with sandbox.serve() as served:
+        yield sandbox, served.url
+
+
+@pytest.fixture
+def told(server: tuple[Sandbox, str]) -> list[str]:
+    """What a client is told: where the sandbox is, and the credentials."""
+    sandbox, url = server
+    sandbox.reset(original=True)
+    held = sandbox.account()
+    return [url, held.key, held.secret, held.token]
+
+
+def document(name: str, folder: Path) -> Path:
+    """The document of an interface as a file, written by the command."""
+    run(folder, sys.executable, "-m", "reseller_sandbox.cli", "openapi", name, "--output", f"{name}.json")
+    return folder / f"{name}.json"
+
+
+def run(folder: Path, *command: str) -> str:
+    """What a command prints; it must be done."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout.strip()
+
+
+@pytest.mark.parametrize(
+    ("name", "script", "answer"),
+    [("v3", V3, "active 10.00 24.00 2029-03-01 12:00:00"), ("v2", V2, "200 200 2029-03-01 12:00:00 2")],
+)
+def test_a_python_client_registers_and_renews(
+    tmp_path: Path, told: list[str], name: str, script: str, answer: str
+) -> None:
+    """Made without a warning by openapi-python-client."""
+    made = ["generate", "--path", str(document(name, tmp_path)), "--output-path", "made", "--meta", "none"]
+    warned = run(tmp_path, sys.executable, "-m", "openapi_python_client", *made, "--fail-on-warning")
+    assert "arning" not in warned
+    (tmp_path / "use.py").write_text(f"import sys\n{shown('python')}\n{script}", "utf-8")
+    assert run(tmp_path, sys.executable, "use.py", *told) == answer
+
+
+def test_a_typescript_client_registers_and_renews(tmp_path: Path, told: list[str]) -> None:
+    """Made by openapi-typescript, checked by the compiler, run by Node."""
+    npm, node = program("npm"), program("node")
+    (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
+    install = [npm, "install", "--no-audit", "--no-fund", "--silent", *PACKAGES]
+    try:
+        done = subprocess.run(install, cwd=tmp_path, capture_output=True, text=True, timeout=90, check=False)
+    except subprocess.TimeoutExpired:
+        pytest.skip("npm's registry does not answer")
+    if done.returncode:
+        pytest.skip(f"npm cannot install the generator: {done.stderr[-300:]}")
+    bins = tmp_path / "node_modules" / ".bin"
+    run(tmp_path, str(bins / "openapi-typescript"), str(document("v3", tmp_path)), "-o", "made.ts")
+    (tmp_path / "signed.mjs").write_text(shown("javascript"), "utf-8")
+    (tmp_path / "use.ts").write_text(TYPESCRIPT, "utf-8")
+    options = {"target": "es2022", "module": "es2022", "moduleResolution": "bundler", "strict": True}
+    options |= {"skipLibCheck": True, "allowJs": True, "outDir": "built", "types": ["node"]}
+    config = {"compilerOptions": options, "files": ["use.ts"]}
+    (tmp_path / "tsconfig.json").write_text(json.dumps(config), "utf-8")
+    run(tmp_path, str(bins / "tsc"), "-p", ".")
+    assert run(tmp_path, node, "built/use.js", *told) == "active 10.00 24.00 2029-03-01 12:00:00"
