@@ -32,7 +32,7 @@ WRITTEN = {name: page.text for name, page in MANUAL.pages.items() if isinstance(
 OF_THE_SOURCE = {"explanation/architecture"}
 
 #: Languages of blocks that are read and not run: data, and what has its own tests.
-READ = {"text", "toml", "yaml", "json", "ini", "mermaid", "pycon", "diff", "py", "shell"}
+READ = {"text", "toml", "yaml", "json", "ini", "mermaid", "pycon", "diff", "py", "shell", "javascript"}
 
 #: What a block of ``shell`` may show without being run: it installs, goes on until ended, or needs an engine.
 SHELL = re.compile(
