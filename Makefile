@@ -48,7 +48,8 @@ examples: .venv/ready
 	$(BIN)/python -m tests.contract.recording
 
 # Figures beside those of other programs, which are installed where that is possible and left out where not:
-# ARGS="answering suite --rounds 9", ARGS="growing --large", ARGS="--markdown FILE --picture FILE".
+# ARGS="answering suite --rounds 9", ARGS="growing --large", and for the manual
+# ARGS="--large --markdown sandbox/reseller_sandbox/manual/explanation/performance.md".
 bench: .venv/ready .venv/bench/ready
 	$(BIN)/python -m tests.benchmarks $(ARGS)
 

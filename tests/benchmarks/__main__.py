@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from argparse import ArgumentParser
 from importlib import import_module
 from pathlib import Path
 
 from tests.benchmarks.measuring import Figure, How, Told
-from tests.benchmarks.report import PARTS, Part, machine, markdown, picture
+from tests.benchmarks.report import PARTS, Part, machine, markdown
 
 
 def main() -> None:
@@ -21,8 +22,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=How.seconds, help="for how long a server is loaded")
     parser.add_argument("--large", action="store_true", help="worlds of a million names, which take minutes")
     parser.add_argument("--tiny", action="store_true", help="only see that everything works")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables to")
-    parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the rates of servers, as SVG, to")
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="a page that is to end with the figures"
+    )
     told = parser.parse_args()
     if strange := [one for one in told.parts if one not in PARTS]:
         parser.error(f"there is no part {', '.join(strange)}; there are {', '.join(PARTS)}")
@@ -30,9 +32,8 @@ def main() -> None:
     print(about := machine())
     done = [_done(name, how) for name in told.parts or PARTS]
     if told.markdown is not None:
-        told.markdown.write_text(markdown(about, done), "utf-8")
-    if told.picture is not None:
-        told.picture.write_text(picture(done), "utf-8")
+        page = told.markdown.read_text("utf-8") if told.markdown.exists() else ""
+        told.markdown.write_text(markdown(about, done, page), "utf-8")
     missed = [one for part in done for one in part.told if isinstance(one, Figure) and not one.is_reached]
     print(f"\n{len(missed)} goals are missed")
 
@@ -51,4 +52,5 @@ def _done(name: str, how: How) -> Part:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("ended"))  # so that the servers end as well
+    main()

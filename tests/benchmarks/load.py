@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import re
 import shutil
 import subprocess
@@ -48,6 +49,15 @@ def rate(port: int, requests: Sequence[bytes], connections: int, seconds: float)
     if shutil.which("wrk") is not None and seconds >= 1:
         return _by_wrk(port, requests, connections, seconds)
     return asyncio.run(_by_ours(port, itertools.cycle(requests), connections, seconds))
+
+
+def computed(process: int | None) -> float:
+    """Return the computing time of a process until now; 0 where that is not known."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def _by_wrk(port: int, requests: Sequence[bytes], connections: int, seconds: float) -> float:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
-from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.load import written
@@ -74,12 +73,11 @@ def mountebank() -> Iterator[Ready]:
     control, port = _free(), _free()
     answer = {"statusCode": 200, "headers": {"Connection": "keep-alive"}, "body": DOCUMENT}
     stub = {"predicates": [{"equals": {"path": "/domain"}}], "responses": [{"is": answer}]}
-    with running(peer("node/node_modules/.bin/mb"), "start", "--port", str(control), "--nologfile"):
+    quietly = ("--nologfile", "--pidfile", str(PEERS / "mb.pid"))
+    with running(peer("node/node_modules/.bin/mb"), "start", "--port", str(control), *quietly):
         imposter = json.dumps({"port": port, "protocol": "http", "stubs": [stub]})
         _asked(control, "POST", "/imposters", imposter, {})
         yield port, written("GET", "/domain", port, {})
-    with suppress(OSError):
-        (Path.cwd() / "mb.pid").unlink()
 
 
 @contextmanager

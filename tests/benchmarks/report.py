@@ -1,4 +1,4 @@
-"""What the benchmarks have found, as Markdown and as a picture."""
+"""What the benchmarks have found, as Markdown."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from importlib.metadata import version
 
 from tests.benchmarks import load, peers
@@ -52,9 +51,20 @@ def machine() -> str:
     )
 
 
-def markdown(about: str, parts: Sequence[Part]) -> str:
-    """Return all of it as Markdown, a table for each part."""
-    return "\n".join([f"Measured with {about}.", "", *(line for part in parts for line in _section(part))])
+#: The heading of a page below which all is measured.
+MEASURED = "## Figures"
+
+
+def markdown(about: str, parts: Sequence[Part], page: str = "") -> str:
+    """Return a page with what was found, a table for each part; it had other figures below ``MEASURED``."""
+    lines = [
+        MEASURED,
+        "",
+        f"Measured with {about}.",
+        "",
+        *(line for part in parts for line in _section(part)),
+    ]
+    return page.partition(MEASURED)[0] + "\n".join(lines).rstrip() + "\n"
 
 
 def _section(part: Part) -> Iterator[str]:
@@ -62,6 +72,7 @@ def _section(part: Part) -> Iterator[str]:
     yield ""
     yield part.about
     yield ""
+    yield from bars(part)
     if part.figures:
         yield "| what | median | least – most | goal |"
         yield "|---|--:|--:|---|"
@@ -73,26 +84,21 @@ def _section(part: Part) -> Iterator[str]:
     yield ""
 
 
-#: Sizes of the picture: of a bar, of its name, and of the longest bar.
-_HIGH, _NAME, _LONGEST = 18, 330, 420
+#: How long the longest bar is, in characters.
+_LONGEST = 40
 
 
-def picture(parts: Sequence[Part]) -> str:
-    """Return the rates of all servers as bars."""
-    bars = [one for part in parts for one in part.figures if one.unit == "requests/s"]
-    most = max((one.median for one in bars), default=1.0)
-    height = _HIGH * len(bars) + 10
-    drawn = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_NAME + _LONGEST + 80} {height}"'
-        ' font-family="sans-serif" font-size="12" fill="currentColor" role="img">',
-        "<title>Requests a second</title>",
-    ]
-    for number, one in enumerate(bars):
-        top, long = number * _HIGH + 5, one.median / most * _LONGEST
-        colour = "#2f6f9f" if one.what.startswith(("v2", "v3")) else "#9aa5b1"
-        drawn += [
-            f'<text x="{_NAME - 8}" y="{top + 13}" text-anchor="end">{escape(one.what)}</text>',
-            f'<rect x="{_NAME}" y="{top + 2}" width="{long:.1f}" height="{_HIGH - 4}" fill="{colour}"/>',
-            f'<text x="{_NAME + long + 6:.1f}" y="{top + 13}">{short(one.median)}</text>',
-        ]
-    return "\n".join([*drawn, "</svg>", ""])
+def bars(part: Part) -> Iterator[str]:
+    """Yield a picture of the rates of servers: in characters, for a terminal shows the manual, too."""
+    rates = [one for one in part.figures if one.unit == "requests/s"]
+    if not rates:
+        return
+    most = max(one.median for one in rates)
+    wide = max(len(one.what) for one in rates)
+    yield "Requests a second:"
+    yield ""
+    yield "```text"
+    for one in rates:
+        yield f"{one.what:<{wide}} {'█' * max(round(one.median / most * _LONGEST), 1)} {short(one.median)}"
+    yield "```"
+    yield ""
