@@ -75,7 +75,7 @@ def _section(part: Part) -> Iterator[str]:
     yield from bars(part)
     if part.figures:
         yield "| what | median | least – most | goal |"
-        yield "|---|--:|--:|---|"
+        yield "|---|---|---|---|"
         yield from (f"| {' | '.join(one.cells)} |" for one in part.figures)
         yield ""
     for line in part.told:
