@@ -26,7 +26,7 @@ FILES = sorted(ROOT.rglob("*.py"))
 #: The parts from the bottom up. A part may import what stands below it, and nothing beside or above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("core",),
-    ("server", "limits"),
+    ("server", "limits", "shards"),
     ("faults",),
     ("fixture",),
     ("worlds",),

@@ -22,6 +22,7 @@ from reseller_sandbox.manual.rows import ManualRows
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings
+from reseller_sandbox.shards import Shard
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.v3.interface import V3
@@ -63,10 +64,11 @@ def open_worlds(settings: Settings, *, frozen: bool, kept: KeptWorlds | None = N
     base = profile(settings.profile).with_values(settings.assumed)
     still = frozen if settings.frozen is None else settings.frozen
     fixtures = Fixtures(base, still, str(settings.fixture), vocabulary())
+    shard = Shard(settings.shard or "")
     if kept is None:
-        return Engine(World(DEFAULT, beginning(settings, frozen=frozen), settings), fixtures, contract)
+        return Engine(World(DEFAULT, beginning(settings, frozen=frozen), settings), fixtures, contract, shard)
     default, *others = (one.opened(settings) for one in kept.worlds)
-    worlds = Engine(default, fixtures, contract)
+    worlds = Engine(default, fixtures, contract, shard)
     worlds.go_on(kept, others)
     return worlds
 

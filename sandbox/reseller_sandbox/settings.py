@@ -16,6 +16,7 @@ from inspect import Parameter as Formal
 from inspect import signature
 from ipaddress import ip_address
 from pathlib import Path
+from socket import gethostname
 from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
@@ -38,6 +39,7 @@ from reseller_sandbox.core.values import (
     whole,
 )
 from reseller_sandbox.limits import Limits
+from reseller_sandbox.shards import NAME as SHARD_NAME
 
 P = ParamSpec("P")
 S = TypeVar("S")
@@ -137,7 +139,20 @@ def _token_headers(given: Any) -> tuple[str, ...]:
     return names
 
 
+def _shard(given: Any) -> str:
+    named = given
+    if given == "hostname":
+        number = re.search(r"-([0-9]{1,4})$", gethostname())
+        if number is None:
+            raise ValueError(f"is hostname, and {gethostname()} does not end in a hyphen and a number")
+        named = f"s{number[1]}"
+    if isinstance(named, str) and re.fullmatch(SHARD_NAME, named):
+        return named
+    raise ValueError("must be letters and a number such as s3, or hostname")
+
+
 _SOME = whole(1, MOST)
+_SHARD = Kind({"type": "string"}, _shard)
 _HOST = _like(r"[!-~]*", "must be an address or a name")  # nothing is every address
 _PREFIX = _like(r"[A-Za-z0-9-]*", "must be the beginning of a header's name: letters, digits and hyphens")
 _TOKEN = _like(r"[!-~]+", "takes one or more printable ASCII characters, and no spaces")  # without telling it
@@ -160,6 +175,8 @@ class ServiceSettings(Limits):
         max_connections: Past so many, clients are answered 503.
         control_token: What requests to /_sandbox must carry, as X-Sandbox-Token.
         control_open: Requests to /_sandbox need no token, whoever may reach it.
+        shard: Its name among servers side by side, such as s3, with which all that it makes begins; or
+            hostname, for the number at the end of the machine's.
     """
 
     public_urls: Annotated[Sequence[str], Kind({"type": "array"}, _public_urls)] = ()
@@ -169,6 +186,7 @@ class ServiceSettings(Limits):
     max_connections: Annotated[int, _SOME] | None = None
     control_token: Annotated[str, _TOKEN] | None = field(default=None, repr=False)
     control_open: Switch = False
+    shard: Annotated[str, _SHARD] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -60,6 +60,7 @@ EXAMPLES = (
     Example("max_connections", 5, 0),
     Example("control_token", "a-token", "two words"),
     Example("control_open", True, "perhaps"),
+    Example("shard", "s3", "three"),
     Example("max_worlds", 2, 0),
     Example("world_idle", 1.5, -1),
     Example("journal", 3, -1),

@@ -63,6 +63,16 @@ _INSTALL = click.option(
 _TEST = click.option("--test", default="python -m pytest -n 2", show_default=True, help="What runs them.")
 
 
+def _shards(usual: int) -> Callable[[Any], Any]:
+    return click.option(
+        "--shards",
+        type=click.IntRange(1, 1000),
+        default=usual,
+        show_default=True,
+        help="How many servers share the worlds.",
+    )
+
+
 @deploy.command(cls=Command)
 @_WHEEL
 @click.option("--base", metavar="IMAGE", callback=_image, help="The image to begin with, one of Python.")
@@ -76,9 +86,30 @@ def dockerfile(wheel: Wheel, base: str | None, name: str | None) -> None:
 
 @deploy.command(cls=Command)
 @_OURS
-def compose(name: str | None) -> None:
-    """Print a file for Docker Compose: the image, with a file system that nobody writes to."""
-    _print("compose.yaml", name)
+@_shards(1)
+def compose(name: str | None, shards: int) -> None:
+    """Print a file for Docker Compose: the image, or several side by side, which can write nowhere."""
+    from reseller_sandbox.deploy.router import in_compose
+
+    if shards > 1:
+        _print("compose-shards.yaml", name, **in_compose(shards))
+    else:
+        _print("compose.yaml", name)
+
+
+@deploy.command(cls=Command)
+@_shards(4)
+@click.option("--listen", default="127.0.0.1:8053", show_default=True, help="Where nginx is to listen.")
+@click.option(
+    "--first-port", default=8060, show_default=True, help="The first shard's port; others follow it."
+)
+@click.option("--header-prefix", default="X-SVC-", show_default=True, help="As it is set for the shards.")
+def nginx(shards: int, listen: str, first_port: int, header_prefix: str) -> None:
+    """Print a configuration of nginx, which sends each request to the shard that has its world."""
+    from reseller_sandbox.deploy.router import router, shards_here
+
+    here = shards_here(shards, first_port)
+    _print("nginx.conf", None, shards=here, listen=listen, **router(header_prefix))
 
 
 @deploy.command("github-actions", cls=Command)
@@ -105,9 +136,15 @@ def gitlab_ci(wheel: Wheel, name: str | None, install: str, test: str) -> None:
 
 @deploy.command(cls=Command)
 @_OURS
-def kubernetes(name: str | None) -> None:
-    """Print a Deployment and a Service for Kubernetes."""
-    _print("kubernetes.yaml", name)
+@_shards(1)
+def kubernetes(name: str | None, shards: int) -> None:
+    """Print a Deployment and a Service for Kubernetes; for several shards a StatefulSet, and a router."""
+    from reseller_sandbox.deploy.router import in_kubernetes
+
+    if shards > 1:
+        _print("kubernetes-shards.yaml", name, **in_kubernetes(shards))
+    else:
+        _print("kubernetes.yaml", name)
 
 
 @deploy.command(cls=Command)

@@ -164,7 +164,7 @@ class Pipeline:
         if name is not None:
             incoming.world = self.worlds.get(name)
             if incoming.world is None:
-                raise Refused(UNKNOWN_WORLD, world=_short(name))
+                raise self.worlds.unknown(_short(name))
         incoming.read_body()
 
     def _perform(self, exchange: Exchange, let_in: tuple[World, Account | None] | Refused) -> Answer:

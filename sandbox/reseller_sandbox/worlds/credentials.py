@@ -11,7 +11,11 @@ from itertools import count
 from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.state import State, filled
+from reseller_sandbox.shards import ALONE, Shard
 from reseller_sandbox.worlds.world import World
+
+#: Why a credential lets nobody in of which nothing is known.
+NOBODYS = "nobody has it"
 
 #: How many credentials of former worlds are remembered.
 MOST_REMEMBERED = 3000
@@ -89,8 +93,8 @@ class Index:
         self._ends |= ends
 
     def what_became_of(self, credential: str) -> str:
-        """Return what became of the world that a credential was of, as far as it is remembered."""
-        return self._ends.get(credential, "nobody has it")
+        """Return what became of the world that a credential was of; an empty text where that is unknown."""
+        return self._ends.get(credential, "")
 
     def is_taken(self, account: Account, *, by_other_than: World | None) -> bool:
         """Whether a world other than that has or has had the key or the token of ``account``."""
@@ -128,7 +132,12 @@ _CALLED = {"key": "v3 API key", "token": "v2.0 token", "secret": "v3 secret"}
 
 
 def renewed(
-    state: State, seed: str, number: int, is_taken: Callable[[Account], bool], only: set[int]
+    state: State,
+    seed: str,
+    number: int,
+    is_taken: Callable[[Account], bool],
+    only: set[int],
+    shard: Shard = ALONE,
 ) -> State:
     """Return ``state`` with credentials for the accounts ``only`` that follow from ``seed`` and ``number``.
 
@@ -136,9 +145,10 @@ def renewed(
     """
     holders = {claim: one.client_id for one in _customers(state) for claim in _claims(one)}
     found: list[Account] = []
+    source = f"{shard.named(seed)}/world/{number}"
     for client_id in sorted(only):
         account = state.accounts[client_id]
-        made = (_drawn(account, f"{seed}/world/{number}", number, attempt) for attempt in count())
+        made = (_drawn(account, source, number, attempt, shard) for attempt in count())
         free = (one for one in made if not is_taken(one) and not _is_here(one, holders))
         found.append(next(free))
         holders |= dict.fromkeys(_claims(found[-1]), client_id)
@@ -157,12 +167,12 @@ def _is_here(account: Account, holders: Mapping[tuple[str, str], int]) -> bool:
     return any(holders.get(claim, account.client_id) != account.client_id for claim in _claims(account))
 
 
-def _drawn(account: Account, source: str, number: int, attempt: int) -> Account:
+def _drawn(account: Account, source: str, number: int, attempt: int, shard: Shard) -> Account:
     word = re.sub(r"[^A-Za-z0-9]+", "-", account.name).strip("-") or str(account.client_id)
     again = f"/{attempt}" if attempt else ""
 
     def drawn(what: str) -> str:
         digest = hashlib.sha256(f"{source}/{account.client_id}/{what}{again}".encode()).hexdigest()
-        return f"{word}-{what}-w{number}-{digest[:16]}"
+        return shard.named(f"{word}-{what}-w{number}-{digest[:16]}")
 
     return copied(account, {what: drawn(what) for what in ("key", "secret", "token")})

@@ -24,8 +24,9 @@ from reseller_sandbox.core.refusals import (
 )
 from reseller_sandbox.core.state import State
 from reseller_sandbox.fixture import FixtureError, added
+from reseller_sandbox.shards import ALONE, Shard
 from reseller_sandbox.worlds import timeline
-from reseller_sandbox.worlds.credentials import Index, Stranger, renewed, somebodys
+from reseller_sandbox.worlds.credentials import NOBODYS, Index, Stranger, renewed, somebodys
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures, told
 from reseller_sandbox.worlds.fork import Fork
@@ -46,10 +47,15 @@ class Engine:
     """The worlds of one server. Looking one up takes the same time however many there are."""
 
     def __init__(
-        self, default: World, fixtures: Fixtures | None = None, contract: Callable[[], Contract] = tuple
+        self,
+        default: World,
+        fixtures: Fixtures | None = None,
+        contract: Callable[[], Contract] = tuple,
+        shard: Shard = ALONE,
     ) -> None:
         self.default = default
         self.contract = contract
+        self.shard = shard
         self.limits = default.limits
         self.fixtures = fixtures or Fixtures(default.assumptions, default.clock.frozen)
         self._seed = default.state.seed
@@ -93,8 +99,13 @@ class Engine:
         """Return the world of that name; refuses with ``unknown_world``."""
         world = self.get(name)
         if world is None:
-            raise Refused(UNKNOWN_WORLD, world=name[:80])
+            raise self.unknown(name)
         return world
+
+    def unknown(self, name: str) -> Refused:
+        """Return the refusal of a world that is not there."""
+        elsewhere = self.shard.elsewhere(name)
+        return Refused(UNKNOWN_WORLD, world=name[:80], elsewhere=elsewhere and f": {elsewhere}")
 
     def by_key(self, key: str) -> tuple[World, Account] | None:
         """Return the account with this API key, and its world."""
@@ -119,7 +130,8 @@ class Engine:
             known = somebodys(world, credential, there)
             if known is not None and self._in_use(world):
                 return known
-        return Stranger(self._index.what_became_of(credential))
+        became = self._index.what_became_of(credential)
+        return Stranger(became or self.shard.elsewhere(credential) or NOBODYS)
 
     def fork(self, wanted: Fork | None = None) -> World:
         """Return a new world with credentials of its own, in time that grows with its accounts alone.
@@ -159,7 +171,7 @@ class Engine:
             others = {
                 number
                 for number, account in begin.state.accounts.items()
-                if number != OUTSIDE and self._index.is_taken(account, by_other_than=world)
+                if number != OUTSIDE and self._needs_others(account, world)
             }
             state = self._with_credentials(begin.state, world.number, world, others)
             world.inherited = world.inherited.and_of(begin.state)
@@ -179,7 +191,7 @@ class Engine:
             except FixtureError as error:
                 raise Refused(INVALID_ENTRY, problems=told(error)) from None
             new = [state.accounts[number] for number in state.accounts if number not in before.state.accounts]
-            others = {one.client_id for one in new if self._index.is_taken(one, by_other_than=world)}
+            others = {one.client_id for one in new if self._needs_others(one, world)}
             state = self._with_credentials(state, world.number, world, others)
             world.moment = replace(before, state=state)
 
@@ -232,16 +244,17 @@ class Engine:
                     setting="--max-worlds",
                 )
             if name is None:
-                return f"w{self._count + 1}"
-            if not _NAME.fullmatch(name) or _COUNTED.fullmatch(name):
+                return self.shard.named(f"w{self._count + 1}")
+            if not _NAME.fullmatch(name) or _COUNTED.fullmatch(self.shard.bare(name)):
                 problem = (
                     "name takes 1 to 40 letters, digits, hyphens and underscores, and not w with a number, "
                     f"which worlds without a name are called; it is {name[:60]!r}"
                 )
                 raise Refused(INVALID_PARAMETER, problems=problem)
-            if name in self._by_name:
-                raise Refused(WORLD_EXISTS, world=name)
-            return name
+            named = self.shard.named(name)
+            if named in self._by_name:
+                raise Refused(WORLD_EXISTS, world=named)
+            return named
 
     def _beginning(self, wanted: Fork) -> Moment:
         begin = replace(self._source(wanted), log=EventLog(self.limits.max_events))
@@ -280,7 +293,13 @@ class Engine:
         def is_taken(account: Account) -> bool:
             return self._index.is_taken(account, by_other_than=world)
 
-        return renewed(state, self._seed, number, is_taken, accounts)
+        return renewed(state, self._seed, number, is_taken, accounts, self.shard)
+
+    def _needs_others(self, account: Account, world: World) -> bool:
+        """Whether an account that comes to ``world`` has to have other credentials than it brings."""
+        found = self.shard.name and world is not self.default
+        strange = found and not all(map(self.shard.owns, (account.key, account.token)))
+        return bool(strange) or self._index.is_taken(account, by_other_than=world)
 
     def _inherited(self, wanted: Fork) -> Inherited:
         if wanted.fixture is not None or wanted.state is not None:

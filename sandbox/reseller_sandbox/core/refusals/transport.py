@@ -52,8 +52,9 @@ METHOD_NOT_ALLOWED = wrong_method(
 )
 UNKNOWN_WORLD = not_found(
     "unknown_world",
-    "There is no world {world!r}.",
+    "There is no world {world!r}{elsewhere}.",
     "use the name of a world that is there, or create {world!r} first",
+    elsewhere="",
 )
 VERSION_NOT_SERVED = not_implemented(
     "version_not_served", "The version {version} is not served; {served} is.", "use {served}"

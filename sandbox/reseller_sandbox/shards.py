@@ -1,0 +1,47 @@
+"""Shards: servers side by side, each with worlds of its own that carry its name.
+
+What a shard makes begins with its name and a hyphen: its worlds' names, and the credentials in them. So
+whoever stands in front of several needs to know nothing of any world.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+#: What a shard may be called: letters, and a number.
+NAME = r"[a-z]{1,8}[0-9]{1,4}"
+
+_MADE = re.compile(rf"({NAME})-")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A server among others by its name; without one it is alone."""
+
+    name: str = ""
+
+    def named(self, what: str) -> str:
+        """Return the name of something that this shard makes, which begins with the shard's own."""
+        return what if not self.name or self.owns(what) else f"{self.name}-{what}"
+
+    def bare(self, named: str) -> str:
+        """Return a name without the shard's own before it."""
+        return named.removeprefix(f"{self.name}-") if self.name else named
+
+    def owns(self, made: str) -> bool:
+        """Whether something carries this shard's name."""
+        return bool(self.name) and made.startswith(f"{self.name}-")
+
+    def elsewhere(self, made: str) -> str:
+        """Return in words which other shard something is of, or why this one does not have it any more."""
+        found = _MADE.match(made) if self.name else None
+        if found is None or found[1].rstrip("0123456789") != self.name.rstrip("0123456789"):
+            return ""
+        if found[1] == self.name:
+            return f"it is of this shard, {self.name}, which has started anew since or has dropped its world"
+        return f"it is of the shard {found[1]}, and this is the shard {self.name}"
+
+
+#: A server beside which there is no other.
+ALONE = Shard()
