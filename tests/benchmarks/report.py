@@ -14,7 +14,7 @@ from tests.benchmarks.measuring import Figure, short
 #: The parts that there are, in the order in which they are told.
 PARTS = (
     *("answering", "suite", "growing", "loading", "faults", "starting"),
-    *("following", "unmatched", "waiting", "soak"),
+    *("following", "unmatched", "waiting", "keeping", "soak"),
 )
 
 
