@@ -99,17 +99,16 @@ def compose(name: str | None, shards: int) -> None:
 
 @deploy.command(cls=Command)
 @_shards(4)
-@click.option("--listen", default="127.0.0.1:8053", show_default=True, help="Where nginx is to listen.")
+@click.option("--listen", help="Where nginx is to listen; by itself on the usual port of this machine alone.")
 @click.option(
     "--first-port", default=8060, show_default=True, help="The first shard's port; others follow it."
 )
 @click.option("--header-prefix", default="X-SVC-", show_default=True, help="As it is set for the shards.")
-def nginx(shards: int, listen: str, first_port: int, header_prefix: str) -> None:
+def nginx(shards: int, listen: str | None, first_port: int, header_prefix: str) -> None:
     """Print a configuration of nginx, which sends each request to the shard that has its world."""
     from reseller_sandbox.deploy.router import router, shards_here
 
-    here = shards_here(shards, first_port)
-    _print("nginx.conf", None, shards=here, listen=listen, **router(header_prefix))
+    _print("nginx.conf", None, **router(shards_here(shards, first_port), listen, header_prefix))
 
 
 @deploy.command("github-actions", cls=Command)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from reseller_sandbox.core.assumptions import Assumptions
@@ -38,8 +38,13 @@ def shards_here(count: int, first_port: int) -> list[ShardAddress]:
     return [ShardAddress(f"s{number}", "127.0.0.1", first_port + number) for number in range(count)]
 
 
-def router(header_prefix: str = ServerSettings.header_prefix, folder: str = ".") -> dict[str, Any]:
-    """Return what a router has to know, in the order in which it counts: path, key, token."""
+def router(
+    shards: Sequence[ShardAddress],
+    listen: str | None = None,
+    header_prefix: str = ServerSettings.header_prefix,
+    folder: str = ".",
+) -> dict[str, Any]:
+    """Return what the router's configuration is made of; the source that counts first comes first."""
     key = f"{header_prefix}APIKEY"
     sources = [
         _source("path", "$request_uri", "~^/(?:_worlds|_sandbox/worlds)/"),
@@ -50,7 +55,8 @@ def router(header_prefix: str = ServerSettings.header_prefix, folder: str = ".")
             for number, name in enumerate(Assumptions().token_headers, 1)
         ),
     ]
-    return {"sources": sources, "shard_name": NAME, "folder": folder}
+    listen = listen or f"127.0.0.1:{ServerSettings.port}"
+    return {"shards": shards, "listen": listen, "sources": sources, "shard_name": NAME, "folder": folder}
 
 
 def _source(name: str, value: str, begins: str) -> Source:
@@ -81,5 +87,4 @@ def in_kubernetes(count: int) -> Mapping[str, Any]:
 def _config(shards: list[ShardAddress]) -> str:
     from reseller_sandbox.deploy.files import rendered
 
-    told = router(folder="/tmp")
-    return rendered("nginx.conf", image="", shards=shards, listen=str(ServerSettings.port), **told)
+    return rendered("nginx.conf", image="", **router(shards, str(ServerSettings.port), folder="/tmp"))
