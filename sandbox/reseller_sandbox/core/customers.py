@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import MISSING, fields, replace
 from typing import Any
 
 from reseller_sandbox.core import refusals
@@ -15,7 +15,7 @@ from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.texts import whole
 
 #: What a customer has beside a card.
-OWN_FIELDS = ("lang", "password", "post_address")
+OWN_FIELDS = tuple(one.name for one in fields(Customer) if one.default is not MISSING)
 
 _REMOVED = (Stage.REDEMPTION, Stage.PENDING_DELETE)
 
@@ -65,9 +65,9 @@ def edit(draft: Draft, account: Account, customer: Customer, given: Mapping[str,
 
 
 def _changed(draft: Draft, account: Account, customer: Customer, given: Mapping[str, str]) -> Customer:
-    fields = {field: given[field] for field in CARD_FIELDS if field in given}
+    person = {field: given[field] for field in CARD_FIELDS if field in given}
     more: dict[str, Any] = {field: given[field] for field in OWN_FIELDS if field in given}
-    card = tidy(replace(customer.card, **fields))
+    card = tidy(replace(customer.card, **person))
     require_good(draft, card)
     holder = draft.state.customer_by_mail.get((account.client_id, card.mail.lower()))
     if holder not in (None, customer.customer_id):
