@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from reseller_sandbox.console import Configured, give_up, say
+from reseller_sandbox.settings import USUAL_URL
 
 #: The settings that a document depends on.
 _OF_DOCUMENTS = ("fixture", "profile", "assume", "token_headers", "header_prefix", "control_token")
@@ -20,7 +21,7 @@ _OF_DOCUMENTS = ("fixture", "profile", "assume", "token_headers", "header_prefix
     "--output", metavar="FILE", help="Write it there; a name that ends with .yaml is written in YAML."
 )
 @click.option("--format", "form", type=click.Choice(["json", "yaml"]), help="How it is written.")
-@click.option("--url", default="http://127.0.0.1:8053", show_default=True, help="Where the service will be.")
+@click.option("--url", default=USUAL_URL, show_default=True, help="Where the service will be.")
 def openapi(interface: str, output: str | None, form: str | None, url: str, given: dict[str, Any]) -> None:
     """Print the OpenAPI document of an interface, which clients can be made of."""
     import yaml

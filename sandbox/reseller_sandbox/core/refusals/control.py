@@ -75,7 +75,7 @@ UNKNOWN_DOCUMENT = not_found(
 )
 
 UNKNOWN_PAGE = not_found(
-    "unknown_page", "There is no such page: {problem}.", "GET /_sandbox/manual lists the pages"
+    "unknown_page", "There is no such page: {problem}.", "ask for one that the manual's first page lists"
 )
 
 # The other side.
