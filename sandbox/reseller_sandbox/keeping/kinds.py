@@ -30,6 +30,7 @@ from reseller_sandbox.faults.kinds.rate_limit import Window
 from reseller_sandbox.faults.rule import Count, When
 from reseller_sandbox.keeping.codec import Body, Columns, Lists, Maps, Records, Sort
 from reseller_sandbox.keeping.states import Queues, StateChanges
+from reseller_sandbox.v2.forms import FormText
 from reseller_sandbox.v2.wording import WORDING as V2_WORDING
 from reseller_sandbox.v3.wording import WORDING as V3_WORDING
 from reseller_sandbox.worlds import Checkpoint, Entry, Moment
@@ -108,6 +109,7 @@ class Sorts(dict[type, Sort]):
         super().__init__(
             {
                 str: Plain("text", str),
+                FormText: Plain("text of a form", str, of=FormText),
                 int: Plain("number", int),
                 float: Plain("float", float, key=repr),
                 bytes: Plain(
