@@ -9,7 +9,6 @@ from typing import Any
 import click
 
 from reseller_sandbox.console import Configured, give_up, say
-from reseller_sandbox.settings import USUAL_URL
 
 #: The settings that a document depends on.
 _OF_DOCUMENTS = ("fixture", "profile", "assume", "token_headers", "header_prefix", "control_token")
@@ -21,13 +20,15 @@ _OF_DOCUMENTS = ("fixture", "profile", "assume", "token_headers", "header_prefix
     "--output", metavar="FILE", help="Write it there; a name that ends with .yaml is written in YAML."
 )
 @click.option("--format", "form", type=click.Choice(["json", "yaml"]), help="How it is written.")
-@click.option("--url", default=USUAL_URL, show_default=True, help="Where the service will be.")
-def openapi(interface: str, output: str | None, form: str | None, url: str, given: dict[str, Any]) -> None:
+@click.option("--url", help="Where the service will be, if not at the usual address of serve.")
+def openapi(
+    interface: str, output: str | None, form: str | None, url: str | None, given: dict[str, Any]
+) -> None:
     """Print the OpenAPI document of an interface, which clients can be made of."""
     import yaml
 
     from reseller_sandbox.assembly import interfaces, open_worlds
-    from reseller_sandbox.settings import BadSetting, Settings
+    from reseller_sandbox.settings import USUAL_URL, BadSetting, Settings
     from reseller_sandbox.web.openapi import describe
 
     try:
@@ -36,7 +37,7 @@ def openapi(interface: str, output: str | None, form: str | None, url: str, give
     except BadSetting as problem:
         give_up(str(problem))
     one = next(one for one in interfaces(worlds, settings) if one.name == interface)
-    document = describe(one, worlds.default.assumptions, url)
+    document = describe(one, worlds.default.assumptions, url or USUAL_URL)
     in_yaml = form == "yaml" or (form is None and (output or "").endswith((".yaml", ".yml")))
     if in_yaml:
         text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True, width=110)

@@ -117,6 +117,6 @@ def refused(path: Path, said: str) -> None:
 
 
 def test_a_file_named_in_a_pyproject_stands_beside_it(tmp_path: Path) -> None:
-    """Before it is there, too."""
+    """Before it is there, too, and from wherever below the server is started."""
     (tmp_path / "pyproject.toml").write_text('[tool.reseller_sandbox]\nkeep = "worlds"\n')
-    assert from_file(tmp_path)["keep"] == str(tmp_path / "worlds")
+    assert from_file(tmp_path / "below")["keep"] == str(tmp_path / "worlds")

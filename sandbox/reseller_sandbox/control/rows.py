@@ -99,4 +99,4 @@ def _row(operation: Operation) -> Endpoint:
 def _asked(operation: Operation, known: Iterable[Parameter], *, is_spoken: bool) -> Schema:
     told = {one.name: ToldParameter(operation, one, is_spoken=is_spoken) for one in known}
     name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
-    return OperationAsked.from_dict(dict(told), name=f"{name}OperationAsked")()
+    return OperationAsked.from_dict(dict(told), name=f"{name}Asked")()

@@ -132,7 +132,7 @@ class Caller:
         if last:
             answer = answer.closing()
         later: Again | None = environ.get(ENV_AGAIN)
-        if later is not None:
+        if later is not None and later is not again:  # a user's own route leaves it as it came
             retake = partial(self.take, described, replace(later, aside=True))
             return Reply(answer, last, again=retake, after=later.after)
         return Reply(answer, last, environ.get(ENV_DELIVERY), environ.get(ENV_STREAM))

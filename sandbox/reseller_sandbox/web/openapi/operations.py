@@ -172,7 +172,8 @@ def _one_of(values: list[Any]) -> dict[str, Any]:
     """Return what allows these values alone; a text may have places to be filled."""
     if not any(isinstance(value, str) and "{" in value for value in values):
         return {"enum": values}
-    return {"pattern": f"^({'|'.join(_PLACE_LEFT.sub('.*', re.escape(value)) for value in values)})$"}
+    told = (_PLACE_LEFT.sub(r"[\\s\\S]*", re.escape(value).replace("\\ ", " ")) for value in values)
+    return {"pattern": f"^({'|'.join(told)})$"}
 
 
 #: A place in a text that is escaped.
