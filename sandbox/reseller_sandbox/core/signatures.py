@@ -140,8 +140,7 @@ def read_by(known: Sequence[Parameter], given: Mapping[str, Any]) -> dict[str, A
 def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """Return what can be read of ``given``, and every mistake in it."""
     named = {one.name: one for one in known}
-    strange = (name for name in given if name not in named)
-    wrong = [f"{name[:80]} is not known here{_known(name, named)}" for name in strange]
+    wrong = _strange(named, given)
     told = {name: value for name, value in given.items() if value is not None and name in named}
     wrong += [f"{one.name} is missing" for one in known if one.required and one.name not in told]
     found = {}
@@ -156,9 +155,16 @@ def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str
     return found, wrong
 
 
-def _known(name: str, named: Mapping[str, Parameter]) -> str:
+def _strange(named: Mapping[str, Parameter], given: Mapping[str, Any]) -> list[str]:
+    """Return a complaint about each name that is not known: with the nearest, or once with those that are."""
     listed = f"; known are {', '.join(named)}" if 0 < len(named) <= _FEW else ""
-    return nearest(name, named) or listed
+    wrong = []
+    for name in given:
+        if name not in named:
+            near = nearest(name, named)
+            wrong.append(f"{name[:80]} is not known here{near or listed}")
+            listed = listed if near else ""
+    return wrong
 
 
 class Within(ValueError):
