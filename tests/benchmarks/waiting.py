@@ -144,6 +144,7 @@ def lengthy(exported: str) -> dict[str, tuple[str, str, Any]]:
 
 def told(what: str, took: list[Spent], waited: list[Spent], bound: float = float("inf")) -> str:
     """How long it took, and the others' waits meanwhile; what is more than it may be is marked."""
+    waited = waited or [Spent(0.0, 0.0)]  # over before anybody could ask
     worst = Spent(max(one.passed for one in waited), max(one.computed for one in waited))
     usual = median(one.passed for one in waited)
     most = Spent(max(one.passed for one in took), max(one.computed for one in took))
