@@ -6,7 +6,7 @@ import re
 from functools import cache
 from typing import Any
 
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from reseller_sandbox.core.assumptions import Assumptions
 from tests.clients import Answer, Headers, Transport

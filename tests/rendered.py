@@ -10,7 +10,7 @@ from http.client import HTTPConnection
 from typing import Any
 
 import pytest
-from jsonschema import Draft202012Validator
+from jsonschema_rs import Draft202012Validator
 
 from reseller_sandbox.keeping.codec import Writer
 from reseller_sandbox.keeping.kinds import Sorts

@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from jsonschema import ValidationError
+from jsonschema_rs import ValidationError
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, InProcess

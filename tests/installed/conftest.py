@@ -16,7 +16,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 #: What users have beside the wheel.
-USED = ("pytest", "pytest-xdist", "httpx", "mypy", "jsonschema")
+USED = ("pytest", "pytest-xdist", "httpx", "mypy", "jsonschema-rs")
 
 #: The Pythons that the project is for. Each is looked for on this machine.
 MINORS = (11, 12, 13, 14)

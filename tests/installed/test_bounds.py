@@ -58,7 +58,7 @@ def test_it_runs_within_its_bounds(which: str, wheel: Path, tmp_path: Path) -> N
     tools = [row for row in locked() if row.partition("==")[0].lower() in {"pytest", "hypothesis"}]
     pins.write_text("\n".join([*tools, *([oldest()] if which == "oldest" else [])]))
     install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    used = ("pytest", "pytest-timeout", "hypothesis", "jsonschema", "time-machine", "trustme", "PyYAML")
+    used = ("pytest", "pytest-timeout", "hypothesis", "jsonschema-rs", "time-machine", "trustme", "PyYAML")
     run(*install, "-c", str(pins), f"{wheel}[{','.join(EXTRAS)}]", *used)
     if which == "oldest":
         assert versions(oldest()).items() <= versions(run(str(python), "-m", "pip", "freeze")).items()
