@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -99,8 +100,12 @@ def document(name: str, folder: Path) -> Path:
 
 
 def run(folder: Path, *command: str) -> str:
-    """What a command prints; it must be done."""
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=100, check=False)
+    """What a command prints, which must be done; it finds the tools beside this Python."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    environment = {**os.environ, "PATH": path}
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=100, check=False, env=environment
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()
 
