@@ -25,8 +25,6 @@ from reseller_sandbox.console import (
     give_up,
     say,
 )
-from reseller_sandbox.deploy.commands import deploy
-from reseller_sandbox.documents import openapi
 
 if TYPE_CHECKING:
     from reseller_sandbox.remote import There
@@ -56,7 +54,15 @@ def main(context: click.Context) -> None:
         say(_FIRST)
 
 
-main.add_command(LoadedLater("coverage", "reseller_sandbox.reports.command"))
+#: Commands that have a module of their own, which is loaded for them and for the list of all commands.
+_ELSEWHERE = {
+    "coverage": "reseller_sandbox.reports.command",
+    "deploy": "reseller_sandbox.deploy.commands",
+    "manual": "reseller_sandbox.manual.command",
+    "openapi": "reseller_sandbox.documents",
+}
+for _name, _module in _ELSEWHERE.items():
+    main.add_command(LoadedLater(_name, _module))
 
 
 @main.command(cls=Configured)
@@ -255,29 +261,6 @@ def lifecycle(fixture: str | None) -> None:
     except fixtures.FixtureError as problem:
         give_up(str(problem))
     click.echo(mermaid(state))
-
-
-@main.command("manual")
-@click.argument("page", required=False)
-@click.option(
-    "--write",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="A folder for all pages, as Sphinx takes them.",
-)
-def manual_page(page: str | None, write: Path | None) -> None:
-    """Print a page of the manual, or the list of its pages."""
-    from reseller_sandbox.manual import command
-
-    if write is not None:
-        command.written(write)
-    elif page is None:
-        command.listed()
-    else:
-        command.printed(page)
-
-
-main.add_command(deploy)
-main.add_command(openapi)
 
 
 @main.command()

@@ -125,7 +125,7 @@ class Listing(click.Group):
 
 
 class LoadedLater(click.Command):
-    """A command that is loaded when it is asked for: ``command`` in ``module``."""
+    """A command that is loaded when it is asked for: what ``module`` has under its name."""
 
     def __init__(self, name: str, module: str) -> None:
         super().__init__(name)
@@ -133,7 +133,8 @@ class LoadedLater(click.Command):
 
     def load(self) -> click.Command:
         """Return the command itself."""
-        found: click.Command = import_module(self.module).command
+        assert self.name
+        found: click.Command = getattr(import_module(self.module), self.name)
         return found
 
 
@@ -201,8 +202,10 @@ class Commands(Command, Listing):
             unwritten(problem)
 
     def told(self) -> Mapping[str, str]:
-        """Return what is said of the commands written out, and of the powers."""
-        return {**super().told(), **{name: power.docstring for name, power in powers_told().items()}}
+        """Return what is said of the powers, and of the other commands."""
+        powers = {name: power.docstring for name, power in powers_told().items()}
+        others = {name: self.get_command(click.Context(self), name) for name in self.commands.keys() - powers}
+        return {**powers, **{name: one.help or "" for name, one in others.items() if one}}
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name; that of a power has its operations.
@@ -210,7 +213,8 @@ class Commands(Command, Listing):
         A command with the name of a power runs when none of the power's commands is named.
         """
         alone, power = super().get_command(ctx, cmd_name), powers_told().get(cmd_name)
-        alone = alone.load() if isinstance(alone, LoadedLater) else alone
+        if isinstance(alone, LoadedLater):
+            alone = alone.load()
         return PowerCommands(cmd_name, power, alone) if power else alone
 
 

@@ -5,21 +5,43 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from reseller_sandbox.console import give_up, say
-from reseller_sandbox.manual.pages import INDEX, Manual, ManualPage, UnknownPage
+from reseller_sandbox.console import Command, give_up, say
+
+if TYPE_CHECKING:
+    from reseller_sandbox.manual.pages import ManualPage
 
 #: The widest line that is easy to read.
 _WIDEST = 100
 
 
+@click.command(cls=Command)
+@click.argument("page", required=False)
+@click.option(
+    "--write",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="A folder for all pages, as Sphinx takes them.",
+)
+def manual(page: str | None, write: Path | None) -> None:
+    """Print a page of the manual, or the list of its pages."""
+    if write is not None:
+        written(write)
+    elif page is None:
+        listed()
+    else:
+        printed(page)
+
+
 def listed() -> None:
     """Print the names of all pages, with their titles."""
-    manual = Manual()
-    width = max(map(len, manual.pages))
-    for title, pages in manual.parts():
+    from reseller_sandbox.manual.pages import Manual
+
+    all_pages = Manual()
+    width = max(map(len, all_pages.pages))
+    for title, pages in all_pages.parts():
         click.secho(title, bold=True)
         for page in pages:
             click.echo(f"  {click.style(page.name.ljust(width), fg='cyan')}  {page.title}")
@@ -29,6 +51,8 @@ def listed() -> None:
 
 def printed(name: str) -> None:
     """Print a page: set in type on a terminal, as Markdown elsewhere."""
+    from reseller_sandbox.manual.pages import Manual, UnknownPage
+
     try:
         text = Manual().page(name).text
     except UnknownPage as problem:
@@ -55,9 +79,11 @@ html_show_sphinx = html_show_copyright = html_copy_source = False
 
 def written(folder: Path) -> None:
     """Write every page below ``folder``, which Sphinx can make a site of then."""
-    manual = Manual()
-    texts = {f"{page.name}.md": page.text for page in manual.pages.values()}
-    texts[f"{INDEX}.md"] += "".join(_list_of(title, pages) for title, pages in manual.parts())
+    from reseller_sandbox.manual.pages import INDEX, Manual
+
+    pages = Manual()
+    texts = {f"{page.name}.md": page.text for page in pages.pages.values()}
+    texts[f"{INDEX}.md"] += "".join(_list_of(title, pages) for title, pages in pages.parts())
     for name, text in {**texts, "conf.py": _CONF}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -65,5 +91,7 @@ def written(folder: Path) -> None:
 
 
 def _list_of(title: str, pages: Iterable[ManualPage]) -> str:
+    from reseller_sandbox.manual.pages import INDEX
+
     names = "\n".join(page.name for page in pages if page.name != INDEX)
     return f"\n```{{toctree}}\n:hidden:\n:caption: {title}\n\n{names}\n```\n"

@@ -35,7 +35,7 @@ def _run(as_json: bool, html: Path | None, operation: str | None, **words: Any) 
         say("\n".join(lines(report)))
 
 
-command = click.Command(
+coverage = click.Command(
     "coverage",
     callback=_run,
     params=[
