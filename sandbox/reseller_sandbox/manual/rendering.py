@@ -52,6 +52,7 @@ class Renderer:
         headings = [*_anchored(tokens)]
         _linked(tokens, page, root)
         body = self._markdown.renderer.render(_framed(tokens), self._markdown.options, {})
+        body = body.replace("<pre>", '<pre tabindex="0">')  # what scrolls can be scrolled by keyboard
         return (
             "<!doctype html>\n"
             '<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -130,7 +131,7 @@ def _framed(tokens: Sequence[Token]) -> list[Token]:
         if token.type == "fence" and token.info == "text" and at and tokens[at - 1].info == "sh":
             token.attrSet("class", "output")
         if token.type == "table_open":
-            framed.append(Token("paragraph_open", "div", 1, {"class": "table"}, block=True))
+            framed.append(Token("paragraph_open", "div", 1, {"class": "table", "tabindex": "0"}, block=True))
         framed.append(token)
         if token.type == "table_close":
             framed.append(Token("paragraph_close", "div", -1, block=True))
