@@ -10,7 +10,7 @@ from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnec
 from socket import SHUT_RDWR
 from threading import RLock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.clock import stopwatch
@@ -61,6 +61,7 @@ class RefusedThere(Refused):
 class There:
     """Acts on one world of the server at ``url``: the ``world`` of that name, or the default one.
 
+    A ``url`` may also be a world's own, with ``/_worlds/NAME`` at its end.
     ``token`` is the server's control token, where it asks for one; ``timeout`` is in seconds; ``authority``
     is a file by which its certificate is trusted. Raises ``BadSetting`` where that cannot be used.
     """
@@ -79,8 +80,9 @@ class There:
             self.url = read_url(url).rstrip("/")
         except ValueError as problem:
             raise BadSetting(f"the server's address {problem}, not {text_masked(str(url))!r:.80}") from None
-        self.world = world
-        self._token = token
+        self.url, _, named = self.url.partition("/_worlds/")
+        self.world = world or unquote(named)
+        self.token = token
         self._timeout = timeout
         self._parts = urlsplit(self.url)
         self.authority = authority
@@ -98,7 +100,7 @@ class There:
 
     def entering(self, world: str) -> There:
         """Return the door to another world of the same server."""
-        return There(self.url, world, self._token, self._timeout, self.authority)
+        return There(self.url, world, self.token, self._timeout, self.authority)
 
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return the record that ``operation`` answers there."""
@@ -130,7 +132,7 @@ class There:
 
     def headers(self) -> dict[str, str]:
         """Return what each request to the control interface carries."""
-        return {} if self._token is None else {"X-Sandbox-Token": self._token}
+        return {} if self.token is None else {"X-Sandbox-Token": self.token}
 
     def _asked(self, operation: Operation, given: Mapping[str, Any]) -> tuple[str, str, bytes]:
         """Return method, path and body of the request that stands for a call."""

@@ -1,0 +1,54 @@
+"""What a command that is run finds in its environment: where its world is, and who it is there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.remote import AUTHORITY
+from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.sources import variables
+
+if TYPE_CHECKING:
+    from reseller_sandbox.sandbox import Sandbox
+    from reseller_sandbox.tools.ground import Ground
+
+#: The address of a world, which the commands of this project take, too.
+URL, WORLD = "RESELLER_SANDBOX_URL", "RESELLER_SANDBOX_WORLD"
+
+#: What belongs to an account; with ``_NAME`` behind it, to the account of that name.
+KEY, SECRET, TOKEN = "RESELLER_SANDBOX_KEY", "RESELLER_SANDBOX_SECRET", "RESELLER_SANDBOX_TOKEN"
+
+#: What each variable is; the last two are there where the server wants them.
+ABOUT = {
+    URL: "the address of the run's world: what the paths of the reseller API follow",
+    WORLD: "the world's name",
+    KEY: "the v3 key of the account that --account names",
+    SECRET: "its v3 secret",
+    TOKEN: "its v2.0 token",
+    f"{KEY}_NAME": "the v3 key of the account NAME, in capitals; so are the secret and the token there",
+    variables()["control_token"]: "what requests to the control interface carry",
+    AUTHORITY: "the authority to trust",
+}
+
+
+def environment(ground: Ground, world: Sandbox, account: str) -> dict[str, str]:
+    """Return the variables for a run in ``world``, by ``account``; raise ``BadSetting`` if there is none."""
+    accounts = world.accounts.list().accounts
+    told = {URL: f"{ground.url}/_worlds/{world.door.name}", WORLD: world.door.name}
+    try:
+        own = world.accounts.get(account)
+    except Refused as refused:
+        raise BadSetting(refused.message) from None
+    for one, behind in ((own, ""), *((one, f"_{_capitals(one.name)}") for one in accounts)):
+        told |= {f"{KEY}{behind}": one.key, f"{SECRET}{behind}": one.secret, f"{TOKEN}{behind}": one.token}
+    if ground.control_token is not None:
+        told[variables()["control_token"]] = ground.control_token
+    if ground.authority is not None:
+        told[AUTHORITY] = ground.authority
+    return told
+
+
+def _capitals(name: str) -> str:
+    return re.sub(r"[^A-Z0-9]", "_", name.upper())
