@@ -12,7 +12,6 @@ from flask import Flask
 
 from reseller_sandbox import fixture
 from reseller_sandbox.control.interface import Control
-from reseller_sandbox.core.assumptions import profile
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.model import DEFAULT
@@ -21,7 +20,7 @@ from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.manual.rows import ManualRows
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
-from reseller_sandbox.settings import BadSetting, ServerSettings, Settings
+from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
 from reseller_sandbox.shards import Shard
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.auth import Signatures
@@ -50,7 +49,7 @@ def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], objec
         seed = fixture.load(path, now=now, seed=settings.seed, words=vocabulary(), reads=reads)
     except fixture.FixtureError as problem:
         raise BadSetting(str(problem)) from problem
-    assumed = profile(settings.profile).with_values(seed.assume).with_values(settings.assumed)
+    assumed = profile_of(str(settings.profile)).with_values(seed.assume).with_values(settings.assumed)
     wanted = next((choice for choice in (settings.frozen, seed.frozen) if choice is not None), frozen)
     clock = WorldClock(seed.now) if wanted else WorldClock(seed.now).run()
     return Moment(seed.state, clock, assumed, seed.requests, seed.faults)
@@ -61,7 +60,7 @@ def open_worlds(settings: Settings, *, frozen: bool, kept: KeptWorlds | None = N
 
     Raise as ``beginning`` does.
     """
-    base = profile(settings.profile).with_values(settings.assumed)
+    base = profile_of(str(settings.profile)).with_values(settings.assumed)
     still = frozen if settings.frozen is None else settings.frozen
     fixtures = Fixtures(base, still, str(settings.fixture), vocabulary())
     shard = Shard(settings.shard or "")

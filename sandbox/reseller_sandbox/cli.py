@@ -233,16 +233,21 @@ def fixture_example() -> None:
 
 
 @main.command()
-@click.option("--profile", "chosen", type=click.Choice(["documented", "observed"]), default="documented")
+@click.option("--profile", "chosen", default="documented", help="documented, observed, or a file.")
 @_AS_JSON
 def assumptions(chosen: str, as_json: bool) -> None:
     """List what the contract leaves open: each assumption, its value, what it takes, what it decides."""
-    from reseller_sandbox.core.assumptions import catalogue, profile
+    from reseller_sandbox.core.assumptions import catalogue
+    from reseller_sandbox.settings import BadSetting, Settings, profile_of
 
+    try:
+        listed = catalogue(profile_of(str(Settings(profile=chosen).profile)))
+    except BadSetting as problem:
+        give_up(str(problem))
     if as_json:
-        click.echo(json.dumps(catalogue(profile(chosen)), ensure_ascii=False, indent=2))
+        click.echo(json.dumps(listed, ensure_ascii=False, indent=2))
         return
-    for entry in catalogue(profile(chosen)):
+    for entry in listed:
         value = entry["value"]
         shown = ",".join(value) if isinstance(value, tuple) else str(value).lower()
         name, takes, about = entry["name"], entry["takes"], entry["about"]

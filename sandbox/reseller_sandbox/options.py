@@ -64,9 +64,11 @@ def flagged(one: Parameter, flag: str, key: str, about: str) -> click.Option:
         """Return the words there are that begin so; a shell knows files by itself."""
         from click.shell_completion import CompletionItem
 
-        if shape.get("format") == "path":
-            return [CompletionItem(begun, type="file")]
-        return [CompletionItem(word) for word in map(str, shape.get("enum", ())) if word.startswith(begun)]
+        words = map(str, (*shape.get("enum", ()), *shape.get("examples", ())))
+        found = [CompletionItem(word) for word in words if word.startswith(begun)]
+        if shape.get("format") == "path" and not (begun and found):
+            return [*found, CompletionItem(begun, type="file")]
+        return found
 
     return click.Option(
         [f"{flag}/--no-{flag[2:]}" if switch else flag, key],

@@ -21,6 +21,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from reseller_sandbox.core.assumptions import PROFILES, Assumptions
+from reseller_sandbox.core.assumptions import profile as profile_called
 from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.docstrings import told_of
 from reseller_sandbox.core.names import BadName, normalise
@@ -67,6 +68,36 @@ def _fixture(given: Any) -> str:
     except fixture.FixtureError as problem:
         raise ValueError(f"cannot be used: {problem}") from None
     return found
+
+
+def _profile(given: Any) -> str:
+    if not isinstance(given, str) or given not in PROFILES:
+        _profile_file(given)
+    return str(given)
+
+
+def _profile_file(given: Any) -> Mapping[str, object]:
+    """Return what the file of a profile assumes: it is a fixture, of which nothing else counts."""
+    from reseller_sandbox import fixture
+
+    path = Path(_path(given))
+    if not path.is_file():
+        near = nearest(str(given), PROFILES)
+        raise ValueError(f"must be {', '.join(PROFILES)} or a file{near}")
+    try:
+        return fixture.load(path).assume
+    except fixture.FixtureError as problem:
+        raise ValueError(f"cannot be used: {problem}") from None
+
+
+def profile_of(setting: str) -> Assumptions:
+    """Return the assumptions of a profile: one with a name, or a file's. Raise ``BadSetting``."""
+    if setting in PROFILES:
+        return profile_called(setting)
+    try:
+        return Assumptions().with_values(_profile_file(setting))
+    except ValueError as problem:  # the file has changed since the setting was read
+        raise BadSetting(f"profile {problem}") from None
 
 
 def _like(pattern: str, wanted: str) -> Kind[str]:
@@ -160,6 +191,7 @@ _TOKEN = _like(r"[!-~]+", "takes one or more printable ASCII characters, and no 
 #: The kinds of paths: a fixture may also be a packaged one's name.
 FIXTURE = Kind({"type": "string", "format": "path"}, _fixture)
 FILE = Kind({"type": "string", "format": "path"}, _path)
+PROFILE = Kind({"type": "string", "format": "path", "examples": list(PROFILES)}, _profile)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,7 +231,7 @@ class Settings(ServiceSettings):
         frozen: Whether the clock stands still; by itself it does in Python, and runs in a server.
         seed: What codes and identifiers are drawn from.
         assume: What a silence of the contract means; may come often.
-        profile: A whole set of assumptions.
+        profile: A whole set of assumptions: documented, observed, or a file that calibrate has written.
         token_headers: Where a v2.0 token is taken from: v2.token_headers, in short; may come often.
     """
 
@@ -208,7 +240,7 @@ class Settings(ServiceSettings):
     frozen: Switch | None = None
     seed: Text | None = None
     assume: Annotated[Mapping[str, object] | None, Kind({"type": "object"}, _assumed)] = None
-    profile: Annotated[str, choice(*PROFILES)] = "documented"
+    profile: Annotated[str | Path, PROFILE] = "documented"
     token_headers: Annotated[Sequence[str], Kind({"type": "array"}, _token_headers)] = ()
 
     def __post_init__(self) -> None:

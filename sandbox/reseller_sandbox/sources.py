@@ -15,7 +15,7 @@ from typing import Any
 
 from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.signatures import Parameter, declared, read
-from reseller_sandbox.settings import FILE, FIXTURE, TOKEN_HEADERS, BadSetting, ServerSettings
+from reseller_sandbox.settings import FILE, FIXTURE, PROFILE, TOKEN_HEADERS, BadSetting, ServerSettings
 from reseller_sandbox.web.words import spoken
 
 _FILE = "pyproject.toml"
@@ -113,7 +113,7 @@ def from_file(folder: Path) -> dict[str, Any]:
             kinds = {one.name: one.kind for one in known}
             told = {
                 name: _beside(place, value, kinds[name] is FILE and place != folder)
-                if kinds.get(name) in (FIXTURE, FILE)
+                if kinds.get(name) in (FIXTURE, FILE, PROFILE)
                 else value
                 for name, value in table.items()
             }
