@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet
 
+from reseller_sandbox.core.match_index import MatchIndex
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Asked, Luck, Phase, Turn
 from reseller_sandbox.faults.rule import Count, FaultRule
@@ -23,8 +25,14 @@ class Strike:
     effects: Effects
 
 
+class _Indexed:
+    """Keeps the rules that each phase looks at, and the index of them, once they have been asked for."""
+
+    __slots__ = ("_known",)
+
+
 @dataclass(frozen=True, slots=True)
-class FaultBook:
+class FaultBook(_Indexed):
     """Rules in their order, their counts, and the requests that wait for a delay to pass.
 
     Each waiting request is an object in ``waiting``. When the world goes back to a moment before it came, it
@@ -47,11 +55,11 @@ class FaultBook:
         Returns the book with the new counts, and what they have made of ``effects``.
         """
         counts, struck = self.counts, []
-        for rule in self.rules:
+        rules, index = self._index(phase)
+        for place in index.possible(asked):
+            rule = rules[place]
             count = counts.get(rule.name, _NONE)
-            if rule.phase != phase or rule.paused or not rule.when.in_force(count, now):
-                continue
-            if not rule.matches(asked):
+            if not rule.when.in_force(count, now) or not rule.matches(asked):
                 continue
             matched = count.matched + 1
             turn = Turn(asked, now, Luck(f"{seed}/fault/{rule.name}/{matched}"), count.memory)
@@ -62,8 +70,25 @@ class FaultBook:
                 struck.append(rule)
                 if effects.final:
                     break
-        book = self if counts is self.counts else replace(self, counts=counts)
+        book = self if counts is self.counts else self._with(counts=counts)
         return book, Strike(struck, effects)
+
+    def _index(self, phase: Phase) -> tuple[Sequence[FaultRule], MatchIndex]:
+        """Return the rules that strike in a phase, and the index of what they match."""
+        known: dict[Phase, tuple[Sequence[FaultRule], MatchIndex]] | None = getattr(self, "_known", None)
+        if known is None:
+            known = {}
+            object.__setattr__(self, "_known", known)
+        if phase not in known:
+            rules = [rule for rule in self.rules if rule.phase == phase and not rule.paused]
+            known[phase] = rules, MatchIndex([rule.match for rule in rules])
+        return known[phase]
+
+    def _with(self, **changes: Any) -> FaultBook:
+        """Return the book with the same rules and something else changed."""
+        book = replace(self, **changes)
+        object.__setattr__(book, "_known", getattr(self, "_known", None))
+        return book
 
     def with_rules(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count]) -> FaultBook:
         """Return the book with other rules; those that stay go on counting, new ones begin at ``counts``."""
@@ -76,8 +101,8 @@ class FaultBook:
 
     def holding(self, request: object) -> FaultBook:
         """Return the book while ``request`` waits."""
-        return replace(self, waiting=self.waiting.insert(request))
+        return self._with(waiting=self.waiting.insert(request))
 
     def released(self, request: object) -> FaultBook:
         """Return the book once ``request`` waits no longer; raises KeyError when it does not."""
-        return replace(self, waiting=self.waiting.remove(request))
+        return self._with(waiting=self.waiting.remove(request))
