@@ -18,6 +18,9 @@ from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.values import INSTANT
 from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.manual.rows import ManualRows
+from reseller_sandbox.page.doorway import with_page
+from reseller_sandbox.page.rows import PageRows
+from reseller_sandbox.page.session import SessionRows
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
@@ -91,7 +94,9 @@ def vocabulary() -> Vocabulary:
 
 def assemble(worlds: Engine, settings: Settings, powers: Mapping[str, type[Power]] = POWERS) -> Flask:
     """Return the application that serves every interface over ``worlds``, and these ``powers``."""
-    return create_app(worlds, interfaces(worlds, settings, powers), _body_limits(settings))
+    app = create_app(worlds, interfaces(worlds, settings, powers), _body_limits(settings))
+    app.wsgi_app = with_page(app.wsgi_app)  # type: ignore[assignment, method-assign]
+    return app
 
 
 def interfaces(
@@ -106,7 +111,8 @@ def interfaces(
         names=settings.own_names,
     )
     clients = (V3(worlds, signatures), V2(worlds))
-    return (*clients, Control(worlds, clients, gate, powers, ManualRows(powers).rows()))
+    more = (*ManualRows(powers).rows(), *PageRows(powers).rows(), *SessionRows(gate).rows())
+    return (*clients, Control(worlds, clients, gate, powers, more))
 
 
 def tls_of(settings: ServerSettings) -> Tls | None:

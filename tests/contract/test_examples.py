@@ -50,6 +50,7 @@ WITHOUT = {
     ),
     *("domainZonesByLimitAndStart", "domainZonesByLimit", "domainZonesByStart", "domainZonesAll"),
     *("clockWatch", "journalFollow", "eventsFollow", "openapi", "manual", "manualPage"),
+    *("page", "pageFile", "session", "sessionBegin", "sessionEnd"),
     *("clockDue", "historyDiff", "historyExport", "namesList", "namesAdd", "customersGet", "contactsAdd"),
     *("faultsKinds", "assumptionsList", "assumptionsSet", "adviceList", "coverageItems", "coverageMissing"),
 }

@@ -15,7 +15,10 @@ from tests.registry import REGISTRY
 NAMES = {**{f"control.{one.id}": one.id for power in POWERS.values() for one in power.operations()}}
 
 #: What is of no use inside the process.
-HTTP_ALONE = {"control.openapi", "control.manual", "control.manual.page"}
+HTTP_ALONE = {
+    *("control.openapi", "control.manual", "control.manual.page", "control.page", "control.page.file"),
+    *("control.session", "control.session.begin", "control.session.end"),
+}
 
 
 @pytest.fixture(scope="module")

@@ -63,6 +63,15 @@ def tokened(guarded: Callable[..., Guarded]) -> Guarded:
     return guarded(control_token=TOKEN)
 
 
+#: The page's own files, which hold nothing of any world; ``tests/page`` has more of them.
+OPEN = ("/_sandbox/page", "/_sandbox/page/{file}")
+
+
+def closed() -> list[tuple[str, str]]:
+    """Every operation that tells of a world, or changes one."""
+    return [(method, path) for method, path in operations() if path not in OPEN]
+
+
 def operations() -> list[tuple[str, str]]:
     """Every operation of the control interface, as method and path, from the document that is served."""
     paths = document("control").content["paths"]

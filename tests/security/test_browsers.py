@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.security.conftest import TOKEN, Guarded, operations
+from tests.security.conftest import TOKEN, Guarded, closed
 
 MOVE = b'{"by": "P1D"}'
 
@@ -22,7 +22,7 @@ def refused(at: Guarded, error: str, method: str, path: str, body: bytes = b"", 
     assert at.sandbox.world.moment == moment
 
 
-@pytest.mark.parametrize(("method", "path"), operations())
+@pytest.mark.parametrize(("method", "path"), closed())
 class TestEveryOperation:
     """Whatever it does, and be it only to read."""
 

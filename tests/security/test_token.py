@@ -9,10 +9,10 @@ import pytest
 from reseller_sandbox import BadSetting, Sandbox
 from tests.clients import Api
 from tests.registry import REGISTRY
-from tests.security.conftest import TOKEN, Guarded, operations
+from tests.security.conftest import TOKEN, Guarded, closed
 from tests.security.test_browsers import filled
 
-CLOSED = [row for row in operations() if row != ("GET", "/_sandbox/health")]
+CLOSED = [row for row in closed() if row != ("GET", "/_sandbox/health")]
 
 
 @pytest.mark.parametrize(("method", "path"), CLOSED)

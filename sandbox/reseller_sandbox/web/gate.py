@@ -22,6 +22,7 @@ from reseller_sandbox.core.refusals import (
 from reseller_sandbox.server.secrecy import host_masked, text_masked
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.web.incoming import Incoming
+from reseller_sandbox.web.passes import Pass
 
 #: The header that carries the control token.
 HEADER = "X-Sandbox-Token"
@@ -31,6 +32,9 @@ _PUBLIC_URL = "--public-url"
 
 #: What may be asked without the token, so that whoever watches over the process need not know it.
 HEALTH = "/_sandbox/health"
+
+#: The page's own files, which hold nothing of any world: a link from anywhere leads to them.
+PAGE = "/_sandbox/page"
 
 #: What a browser says of a request from a page of another site, or of another origin of the same site.
 _ELSEWHERE = ("cross-site", "same-site")
@@ -64,8 +68,15 @@ class Gate:
         """The header that the token comes in, if one is wanted."""
         return () if self.token is None else (HEADER,)
 
+    @property
+    def page_pass(self) -> Pass | None:
+        """What the page gets for the token, if one is wanted."""
+        return None if self.token is None else Pass(self.token)
+
     def admit(self, incoming: Incoming) -> None:
         """Let the request in; refuses by ``RULES``."""
+        if not incoming.prefix and (incoming.path == PAGE or incoming.path.startswith(f"{PAGE}/")):
+            return
         self._no_page_from_elsewhere(incoming)
         if self.token is None:
             if not self.open:
@@ -93,6 +104,8 @@ class Gate:
 
     def _token(self, incoming: Incoming, token: str) -> None:
         given = incoming.headers.get(HEADER)
+        if not given and Pass(token).lets_in(incoming):
+            return
         if not given:
             raise Refused(CONTROL_TOKEN_MISSING, header=HEADER)
         if not hmac.compare_digest(given.encode("utf-8", "surrogatepass"), token.encode()):

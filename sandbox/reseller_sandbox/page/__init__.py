@@ -1,0 +1,27 @@
+"""The page at ``/``: the registry to look at in a browser, and to travel in.
+
+It does nothing that a power does not, and calls the powers over ``/_sandbox`` as any program does. Here are
+the rows that serve it; what a browser loads is in ``files/``, plain modules without a build step:
+
+* ``files/page.js`` begins: the address, the head, the view that is shown.
+* ``files/parts/`` is what views are made of: ``api.js`` calls a power, ``address.js`` is what the address
+  bar says, ``dom.js`` makes elements (of text alone), ``doors.js`` tells the command and the calls that do
+  the same, ``action.js`` is a button that carries an operation out, with a form from its declaration, and
+  ``live.js`` follows what happens.
+* ``files/views/`` has a file for each view.
+
+A view is one file and one row. The row, in ``views.py``, gives its name, its title and what it is for; the
+file, ``files/views/NAME.js``, exports one class::
+
+    import { View } from "../parts/view.js";
+    import { h } from "../parts/dom.js";
+
+    export default class extends View {
+      async show(address) {                     // the address has changed, or something has happened
+        const { worlds } = await this.ask("worlds.list");
+        this.replaceChildren(h("ul", worlds.map((world) => h("li", world.name))));
+      }
+    }
+
+``this.ask`` acts in the world, and looks at the moment, that the address names.
+"""

@@ -1,0 +1,35 @@
+"""What the page knows of the powers: each operation, its row and its parameters, as they are declared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.powers.power import Operation, Power
+from reseller_sandbox.web.routes import method_of, path_of
+
+
+def declared(powers: Iterable[type[Power]]) -> Mapping[str, Any]:
+    """Return every operation of ``powers`` by its id, as the page takes it."""
+    return {one.id: _operation(one) for power in powers for one in power.operations()}
+
+
+def _operation(operation: Operation) -> Mapping[str, Any]:
+    return {
+        "sort": operation.sort,
+        "method": method_of(operation),
+        "path": path_of(operation),
+        "about": operation.description,
+        "parameters": [_parameter(operation, one) for one in operation.parameters],
+    }
+
+
+def _parameter(operation: Operation, parameter: Parameter) -> Mapping[str, Any]:
+    return {
+        "name": parameter.name,
+        "place": parameter.place,
+        "required": parameter.required,
+        "shape": parameter.kind.shape,
+        "about": operation.told.get(parameter.name, ""),
+    }

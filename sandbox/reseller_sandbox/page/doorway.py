@@ -1,0 +1,34 @@
+"""The way in: a browser that asks for ``/`` gets the page, a program the answer that it always got."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
+
+from reseller_sandbox.web.gate import PAGE
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+
+def with_page(app: WSGIApplication) -> WSGIApplication:
+    """Return ``app`` with the page at ``/``, for whoever prefers HTML to JSON."""
+
+    def serve(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        if (
+            environ["PATH_INFO"] == "/"
+            and environ["REQUEST_METHOD"] in ("GET", "HEAD")
+            and _prefers_html(environ.get("HTTP_ACCEPT", ""))
+        ):
+            environ["PATH_INFO"] = PAGE
+        return app(environ, start_response)
+
+    return serve
+
+
+def _prefers_html(accept: str) -> bool:
+    accepted = parse_accept_header(accept, MIMEAccept)
+    return accepted["text/html"] > accepted["application/json"]

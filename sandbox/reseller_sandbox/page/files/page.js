@@ -1,0 +1,76 @@
+// The page: the address, the head with the clock, and the view that the address names.
+
+import { begin } from "./parts/api.js";
+import { go, read, write } from "./parts/address.js";
+import { follow } from "./parts/live.js";
+import { keys } from "./parts/keys.js";
+import { signIn } from "./parts/sign-in.js";
+import "./views/clock.js";
+import "./views/world.js";
+import "./views/past.js";
+
+const main = document.querySelector("main");
+const links = [...document.querySelectorAll("[data-view]")];
+const heads = ["page-clock", "page-world", "page-past"].map((name) => document.querySelector(name));
+
+let followed;
+let stop = () => {};
+
+async function show() {
+  if (location.hash && !location.hash.startsWith("#/")) return;
+  const address = read();
+  const { view, world, at } = address;
+  for (const link of links) {
+    link.href = write({ view: link.dataset.view || "journal", world, at });
+    if (link.dataset.view === view) link.setAttribute("aria-current", "page");
+    else link.removeAttribute("aria-current");
+  }
+  document.body.classList.toggle("past", Boolean(at));
+  document.title = [address.subject, view, world].filter(Boolean).join(" · ") + " · reseller-sandbox";
+  listen(world);
+  for (const head of heads) head.update(address);
+  const shown = await viewCalled(view);
+  if (!shown) go({ view: "journal", world, at }, true);
+  else shown.update(address);
+}
+
+async function viewCalled(name) {
+  const tag = `view-${name}`;
+  if (main.firstElementChild?.localName === tag) return main.firstElementChild;
+  if (!links.some((link) => link.dataset.view === name)) return null;
+  if (!customElements.get(tag)) {
+    const { default: made } = await import(`./views/${name}.js`);
+    if (!customElements.get(tag)) customElements.define(tag, made);
+  }
+  if (read().view === name && main.firstElementChild?.localName !== tag) {
+    main.replaceChildren(document.createElement(tag));
+    scrollTo(0, 0);
+  }
+  return main.firstElementChild;
+}
+
+// One stream for the whole page: every part that is shown hears what has happened in the world.
+function listen(world = "") {
+  if (followed === world) return;
+  stop();
+  followed = world;
+  stop = follow("events.follow", {}, { world }, (events) => {
+    for (const one of [...heads, main.firstElementChild]) one?.news?.(events);
+  }, (state) => (document.body.dataset.stream = state));
+}
+
+addEventListener("hashchange", show);
+addEventListener("sign-in", () => signIn().then(start));
+keys();
+
+async function start() {
+  try {
+    await begin();
+  } catch {
+    return; // it asks for the token by itself
+  }
+  followed = undefined;
+  await show();
+}
+
+start();

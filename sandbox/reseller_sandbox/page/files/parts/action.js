@@ -1,0 +1,87 @@
+// Buttons that carry an operation out. Each tells the command and the calls that do the same.
+
+import { ask, operations } from "./api.js";
+import { doors } from "./doors.js";
+import { h, render } from "./dom.js";
+import { fields, values } from "./form.js";
+import { notice } from "./notices.js";
+
+/**
+ * Return a button for an operation, with what it is `given`, and beside it one that shows the form and the doors.
+ *
+ * `where` is the address that it acts at. With `asks` the button opens the form first: a list of the parameters
+ * to ask for, or true for all. `then` is called with the answer, `says` returns what is told of it.
+ */
+export function action({ label, operation, given = {}, where, asks = false, tone = "", then, says, title }) {
+  const about = title ?? operations[operation].about.split("\n")[0];
+  const all = { label, operation, given, where, then, says, asks };
+  const main = h("button.do", { type: "button", class: tone, title: about, onclick: (event) =>
+    asks ? sheet(all) : carryOut(all, given, event.currentTarget) }, label);
+  const more = h("button.doors", {
+    type: "button", title: "The form, the command and the calls that do the same",
+    "aria-label": `${label}: form, command and calls`, onclick: () => sheet({ ...all, asks: true }),
+  }, "›_");
+  return h("span.action", { key: `${operation} ${label}` }, main, more);
+}
+
+async function carryOut({ operation, where, then, says, label }, given, button) {
+  if (button) button.disabled = true;
+  try {
+    const answer = await ask(operation, given, present(where));
+    notice(says ? says(answer) : `${label}: done.`);
+    await then?.(answer);
+    return true;
+  } catch (problem) {
+    if (!button) throw problem;
+    notice(problem.message, problem.remedy, "bad");
+    return false;
+  } finally {
+    if (button) button.disabled = false;
+  }
+}
+
+// What acts, acts in the present.
+const present = (where) => (where ? { ...where, at: undefined } : where);
+
+/** Show an operation's form, with its doors below, which follow what is filled in. */
+export function sheet(all) {
+  const { label, operation, given, where, asks } = all;
+  const { about, parameters } = operations[operation];
+  const asked = asks === true ? parameters : parameters.filter(({ name }) => asks.includes(name));
+  const kept = Object.fromEntries(Object.entries(given).filter(([key]) => !asked.some(({ name }) => name === key)));
+  const told = () => ({ ...kept, ...values(form) });
+  const ways = h("div.ways");
+  const wrong = h("div", { role: "alert" });
+  const follow = () => render(ways, doorsShown(operation, told(), present(where)));
+  const form = h("form", { method: "dialog", oninput: follow, onsubmit: async (event) => {
+    event.preventDefault();
+    render(wrong);
+    try {
+      await carryOut(all, told());
+      dialog.close();
+    } catch (problem) {
+      render(wrong, h("p.refusal", problem.message, h("small", problem.remedy)));
+    }
+  } },
+    h("h2", label), h("p.about", about.replaceAll("``", "")), fields(asked, given), wrong,
+    h("p.buttons", h("button.do.first", { type: "submit" }, label),
+      h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
+    h("h3", "The same by other doors"), ways);
+  const dialog = h("dialog.sheet", { "aria-label": label, onclose: () => dialog.remove() }, form);
+  document.body.append(dialog);
+  follow();
+  dialog.showModal();
+}
+
+/** Return the command and the calls that do the same, each to be copied. */
+export const doorsShown = (operation, given, where) =>
+  Object.entries(doors(operation, given, where)).map(([name, text]) => copied(name, text));
+
+/** Return a text to be copied, under its name. */
+export const copied = (name, text) => h("div.copied", { key: name },
+  h("span", name), h("code", { tabindex: 0 }, text),
+  h("button", { type: "button", "aria-label": `Copy: ${name}`, onclick: async ({ currentTarget }) => {
+    await navigator.clipboard?.writeText(text);
+    currentTarget.textContent = "copied";
+    setTimeout(() => (currentTarget.textContent = "copy"), 1200);
+  } }, "copy"));

@@ -1,0 +1,74 @@
+// Calls powers over HTTP, as any program does. Everything that the page shows or does goes through here.
+
+const here = new URL("../", import.meta.url);
+
+/** Where the server is. */
+export const root = new URL("../../", here);
+
+/** The declaration of every operation, by its id. */
+export let operations = {};
+
+let change = "";
+
+/** A refusal, as the server has told it. */
+export class Refusal extends Error {
+  constructor(status, { error, message, remedy } = {}) {
+    super(message || `The server answered with ${status}.`);
+    Object.assign(this, { status, error: error || "", remedy: remedy || "" });
+  }
+}
+
+/** Learn what there is to call, and what to send with changes; raises a Refusal where a token is wanted. */
+export async function begin() {
+  const told = fetch(new URL("powers.json", here)).then((answer) => answer.json());
+  [operations, { change }] = await Promise.all([told, sent("GET", "_sandbox/session")]);
+}
+
+/** Show the control token; the browser keeps a cookie for it. */
+export async function signIn(token) {
+  ({ change } = await sent("POST", "_sandbox/session", undefined, { "X-Sandbox-Token": token }));
+}
+
+/** Return the path below which everything is about the world, at the moment, of an address. */
+export function prefix({ world, at } = {}) {
+  return at || world ? `_worlds/${encodeURIComponent((world || "default") + (at ? `@${at}` : ""))}/` : "";
+}
+
+/** Return the method, path and body of the request that carries an operation out. */
+export function request(operation, given = {}, where = {}) {
+  const { method, path, parameters } = operations[operation];
+  const told = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+  let way = path;
+  for (const { name, place } of parameters) {
+    if (place === "segment") {
+      way = way.replace(`{${name}}`, encodeURIComponent(told[name]));
+      delete told[name];
+    }
+  }
+  const isGet = method === "GET";
+  const query = isGet ? new URLSearchParams(told).toString() : "";
+  return {
+    method,
+    path: prefix(where) + way.slice(1) + (query ? `?${query}` : ""),
+    body: isGet || !Object.keys(told).length ? undefined : told,
+  };
+}
+
+/** Return what an operation answers; raise a Refusal where it refuses. */
+export async function ask(operation, given, where) {
+  const { method, path, body } = request(operation, given, where);
+  return sent(method, path, body, method === "GET" ? {} : { "X-Sandbox-Change": change });
+}
+
+async function sent(method, path, body, headers = {}) {
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const type = text === undefined ? {} : { "Content-Type": "application/json" };
+  const answer = await fetch(new URL(path, root), { method, body: text, headers: { ...type, ...headers } });
+  const told = await answer.json().catch(() => ({}));
+  if (answer.ok) return told;
+  const refusal = new Refusal(answer.status, told);
+  if (refusal.error.startsWith("control_token") && !headers["X-Sandbox-Token"]) {
+    dispatchEvent(new CustomEvent("sign-in", { detail: refusal }));
+  }
+  throw refusal;
+}

@@ -1,0 +1,75 @@
+// The same operation through the other doors: a command, Python, HTTP. They follow from its declaration.
+
+import { operations, prefix, request, root } from "./api.js";
+
+/** Return the command, the call in Python and the curl command that do what a button does. */
+export function doors(operation, given = {}, where = {}) {
+  const told = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
+  return {
+    Shell: command(operation, told, where),
+    Python: python(operation, told, where),
+    curl: curl(operation, told, where),
+  };
+}
+
+function command(operation, told, where) {
+  const [power, name] = operation.split(".").map((word) => word.replaceAll("_", "-"));
+  const world = worldOf(where);
+  const words = ["reseller-sandbox", power, name, ...(world ? ["--world", shell(world)] : [])];
+  for (const { name: key, place } of operations[operation].parameters) {
+    if (!(key in told)) continue;
+    const option = `--${key.replaceAll("_", "-")}`;
+    if (place !== "option") words.push(shell(word(told[key])));
+    else if (told[key] === true) words.push(option);
+    else if (told[key] === false) words.push(`--no-${option.slice(2)}`);
+    else words.push(option, shell(word(told[key])));
+  }
+  return words.join(" ");
+}
+
+function python(operation, told, where) {
+  const { parameters } = operations[operation];
+  const world = worldOf(where);
+  const subject = world ? `connect(${literal(root.href.replace(/\/$/, ""))}, world=${literal(world)})` : "sandbox";
+  const placed = parameters.filter(({ name, place }) => place !== "option" && name in told);
+  const isFirst = placed.every((one, at) => parameters.filter(({ place }) => place !== "option")[at] === one);
+  const parts = parameters.filter(({ name }) => name in told).map(({ name, place }) => {
+    const value = literal(told[name]);
+    return place === "segment" || (place !== "option" && isFirst) ? value : `${attribute(name)}=${value}`;
+  });
+  return `${subject}.${operation}(${parts.join(", ")})`;
+}
+
+function curl(operation, told, where) {
+  const { method, path, body } = request(operation, told, where);
+  const words = ["curl", ...(method === "GET" ? [] : ["-X", method]), shell(new URL(path, root).href)];
+  if (body) words.push("--json", shell(JSON.stringify(body)));
+  return words.join(" ");
+}
+
+const worldOf = (where) => decodeURIComponent(prefix(where)).split("/")[1] || "";
+
+const word = (value) => {
+  if (typeof value !== "object") return String(value);
+  const pairs = Array.isArray(value) ? [] : Object.entries(value);
+  const isPlain = pairs.length && pairs.every(([, one]) => typeof one === "string" && !/[,=]/.test(one));
+  return isPlain ? pairs.map((pair) => pair.join("=")).join(",") : JSON.stringify(value);
+};
+
+/** Return a word as a shell reads it. */
+export const shell = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+const KEYWORDS = new Set(["from", "in", "is", "class", "def", "import", "as", "with", "for", "if"]);
+const attribute = (name) => (KEYWORDS.has(name) ? `${name}_` : name);
+
+/** Return a JSON value as Python writes it. */
+export function literal(value) {
+  if (value === null) return "None";
+  if (value === true) return "True";
+  if (value === false) return "False";
+  if (Array.isArray(value)) return `[${value.map(literal).join(", ")}]`;
+  if (typeof value === "object") {
+    return `{${Object.entries(value).map(([key, one]) => `${literal(key)}: ${literal(one)}`).join(", ")}}`;
+  }
+  return JSON.stringify(value);
+}

@@ -1,0 +1,43 @@
+// One request with all that is known of it.
+
+import { action, copied } from "./action.js";
+import { beside, go, write } from "./address.js";
+import { h } from "./dom.js";
+import { changed, tag } from "./pieces.js";
+import { brief, instant, json, money } from "./words.js";
+
+/** Return what there is to show of a request. */
+export function entry(address, one) {
+  return [
+    h("header", h("h2", h("span.id", one.id), " ", one.operation, " ", one.domains.map((name) => h("a", { href: beside(address, "names", name) }, name))),
+      h("a.close", { href: write({ ...address, subject: "" }), "aria-label": "Close the request" }, "×")),
+    h("p.quiet", instant(one.at), " · ", one.account ?? "nobody", ` · ${one.duration_ms} ms`,
+      one.fault && [" · struck by ", h("b", one.fault)]),
+    one.refusal && why(one.refusal),
+    tools(address, one),
+    section("Request", h("p", h("code", `${one.request.method} ${one.request.target}`)), headers(one.request.headers), body(one.request)),
+    section("Answer", h("p", tag(String(one.answer.status), one.answer.status < 400 ? "ok" : "bad"), one.answer.lost && " lost on its way"), body(one.answer)),
+    section(`Changes · ${one.changes.length}`, one.changes.length ? h("table.changes", one.changes.map(changed)) : h("p.quiet", "It changed nothing.")),
+    one.ledger.length > 0 && section("Money", h("ul.plain", one.ledger.map((move) =>
+      h("li", h("b", move.amount), ` ${move.kind ?? ""} ${move.reason ?? ""} `, h("span.quiet", `balance ${move.balance ?? ""}`))))),
+    section("Assumptions", h("ul.plain", Object.entries(one.assumptions).map(([name, value]) => h("li", h("code", name), " = ", brief(value))))),
+  ];
+}
+
+const section = (title, ...rest) => h("section", h("h3", title), rest);
+
+const body = ({ body: text, cut }) => text === null || text === "" ? h("p.quiet", "no body")
+  : h("pre", { tabindex: 0 }, json(text) + (cut ? `\n… cut; ${cut} bytes in all` : ""));
+
+const headers = (all) => h("details", h("summary", "Headers"), h("dl.pairs", Object.entries(all ?? {}).map(([name, value]) => [h("dt", name), h("dd", brief(value))])));
+
+const why = ({ rule, message, allowed, allowed_at: at, met }) => h("div.why", h("h3", "Refused: ", h("code", rule)), h("p", message),
+  allowed && h("p", h("b", "What would do: "), allowed, at && h("span.quiet", ` (from ${instant(at)} on)`)),
+  met.balance !== null && h("p.quiet", `${met.account} had ${met.balance} ${met.currency}`));
+
+const tools = (address, one) => h("p.tools",
+  h("a.do", { href: write({ view: "journal", subject: one.id, world: address.world, at: `before:${one.id}` }) }, "Look at the moment before"),
+  address.at ? null : action({ label: "Rewind to before", operation: "history.rewind", given: { request: one.id, side: "before" }, where: address,
+    then: () => go({ ...address, subject: "" }), says: ({ branch }) => `It is as before ${one.id}; what was left behind is branch ${branch.name}.` }),
+  action({ label: "Fork from before", operation: "worlds.fork", given: { point: `before:${one.id}` }, where: address,
+    then: ({ name }) => go({ view: "journal", world: name }), says: ({ name }) => `World ${name} begins before ${one.id}.` }));

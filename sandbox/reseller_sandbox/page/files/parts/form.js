@@ -1,0 +1,76 @@
+// Forms from declarations: a field for each parameter, by the JSON Schema of its values.
+
+import { h } from "./dom.js";
+
+/** Return the fields for parameters (`name`, `required`, `shape`, `about`), with what is `given` filled in. */
+export const fields = (parameters, given = {}) => parameters.map((one) => field(one, given[one.name]));
+
+/** Return what stands in the fields within `form`, as JSON values; raise where one cannot be read. */
+export function values(form) {
+  const told = {};
+  for (const input of form.querySelectorAll("[data-path]")) {
+    const value = read(input);
+    if (value === undefined) continue;
+    const path = JSON.parse(input.dataset.path);
+    const last = path.pop();
+    path.reduce((inner, key) => (inner[key] ??= {}), told)[last] = value;
+  }
+  return told;
+}
+
+function field(one, given, above = []) {
+  const path = [...above, one.name];
+  const shape = one.shape ?? {};
+  if (shape.properties && Object.keys(shape.properties).length) {
+    const inner = Object.entries(shape.properties).map(([name, of]) => ({
+      name, shape: of, about: of.description, required: shape.required?.includes(name),
+    }));
+    return h("fieldset", h("legend", one.name), about(one), inner.map((part) => field(part, given?.[part.name], path)));
+  }
+  const input = control(shape, given, one);
+  input.dataset.path = JSON.stringify(path);
+  input.required = one.required && input.type !== "checkbox";
+  return h("label.field", { class: input.type === "checkbox" && "switch" },
+    h("span.name", one.name, one.required && h("i", { title: "has to be given" }, "*")), input, about(one));
+}
+
+const about = (one) => one.about && h("small", one.about.replaceAll("``", ""));
+
+function control(shape, given, { required }) {
+  const sorts = alternatives(shape);
+  const choices = sorts.flatMap((one) => one.enum ?? ("const" in one ? [one.const] : []));
+  if (choices.length && sorts.every((one) => one.enum || "const" in one)) {
+    const shown = choices.map((word) => h("option", { value: String(word), selected: word === given }, String(word)));
+    return h("select", required ? [] : h("option", { value: "" }, "–"), shown);
+  }
+  const types = new Set(sorts.flatMap((one) => one.type ?? []));
+  if (types.size === 1 && types.has("boolean")) return h("input", { type: "checkbox", checked: Boolean(given) });
+  const isText = !types.has("object") && !types.has("array");
+  const text = given === undefined ? "" : typeof given === "string" ? given : JSON.stringify(given);
+  if (isText) {
+    const isNumber = [...types].every((type) => type === "integer" || type === "number") && types.size;
+    return h("input", {
+      type: "text", inputmode: isNumber ? "decimal" : "text", value: text, autocomplete: "off", spellcheck: "false",
+      "data-types": [...types].join(" "), placeholder: shape.examples?.[0] ?? shape.format ?? "",
+    });
+  }
+  const hint = types.has("array") ? "[…]" : "{…}";
+  return h("textarea", { rows: 3, value: text, spellcheck: "false", "data-types": "json", placeholder: hint });
+}
+
+function read(input) {
+  if (input.type === "checkbox") return input.checked || undefined;
+  const text = input.value.trim();
+  if (!text) return undefined;
+  const types = (input.dataset.types ?? "string").split(" ");
+  if (types.includes("string") || types[0] === "") return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text; // the power says what is wrong with it
+  }
+}
+
+function alternatives(shape) {
+  return shape.oneOf ? shape.oneOf.flatMap(alternatives) : [shape];
+}

@@ -1,0 +1,36 @@
+// The keyboard: `/` searches, `j` and `k` go down and up a list, Enter opens, `?` tells all this.
+
+import { notice } from "./notices.js";
+
+const WORDS = "/ searches · j and k move in lists · Enter opens · ← and → move the slider · g and a letter (j, n, t) changes the view";
+
+/** Begin to listen. */
+export function keys() {
+  let going = false;
+  addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
+    if (event.target.matches("input, select, textarea")) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    const led = going && document.querySelector(`nav [data-view^="${CSS.escape(event.key)}"]`);
+    going = event.key === "g";
+    if (led) led.click();
+    else if (event.key === "/") document.querySelector("[type=search]")?.focus();
+    else if (event.key === "j" || event.key === "k") move(event.key === "j" ? 1 : -1);
+    else if (event.key === "?") notice(WORDS);
+    else return;
+    event.preventDefault();
+  });
+}
+
+function move(step) {
+  const rows = [...document.querySelectorAll("main [data-row]")];
+  if (!rows.length) return;
+  const at = rows.findIndex((row) => row.contains(document.activeElement));
+  const chosen = rows.findIndex((row) => row.getAttribute("aria-current") === "true");
+  const from = at < 0 ? chosen : at;
+  const next = rows[Math.max(0, Math.min(rows.length - 1, from < 0 ? 0 : from + step))];
+  (next.querySelector("a") ?? next).focus();
+  next.scrollIntoView({ block: "nearest" });
+}

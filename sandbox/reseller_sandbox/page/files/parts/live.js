@@ -1,0 +1,84 @@
+// What happens, as it happens: streams of powers, told in bundles, once for each picture the screen shows.
+
+import { request, root } from "./api.js";
+
+const AGAIN = 1000;
+const MOST = 2000;
+
+/**
+ * Follow a stream, and call `tell` with the records that have come; return what ends that.
+ *
+ * It catches up after a break, from the last record on. While the page is hidden it does not listen: a
+ * browser has few connections to a server, and other pages want theirs. `state` is called with "live",
+ * "lost" or "missed", and how many records were.
+ */
+export function follow(operation, given, where, tell, state = () => {}) {
+  let source, timer, frame;
+  let mark = given.since;
+  let waiting = [];
+
+  const open = () => {
+    close();
+    if (document.hidden) return;
+    const { path } = request(operation, { ...given, since: mark }, where);
+    source = new EventSource(new URL(path, root));
+    source.onopen = () => state("live");
+    source.onmessage = ({ data, lastEventId }) => {
+      mark = lastEventId;
+      if (waiting.push(data) > MOST) waiting.shift();
+      frame ??= requestAnimationFrame(flush);
+    };
+    source.addEventListener("missed", ({ data }) => state("missed", JSON.parse(data).missed));
+    source.addEventListener("end", again);
+    source.onerror = () => {
+      state("lost");
+      if (source?.readyState === EventSource.CLOSED) again();
+    };
+  };
+  const flush = () => {
+    frame = undefined;
+    const come = waiting;
+    waiting = [];
+    tell(come.map((data) => JSON.parse(data)));
+  };
+  const again = () => {
+    close();
+    state("lost");
+    timer = setTimeout(open, AGAIN);
+  };
+  const close = () => {
+    clearTimeout(timer);
+    source?.close();
+    source = undefined;
+  };
+
+  document.addEventListener("visibilitychange", open);
+  open();
+  return () => {
+    close();
+    cancelAnimationFrame(frame);
+    document.removeEventListener("visibilitychange", open);
+  };
+}
+
+/** Return `act` so that it is carried out at most once in so many milliseconds, and never twice at once. */
+export function seldom(act, pause = 300) {
+  let timer, busy, wanted;
+  const run = async () => {
+    [busy, wanted] = [true, false];
+    try {
+      await act();
+    } finally {
+      timer = setTimeout(() => {
+        busy = false;
+        if (wanted) run();
+      }, pause);
+    }
+  };
+  const call = () => {
+    wanted = true;
+    if (!busy) run();
+  };
+  call.stop = () => clearTimeout(timer);
+  return call;
+}

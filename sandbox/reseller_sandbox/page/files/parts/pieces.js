@@ -1,0 +1,29 @@
+// What several views show alike.
+
+import { beside } from "./address.js";
+import { h } from "./dom.js";
+import { instant, money } from "./words.js";
+
+/** Return something that happened, or would, as an item of a list. */
+export const happening = (where, { at, event, subject, order, account, charged, note }) => h("li",
+  h("time", { datetime: at }, instant(at)), h("b", event),
+  order ? h("a", { href: beside(where, "names", subject) }, subject) : h("span", subject),
+  h("span.quiet", account ?? ""), h("span.money", money(charged)), note && h("small", note));
+
+/** Return a word in a colour of its own sort: a stage, an outcome. */
+export const tag = (word, sort = word) => h("span.tag", { "data-sort": sort }, word);
+
+/** Return what changed of one record: its fields before and after. */
+export function changed({ table, key, change, fields, name, before, after }) {
+  const pairs = fields ? Object.entries(fields) : [[name, { before, after }]];
+  return h("tbody", h("tr", h("th", { colspan: 3, scope: "rowgroup" },
+    table ? [h("b", table), " ", said(key), " ", tag(change)] : h("b", name))),
+    pairs.map(([field, value]) => h("tr", h("td", table ? field : ""), h("td.before", said(was(value))), h("td.after", said(is(value))))));
+}
+
+const isPair = (value) => value && typeof value === "object" && ("before" in value || "after" in value);
+const was = (value) => (isPair(value) ? value.before : undefined);
+const is = (value) => (isPair(value) ? value.after : value);
+
+const said = (value) =>
+  value === undefined || value === null ? "" : typeof value === "object" ? JSON.stringify(value) : String(value);

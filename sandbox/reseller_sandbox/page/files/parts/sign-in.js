@@ -1,0 +1,34 @@
+// Where the server wants a control token, it is asked for once; the browser then has a cookie.
+
+import { signIn as shown } from "./api.js";
+import { h, render } from "./dom.js";
+
+let asking;
+
+/** Ask for the token until it is the right one. */
+export const signIn = () => (asking ??= ask().finally(() => (asking = undefined)));
+
+function ask() {
+  return new Promise((done) => {
+    const token = h("input", { type: "password", name: "token", autocomplete: "current-password", required: true });
+    const wrong = h("div", { role: "alert" });
+    const form = h("form", { onsubmit: async (event) => {
+      event.preventDefault();
+      try {
+        await shown(token.value);
+        dialog.close();
+        dialog.remove();
+        done();
+      } catch (problem) {
+        render(wrong, h("p.refusal", problem.message));
+        token.select();
+      }
+    } }, h("h2", "Control token"),
+      h("p.about", "This server was started with a control token (--control-token). It is asked for once in this browser."),
+      h("label.field", h("span.name", "Token"), token), wrong,
+      h("p.buttons", h("button.do.first", { type: "submit" }, "Come in")));
+    const dialog = h("dialog.sheet", { "aria-label": "Control token", oncancel: (event) => event.preventDefault() }, form);
+    document.body.append(dialog);
+    dialog.showModal();
+  });
+}

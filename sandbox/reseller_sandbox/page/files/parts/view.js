@@ -1,0 +1,44 @@
+// What every view is: an element that shows an address, and shows it anew when something has happened.
+
+import { ask } from "./api.js";
+import { h, render } from "./dom.js";
+import { seldom } from "./live.js";
+
+export class View extends HTMLElement {
+  #turn = 0;
+  #anew = seldom(() => this.update(this.address));
+
+  /** Show what the address says; what an older address still waits for is not shown any more. */
+  async update(address) {
+    this.address = address;
+    const turn = ++this.#turn;
+    this.isCurrent = () => turn === this.#turn && this.isConnected;
+    const isCurrent = this.isCurrent;
+    try {
+      await this.show(address);
+    } catch (problem) {
+      if (isCurrent()) render(this, h("p.refusal", { role: "alert" }, problem.message, h("small", problem.remedy)));
+      if (!("remedy" in problem)) console.error(problem);
+    }
+  }
+
+  /** Ask a power, in the world and at the moment of the address. */
+  ask(operation, given) {
+    return ask(operation, given, this.address);
+  }
+
+  /** Make the children these; unless another address has been asked for meanwhile. */
+  render(...nodes) {
+    render(this, ...nodes);
+  }
+
+  /** Something has happened in the world: `events` are its records. */
+  news() {
+    if (!this.address?.at) this.#anew();
+  }
+
+  disconnectedCallback() {
+    this.#anew.stop();
+    this.leave?.();
+  }
+}

@@ -1,0 +1,26 @@
+// Values in words: instants, spans, money, JSON.
+
+/** Return an instant as people read it: `2026-01-15 12:00:00`, always in UTC. */
+export const instant = (text) => (text ? text.replace("T", " ").replace(/(\.\d+)?Z$/, "") : "–");
+
+/** Return the day of an instant. */
+export const day = (text) => (text ? text.slice(0, 10) : "–");
+
+/** Return how far it is from one instant to another: `in 3 days`, `2 hours ago`. */
+export function distance(from, to) {
+  const seconds = (Date.parse(to) - Date.parse(from)) / 1000;
+  const [size, unit] = [[86400 * 365, "year"], [86400, "day"], [3600, "hour"], [60, "minute"], [1, "second"]]
+    .find(([one]) => Math.abs(seconds) >= one * (one > 86400 ? 2 : 1)) ?? [1, "second"];
+  const many = Math.round(Math.abs(seconds) / size);
+  const words = `${many} ${unit}${many === 1 ? "" : "s"}`;
+  return many === 0 ? "now" : seconds > 0 ? `in ${words}` : `${words} ago`;
+}
+
+/** Return a value as JSON for people. */
+export const json = (value) => (typeof value === "string" ? value : JSON.stringify(value, null, 2));
+
+/** Return a value on one line. */
+export const brief = (value) => (typeof value === "string" ? value : value === null ? "–" : JSON.stringify(value));
+
+/** Return what was charged as it moves the balance; nothing for nothing. */
+export const money = (charged) => (Number(charged) ? (Number(charged) > 0 ? `−${charged}` : `+${charged.slice(1)}`) : "");

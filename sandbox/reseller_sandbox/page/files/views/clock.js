@@ -1,0 +1,128 @@
+// The clock, always in sight: what it shows, what is due next, and moving it, with a look at what that would do.
+
+import { ask } from "../parts/api.js";
+import { action } from "../parts/action.js";
+import { beside } from "../parts/address.js";
+import { h, render } from "../parts/dom.js";
+import { seldom } from "../parts/live.js";
+import { happening } from "../parts/pieces.js";
+import { View } from "../parts/view.js";
+import { distance, instant } from "../parts/words.js";
+
+const SPANS = { "1 hour": "PT1H", "1 day": "P1D", "30 days": "P30D", "1 year": "P365D" };
+const STAGES = ["requested", "processing", "arriving", "active", "overdue", "redemption", "pending_delete", "released"];
+const SHOWN = 200;
+
+class Clock extends View {
+  move = { way: "by", by: "P30D", to: "", domain: "", stage: "overdue" };
+  #tick = setInterval(() => this.#show(), 500);
+  #look = seldom(() => this.#foresee(), 250);
+
+  async show() {
+    const [shows, coming] = await Promise.all([this.ask("clock.show"), this.ask("clock.due", { limit: 1 })]);
+    Object.assign(this, { shows, coming, since: performance.now() });
+    this.#show();
+    if (this.open) this.#look();
+  }
+
+  get now() {
+    const passed = this.shows.frozen ? 0 : performance.now() - this.since;
+    return new Date(Date.parse(this.shows.now) + passed).toISOString();
+  }
+
+  #show() {
+    if (!this.shows || (this.shows.frozen && this.drawn === this.shows && !this.stale)) return;
+    [this.drawn, this.stale] = [this.shows, false];
+    const where = this.address;
+    const next = this.coming.due[0];
+    const { frozen } = this.shows;
+    this.render(
+      h("span.now", { title: "The time in this world, in UTC" }, h("time", { datetime: this.now }, instant(this.now)),
+        h("span.state", { class: frozen ? "frozen" : "running" }, frozen ? "frozen" : "running")),
+      h("span.next", next
+        ? ["next ", h("b", next.event), " ", subject(where, next), " ", h("span.quiet", distance(this.now, next.at))]
+        : h("span.quiet", "nothing is due")),
+      where.at ? null : h("span.tools",
+        action({ label: frozen ? "Run" : "Freeze", operation: frozen ? "clock.run" : "clock.freeze", where,
+          then: () => this.update(where), says: (clock) => `The clock ${clock.frozen ? "stands still" : "runs"}.` }),
+        h("button.do", { type: "button", "aria-expanded": String(Boolean(this.open)), onclick: () => this.toggle() }, "Move time")),
+      this.open && !where.at ? this.#panel(where) : null,
+    );
+  }
+
+  toggle() {
+    this.open = !this.open;
+    this.#redraw();
+    if (this.open) this.#look();
+  }
+
+  #redraw() {
+    this.stale = true;
+    this.#show();
+  }
+
+  get given() {
+    const { way, by, to, domain, stage } = this.move;
+    return { by: { by }, to: { to }, next: { until: "next" }, stage: { until: { domain, stage } } }[way];
+  }
+
+  async #foresee() {
+    try {
+      this.foreseen = await ask("clock.advance", { ...this.given, dry_run: true, limit: SHOWN }, this.address);
+    } catch (problem) {
+      this.foreseen = problem;
+    }
+    this.#redraw();
+  }
+
+  #choose(change) {
+    Object.assign(this.move, change);
+    this.foreseen = undefined;
+    this.#redraw();
+    this.#look();
+  }
+
+  #panel(where) {
+    const { way, by, to, domain, stage } = this.move;
+    const text = (key, value, more) => h("input", { value, ...more, oninput: ({ target }) => this.#choose({ [key]: target.value }) });
+    const ways = { by: "by a span", to: "to an instant", next: "to what is due next", stage: "until a name is at a stage" };
+    const told = {
+      by: () => [text("by", by, { "aria-label": "How far", size: 8 }),
+        Object.entries(SPANS).map(([label, span]) =>
+          h("button.chip", { type: "button", "aria-pressed": String(by === span), onclick: () => this.#choose({ by: span }) }, label))],
+      to: () => text("to", to, { "aria-label": "The instant", placeholder: this.now.slice(0, 16), size: 20 }),
+      next: () => null,
+      stage: () => [text("domain", domain, { "aria-label": "The name", placeholder: "shop-example.com", size: 24 }),
+        h("select", { "aria-label": "The stage", value: stage, onchange: ({ target }) => this.#choose({ stage: target.value }) },
+          STAGES.map((one) => h("option", { value: one, selected: one === stage }, one)))],
+    }[way]();
+    return h("section.panel", { "aria-label": "Move time" },
+      h("div.line", "Advance ", h("select", { "aria-label": "How", value: way, onchange: ({ target }) => this.#choose({ way: target.value }) },
+        Object.entries(ways).map(([value, label]) => h("option", { value, selected: value === way }, label))),
+      told,
+      action({ label: "Advance", tone: "first", operation: "clock.advance", given: this.given, where,
+        then: () => { this.open = false; return this.update(where); },
+        says: ({ now, total }) => `It is ${instant(now)} now; ${total} thing${total === 1 ? "" : "s"} happened on the way.` })),
+      this.#foreseen(where));
+  }
+
+  #foreseen(where) {
+    const found = this.foreseen;
+    if (!found) return h("p.quiet", "…");
+    if (found instanceof Error) return h("p.refusal", found.message);
+    const more = found.total - found.fired.length;
+    return [
+      h("p.quiet", `It would be ${instant(found.now)}; ${found.total || "nothing"} ${found.total === 1 ? "thing" : found.total ? "things" : ""} would happen on the way${found.total ? ":" : "."}`),
+      h("ol.happenings", found.fired.map((one) => happening(where, one)), more > 0 && h("li.quiet", `and ${more} more`)),
+    ];
+  }
+
+  leave() {
+    clearInterval(this.#tick);
+  }
+}
+
+const subject = (where, { subject: name, order }) =>
+  order ? h("a", { href: beside(where, "names", name) }, name) : h("b", name);
+
+customElements.define("page-clock", Clock);

@@ -1,0 +1,24 @@
+// Which world is looked at: a list in the head.
+
+import { ask } from "../parts/api.js";
+import { go, write } from "../parts/address.js";
+import { h } from "../parts/dom.js";
+import { View } from "../parts/view.js";
+
+class World extends View {
+  async show({ world = "default" }) {
+    const { worlds } = await ask("worlds.list");
+    const names = worlds.map(({ name }) => name);
+    if (!names.includes(world)) names.push(world);
+    this.hidden = names.length < 2;
+    this.render(h("select", { "aria-label": "World", value: world, onchange: ({ target }) => {
+      go({ view: this.address.view, world: target.value === "default" ? "" : target.value });
+    } }, names.map((name) => h("option", { value: name, selected: name === world }, name))));
+  }
+
+  news(events) {
+    if (events.some(({ name }) => name.startsWith("worlds."))) super.news();
+  }
+}
+
+customElements.define("page-world", World);

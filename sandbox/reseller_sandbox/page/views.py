@@ -1,0 +1,16 @@
+"""The views of the page, in the order of its menu."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class ViewRow(NamedTuple):
+    """A view: its name, which its file and its address have as well, its title, and what it is for."""
+
+    name: str
+    title: str
+    about: str
+
+
+VIEWS = (ViewRow("journal", "Journal", "Requests and what came of them, as they come."),)
