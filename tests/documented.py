@@ -42,6 +42,9 @@ class Document:
         operation = self.operation(method, _PREFIX.sub("", target).partition("?")[0])
         if operation is None:
             return
+        said = operation["responses"].get(str(answer.status), {}).get("headers", {})
+        told = {name for name in map(str.lower, answer.headers) if name.startswith("x-sandbox-")}
+        assert told <= {name.lower() for name in said} or answer.error in STRAYS, (operation[ID], told)
         form = answer.headers["content-type"].partition(";")[0]
         if form != "application/json":
             assert form in operation["responses"][str(answer.status)]["content"]

@@ -8,6 +8,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api
+from tests.documented import document
 from tests.registry import order_of
 from tests.shapes import ISO, fits
 
@@ -94,6 +95,18 @@ def test_it_does_not_go_back(wire: Api, served: Sandbox, path: str) -> None:
     assert NOW in answer.message
     assert "2026-02-01T00:00:00Z" in answer.message
     assert served.world.moment is moment
+
+
+@pytest.mark.parametrize(
+    ("body", "fine"),
+    [({"by": 60}, True), ({"until": "next"}, True), ({}, False), ({"by": 60, "to": "2027-01-01"}, False)],
+)
+def test_the_document_allows_what_the_clock_takes(wire: Api, body: Any, fine: bool) -> None:
+    """Exactly one way to say how far."""
+    operation = document("control").operation("POST", f"{CLOCK}/advance")
+    assert operation is not None
+    assert document("control").requests(operation["requestBody"]).is_valid(body) is fine
+    assert wire.call("POST", f"{CLOCK}/advance", body).status == (200 if fine else 400)
 
 
 @pytest.mark.parametrize(

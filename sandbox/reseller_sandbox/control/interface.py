@@ -18,6 +18,7 @@ from reseller_sandbox.web import errors
 from reseller_sandbox.web.bodies import load
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.gate import Gate
+from reseller_sandbox.web.headers import WORLD
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Interface
 from reseller_sandbox.worlds import Engine, Outcome, World
@@ -42,6 +43,7 @@ class Control:
     }
     wording = PLAIN
     placeholders = None
+    headers = (WORLD,)
     known_errors: frozenset[str] = frozenset()
 
     def __init__(

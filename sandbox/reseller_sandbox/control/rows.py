@@ -53,7 +53,12 @@ class ToldParameter(fields.Raw):
 
 
 class OperationAsked(Schema):
-    """The parameters of an operation, for documents; the power itself finds every mistake in the values."""
+    """The parameters of an operation, for documents; the power itself finds every mistake in the values.
+
+    Exactly one of those that ``one_of`` names is told, if it names some.
+    """
+
+    one_of: tuple[str, ...] = ()
 
     def load(self, data: Any, **_: Any) -> Any:
         """Return the values as JSON, unread."""
@@ -99,4 +104,7 @@ def _row(operation: Operation) -> Endpoint:
 def _asked(operation: Operation, known: Iterable[Parameter], *, is_spoken: bool) -> Schema:
     told = {one.name: ToldParameter(operation, one, is_spoken=is_spoken) for one in known}
     name = "".join(part.title() for part in operation.id.replace(".", "_").split("_"))
-    return OperationAsked.from_dict(dict(told), name=f"{name}Asked")()
+    asked = OperationAsked.from_dict(dict(told), name=f"{name}Asked")()
+    assert isinstance(asked, OperationAsked)
+    asked.one_of = operation.one_of
+    return asked

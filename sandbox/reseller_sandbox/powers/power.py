@@ -62,17 +62,26 @@ class Operation:
     """One thing that can be asked of a power; everything about it follows from the function ``body``.
 
     ``refuses`` are the rules it may refuse by, beside ``invalid_parameter``. One that is ``long`` may take
-    noticeable time, so that a server carries it out while it answers others.
+    noticeable time, so that a server carries it out while it answers others. ``one_of`` are parameters of
+    which it takes exactly one.
     """
 
     power: type[Power]
 
-    def __init__(self, body: Callable[..., Any], sort: Sort, refuses: tuple[Rule, ...], long: bool) -> None:
+    def __init__(
+        self,
+        body: Callable[..., Any],
+        sort: Sort,
+        refuses: tuple[Rule, ...] = (),
+        long: bool = False,
+        one_of: tuple[str, ...] = (),
+    ) -> None:
         self.body = body
         self.name = body.__name__.removesuffix("_")
         self.sort = sort
         self.refuses = refuses
         self.long = long
+        self.one_of = one_of
 
     @property
     def id(self) -> str:
@@ -93,7 +102,13 @@ class Operation:
     @property
     def description(self) -> str:
         """Return its docstring without the part about parameters."""
-        return without_arguments(self.body)
+        choice = f"\n\nTakes {self._choice}." if self.one_of else ""
+        return without_arguments(self.body) + choice
+
+    @property
+    def _choice(self) -> str:
+        *others, last = self.one_of
+        return f"exactly one of {', '.join(others)} and {last}"
 
     @cached_property
     def told(self) -> Mapping[str, str]:
@@ -116,7 +131,10 @@ class Operation:
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return ``given`` as the body takes it; refuses with ``invalid_parameter``, naming every mistake."""
-        return read_by(self.parameters, given)
+        found = read_by(self.parameters, given)
+        if self.one_of and len(found.keys() & self.one_of) != 1:
+            raise Refused(INVALID_PARAMETER, problems=f"takes {self._choice}")
+        return found
 
     def written(self, told: Mapping[str, Any]) -> dict[str, Any]:
         """Return what ``read`` has returned as JSON values."""
@@ -168,9 +186,9 @@ def look(*refuses: Rule, long: bool = False) -> Callable[[F], F]:
     return _declare("look", refuses, long)
 
 
-def act(*refuses: Rule, long: bool = False) -> Callable[[F], F]:
+def act(*refuses: Rule, long: bool = False, one_of: tuple[str, ...] = ()) -> Callable[[F], F]:
     """Declare a method that changes a world."""
-    return _declare("act", refuses, long)
+    return _declare("act", refuses, long, one_of)
 
 
 def stream(*refuses: Rule) -> Callable[[F], F]:
@@ -179,12 +197,12 @@ def stream(*refuses: Rule) -> Callable[[F], F]:
     Each record has a ``mark``; with it as ``since``, the method begins after that record. ``told`` is the
     record in a line for people.
     """
-    return _declare("stream", refuses, long=False)
+    return _declare("stream", refuses)
 
 
-def _declare(sort: Sort, refuses: tuple[Rule, ...], long: bool) -> Callable[[F], F]:
+def _declare(sort: Sort, *told: Any) -> Callable[[F], F]:
     def declare(body: F) -> F:
-        return cast(F, method_for(Operation(body, sort, refuses, long)))
+        return cast(F, method_for(Operation(body, sort, *told)))
 
     return declare
 

@@ -29,6 +29,7 @@ from reseller_sandbox.web import statements
 from reseller_sandbox.web.bodies import load
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import ANY_OPERATION, Shown, in_header
+from reseller_sandbox.web.headers import REFUSAL, SIGNATURE, TOLD
 from reseller_sandbox.web.ignored import tell
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Transacting
@@ -47,6 +48,7 @@ class V2(Transacting):
     common: tuple[Rule, ...] = errors.COMMON
     wording = WORDING
     placeholders = Placeholders()
+    headers = tuple(one for one in TOLD if one != SIGNATURE)
     error_shape: Mapping[str, object] = {
         "type": "object",
         "properties": {"code": {"type": "integer"}, "msg": {"type": "string"}, "status": {"type": "boolean"}},
@@ -112,7 +114,7 @@ class V2(Transacting):
         if not known:
             raise AssertionError(f"{endpoint.id if endpoint else ''} does not declare {refused.rule.code}")
         assumed = incoming.assumed_in(incoming.world or self._worlds.default)
-        incoming.headers_out["X-Sandbox-Refusal"] = in_header(str(refused))
+        incoming.headers_out[REFUSAL] = in_header(str(refused))
         return _error(assumed, errors.answer(endpoint.id if endpoint is not None else "", refused))
 
     def inject(

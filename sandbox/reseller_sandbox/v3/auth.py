@@ -18,6 +18,7 @@ from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMATCH, UNKNOWN_KEY, Refused
 from reseller_sandbox.v3.mistakes import Mistaken
 from reseller_sandbox.v3.signing import Reading, sign
+from reseller_sandbox.web.headers import SIGNATURE
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.worlds import Engine, World
 
@@ -131,7 +132,7 @@ signed {_QUERY[assumed.signature_query]}.""",
         given = signature.encode("utf-8", "surrogatepass")
         for reading in self._readings(incoming, account.key):
             if reading.allowed(assumed) and hmac.compare_digest(sign(account.secret, reading.text), given):
-                incoming.headers_out["X-Sandbox-Signature"] = reading.settings
+                incoming.headers_out[SIGNATURE] = reading.settings
                 return
         readings = list(dict.fromkeys(self._readings(incoming, account.key)))
         allowed = [reading for reading in readings if reading.allowed(assumed)]

@@ -26,6 +26,7 @@ from reseller_sandbox.web import statements
 from reseller_sandbox.web.bodies import load
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import ANY_OPERATION, BODY_SHAPE, TRANSPORT, Shown, body_of, shown, status_of
+from reseller_sandbox.web.headers import REFUSAL, TOLD
 from reseller_sandbox.web.ignored import tell
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Transacting
@@ -42,6 +43,7 @@ class V3(Transacting):
     error_shape = BODY_SHAPE
     wording = WORDING
     placeholders = None
+    headers = tuple(one for one in TOLD if one != REFUSAL)
     endpoints: tuple[Endpoint, ...] = (
         *balance.ENDPOINTS,
         *availability.ENDPOINTS,

@@ -13,12 +13,10 @@ from reseller_sandbox.core.spelling import close
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import in_header
 from reseller_sandbox.web.fields import Shape
+from reseller_sandbox.web.headers import IGNORED
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.statements import vocabulary
 from reseller_sandbox.worlds import World
-
-#: The header that names them, each with the key that is nearest to it, if one is near.
-HEADER = "X-Sandbox-Ignored"
 
 #: How many are named, and how much of each.
 _MOST = 10
@@ -48,7 +46,7 @@ def tell(
     told += ("and more",) if next(found, None) else ()
     if incoming.assumed_in(world).unknown_keys == "refused":
         raise Refused(UNKNOWN_KEYS, keys=", ".join(told))
-    incoming.headers_out[HEADER] = in_header(", ".join(told))
+    incoming.headers_out[IGNORED] = in_header(", ".join(told))
 
 
 def _in_body(

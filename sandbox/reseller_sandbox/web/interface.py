@@ -75,6 +75,10 @@ class Interface(Protocol):
     def placeholders(self) -> Schema | None:
         """What documents say of placeholders that stand in many of its paths, if there are such."""
 
+    @property
+    def headers(self) -> tuple[str, ...]:
+        """The headers of ``web.headers.TOLD`` that its answers may have."""
+
     def takes(self, assumed: Assumptions) -> tuple[str, ...]:
         """Return the content types that bodies may have."""
 

@@ -32,6 +32,7 @@ from reseller_sandbox.server.delivery import (
     Again,
 )
 from reseller_sandbox.server.heads import Unread
+from reseller_sandbox.web import headers as names
 from reseller_sandbox.web import strikes
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.exchange import Exchange
@@ -275,10 +276,10 @@ def _promptly(incoming: Incoming, answer: Callable[[], Response]) -> Response:
 def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]]) -> dict[str, str]:
     """Return what the headers say of a request: its world and number, its faults, its assumptions."""
     told = {
-        "X-Sandbox-World": world.name,
-        "X-Sandbox-Request": exchange.cause,
-        "X-Sandbox-Fault": exchange.fault,
-        "X-Sandbox-Assumptions": ", ".join(f"{name}={_word(value)}" for name, value in assumed),
+        names.WORLD: world.name,
+        names.REQUEST: exchange.cause,
+        names.FAULT: exchange.fault,
+        names.ASSUMPTIONS: ", ".join(f"{name}={_word(value)}" for name, value in assumed),
     }
     return {name: value for name, value in told.items() if value}
 

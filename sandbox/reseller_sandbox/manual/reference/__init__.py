@@ -42,6 +42,11 @@ REFERENCE = (
         "Every reason to refuse a request, with the sentence that is answered and what would do.",
     ),
     Made(
+        "headers",
+        "Headers of answers",
+        "What each answer of the reseller API says of itself beside its body, for you and for your tests.",
+    ),
+    Made(
         "lifecycle",
         "The life of a name",
         "What is possible at which stage of a name, and what time does by itself.",

@@ -16,6 +16,7 @@ from reseller_sandbox.core.refusals import UNKNOWN_PATH, Rule
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.errors import ANY_OPERATION, Shown
 from reseller_sandbox.web.fields import Digits, Shape
+from reseller_sandbox.web.headers import TOLD
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.openapi.schemas import Converter, resource
 
@@ -62,6 +63,8 @@ class Operations:
         self._assumed = assumed
         self._spec = spec
         self._converter = converter
+        for name in interface.headers:
+            spec.components.header(name, {"description": TOLD[name], "schema": {"type": "string"}})
 
     def drawn(self, endpoint: Endpoint, path: str) -> dict[str, Any]:
         """Return the operation of a row under one of its paths."""
@@ -104,6 +107,10 @@ class Operations:
                 known["description"] += f" Or one of these errors:\n\n{lines}"
                 held = known["content"][_JSON]
                 held["schema"] = {"anyOf": [resolve(held["schema"]), schema]}
+        for told in responses.values():
+            told["headers"] = {
+                name: {"$ref": f"#/components/headers/{name}"} for name in self._interface.headers
+            }
         return responses
 
     def _answer(self, endpoint: Endpoint) -> dict[str, Any]:
@@ -156,7 +163,8 @@ def _narrow(endpoint: Endpoint, path: str) -> bool:
 
 
 def _needed(schema: Schema) -> list[str]:
-    return [name for name, field in schema.fields.items() if field.required]
+    needed = [name for name, field in schema.fields.items() if field.required]
+    return [*needed, *getattr(schema, "one_of", ())]
 
 
 def _narrowed(shape: Mapping[str, Any], errors: list[Shown]) -> dict[str, Any]:

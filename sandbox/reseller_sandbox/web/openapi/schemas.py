@@ -34,6 +34,8 @@ class Converter(OpenAPIConverter):
         if isinstance(made, Shape):
             told["required"] = self._required(made, told)
             told |= _either(made.spelt)
+        if choice := getattr(made, "one_of", ()):
+            told["oneOf"] = [{"required": [name]} for name in choice]
         told = {key: value for key, value in told.items() if key != "required" or value}
         return {**({"description": words} if words else {}), **told}
 

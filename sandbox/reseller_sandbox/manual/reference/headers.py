@@ -1,0 +1,15 @@
+"""The page of the headers in which answers say more of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from reseller_sandbox.manual.markdown import code, table
+from reseller_sandbox.manual.reference import Powers
+from reseller_sandbox.web.headers import TOLD
+
+
+def page(_: Powers) -> Iterator[str]:
+    """Yield the parts of the page."""
+    yield "A header that has nothing to say is left out. No real service has any of them."
+    yield table(("header", "says"), ((code(name), told) for name, told in TOLD.items()))
