@@ -242,7 +242,7 @@ class Draft:
 
     def next(self, counter: str) -> int:
         """Return the next number of ``counter``: 1, 2, 3, …"""
-        counters = self.state.counters
+        counters = self._making.state.counters
         number = counters.get(counter, 0) + 1
         self._making.write("counters", counters.insert(counter, number))
         return number

@@ -79,6 +79,8 @@ class World:
         self.branches: dict[str, Checkpoint] = {}
         self.lock = WorldLock()
         self.when_credentials_change: Callable[[World], None] | None = None
+        #: What makes the drafts of requests: others than the usual note what is read.
+        self.drafts: Callable[[State, datetime, Assumptions, str, str], Draft] = Draft
         self._moment = moment
         self.left = 0
         self._doing = local()
@@ -153,7 +155,8 @@ class World:
                 self.settle()
             outcome: Outcome[T] = Outcome()
             read = assumed if assumed is not None else set()
-            draft = Draft(self.state, self.clock.instant, watched(self.assumptions, read), cause, operation)
+            assumed = watched(self.assumptions, read)
+            draft = self.drafts(self.state, self.clock.instant, assumed, cause, operation)
             try:
                 outcome.result = work(draft)
             except Refused as refused:

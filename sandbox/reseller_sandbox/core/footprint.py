@@ -1,0 +1,282 @@
+"""What a request touches of the registry: which parts of it are read, and which are written.
+
+Of two requests neither of which writes what the other touches, the order does not matter: either does the
+same before and after the other. Nothing in here is in use unless somebody asks for it, by a ``WatchedDraft``
+in place of a ``Draft``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeVar, cast
+
+from rpds import HashTrieMap
+
+from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.copies import writers
+from reseller_sandbox.core.model import Account, Record
+from reseller_sandbox.core.ordered import Ordered
+from reseller_sandbox.core.state import Change, Draft, State
+from reseller_sandbox.core.tables import TABLES
+
+T = TypeVar("T")
+
+#: A part of the registry: a table or an index, and a key in it. What is not there has a place, too.
+Place = tuple[str, Any]
+
+#: The balance of an account has a place of its own: the rest of an account is read by every request.
+BALANCE = "balance"
+
+
+@dataclass(slots=True)
+class Footprint:
+    """What a request touches: the places that it ``reads`` and ``writes``.
+
+    ``ranges`` are tables and indexes of which it reads every key that begins so. ``everything`` is for what
+    nobody can tell: it touches all there is. ``state`` is the registry, as far as it is known by now.
+    """
+
+    state: State | None = field(default=None, repr=False)
+    reads: set[Place] = field(default_factory=set)
+    ranges: set[tuple[str, tuple[Any, ...]]] = field(default_factory=set)
+    writes: set[Place] = field(default_factory=set)
+    everything: bool = False
+
+    def conflicts(self, other: Footprint) -> bool:
+        """Whether it matters which of the two comes first."""
+        return self.everything or other.everything or self._disturbs(other) or other._disturbs(self)
+
+    def _disturbs(self, other: Footprint) -> bool:
+        mine = self.writes
+        if not mine:
+            return False
+        if not mine.isdisjoint(other.writes) or not mine.isdisjoint(other.reads):
+            return True
+        return any(
+            part == table and (not begin or key[: len(begin)] == begin)
+            for table, begin in other.ranges
+            for part, key in mine
+        )
+
+    def drafts(
+        self, base: State, now: datetime, assumed: Assumptions, cause: str, operation: str = ""
+    ) -> Draft:
+        """Return a draft that notes here what it touches."""
+        return WatchedDraft(self, base, now, assumed, cause, operation)
+
+    def follow(self, base: State) -> None:
+        """Take ``base`` for what the registry is now: what has led there beside the drafts, nobody can tell."""
+        if self.state is not base:
+            self.state, self.everything = base, True
+
+
+class WatchedDraft(Draft):
+    """A draft that notes in a footprint what it reads, and once it is whole what it has written."""
+
+    __slots__ = ("_footprint",)
+
+    def __init__(
+        self,
+        footprint: Footprint,
+        base: State,
+        now: datetime,
+        assumed: Assumptions,
+        cause: str,
+        operation: str = "",
+    ) -> None:
+        super().__init__(base, now, assumed, cause, operation)
+        self._footprint = footprint
+        footprint.follow(base)
+
+    @property
+    def state(self) -> State:
+        """The registry as the draft has it by now; what is read of it is noted."""
+        return cast(State, _WatchedState(super().state, self._footprint))
+
+    def put(self, record: Record) -> None:
+        """Write ``record``, new or in place of its earlier self."""
+        super().put(_plain(record))
+
+    def next(self, counter: str) -> int:
+        """Return the next number of ``counter``: 1, 2, 3, …"""
+        self._footprint.reads.add(("counters", counter))
+        return super().next(counter)
+
+    def changes(self) -> list[Change]:
+        """Return what the draft changed, and note all that it has written: it is about to be committed."""
+        made, writes = self.made(), self._footprint.writes
+        for change in self._changes.values():
+            writes.update(_written(change))
+        counters = self.base.counters
+        writes.update(("counters", one) for one, number in made.counters.items() if counters.get(one) != number)
+        self._footprint.state = made
+        return super().changes()
+
+
+def _written(change: Change) -> Iterator[Place]:
+    """Yield the places that a change of a record writes: its own, and those where it is found."""
+    before, after = change.before, change.after
+    if isinstance(before, Account) and isinstance(after, Account):
+        yield BALANCE, change.key
+        if _with_balance(before, after.balance) == after:
+            return
+    yield change.table, change.key
+    if before is None and after is None:  # made and taken out again
+        return
+    table = TABLES[type(before if after is None else after)]
+    for entries in (table.listed, table.looked_up, _calendar):
+        old, new = (set(entries(one)) if one is not None else set() for one in (before, after))
+        yield from ((entry[0], entry[1]) for entry in old ^ new)
+
+
+def _calendar(record: Record) -> Iterable[Place]:
+    return [("calendar", due) for due in TABLES[type(record)].due(record)]
+
+
+class _WatchedState:
+    """A state for reading only, that notes what is read of it."""
+
+    __slots__ = ("_footprint", "_state")
+
+    find = State.find
+    is_due = State.is_due
+
+    def __init__(self, state: State, footprint: Footprint) -> None:
+        self._state = state
+        self._footprint = footprint
+
+    def __getattr__(self, name: str) -> Any:
+        part = getattr(self._state, name)
+        if isinstance(part, HashTrieMap):
+            return _WatchedMap(name, part, self._footprint)
+        return _WatchedOrder(name, part, self._footprint) if isinstance(part, Ordered) else part
+
+
+class _WatchedMap:
+    """A table, or a map that records are found by, for reading only."""
+
+    __slots__ = ("_footprint", "_map", "_name")
+
+    def __init__(self, name: str, part: HashTrieMap[Any, Any], footprint: Footprint) -> None:
+        self._name = name
+        self._map = part
+        self._footprint = footprint
+
+    def _told(self, value: T) -> T:
+        return cast(T, _watched(value, self._footprint)) if isinstance(value, Account) else value
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return what is under ``key``, or ``default``."""
+        self._footprint.reads.add((self._name, key))
+        return self._told(self._map.get(key, default))
+
+    def __getitem__(self, key: Any) -> Any:
+        self._footprint.reads.add((self._name, key))
+        return self._told(self._map[key])
+
+    def __contains__(self, key: Any) -> bool:
+        self._footprint.reads.add((self._name, key))
+        return key in self._map
+
+    def _whole(self) -> HashTrieMap[Any, Any]:
+        self._footprint.ranges.add((self._name, ()))
+        return self._map
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._whole())
+
+    def __len__(self) -> int:
+        return len(self._whole())
+
+    def keys(self) -> Iterable[Any]:
+        """Return every key."""
+        return self._whole().keys()
+
+    def values(self) -> Iterable[Any]:
+        """Return everything in it."""
+        return map(self._told, self._whole().values())
+
+    def items(self) -> Iterable[tuple[Any, Any]]:
+        """Return every key, and what is under it."""
+        return ((key, self._told(value)) for key, value in self._whole().items())
+
+
+class _WatchedOrder:
+    """A sorted index, for reading only."""
+
+    __slots__ = ("_footprint", "_name", "_order")
+
+    def __init__(self, name: str, part: Ordered[Any], footprint: Footprint) -> None:
+        self._name = name
+        self._order = part
+        self._footprint = footprint
+
+    def __contains__(self, key: Any) -> bool:
+        self._footprint.reads.add((self._name, key))
+        return key in self._order
+
+    def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Iterator[Any]:
+        """Return the keys that begin with ``prefix``, in order, from the ``start``-th of them."""
+        self._footprint.ranges.add((self._name, prefix))
+        return self._order.beginning(prefix, start)
+
+    def count(self, prefix: tuple[Any, ...]) -> int:
+        """Return how many keys begin with ``prefix``."""
+        self._footprint.ranges.add((self._name, prefix))
+        return self._order.count(prefix)
+
+    def __getattr__(self, name: str) -> Any:
+        self._footprint.ranges.add((self._name, ()))
+        return getattr(self._order, name)
+
+    def __iter__(self) -> Iterator[Any]:
+        self._footprint.ranges.add((self._name, ()))
+        return iter(self._order)
+
+    def __len__(self) -> int:
+        self._footprint.ranges.add((self._name, ()))
+        return len(self._order)
+
+
+_BALANCE: Any = Account.__dict__["balance"]
+
+
+class _WatchedAccount(Account):
+    """An account that notes when its balance is read."""
+
+    __slots__ = ("_footprint",)
+
+    def _read(self) -> Any:
+        footprint: Footprint | None = getattr(self, "_footprint", None)  # a copy notes nothing more
+        if footprint is not None:
+            footprint.reads.add((BALANCE, self.client_id))
+        return _BALANCE.__get__(self)
+
+    balance = property(_read, lambda self, value: _BALANCE.__set__(self, value))  # type: ignore[assignment]
+
+
+_FIELDS: dict[str, Any] = {name: Account.__dict__[name] for name in writers(Account)}
+
+
+def _moulded(kind: type[Account], account: Account, **changes: Any) -> Account:
+    """Return ``account`` as another ``kind`` of account, without reading it."""
+    made = object.__new__(kind)
+    for name, slot in _FIELDS.items():
+        slot.__set__(made, changes[name] if name in changes else slot.__get__(account))
+    return made
+
+
+def _watched(account: Account, footprint: Footprint) -> Account:
+    made = _moulded(_WatchedAccount, account)
+    object.__setattr__(made, "_footprint", footprint)
+    return made
+
+
+def _plain(record: Record) -> Record:
+    return _moulded(Account, record) if isinstance(record, _WatchedAccount) else record
+
+
+def _with_balance(account: Account, balance: Any) -> Account:
+    return _moulded(Account, account, balance=balance)

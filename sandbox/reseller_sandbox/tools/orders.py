@@ -1,0 +1,202 @@
+"""Which orders of requests to try: every one that could matter, and no two that come to the same.
+
+This is dynamic partial-order reduction (Flanagan and Godefroid 2005) with source sets (Abdulla and others
+2014) and sleep sets. A run is the sequence of the actors whose requests were let through. Two requests *race*
+when they conflict and nothing between them makes the one wait for the other; then the later one is to be
+tried first, at the point where the earlier one went. Requests that do not conflict may change places, so
+that all the runs that differ by this alone come to the same, and one of them is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from reseller_sandbox.core.footprint import Footprint
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One request let through: whose it was, who waited then, and what it touched.
+
+    ``came`` are those of the ``waiting`` that were not waiting one step earlier.
+    """
+
+    actor: str
+    waiting: frozenset[str]
+    came: frozenset[str]
+    footprint: Footprint
+
+
+@dataclass(slots=True)
+class _Point:
+    """A point in the tree of runs, and what has been tried from there.
+
+    ``wanted`` are the actors to be let through there, ``done`` those that have been, with what they touched;
+    of the ones in ``asleep`` it is known that going first they lead to nothing new.
+    """
+
+    waiting: frozenset[str]
+    asleep: dict[str, Footprint]
+    wanted: set[str] = field(default_factory=set)
+    done: dict[str, Footprint] = field(default_factory=dict)
+
+    @property
+    def left(self) -> set[str]:
+        """What is wanted and has not been tried."""
+        return self.wanted - self.done.keys() - self.asleep.keys()
+
+
+class Orders:
+    """The tree of runs. For each run: ``choose`` and ``did`` in turn, then ``end``; until ``over``."""
+
+    def __init__(self) -> None:
+        self._points: list[_Point] = []
+        self._prefix: list[str] = []
+        self._steps: list[Step] = []
+        self._repeats_from: int | None = None
+        #: How often the program has gone another way than before, which left what was to be tried there.
+        self.strayed = 0
+        self.over = False
+
+    @property
+    def steps(self) -> Sequence[Step]:
+        """The run so far."""
+        return self._steps
+
+    @property
+    def schedule(self) -> tuple[str, ...]:
+        """The actors in the order of the run so far."""
+        return tuple(step.actor for step in self._steps)
+
+    @property
+    def next_up(self) -> str | None:
+        """Whom the run has to let through next, to come where it has something new to try; None after that."""
+        at = len(self._steps)
+        return self._prefix[at] if at < len(self._prefix) else None
+
+    @property
+    def untried(self) -> int:
+        """How many points of the tree have something to be tried: so many more runs there are, at least."""
+        return sum(len(point.left) for point in self._points)
+
+    @property
+    def is_new(self) -> bool:
+        """Whether the run comes to something that no earlier one has come to, as far as is known by now."""
+        return self._repeats_from is None
+
+    def choose(self, waiting: Collection[str]) -> str:
+        """Return whose request is let through next, of those that wait."""
+        at = len(self._steps)
+        wanted = self.next_up
+        if wanted is not None and wanted in waiting:
+            self._points[at].waiting |= set(waiting)
+            return wanted
+        if wanted is not None:
+            self.strayed += 1
+            del self._points[at:], self._prefix[at:]
+        self._points.append(point := _Point(frozenset(waiting), self._asleep()))
+        awake = set(waiting) - point.asleep.keys()
+        if not awake and self._repeats_from is None:
+            self._repeats_from = at
+        chosen = preferred(awake or waiting, self._steps[-1].actor if self._steps else None)
+        point.wanted.add(chosen)
+        return chosen
+
+    def did(self, actor: str, footprint: Footprint) -> None:
+        """Note that the request of ``actor`` has been carried out, and what it touched."""
+        at = len(self._steps)
+        point = self._points[at]
+        earlier = self._points[at - 1].waiting - {self._steps[-1].actor} if at else frozenset()
+        self._steps.append(Step(actor, point.waiting, point.waiting - earlier, footprint))
+        point.done[actor] = footprint
+
+    def _asleep(self) -> dict[str, Footprint]:
+        """Return who sleeps at the next point: whoever did before, and does not conflict with what came."""
+        if not self._steps:
+            return {}
+        point, last = self._points[len(self._steps) - 1], self._steps[-1]
+        known = {**point.asleep, **point.done}
+        return {
+            actor: touched
+            for actor, touched in known.items()
+            if actor != last.actor and not touched.conflicts(last.footprint)
+        }
+
+    def end(self) -> None:
+        """Learn from the run what else is to be tried, and get ready for the next."""
+        self._want_reversed()
+        while self._points and not self._points[-1].left:
+            self._points.pop()
+        self.over = not self._points
+        if self._points:
+            before = self.schedule[: len(self._points) - 1]
+            self._prefix = [*before, min(self._points[-1].left)]
+        self._steps, self._repeats_from = [], None
+
+    def _want_reversed(self) -> None:
+        """Want each race of the run the other way round as well."""
+        steps = self._steps[: self._repeats_from]
+        before = happens_before(steps)
+        for late in range(len(steps)):
+            for early in range(late):
+                if _race(steps, before, early, late):
+                    self._want(steps, before, early, late)
+
+    def _want(self, steps: Sequence[Step], before: Sequence[int], early: int, late: int) -> None:
+        point = self._points[early]
+        free = [at for at in range(early + 1, late) if not before[at] >> early & 1]
+        first = _initials(steps, before, [*free, late])
+        if first & (point.wanted | point.asleep.keys()):
+            return
+        there = first & point.waiting
+        point.wanted |= {min(there)} if there else point.waiting
+
+
+def preferred(actors: Collection[str], last: str | None) -> str:
+    """Return the one of ``actors`` to go on with where nothing else counts: the one that went ``last``."""
+    return last if last is not None and last in actors else min(actors)
+
+
+def happens_before(steps: Sequence[Step]) -> list[int]:
+    """Return for each step the steps that have to come before it, as the bits of a number."""
+    before: list[int] = []
+    for late, step in enumerate(steps):
+        found = 0
+        for early, other in enumerate(steps[:late]):
+            if other.actor == step.actor or other.footprint.conflicts(step.footprint):
+                found |= 1 << early | before[early]
+        cause = asked_after(steps, late)
+        if cause is not None:
+            found |= 1 << cause | before[cause]
+        before.append(found)
+    return before
+
+
+def asked_after(steps: Sequence[Step], at: int) -> int | None:
+    """Return the step whose answer the request of step ``at`` has waited for, whoever got that, if any."""
+    came = next(early for early in range(at, -1, -1) if steps[at].actor in steps[early].came)
+    return came - 1 if came else None
+
+
+def _race(steps: Sequence[Step], before: Sequence[int], early: int, late: int) -> bool:
+    """Whether two steps conflict, and could have come the other way round."""
+    one, other = steps[early], steps[late]
+    if one.actor == other.actor or not one.footprint.conflicts(other.footprint):
+        return False
+    if asked_after(steps, late) == early:
+        return False
+    between = range(early + 1, late)
+    return not any(before[late] >> at & 1 and before[at] >> early & 1 for at in between)
+
+
+def _initials(steps: Sequence[Step], before: Sequence[int], some: Iterable[int]) -> set[str]:
+    """Return the actors that can begin when only ``some`` of the steps are taken."""
+    taken, found, seen = 0, set(), set()
+    for at in some:
+        actor = steps[at].actor
+        if actor not in seen and not before[at] & taken:
+            found.add(actor)
+        seen.add(actor)
+        taken |= 1 << at
+    return found

@@ -1,0 +1,108 @@
+"""Which orders are tried: all that could matter, held against all there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reseller_sandbox.core.footprint import Footprint
+from reseller_sandbox.tools.orders import Orders
+
+#: What a worker does in one request: what it looks at, and where it writes what follows from that.
+Act = tuple[str, str, str]
+Script = Sequence[Act]
+
+ACTS = st.tuples(st.sampled_from(("read", "write", "add", "once", "skip")), *[st.sampled_from("xyz")] * 2)
+PROGRAMS = st.lists(st.lists(ACTS, min_size=1, max_size=3), min_size=2, max_size=3)
+
+
+@dataclass
+class Running:
+    """Workers over a few variables. What a worker does depends on what it has seen."""
+
+    scripts: Mapping[str, Script]
+
+    def __post_init__(self) -> None:
+        self.variables = dict.fromkeys("xyz", 0)
+        self.at = dict.fromkeys(self.scripts, 0)
+        self.seen: dict[str, list[int]] = {name: [] for name in self.scripts}
+
+    @property
+    def waiting(self) -> set[str]:
+        """The workers that are not done."""
+        return {name for name, script in self.scripts.items() if self.at[name] < len(script)}
+
+    def step(self, name: str) -> Footprint:
+        """Let a worker do its next act; return what that touches."""
+        what, source, target = self.scripts[name][self.at[name]]
+        self.at[name] += 1
+        value, touched = self.variables[source], Footprint(reads={("v", source)})
+        self.seen[name].append(value)
+        if what == "write" or (what == "once" and not value):
+            self.variables[target] = len(name) + self.at[name]
+            touched.writes.add(("v", target))
+        elif what == "add":
+            touched.reads.add(("v", target))
+            self.variables[target] += value + 1
+            touched.writes.add(("v", target))
+        elif what == "skip" and value:
+            self.at[name] += 1
+        return touched
+
+    @property
+    def left(self) -> str:
+        """What it has come to, and what everybody has seen on the way."""
+        return f"{self.variables} {self.seen}"
+
+
+def every(scripts: Mapping[str, Script], schedule: tuple[str, ...] = ()) -> Iterator[str]:
+    """What each order there is leaves, one by one."""
+    running = Running(scripts)
+    for name in schedule:
+        running.step(name)
+    if not running.waiting:
+        yield running.left
+    for name in sorted(running.waiting):
+        yield from every(scripts, (*schedule, name))
+
+
+def reduced(scripts: Mapping[str, Script]) -> tuple[list[str], int]:
+    """What the orders that are tried leave, and how many came to what had been tried."""
+    orders, found, again = Orders(), [], 0
+    while not orders.over:
+        running = Running(scripts)
+        while running.waiting:
+            name = orders.choose(running.waiting)
+            orders.did(name, running.step(name))
+        again += not orders.is_new
+        if orders.is_new:
+            found.append(running.left)
+        orders.end()
+    return found, again
+
+
+@given(PROGRAMS)
+def test_what_any_order_leaves_is_found_and_no_two_tried_orders_come_to_the_same(
+    scripts: list[list[Act]],
+) -> None:
+    """Brute force finds nothing more, whatever the workers do and however that depends on what they see."""
+    named = {"a" * (number + 1): script for number, script in enumerate(scripts)}
+    all_of_them = list(every(named))
+    found, again = reduced(named)
+    assert set(found) == set(all_of_them)
+    assert len(found) + again <= len(all_of_them)
+
+
+def test_workers_with_nothing_in_common_are_run_once() -> None:
+    """However many requests they make."""
+    apart: dict[str, Script] = {"a": [("add", "x", "x")] * 5, "b": [("add", "y", "y")] * 5}
+    assert len(reduced(apart)[0]) == 1
+
+
+def test_each_order_of_conflicting_requests_is_run_once() -> None:
+    """Two requests of each of two workers on one thing have six orders."""
+    same: dict[str, Script] = {"a": [("add", "x", "x")] * 2, "b": [("add", "x", "x")] * 2}
+    assert (len(reduced(same)[0]), reduced(same)[1]) == (6, 0)
