@@ -48,6 +48,18 @@ class Footprint:
         """Whether it matters which of the two comes first."""
         return self.everything or other.everything or self._disturbs(other) or other._disturbs(self)
 
+    def take(self, other: Footprint) -> bool:
+        """Touch all that ``other`` touches, too; return whether that is more than before."""
+        before = self._size()
+        self.reads |= other.reads
+        self.ranges |= other.ranges
+        self.writes |= other.writes
+        self.everything |= other.everything
+        return self._size() > before
+
+    def _size(self) -> int:
+        return len(self.reads) + len(self.ranges) + len(self.writes) + self.everything
+
     def _disturbs(self, other: Footprint) -> bool:
         mine = self.writes
         if not mine:
@@ -67,7 +79,7 @@ class Footprint:
         return WatchedDraft(self, base, now, assumed, cause, operation)
 
     def follow(self, base: State) -> None:
-        """Take ``base`` for what the registry is now: what has led there beside the drafts, nobody can tell."""
+        """Take ``base`` for what the registry is now; what has led there beside the drafts is not known."""
         if self.state is not base:
             self.state, self.everything = base, True
 
@@ -110,7 +122,9 @@ class WatchedDraft(Draft):
         for change in self._changes.values():
             writes.update(_written(change))
         counters = self.base.counters
-        writes.update(("counters", one) for one, number in made.counters.items() if counters.get(one) != number)
+        writes.update(
+            ("counters", one) for one, number in made.counters.items() if counters.get(one) != number
+        )
         self._footprint.state = made
         return super().changes()
 
@@ -254,7 +268,7 @@ class _WatchedAccount(Account):
             footprint.reads.add((BALANCE, self.client_id))
         return _BALANCE.__get__(self)
 
-    balance = property(_read, lambda self, value: _BALANCE.__set__(self, value))  # type: ignore[assignment]
+    balance = property(_read, lambda self, value: _BALANCE.__set__(self, value))
 
 
 _FIELDS: dict[str, Any] = {name: Account.__dict__[name] for name in writers(Account)}

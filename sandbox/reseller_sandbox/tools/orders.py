@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 
 from reseller_sandbox.core.footprint import Footprint
 
+#: A request of a program: whose it is, the how manyth of that actor's, and what it asks for.
+Request = tuple[str, int, str]
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -47,22 +50,39 @@ class _Point:
         return self.wanted - self.done.keys() - self.asleep.keys()
 
 
+@dataclass(slots=True)
+class _Known:
+    """What is known of a program that has come this far: who waits then, and where each of them leads.
+
+    ``ends`` is whether it ends there.
+    """
+
+    waiting: frozenset[str] = frozenset()
+    ends: bool = False
+    leads: dict[str, tuple[Request, _Known]] = field(default_factory=dict)
+
+
 class Orders:
-    """The tree of runs. For each run: ``choose`` and ``did`` in turn, then ``end``; until ``over``."""
+    """The tree of runs. For each run: ``begin``, ``choose`` and ``did`` in turn, and ``end``.
+
+    What a request touches may depend on what went before: one that is refused writes nothing. So whatever it
+    has touched in any run counts in all of them, and whether two requests conflict does not depend on the
+    run. When a request turns out to touch more than it did, the tree is gone through again; runs that have
+    been made are not made again for that.
+    """
 
     def __init__(self) -> None:
+        self._root = _Known()
+        self._known = self._root
+        self._footprints: dict[Request, Footprint] = {}
+        self._grown = False
         self._points: list[_Point] = []
         self._prefix: list[str] = []
         self._steps: list[Step] = []
         self._repeats_from: int | None = None
+        self._over = False
         #: How often the program has gone another way than before, which left what was to be tried there.
         self.strayed = 0
-        self.over = False
-
-    @property
-    def steps(self) -> Sequence[Step]:
-        """The run so far."""
-        return self._steps
 
     @property
     def schedule(self) -> tuple[str, ...]:
@@ -70,8 +90,18 @@ class Orders:
         return tuple(step.actor for step in self._steps)
 
     @property
+    def steps(self) -> Sequence[Step]:
+        """The run so far."""
+        return self._steps
+
+    @property
+    def expected(self) -> frozenset[str] | None:
+        """Who waits at this point of the run, as far as earlier runs have shown; None where none has."""
+        return self._known.waiting or None
+
+    @property
     def next_up(self) -> str | None:
-        """Whom the run has to let through next, to come where it has something new to try; None after that."""
+        """Whom the run has to let through next, to come to what it is to try; None after that."""
         at = len(self._steps)
         return self._prefix[at] if at < len(self._prefix) else None
 
@@ -84,6 +114,38 @@ class Orders:
     def is_new(self) -> bool:
         """Whether the run comes to something that no earlier one has come to, as far as is known by now."""
         return self._repeats_from is None
+
+    def begin(self) -> bool:
+        """Get ready for the next run; return whether there is one."""
+        while not self._over or self._grown:
+            if self._over:
+                self._points, self._prefix = [], []
+                self._over = self._grown = False
+            if not self._is_known():
+                self._prefix = [*self.schedule, *self._prefix[len(self._steps) :]]
+                self._rewind()
+                return True
+            self._learn()
+        return False
+
+    def _is_known(self) -> bool:
+        """Whether the next run has been made or is not worth it; take its known steps."""
+        self._rewind()
+        while not self._known.ends:
+            if not self._known.waiting:
+                return False
+            actor = self.choose(self._known.waiting)
+            if not self.is_new:
+                return True
+            if actor not in self._known.leads:
+                self._prefix = [*self.schedule, actor]
+                return False
+            request = self._known.leads[actor][0]
+            self.did(actor, request, self._footprints[request])
+        return True
+
+    def _rewind(self) -> None:
+        self._steps, self._repeats_from, self._known = [], None, self._root
 
     def choose(self, waiting: Collection[str]) -> str:
         """Return whose request is let through next, of those that wait."""
@@ -103,13 +165,20 @@ class Orders:
         point.wanted.add(chosen)
         return chosen
 
-    def did(self, actor: str, footprint: Footprint) -> None:
+    def did(self, actor: str, request: Request, footprint: Footprint) -> None:
         """Note that the request of ``actor`` has been carried out, and what it touched."""
         at = len(self._steps)
+        known = self._footprints.get(request)
+        if known is None:
+            self._footprints[request] = known = footprint
+        elif known.take(footprint):
+            self._grown = True
         point = self._points[at]
         earlier = self._points[at - 1].waiting - {self._steps[-1].actor} if at else frozenset()
-        self._steps.append(Step(actor, point.waiting, point.waiting - earlier, footprint))
-        point.done[actor] = footprint
+        self._steps.append(Step(actor, point.waiting, point.waiting - earlier, known))
+        point.done[actor] = known
+        self._known.waiting = point.waiting
+        _, self._known = self._known.leads.setdefault(actor, (request, _Known()))
 
     def _asleep(self) -> dict[str, Footprint]:
         """Return who sleeps at the next point: whoever did before, and does not conflict with what came."""
@@ -124,15 +193,18 @@ class Orders:
         }
 
     def end(self) -> None:
-        """Learn from the run what else is to be tried, and get ready for the next."""
+        """Note that the program has ended, and learn from the run what else is to be tried."""
+        self._known.ends = True
+        self._learn()
+
+    def _learn(self) -> None:
         self._want_reversed()
         while self._points and not self._points[-1].left:
             self._points.pop()
-        self.over = not self._points
+        self._over = not self._points
         if self._points:
             before = self.schedule[: len(self._points) - 1]
             self._prefix = [*before, min(self._points[-1].left)]
-        self._steps, self._repeats_from = [], None
 
     def _want_reversed(self) -> None:
         """Want each race of the run the other way round as well."""

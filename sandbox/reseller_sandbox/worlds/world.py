@@ -155,8 +155,8 @@ class World:
                 self.settle()
             outcome: Outcome[T] = Outcome()
             read = assumed if assumed is not None else set()
-            assumed = watched(self.assumptions, read)
-            draft = self.drafts(self.state, self.clock.instant, assumed, cause, operation)
+            meant = watched(self.assumptions, read)
+            draft = self.drafts(self.state, self.clock.instant, meant, cause, operation)
             try:
                 outcome.result = work(draft)
             except Refused as refused:
