@@ -19,7 +19,7 @@ Request = tuple[str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class Turned:
     """One request let through: whose it was, who waited then, and what it touched.
 
     ``came`` are those of the ``waiting`` that were not waiting one step earlier.
@@ -78,7 +78,7 @@ class Orders:
         self._grown = False
         self._points: list[_Point] = []
         self._prefix: list[str] = []
-        self._steps: list[Step] = []
+        self._steps: list[Turned] = []
         self._repeats_from: int | None = None
         self._over = False
         #: How often the program has gone another way than before, which left what was to be tried there.
@@ -90,7 +90,7 @@ class Orders:
         return tuple(step.actor for step in self._steps)
 
     @property
-    def steps(self) -> Sequence[Step]:
+    def steps(self) -> Sequence[Turned]:
         """The run so far."""
         return self._steps
 
@@ -175,7 +175,7 @@ class Orders:
             self._grown = True
         point = self._points[at]
         earlier = self._points[at - 1].waiting - {self._steps[-1].actor} if at else frozenset()
-        self._steps.append(Step(actor, point.waiting, point.waiting - earlier, known))
+        self._steps.append(Turned(actor, point.waiting, point.waiting - earlier, known))
         point.done[actor] = known
         self._known.waiting = point.waiting
         _, self._known = self._known.leads.setdefault(actor, (request, _Known()))
@@ -215,7 +215,7 @@ class Orders:
                 if _race(steps, before, early, late):
                     self._want(steps, before, early, late)
 
-    def _want(self, steps: Sequence[Step], before: Sequence[int], early: int, late: int) -> None:
+    def _want(self, steps: Sequence[Turned], before: Sequence[int], early: int, late: int) -> None:
         point = self._points[early]
         free = [at for at in range(early + 1, late) if not before[at] >> early & 1]
         first = _initials(steps, before, [*free, late])
@@ -230,7 +230,7 @@ def preferred(actors: Collection[str], last: str | None) -> str:
     return last if last is not None and last in actors else min(actors)
 
 
-def happens_before(steps: Sequence[Step]) -> list[int]:
+def happens_before(steps: Sequence[Turned]) -> list[int]:
     """Return for each step the steps that have to come before it, as the bits of a number."""
     before: list[int] = []
     for late, step in enumerate(steps):
@@ -245,13 +245,13 @@ def happens_before(steps: Sequence[Step]) -> list[int]:
     return before
 
 
-def asked_after(steps: Sequence[Step], at: int) -> int | None:
+def asked_after(steps: Sequence[Turned], at: int) -> int | None:
     """Return the step whose answer the request of step ``at`` has waited for, whoever got that, if any."""
     came = next(early for early in range(at, -1, -1) if steps[at].actor in steps[early].came)
     return came - 1 if came else None
 
 
-def _race(steps: Sequence[Step], before: Sequence[int], early: int, late: int) -> bool:
+def _race(steps: Sequence[Turned], before: Sequence[int], early: int, late: int) -> bool:
     """Whether two steps conflict, and could have come the other way round."""
     one, other = steps[early], steps[late]
     if one.actor == other.actor or not one.footprint.conflicts(other.footprint):
@@ -262,7 +262,7 @@ def _race(steps: Sequence[Step], before: Sequence[int], early: int, late: int) -
     return not any(before[late] >> at & 1 and before[at] >> early & 1 for at in between)
 
 
-def _initials(steps: Sequence[Step], before: Sequence[int], some: Iterable[int]) -> set[str]:
+def _initials(steps: Sequence[Turned], before: Sequence[int], some: Iterable[int]) -> set[str]:
     """Return the actors that can begin when only ``some`` of the steps are taken."""
     taken, found, seen = 0, set(), set()
     for at in some:
