@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
@@ -29,7 +29,7 @@ from reseller_sandbox.core.model import (
 )
 from reseller_sandbox.core.ordered import Ordered
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.tables import HOLDERS, TABLES, Due, Table
+from reseller_sandbox.core.tables import HOLDERS, TABLES, Due, Table, nothing
 
 T = TypeVar("T")
 
@@ -139,14 +139,19 @@ class _Making:
         self._reindex(table, record, None)
 
     def _reindex(self, table: Table, before: Any, after: Any) -> None:
-        due = _of(table.due, after)
-        self.due += due  # the same entry again where one stage ends as soon as it begins
-        old = [("calendar", entry) for entry in _of(table.due, before)]
-        new = [("calendar", entry) for entry in due]
+        old: list[tuple[str, Any]] = []
+        new: list[tuple[str, Any]] = []
+        if table.due is not nothing:
+            due = _of(table.due, after)
+            self.due += due  # the same entry again where one stage ends as soon as it begins
+            old += [("calendar", entry) for entry in _of(table.due, before)]
+            new += [("calendar", entry) for entry in due]
         if before is None or after is None or table.found_by(before) != table.found_by(after):
-            old += _of(table.listed, before)
-            new += _of(table.listed, after)
-            self._look_up(_of(table.looked_up, before), _of(table.looked_up, after))
+            if table.listed is not nothing:
+                old += _of(table.listed, before)
+                new += _of(table.listed, after)
+            if table.looked_up is not nothing:
+                self._look_up(_of(table.looked_up, before), _of(table.looked_up, after))
         for index, key in old:
             if (index, key) not in new:
                 self.write(index, getattr(self.state, index).remove(key))
@@ -281,6 +286,18 @@ def changed(state: State, gone: Iterable[Record], new: Iterable[Record]) -> Stat
     return making.made()
 
 
+def replaced(state: State, accounts: Sequence[Account]) -> State:
+    """Return ``state`` with ``accounts`` in place of theirs: where those are most of all, in one go."""
+    if 2 * len(accounts) < len(state.accounts):
+        return filled(state, accounts)
+    every = state.accounts.update({one.client_id: one for one in accounts})
+    maps: dict[str, dict[Any, Any]] = {"account_by_key": {}, "account_by_token": {}}
+    for account in every.values():
+        for name, key, value in TABLES[Account].looked_up(account):
+            maps[name][key] = value
+    return copied(state, {"accounts": every, **{name: HashTrieMap(found) for name, found in maps.items()}})
+
+
 #: So many records are put one by one: to fill many in at once, every index is made anew.
 _FEW = 16
 
@@ -288,6 +305,8 @@ _FEW = 16
 def filled(state: State, records: Iterable[Record]) -> State:
     """Return ``state`` with ``records`` put into it, as ``State.put`` does one by one, in one go."""
     every = list(records)
+    if len(every) < _FEW:
+        return changed(state, (), every)
     maps: dict[str, dict[Any, Any]] = defaultdict(dict)
     sets: dict[str, list[Any]] = defaultdict(list)
     for record in every:
@@ -299,7 +318,7 @@ def filled(state: State, records: Iterable[Record]) -> State:
         for index, key, value in table.looked_up(record):
             maps[index][key] = value
     new = [(table.name, key) for table in TABLES.values() for key in maps.get(table.name, ())]
-    if len(every) < _FEW or len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
+    if len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
         return changed(state, (), every)  # one takes the place of another, and of its index entries
     parts: dict[str, Any] = {index: getattr(state, index).update(found) for index, found in maps.items()}
     parts |= {index: Ordered([*getattr(state, index), *found]) for index, found in sets.items()}

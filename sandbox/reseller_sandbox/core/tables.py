@@ -33,7 +33,8 @@ Keys = tuple[tuple[str, Any], ...]
 Values = tuple[tuple[str, Any, Any], ...]
 
 
-def _nothing(_: Any) -> tuple[()]:
+def nothing(_: Any) -> tuple[()]:
+    """Return what a record is found by that is in no index."""
     return ()
 
 
@@ -48,10 +49,10 @@ class Table(NamedTuple):
 
     name: str
     key: Callable[[Any], Any]
-    found_by: Callable[[Any], Any] = _nothing
-    due: Callable[[Any], Dues] = _nothing
-    listed: Callable[[Any], Keys] = _nothing
-    looked_up: Callable[[Any], Values] = _nothing
+    found_by: Callable[[Any], Any] = nothing
+    due: Callable[[Any], Dues] = nothing
+    listed: Callable[[Any], Keys] = nothing
+    looked_up: Callable[[Any], Values] = nothing
 
 
 def _account_looked_up(account: Account) -> Values:
@@ -61,7 +62,8 @@ def _account_looked_up(account: Account) -> Values:
         ("key", ("account_by_key", account.key, account.client_id)),
         ("token", ("account_by_token", account.token, account.client_id)),
     )
-    return tuple(entry for credential, entry in working if credential not in account.revoked)
+    revoked = account.revoked
+    return tuple([entry for credential, entry in working if not revoked or credential not in revoked])
 
 
 def _customer_listed(customer: Customer) -> Keys:

@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
 from keyword import iskeyword
-from typing import (
-    Any,
-    ClassVar,
-    Literal,
-    Protocol,
-    Self,
-    TypeVar,
-    cast,
-    get_args,
-    get_type_hints,
-    runtime_checkable,
-)
+from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, get_args, get_type_hints
 
 from reseller_sandbox.core.docstrings import told_of, without_arguments
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused, Rule
@@ -48,14 +37,6 @@ class WorldDoor(Door, Protocol):
 
     def close(self) -> None:
         """Close the connection, if there is one; the next call opens another."""
-
-
-@runtime_checkable
-class Held(Protocol):
-    """An answer with methods of its own, which act through the power that has returned it."""
-
-    def of(self, power: Power) -> Self:
-        """Return it with the power that has returned it."""
 
 
 class Operation:
@@ -217,7 +198,7 @@ def method_for(operation: Operation) -> Callable[..., Any]:
             answer = self._door.carry_out(operation, operation.bind(args, kwargs))
         except Refused as refused:
             raise refused.with_traceback(None) from None  # the caller's line is what is of interest
-        return answer.of(self) if isinstance(answer, Held) else answer
+        return answer.of(self) if hasattr(answer, "of") else answer  # it has methods, which act through this
 
     method.operation = operation  # type: ignore[attr-defined]
     return method

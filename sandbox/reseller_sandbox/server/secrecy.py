@@ -51,8 +51,9 @@ def text_masked(text: str, secrets: Iterable[str] = ()) -> str:
 def _masked(text: str) -> str:
     if "//" in text:
         text = _USER.sub(f"{MASK}@", text)
-    text = _SECRET_IN_TEXT.sub(rf"\g<1>{MASK}", text)
-    return _SCHEME.sub(_without_credentials, text)
+    if ":" in text or "=" in text:
+        text = _SECRET_IN_TEXT.sub(rf"\g<1>{MASK}", text)
+    return _SCHEME.sub(_without_credentials, text) if " " in text else text
 
 
 def _without_credentials(found: re.Match[str]) -> str:

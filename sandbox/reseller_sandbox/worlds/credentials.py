@@ -6,11 +6,12 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import count
 
 from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.model import OUTSIDE, Account
-from reseller_sandbox.core.state import State, filled
+from reseller_sandbox.core.state import State, replaced
 from reseller_sandbox.shards import ALONE, Shard
 from reseller_sandbox.worlds.world import World
 
@@ -32,7 +33,7 @@ class Index:
         self.keys: dict[str, tuple[World, ...]] = {}
         self.tokens: dict[str, tuple[World, ...]] = {}
         self.secrets: dict[str, tuple[World, ...]] = {}
-        self._held: dict[World, tuple[list[str], ...]] = {}
+        self._held: dict[World, list[tuple[str, str, str]]] = {}
         self._claims: dict[tuple[str, str], World] = {}
         self._ends: dict[str, str] = {}
 
@@ -43,20 +44,20 @@ class Index:
     def add(self, world: World) -> None:
         """Take up the credentials that ``world`` has now."""
         accounts = _customers(world.state)
-        kinds = zip(*((one.key, one.token, one.secret) for one in accounts), strict=True)
-        self._held[world] = held = tuple(map(list, kinds))
-        for found, words in zip(self._kinds, held, strict=bool(accounts)):
-            for word in words:
-                found[word] = tuple(sorted((*found.get(word, ()), world), key=lambda one: one.number))
+        self._held[world] = held = [(one.key, one.token, one.secret) for one in accounts]
+        kinds = self._kinds
+        for words in held:
+            for found, word in zip(kinds, words, strict=True):
+                others = found.get(word)
+                found[word] = (world,) if others is None else _in_order((*others, world))
         for account in accounts:
             for claim in _claims(account):
                 self._claims.setdefault(claim, world)
 
     def remove(self, world: World) -> None:
         """Forget the credentials that ``world`` had until now, but not its claim on them."""
-        held = self._held.pop(world, ())
-        for found, words in zip(self._kinds, held, strict=bool(held)):
-            for word in words:
+        for words in self._held.pop(world, ()):
+            for found, word in zip(self._kinds, words, strict=True):
                 rest = tuple(one for one in found[word] if one is not world)
                 if rest:
                     found[word] = rest
@@ -98,7 +99,12 @@ class Index:
 
     def is_taken(self, account: Account, *, by_other_than: World | None) -> bool:
         """Whether a world other than that has or has had the key or the token of ``account``."""
-        return any(self._claims.get(claim, by_other_than) is not by_other_than for claim in _claims(account))
+        key, token = _claims(account)
+        claims = self._claims
+        return (
+            claims.get(key, by_other_than) is not by_other_than
+            or claims.get(token, by_other_than) is not by_other_than
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,31 +154,45 @@ def renewed(
     source = f"{shard.named(seed)}/world/{number}"
     for client_id in sorted(only):
         account = state.accounts[client_id]
-        made = (_drawn(account, source, number, attempt, shard) for attempt in count())
-        free = (one for one in made if not is_taken(one) and not _is_here(one, holders))
-        found.append(next(free))
-        holders |= dict.fromkeys(_claims(found[-1]), client_id)
-    return filled(state, found)
+        for attempt in count():
+            made = _drawn(account, source, number, attempt, shard)
+            if not is_taken(made) and not _is_here(made, holders):
+                break
+        found.append(made)
+        for claim in _claims(made):
+            holders[claim] = client_id
+    return replaced(state, found)
+
+
+def _in_order(worlds: Iterable[World]) -> tuple[World, ...]:
+    return tuple(sorted(worlds, key=lambda one: one.number))
 
 
 def _customers(state: State) -> list[Account]:
     return [account for account in state.accounts.values() if account.client_id != OUTSIDE]
 
 
-def _claims(account: Account) -> tuple[tuple[str, str], ...]:
+def _claims(account: Account) -> tuple[tuple[str, str], tuple[str, str]]:
     return (("key", account.key), ("token", account.token))
 
 
 def _is_here(account: Account, holders: Mapping[tuple[str, str], int]) -> bool:
-    return any(holders.get(claim, account.client_id) != account.client_id for claim in _claims(account))
+    own, (key, token) = account.client_id, _claims(account)
+    return holders.get(key, own) != own or holders.get(token, own) != own
+
+
+@lru_cache(maxsize=4096)
+def _word(name: str) -> str:
+    """Return the name of an account as it may stand in a credential."""
+    return re.sub(r"[^A-Za-z0-9]+", "-", name).strip("-")
 
 
 def _drawn(account: Account, source: str, number: int, attempt: int, shard: Shard) -> Account:
-    word = re.sub(r"[^A-Za-z0-9]+", "-", account.name).strip("-") or str(account.client_id)
+    word = _word(account.name) or str(account.client_id)
     again = f"/{attempt}" if attempt else ""
 
-    def drawn(what: str) -> str:
+    made = {}
+    for what in ("key", "secret", "token"):
         digest = hashlib.sha256(f"{source}/{account.client_id}/{what}{again}".encode()).hexdigest()
-        return shard.named(f"{word}-{what}-w{number}-{digest[:16]}")
-
-    return copied(account, {what: drawn(what) for what in ("key", "secret", "token")})
+        made[what] = shard.named(f"{word}-{what}-w{number}-{digest[:16]}")
+    return copied(account, made)

@@ -45,6 +45,8 @@ def settings(earlier: Moment, later: Moment) -> Iterator[tuple[str, Any, Any]]:
 
 def _faults(earlier: FaultBook, later: FaultBook) -> Iterator[tuple[str, Any, Any]]:
     """Yield each rule of either as it is written, and the order of the rules where that alone differs."""
+    if earlier is later:
+        return
     old, new = faults.written(earlier), faults.written(later)
     for name in dict.fromkeys([*old, *new]):
         yield f"faults.{name}", old.get(name), new.get(name)

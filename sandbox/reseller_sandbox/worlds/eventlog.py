@@ -14,6 +14,7 @@ from typing import Any, Literal, NamedTuple
 
 from rpds import Queue
 
+from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.happenings import Happening
 
 Kind = Literal["request", "control", "time", "plan"]
@@ -62,7 +63,7 @@ class EventLog:
 
     def counted(self) -> EventLog:
         """Return the log with a number given away: to a request, or to what will be noted when it is done."""
-        return replace(self, number=self.number + 1)
+        return copied(self, {"number": self.number + 1})
 
     def during(self, cause: int | None) -> EventLog:
         """Return the log while ``cause`` is going on."""
@@ -97,7 +98,7 @@ class EventLog:
                 kept = kept.dequeue()  # type: ignore[call-arg]  # the stubs want a value
                 count, dropped = count - 1, dropped + 1
         number = max([self.number, *(event.number for event in events)])
-        return replace(self, kept=kept, dropped=dropped, number=number)
+        return copied(self, {"kept": kept, "dropped": dropped, "number": number})
 
     def since(self, earlier: EventLog) -> tuple[Event, ...]:
         """Return what has been noted since ``earlier``, from which this log has come."""

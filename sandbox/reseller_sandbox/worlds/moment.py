@@ -10,6 +10,7 @@ from heapq import heappop, heappush
 from reseller_sandbox.core import events, plans
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import LATEST, WorldClock, wire
+from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.matching import Request
 from reseller_sandbox.core.model import Stage
@@ -70,7 +71,7 @@ class Moment:
 
     def at(self, instant: datetime) -> Moment:
         """Return this moment with its clock at ``instant``."""
-        return replace(self, clock=self.clock.at(instant))
+        return copied(self, {"clock": self.clock.at(instant)})
 
 
 Journey = Callable[[Moment], tuple[Moment, list[Happening]]]

@@ -11,6 +11,7 @@ from typing import Any
 from reseller_sandbox.core.assumptions import BadAssumption
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.contract import Contract
+from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
@@ -148,12 +149,12 @@ class Engine:
             name = self._may_take(wanted.name)
             number = self._count + 1
             state = self._with_credentials(begin.state, number)
-            state = replace(state, seed=wanted.seed or f"{begin.state.seed}/{name}")
-            world = World(name, replace(begin, state=state), self.limits, number)
+            state = copied(state, {"seed": wanted.seed or f"{begin.state.seed}/{name}"})
+            world = World(name, copied(begin, {"state": state}), self.limits, number)
             world.inherited = inherited.and_of(begin.state)
             self._count = number
-            with world.acting("worlds.fork", **wanted.told):
-                self._take(world)
+            self._take(world)
+            world.note("worlds.fork", wanted.told)
             return world
 
     def load(self, world: World, text: str | Mapping[str, Any]) -> Checkpoint:
@@ -257,14 +258,16 @@ class Engine:
             return named
 
     def _beginning(self, wanted: Fork) -> Moment:
-        begin = replace(self._source(wanted), log=EventLog(self.limits.max_events))
+        begin = copied(self._source(wanted), {"log": EventLog(self.limits.max_events)})
         if wanted.now is not None and wanted.fixture is None and wanted.state is None:
             instant = wanted.now
             begin, _ = to(lambda _: instant)(begin)
         if wanted.frozen is not None:
             begin = replace(begin, clock=begin.clock.freeze() if wanted.frozen else begin.clock.run())
+        if not wanted.assume:
+            return begin
         try:
-            return replace(begin, assumptions=begin.assumptions.with_values(wanted.assume or {}))
+            return replace(begin, assumptions=begin.assumptions.with_values(wanted.assume))
         except BadAssumption as problem:
             raise Refused(INVALID_PARAMETER, problems=f"assume: {problem}") from None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 
 from reseller_sandbox.core.assumptions import Assumptions, watched
 from reseller_sandbox.core.clock import WorldClock, stopwatch
+from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Change, Draft, State
@@ -132,7 +133,7 @@ class World:
         """Return the name of the next request: ``r1``, ``r2``, …"""
         with self.lock:
             moment = self.moment
-            self.moment = replace(moment, requests=moment.requests + 1, log=moment.log.counted())
+            self.moment = copied(moment, {"requests": moment.requests + 1, "log": moment.log.counted()})
             return f"r{self.moment.requests}"
 
     def transact(
@@ -164,7 +165,7 @@ class World:
             else:
                 outcome.changes = draft.changes()
                 if draft.state is not draft.base:
-                    self.moment = replace(self.moment, state=draft.made())
+                    self.moment = copied(self.moment, {"state": draft.made()})
             return outcome
 
     @property
@@ -220,6 +221,11 @@ class World:
             with self.lock:
                 self._note(deed, before)
 
+    def note(self, name: str, given: Mapping[str, Any]) -> None:
+        """Keep in the event log a control call that has made the world."""
+        with self.lock:
+            self._note(Deed(name, redact.masked(given)), self.moment)
+
     def _note(self, deed: Deed, before: Moment) -> None:
         moment = self.moment
         log = moment.log if deed.number is not None else moment.log.counted()
@@ -233,7 +239,7 @@ class World:
             happening=deed.happening,
             effect=deed.effect,
         )
-        self.moment = replace(moment, log=log.noted([event]))
+        self.moment = copied(moment, {"log": log.noted([event])})
         self._tell(moment.log)
 
     def travel(
