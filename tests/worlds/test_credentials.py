@@ -72,6 +72,21 @@ def test_origins_go_back_as_far_as_they_can(sandbox: Sandbox) -> None:
     assert sandbox.engine.by_key(OWNER.key) is None
 
 
+def test_starting_over_leaves_nothing_of_what_was_loaded(sandbox: Sandbox) -> None:
+    """Neither do credentials of then work any more, nor are those of new worlds others than at first."""
+    second = sandbox.fork().fork()
+    had = second.account()
+    loaded = second.export()
+    sandbox.engine.drop(second.world.name)
+    sandbox.load(loaded)
+    assert sandbox.account().secret == had.secret
+    sandbox.engine.start_over()
+    first = sandbox.fork()
+    client = Prefixed(InProcess(sandbox.app), BASE, had.key, had.secret, f"/_worlds/{first.world.name}")
+    assert client.get("/v3/balance").error == "unknown_key"
+    assert first.fork().account() == had  # the second world again
+
+
 def test_the_secret_goes_with_the_key(sandbox: Sandbox) -> None:
     """The origin's key with the fork's secret is a wrong signature, and the other way round."""
     fork = sandbox.fork()

@@ -79,6 +79,12 @@ class Index:
         self.remove(world)
         self._claims = {claim: one for claim, one in self._claims.items() if one is not world}
 
+    def begin_again(self, world: World) -> None:
+        """Drop the claims of a world that can go back to nothing on all but what it has now."""
+        self._claims = {claim: one for claim, one in self._claims.items() if one is not world}
+        self.remove(world)
+        self.add(world)
+
     def remembered(self) -> tuple[tuple[tuple[tuple[str, str], str], ...], Mapping[str, str]]:
         """Return the claims, each with the name of its world, and the ends of former worlds."""
         return tuple((claim, world.name) for claim, world in self._claims.items()), dict(self._ends)

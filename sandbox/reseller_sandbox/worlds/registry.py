@@ -80,8 +80,8 @@ class Engine:
         """Return what there is now, as a value."""
         with self._lock:
             worlds, departed = list(self._by_name.values()), self.departed.counts()
-            count, (claims, ends) = self._count, self._index.remembered()
-        return KeptWorlds(self._seed, count, tuple(map(KeptWorld.of, worlds)), claims, ends, departed)
+            count, remembered = self._count, self._index.remembered()
+        return KeptWorlds(self._seed, count, tuple(map(KeptWorld.of, worlds)), *remembered, departed)
 
     def __iter__(self) -> Iterator[World]:
         with self._lock:
@@ -143,8 +143,7 @@ class Engine:
         """
         wanted = wanted or Fork()
         self._may_take(wanted.name)
-        begin = self._beginning(wanted)
-        inherited = self._inherited(wanted)
+        begin, inherited = self._beginning(wanted), self._inherited(wanted)
         with self._lock:
             name = self._may_take(wanted.name)
             number = self._count + 1
@@ -169,11 +168,8 @@ class Engine:
         """Let ``world`` begin again at a first moment, as ``load`` does; refuses with ``too_many_faults``."""
         begin = self._bounded(begin)
         with world.lock, self._lock:
-            others = {
-                number
-                for number, account in begin.state.accounts.items()
-                if number != OUTSIDE and self._needs_others(account, world)
-            }
+            accounts = [one for one in begin.state.accounts.values() if one.client_id != OUTSIDE]
+            others = {one.client_id for one in accounts if self._needs_others(one, world)}
             state = self._with_credentials(begin.state, world.number, world, others)
             world.inherited = world.inherited.and_of(begin.state)
             return timeline.begin_again(world, replace(begin, state=state))
@@ -213,6 +209,8 @@ class Engine:
             self._count = 0
             self.forget_exercises()
         timeline.reset(self.default, original=True)
+        self.default.inherited = Inherited()
+        self._index.begin_again(self.default)
 
     def exercised(self) -> Tally:
         """Return what has been exercised in every world, those among them that are gone."""
@@ -300,9 +298,9 @@ class Engine:
 
     def _needs_others(self, account: Account, world: World) -> bool:
         """Whether an account that comes to ``world`` has to have other credentials than it brings."""
-        found = self.shard.name and world is not self.default
-        strange = found and not all(map(self.shard.owns, (account.key, account.token)))
-        return bool(strange) or self._index.is_taken(account, by_other_than=world)
+        strange = not all(map(self.shard.owns, (account.key, account.token)))
+        foreign = strange and self.shard.name and world is not self.default
+        return bool(foreign) or self._index.is_taken(account, by_other_than=world)
 
     def _inherited(self, wanted: Fork) -> Inherited:
         if wanted.fixture is not None or wanted.state is not None:
