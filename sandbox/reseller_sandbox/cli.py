@@ -60,6 +60,7 @@ _ELSEWHERE = {
     "deploy": "reseller_sandbox.deploy.commands",
     "manual": "reseller_sandbox.manual.command",
     "openapi": "reseller_sandbox.documents",
+    "sweep": "reseller_sandbox.tools.sweep.command",
 }
 for _name, _module in _ELSEWHERE.items():
     main.add_command(LoadedLater(_name, _module))

@@ -43,8 +43,8 @@ class Wrong(Exception):
 #: What was ordered, and the price of a year that the customer has agreed to.
 ORDERS = {"first-example.com": "10.99", "gold.com": "2500.00"}
 
-#: What is due for renewal.
-DUE = ("active-example.com", "renewing-example.com")
+#: What is due for renewal, and the price of a year that the customer has agreed to.
+DUE = {"active-example.com": "12.99", "renewing-example.com": "12.99"}
 
 #: What two workers do at once: order one name, each for a customer of its own, and add a name server each.
 WANTED, SHARED = "wanted-example.com", "active-example.com"
@@ -79,8 +79,8 @@ class Careful:
     def renewals(self) -> None:
         """Renew what is due."""
         send = self._connect()
-        for name in DUE:
-            self.renew(send, name)
+        for name, price in DUE.items():
+            self.renew(send, name, price)
 
     def race(self) -> None:
         """Let two workers order the same name."""
@@ -124,13 +124,14 @@ class Careful:
             return str(done(answer)["domain"]["expireDate"])
         raise Wrong(f"{name} cannot be bought")
 
-    def renew(self, send: Send, name: str) -> None:
-        """Renew a name for a year, once."""
+    def renew(self, send: Send, name: str, agreed: str) -> None:
+        """Renew a name for a year, once, at the price that was agreed to."""
         before = self.expiry(send, name)
         wanted = f"{int(before[:4]) + 1}{before[4:10]}"
         for _ in range(TRIES):
             with suppress(Lost):
-                done(self.call(send, "POST", f"/v3/domains/renewDomain/{name}", {"years": 1}))
+                order = {"years": 1, "purchaseCost": agreed}
+                done(self.call(send, "POST", f"/v3/domains/renewDomain/{name}", order))
             now = self.expiry(send, name)[:10]
             if now == wanted:
                 self.sold.append({"name": name, "expires": wanted})
@@ -237,7 +238,7 @@ class Careless(Careful):
                 self.sold.append({"name": name, "expires": done(answer)["domain"]["expireDate"]})
             return
 
-    def renew(self, send: Send, name: str) -> None:
+    def renew(self, send: Send, name: str, agreed: str) -> None:
         """Renew again when the answer is lost (the second), and not at all after a 429 (the fourth)."""
         for _ in range(TRIES):
             try:

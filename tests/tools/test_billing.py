@@ -28,7 +28,7 @@ def test_a_mistake_does_not_show_as_long_as_all_goes_well(kind: type[Careful], j
     }
 
 
-ORDERED = {"orders": tuple(billing.ORDERS), "renewals": billing.DUE}
+ORDERED = {"orders": tuple(billing.ORDERS), "renewals": tuple(billing.DUE)}
 
 
 @pytest.mark.parametrize("kind", ["careful", "careless"])

@@ -65,7 +65,7 @@ class RunAsked:
         from reseller_sandbox.settings import BadSetting
         from reseller_sandbox.tools.running import CommandProgram
 
-        signal.signal(signal.SIGTERM, _ended)
+        before = signal.signal(signal.SIGTERM, _ended)
         try:
             with (
                 self._ground() as ground,
@@ -74,6 +74,8 @@ class RunAsked:
                 yield ground, program
         except (BadSetting, CannotListen) as problem:
             give_up(str(problem))
+        finally:
+            signal.signal(signal.SIGTERM, before)
 
     @contextmanager
     def _ground(self) -> Iterator[Ground]:

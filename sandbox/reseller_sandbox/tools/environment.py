@@ -20,6 +20,9 @@ URL, WORLD = "RESELLER_SANDBOX_URL", "RESELLER_SANDBOX_WORLD"
 #: What belongs to an account; with ``_NAME`` behind it, to the account of that name.
 KEY, SECRET, TOKEN = "RESELLER_SANDBOX_KEY", "RESELLER_SANDBOX_SECRET", "RESELLER_SANDBOX_TOKEN"
 
+#: A file that the program may write what it believes to have ordered to, see ``view``.
+VIEW = "RESELLER_SANDBOX_VIEW"
+
 #: What each variable is; the last two are there where the server wants them.
 ABOUT = {
     URL: "the address of the run's world: what the paths of the reseller API follow",
@@ -28,6 +31,7 @@ ABOUT = {
     SECRET: "its v3 secret",
     TOKEN: "its v2.0 token",
     f"{KEY}_NAME": "the v3 key of the account NAME, in capitals; so are the secret and the token there",
+    VIEW: 'a file to which it may write what it has ordered, in JSON: [{"name": …, "expires": …}, …]',
     variables()["control_token"]: "what requests to the control interface carry",
     AUTHORITY: "the authority to trust",
 }

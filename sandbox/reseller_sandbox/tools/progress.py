@@ -6,16 +6,23 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+#: Takes a few words for each step that is done, and how many there are once that is known.
+Tell = Callable[[str, int | None], None]
+
 
 @contextmanager
-def progress(what: str, total: int | None = None) -> Iterator[Callable[[str], None]]:
-    """Show a bar on a terminal's standard error; yield what is called, with a few words, for each step."""
+def progress(what: str) -> Iterator[Tell]:
+    """Show a bar on a terminal's standard error while the context lasts; yield what is told of each step."""
     if sys.stderr is None or not sys.stderr.isatty():
-        yield lambda _: None
+        yield lambda _, __: None
         return
     from rich.console import Console
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=total)
-        yield lambda words: bar.update(task, advance=1, description=f"{what}: {words}"[:60])
+        task = bar.add_task(what, total=None)
+
+        def tell(words: str, total: int | None) -> None:
+            bar.update(task, advance=1, total=total, description=f"{what}: {words}"[:60])
+
+        yield tell

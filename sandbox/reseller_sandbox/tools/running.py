@@ -8,14 +8,16 @@ import subprocess
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from tempfile import TemporaryFile
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock
 from traceback import format_exc
 from typing import IO, TYPE_CHECKING
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools.environment import environment
+from reseller_sandbox.tools.environment import VIEW, environment
+from reseller_sandbox.tools.view import BadView, OrderSaid, read_view, view_in
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
@@ -30,11 +32,15 @@ _GRACE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run ended: its exit ``status``, None where it took too long, and the end of what it wrote."""
+    """How a run ended: its exit ``status``, None where it took too long, and the end of what it wrote.
+
+    ``view`` is what it says that it has ordered, None where it says nothing of that.
+    """
 
     status: int | None
     output: str
     seconds: float
+    view: tuple[OrderSaid, ...] | None = None
 
     @property
     def passed(self) -> bool:
@@ -87,8 +93,9 @@ class CommandProgram:
         """Run the command against a world, and end all that it has begun."""
         told = environment(self._ground, world, self._account)
         began = stopwatch()
-        with TemporaryFile() as output:
-            child = self._begin({**os.environ, **told}, output)
+        with TemporaryFile() as output, TemporaryDirectory() as folder:
+            view = Path(folder, "view.json")
+            child = self._begin({**os.environ, **told, VIEW: str(view)}, output)
             try:
                 status: int | None = child.wait(self._timeout)
             except subprocess.TimeoutExpired:
@@ -97,7 +104,7 @@ class CommandProgram:
                 _end(child)
                 with self._lock:
                     self._running.discard(child)
-            return Ended(status, _tail(output), stopwatch() - began)
+            return Ended(status, _tail(output), stopwatch() - began, view_in(view))
 
     def _begin(self, variables: dict[str, str], output: IO[bytes]) -> subprocess.Popen[bytes]:
         with self._lock:
@@ -120,7 +127,10 @@ class CommandProgram:
 
 
 class FunctionProgram:
-    """A Python function that gets the world's ``Sandbox``; what it raises is how it fails."""
+    """A Python function that gets the world's ``Sandbox``; what it raises is how it fails.
+
+    A list that it returns is what it says that it has ordered: a mapping with ``name`` for each order.
+    """
 
     def __init__(self, function: Callable[[Sandbox], object]) -> None:
         self._function = function
@@ -129,10 +139,15 @@ class FunctionProgram:
         """Call the function with a world."""
         began = stopwatch()
         try:
-            self._function(world)
+            said = self._function(world)
         except Exception:
             return Ended(1, format_exc()[-KEPT:], stopwatch() - began)
-        return Ended(0, "", stopwatch() - began)
+        if not isinstance(said, list):
+            return Ended(0, "", stopwatch() - began)
+        try:
+            return Ended(0, "", stopwatch() - began, read_view(said))
+        except ValueError as problem:
+            raise BadView(f"what the function returns is no list of orders: {problem}") from None
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from reseller_sandbox.core.assumptions.registry import RegistrySilences
 from reseller_sandbox.core.assumptions.silence import BadAssumption as BadAssumption
+from reseller_sandbox.core.assumptions.silence import ValueKind
 from reseller_sandbox.core.assumptions.silence import read as read_value
 from reseller_sandbox.core.assumptions.v2 import V2Silences
 from reseller_sandbox.core.assumptions.v3 import V3Silences
@@ -70,6 +71,11 @@ def catalogue(values: Assumptions) -> list[dict[str, object]]:
         }
         for name, field in _FIELDS.items()
     ]
+
+
+def kinds() -> dict[str, ValueKind]:
+    """Return what kind of value each assumption takes, by its name."""
+    return {name: field.metadata["kind"] for name, field in _FIELDS.items()}
 
 
 class _Watched:

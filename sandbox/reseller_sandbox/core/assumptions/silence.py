@@ -26,6 +26,8 @@ class ValueKind(NamedTuple):
     takes: str
     #: It returns None for what the kind does not take.
     read: Callable[[Any], Any]
+    #: All that it takes, the default first; nothing where there is no end of it.
+    values: tuple[Any, ...] = ()
 
 
 def _like(pattern: str) -> Callable[[Any], str | None]:
@@ -91,7 +93,7 @@ def _choice(name: str, words: Mapping[str, Any]) -> ValueKind:
         text = str(given).lower() if isinstance(given, bool) else given
         return words.get(text) if isinstance(text, str) else None
 
-    return ValueKind(name, "one of " + ", ".join(words), read)
+    return ValueKind(name, "one of " + ", ".join(words), read, tuple(words.values()))
 
 
 def read(silence: Mapping[str, Any], given: object) -> Any:

@@ -1,0 +1,151 @@
+"""What holds of a world after any run that ends well: nothing paid twice, nothing paid and lost, …
+
+Each invariant compares what a run has left with what the ``usual`` run, in which nothing went wrong, has
+left, and yields a sentence for each thing that does not hold. ``expected`` says how much the two may differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from reseller_sandbox.advice import Severity
+from reseller_sandbox.advice.record import LIST
+from reseller_sandbox.core import money
+from reseller_sandbox.core.matching import OK
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.tools.left import Holding, Left
+
+if TYPE_CHECKING:
+    from reseller_sandbox.advice import Finding
+
+#: How far apart two dates may be that are taken for the same, since a clock may run.
+_SAME = timedelta(days=1)
+
+#: Advice about an order that was sent again and refused; it holds only where nobody looked at the name since.
+_REPEATED = ("registration_repeated", "transfer_repeated")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Expected:
+    """What may be expected of a run.
+
+    ``same`` is whether it can come to what the usual one comes to, since to ask again would have done;
+    ``priced`` is whether a name got another price just before it was ordered.
+    """
+
+    same: bool = True
+    priced: bool = False
+
+
+#: Advice that the ledger shows as well.
+_TWICE = "renewed_twice"
+
+Invariant = Callable[[Left, Left, Expected], Iterator[str]]
+
+
+def paid_twice(run: Left, usual: Left, expected: Expected) -> Iterator[str]:
+    """Yield what was paid for more often than it is usually."""
+    for key, amounts in run.paid.items():
+        often = len(usual.paid.get(key, ()))
+        if len(amounts) > max(often, 1):
+            yield f"{key} was paid {len(amounts)} times: {' + '.join(map(money.write, amounts))}"
+        elif not often and expected.same:
+            yield f"{key} was paid, {money.write(amounts[0])}, and is not without the fault"
+
+
+def paid_and_lost(run: Left, usual: Left, _: Expected) -> Iterator[str]:
+    """Yield what was paid for and is not there, or nobody knows of."""
+    for key in run.paid:
+        at = key.account, key.name
+        if run.names.get(at) is None and not (key in usual.paid and usual.names.get(at) is None):
+            yield f"{key} was paid, and {key.account} does not have the name"
+    known = {(one.rule, one.domains) for one in usual.findings}
+    for finding in run.findings:
+        new = finding.severity == Severity.MONEY and (finding.rule, finding.domains) not in known
+        if new and finding.rule != _TWICE and not _learned_since(run, finding):
+            yield f"{finding.rule}: {finding.summary}"
+
+
+def _learned_since(run: Left, finding: Finding) -> bool:
+    """Whether somebody looked at the name after the order had been refused the second time."""
+    if finding.rule not in _REPEATED:
+        return False
+    last = max(int(one[1:]) for one in finding.entries)
+    return any(
+        one.outcome == OK and (one.operation == LIST or set(one.domains) & set(finding.domains))
+        for one in run.requests
+        if int(one.id[1:]) > last and one.account == finding.account
+    )
+
+
+def left_undone(run: Left, usual: Left, expected: Expected) -> Iterator[str]:
+    """Yield what differs of the names, where to ask again would have brought them to the usual state."""
+    if not expected.same:
+        return
+    for (account, name), wanted in usual.names.items():
+        found = run.names.get((account, name))
+        if wanted is not None and found is None:
+            yield f"{account} does not have {to_unicode(name)}, which it has without the fault"
+        elif wanted is None and found is not None and (account, name) in run.names:
+            yield f"{account} has {to_unicode(name)}, which it does not have without the fault"
+        elif wanted is not None and found is not None:
+            for what, one, other in _differences(found, wanted):
+                yield f"{to_unicode(name)}: {what} is {one}, and {other} without the fault"
+
+
+def _differences(found: Holding, wanted: Holding) -> Iterator[tuple[str, str, str]]:
+    if abs(found.expires - wanted.expires) > _SAME:
+        yield "its expiry date", f"{found.expires:%Y-%m-%d}", f"{wanted.expires:%Y-%m-%d}"
+    for what in ("stage", "autorenew", "privacy", "flags", "nameservers"):
+        one, other = getattr(found, what), getattr(wanted, what)
+        if one != other:
+            yield what, _told(one), _told(other)
+
+
+def _told(value: object) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
+    return str(value).lower()
+
+
+def agreed_prices(run: Left, usual: Left, expected: Expected) -> Iterator[str]:
+    """Yield what was paid at a price that came up after the customer had agreed to another."""
+    for key, amounts in run.paid.items() if expected.priced else ():
+        agreed = usual.paid.get(key)
+        if agreed and max(amounts) > max(agreed):
+            price, told = money.write(max(amounts)), money.write(max(agreed))
+            yield f"{key} was paid with {price}, and the price was {told} when it was agreed to"
+
+
+def as_said(run: Left, _: Left, __: Expected) -> Iterator[str]:
+    """Yield where the program has another view of its orders than the registry; if it says what it has."""
+    said = run.ended.view
+    if said is None:
+        return
+    for name in dict.fromkeys(one.name for one in said):
+        held = [one for (_, other), one in run.names.items() if other == name and one is not None]
+        days = [one.expires for one in said if one.name == name and one.expires is not None]
+        paid = sum(len(amounts) for key, amounts in run.paid.items() if key.name == name)
+        times = sum(one.name == name for one in said)
+        if not held:
+            yield f"the program has ordered {to_unicode(name)}, it says, and no account has it"
+        elif times > max(paid, 1):
+            yield f"the program has {times} orders of {to_unicode(name)}, it says, and paid {paid}"
+        elif days and not any(f"{one.expires:%Y-%m-%d}" == max(days) for one in held):
+            found = f"{held[0].expires:%Y-%m-%d}"
+            yield f"{to_unicode(name)} expires on {found}, and the program says on {max(days)}"
+    for key in run.paid:
+        if all(one.name != key.name for one in said):
+            yield f"{key} was paid, and the program does not know of it"
+
+
+#: Every invariant, in the order in which they are told.
+INVARIANTS: tuple[Invariant, ...] = (paid_twice, paid_and_lost, agreed_prices, as_said, left_undone)
+
+
+def broken(run: Left, usual: Left, expected: Expected) -> list[str]:
+    """Return a sentence for each thing that does not hold."""
+    return list(dict.fromkeys(words for one in INVARIANTS for words in one(run, usual, expected)))

@@ -1,0 +1,103 @@
+"""What a run has left in its world: names, money, requests and advice, for invariants to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING, NamedTuple
+
+from reseller_sandbox.core.names import normalise
+from reseller_sandbox.core.refusals import Refused
+
+if TYPE_CHECKING:
+    from reseller_sandbox.advice import Finding
+    from reseller_sandbox.powers.journal_records import RequestRecord
+    from reseller_sandbox.powers.registry_records import NameRecord
+    from reseller_sandbox.sandbox import Sandbox
+    from reseller_sandbox.tools.running import Ended
+
+#: What is paid once and not again: a year of a name, in the words of the ledger.
+PURPOSES = ("registration", "renewal", "restore", "transfer")
+
+#: The most of each that is read of a world.
+MOST = 10_000
+
+
+class Paid(NamedTuple):
+    """What was paid for: an account's registration of a name, say."""
+
+    account: str
+    name: str
+    purpose: str
+
+    def __str__(self) -> str:
+        """Return it in words."""
+        return f"the {self.purpose} of {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Holding:
+    """A name as an account has it."""
+
+    stage: str
+    expires: datetime
+    autorenew: bool
+    privacy: bool
+    flags: tuple[str, ...]
+    nameservers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What a run has left: each name that it was about, what it paid and did not get back, what it asked.
+
+    ``names`` are by account and name, and None where the account has no such name.
+    """
+
+    ended: Ended
+    requests: tuple[RequestRecord, ...]
+    names: Mapping[tuple[str, str], Holding | None]
+    paid: Mapping[Paid, tuple[Decimal, ...]]
+    findings: tuple[Finding, ...]
+
+
+def left_in(world: Sandbox, ended: Ended) -> Left:
+    """Return what a run that has ``ended`` has left in its world."""
+    requests = world.journal.find(limit=MOST).requests
+    about = {
+        (one.account, normalise(name)) for one in requests if one.account is not None for name in one.domains
+    }
+    names = {key: _holding(world, *key) for key in sorted(about)}
+    return Left(
+        ended, requests, names, _paid(world, {one.id for one in requests}), world.advice.list().findings
+    )
+
+
+def _holding(world: Sandbox, account: str, name: str) -> Holding | None:
+    try:
+        found: NameRecord = world.names.get(name, account=account)
+    except Refused:
+        return None
+    return Holding(
+        stage=str(found.stage),
+        expires=found.expires,
+        autorenew=found.autorenew,
+        privacy=found.privacy,
+        flags=tuple(sorted(map(str, found.flags))),
+        nameservers=tuple(sorted(found.nameservers)),
+    )
+
+
+def _paid(world: Sandbox, requests: Collection[str]) -> dict[Paid, tuple[Decimal, ...]]:
+    """Return the charges of these requests that were not refunded."""
+    movements = world.ledger.find(limit=MOST).entries
+    refunded = {one.refunds for one in movements}
+    paid: dict[Paid, tuple[Decimal, ...]] = {}
+    for one in movements:
+        kept = one.kind == "charge" and one.request in requests and one.id not in refunded
+        if kept and one.domain and one.purpose in PURPOSES:
+            key = Paid(one.account, normalise(one.domain), one.purpose)
+            paid[key] = (*paid.get(key, ()), -one.amount)
+    return paid

@@ -1,0 +1,111 @@
+"""``reseller-sandbox sweep``: a program is run again and again, with each thing going wrong once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, say
+from reseller_sandbox.tools.asking import RunAsked, RunningCommand
+
+if TYPE_CHECKING:
+    from reseller_sandbox.tools.sweep import SweepReport, SweepWanted
+
+#: How much of the output of a program that does not pass is shown.
+_SHOWN = 4000
+
+
+@click.command(cls=RunningCommand)
+@click.option("--kinds", metavar="NAMES", help="What goes wrong, with commas; everything, unless given.")
+@click.option("--only", default="*", metavar="OPERATION", help="A pattern of the operations that are tried.")
+@click.option("--assumptions", is_flag=True, help="Try other values of what the run assumed, too.")
+@click.option("--outsiders", is_flag=True, help="Let others act right before each order, too.")
+@click.option(
+    "--slow",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="How late a slow answer comes: a little more than your program waits.",
+)
+@click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs at once.")
+@click.option("--stop-at-first", is_flag=True, help="End with the first run that is silently wrong.")
+@click.option(
+    "--invariant",
+    "invariants",
+    multiple=True,
+    metavar="MODULE:FUNCTION",
+    help="What holds after every run: it gets the Sandbox, and returns words if not; may come often.",
+)
+def sweep(
+    asked: RunAsked, as_json: bool, kinds: str | None, invariants: tuple[str, ...], **given: Any
+) -> None:
+    """Run a program again and again, each time with another thing going wrong, and say what came of it.
+
+    It is run without faults first, and has to pass: to end with 0. Then, for each of its requests: the
+    request is lost, or its answer; it is answered late, or carried out twice; it is refused with each
+    documented error; it gets garbage, or a 429. Each run has a world of its own. The program finds its
+    address in RESELLER_SANDBOX_URL, its credentials in RESELLER_SANDBOX_KEY, _SECRET and _TOKEN.
+
+    A program that fails has noticed. One that ends with 0 though something was paid twice, paid and lost, or
+    left undone is silently wrong: each such run is listed, and the sweep ends with 1.
+    """
+    from reseller_sandbox.settings import BadSetting
+    from reseller_sandbox.tools.sweep import FAULTS, SweepWanted
+
+    try:
+        chosen = tuple(FAULTS) if kinds is None else tuple(kinds.replace(",", " ").split())
+        wanted = SweepWanted(kinds=chosen, invariants=tuple(map(_loaded, invariants)), **given)
+    except BadSetting as problem:
+        give_up(str(problem))
+    report = _swept(asked, wanted)
+    _show(report, as_json)
+    raise SystemExit(REFUSED if report.wrong else 0)
+
+
+def _swept(asked: RunAsked, wanted: SweepWanted) -> SweepReport:
+    from reseller_sandbox.tools.progress import progress
+    from reseller_sandbox.tools.sweep import BadProgram, sweep_program
+
+    with asked.opened() as (ground, program), progress("sweep") as tell:
+        try:
+            return sweep_program(
+                program, ground, wanted, lambda report, words: tell(words, report.planned + 1)
+            )
+        except BadProgram as problem:
+            click.echo(problem.ended.output[-_SHOWN:], err=True, nl=False)
+            give_up(str(problem), UNUSABLE)
+
+
+def _show(report: SweepReport, as_json: bool) -> None:
+    if as_json:
+        say(json.dumps(report.json(), ensure_ascii=False, indent=2))
+        return
+    from reseller_sandbox.tables import show
+
+    if tables := {name: rows for name, rows in report.tables().items() if rows}:
+        show(tables)
+        say("")
+    say("\n".join(report.lines()))
+
+
+def _loaded(named: str) -> Any:
+    """Return the function that is named ``module:function``; raise ``BadSetting``."""
+    import sys
+    from importlib import import_module
+
+    from reseller_sandbox.settings import BadSetting
+
+    module, _, function = named.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(import_module(module), function)
+    except Exception as problem:
+        raise BadSetting(f"--invariant {named}: {type(problem).__name__}: {problem}") from None
+    if not callable(found):
+        raise BadSetting(f"--invariant {named} is no function")
+    return found

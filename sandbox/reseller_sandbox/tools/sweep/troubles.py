@@ -1,0 +1,194 @@
+"""What can go wrong with a request: faults, every documented error, other assumptions, other people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from reseller_sandbox.advice.record import ORDERS
+from reseller_sandbox.core import money
+from reseller_sandbox.core.contract import ApiOperation
+from reseller_sandbox.core.refusals import Category, Refused
+from reseller_sandbox.tools.invariants import Expected
+
+if TYPE_CHECKING:
+    from reseller_sandbox.powers.journal_records import RequestRecord
+    from reseller_sandbox.sandbox import Sandbox
+
+#: The names of the rules that a run is given.
+_STRIKES, _BEFORE = "sweep", "sweep-before"
+
+#: What is expected by itself: that the program comes to where it usually does.
+_SAME = Expected()
+
+#: Errors after which the same request may well be granted.
+_PASSING = {Category.INTERNAL, Category.LIMIT}
+
+#: What goes wrong, in which words it is told, and the rule of faults that makes it so, with its phase.
+FAULTS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
+    "lost-request": ("the connection breaks before the request takes effect", {"kind": "reset"}, "before"),
+    "lost-answer": ("the request takes effect, and its answer is lost", {"kind": "reset"}, "after"),
+    "slow-answer": ("the answer comes later than clients wait", {"kind": "latency"}, "after"),
+    "twice": ("the request is carried out twice", {"kind": "duplicate"}, "before"),
+    "error": ("it is refused with each error that is documented for it", {"kind": "error"}, "before"),
+    "garbage": ("the request takes effect, and the answer is no HTTP", {"kind": "garbage"}, "after"),
+    "rate-limited": ("it is one too many: 429, to come back in a second", {"kind": "rate_limit"}, "before"),
+}
+
+#: The kinds that are tried on request alone.
+ASSUMPTIONS, OUTSIDERS = "assumptions", "outsiders"
+
+
+@dataclass(frozen=True, slots=True)
+class SweptRequest:
+    """A request of the program, known by its operation and by how many of that came before it."""
+
+    record: RequestRecord
+    nth: int
+
+    @property
+    def operation(self) -> str:
+        """Its operation."""
+        return self.record.operation
+
+    def __str__(self) -> str:
+        """Return the request in a few words."""
+        about = f" {', '.join(self.record.domains[:2])}" if self.record.domains else ""
+        more = f" ({self.nth})" if self.nth > 1 else ""
+        return f"{self.operation}{about}{more}"
+
+
+Arm = Callable[["Sandbox"], object]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trouble:
+    """One thing that goes wrong in one run: its ``kind``, which of that, and the request it is about.
+
+    ``arm`` prepares a world; ``assume`` is what silences mean there; ``expected`` is what may be expected.
+    """
+
+    kind: str
+    detail: str = ""
+    request: SweptRequest | None = None
+    arm: Arm = lambda _: None
+    assume: Mapping[str, Any] = field(default_factory=dict)
+    expected: Expected = _SAME
+
+    def __str__(self) -> str:
+        """Return it in a few words."""
+        return f"{self.kind} ({self.detail})" if self.detail else self.kind
+
+    def has_struck(self, world: Sandbox) -> bool:
+        """Whether it has come to that in the run."""
+        faults = [one for one in world.faults.list().faults if one.name == _STRIKES]
+        plans = [one for one in world.plans.list().plans if one.after is not None and _is_ours(one.after)]
+        return all(one.struck for one in faults) and all(one.struck and not one.refused for one in plans)
+
+
+def _is_ours(after: Mapping[str, Any]) -> bool:
+    return _BEFORE in str(after.get("fault", ""))
+
+
+def numbered(records: Iterable[RequestRecord], known: Iterable[str]) -> list[SweptRequest]:
+    """Return the requests that reach an operation, each with its number among those of its operation."""
+    operations, counts = frozenset(known), dict[str, int]()
+    found = []
+    for one in records:
+        if one.operation in operations:
+            counts[one.operation] = counts.get(one.operation, 0) + 1
+            found.append(SweptRequest(one, counts[one.operation]))
+    return found
+
+
+def of_request(
+    request: SweptRequest, operation: ApiOperation, kinds: Sequence[str], slow: float
+) -> Iterator[Trouble]:
+    """Yield each thing of these ``kinds`` that can go wrong with a request."""
+    own: dict[str, dict[str, Any]] = {"latency": {"seconds": slow}, "rate_limit": {"limit": 0, "window": 1}}
+    for kind in kinds:
+        _, rule, phase = FAULTS[kind]
+        if kind != "error":
+            yield _fault(request, kind, "", {**rule, **own.get(rule["kind"], {})}, phase)
+            continue
+        for error, rules in operation.errors.items():
+            same = all(one.category in _PASSING for one in rules)
+            yield _fault(request, kind, error, {**rule, "error": error}, phase, Expected(same=same))
+
+
+def _fault(
+    request: SweptRequest,
+    kind: str,
+    detail: str,
+    rule: Mapping[str, Any],
+    phase: str,
+    expected: Expected = _SAME,
+) -> Trouble:
+    def arm(world: Sandbox) -> None:
+        world.faults.add(name=_STRIKES, **_at(request, phase), **rule)
+
+    return Trouble(kind=kind, detail=detail, request=request, arm=arm, expected=expected)
+
+
+def _at(request: SweptRequest, phase: str) -> dict[str, Any]:
+    when = {"nth": [request.nth], "phase": phase}
+    return {"match": {"operation": request.operation}, "when": when}
+
+
+def of_others(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
+    """Yield what other people can do right before each request that is paid for."""
+    for at, request in enumerate(requests):
+        record = request.record
+        if record.charged <= 0 or record.operation not in ORDERS:
+            continue
+        before = requests[at - 1] if at else None
+        plays: dict[str, tuple[str, tuple[Any, ...], dict[str, Any], Expected]] = {
+            "balance": ("adjust_balance", (record.account,), {"to": 0}, Expected(same=False))
+        }
+        if len(record.domains) == 1:
+            price = money.write(record.charged * 2)
+            prices = {"registration": price, "renewal": price, "transfer": price}
+            priced = Expected(same=False, priced=True)
+            plays["price"] = ("set_premium", record.domains, prices, priced)
+            if ORDERS[record.operation] == "registration":
+                plays["taken"] = ("register", record.domains, {}, Expected(same=False))
+        for detail, (action, args, given, expected) in plays.items():
+            arm = _played(before, action, args, given)
+            yield Trouble(kind=OUTSIDERS, detail=detail, request=request, arm=arm, expected=expected)
+
+
+def _played(before: SweptRequest | None, action: str, args: tuple[Any, ...], given: Mapping[str, Any]) -> Arm:
+    """Return what has an action happen between the request ``before`` and the next, or at the beginning."""
+
+    def arm(world: Sandbox) -> None:
+        outside = world.outside
+        if before is not None:  # the mark of an answer that comes no later than usual
+            world.faults.add("latency", name=_BEFORE, seconds=0, **_at(before, "after"))
+            outside = outside.when(after={"fault": _BEFORE})
+        getattr(outside, action)(*args, **given)
+
+    return arm
+
+
+def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
+    """Yield every other value of each assumption that the requests rested on."""
+    from reseller_sandbox.core.assumptions import kinds
+
+    known = kinds()
+    rested: dict[str, Any] = {}
+    for request in requests:
+        rested |= request.record.assumptions
+    for name, value in rested.items():
+        for other in known[name].values:
+            if other != value:
+                word = str(other).lower() if isinstance(other, bool) else str(other)
+                expected = Expected(same=False)
+                yield Trouble(
+                    kind=ASSUMPTIONS, detail=f"{name}={word}", assume={name: other}, expected=expected
+                )
+
+
+def is_impossible(refused: Refused) -> bool:
+    """Whether nobody could have done what was to happen, such as to take a name that is held already."""
+    return refused.rule.category in (Category.CONFLICT, Category.NOT_FOUND, Category.INVALID)
