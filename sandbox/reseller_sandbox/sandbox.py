@@ -23,6 +23,7 @@ from reseller_sandbox.powers.worlds import ForkOptions
 from reseller_sandbox.remote import There
 from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
 from reseller_sandbox.worlds import World
+from reseller_sandbox.worlds.past import AT
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.server import Server
@@ -89,6 +90,17 @@ class Sandbox(Powers):
         forked._enter(self.door.entering(made.name))
         forked._fork = made.name
         return forked
+
+    def at(self, point: str) -> Self:
+        """Return this world as it was at a point, as ``History.diff`` names it: to look at.
+
+        The same is reached as a world's name everywhere: ``default@before:r3``. A point that there is not
+        is refused with ``unknown_world``, and so is everything that would change something.
+        """
+        past = copy(self)
+        past._fork = ""
+        past._enter(self.door.entering(f"{self.door.name}{AT}{point}"))
+        return past
 
     def close(self) -> None:
         """Delete this world, if it is a fork that is still there; give up the connection to a server."""

@@ -9,6 +9,7 @@ from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.worlds import Engine, World
+from reseller_sandbox.worlds.past import require_present
 
 
 class UndeclaredRefusal(AssertionError):
@@ -53,10 +54,11 @@ class Here:
         try:
             if operation.sort != "act" or told.get("dry_run"):
                 return operation.call(operation.power(self), told)
+            require_present(self.world)
             with self.world.acting(operation.id, **operation.written(told)):
                 return operation.call(operation.power(self), told)
         except Refused as refused:
-            if refused.rule is INVALID_PARAMETER or refused.rule in operation.refuses:
+            if self.world.is_past or refused.rule in (INVALID_PARAMETER, *operation.refuses):
                 raise
             raise UndeclaredRefusal(f"{operation.id} refuses by {refused}") from refused
 

@@ -24,6 +24,7 @@ from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.powers.registry_records import AccountRecord, accounts_shown
 from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import Engine, Fork, World
+from reseller_sandbox.worlds.past import require_present
 
 WorldName = Annotated[str, TEXT, "The world's name."]
 
@@ -122,6 +123,7 @@ class Worlds(Power):
     def remove(self, world: WorldName, /) -> WorldsFound:
         """Delete a world, with all that it holds; return the other worlds."""
         engine = _beside(self).worlds
+        require_present(engine.find(world))
         engine.drop(world)
         return _found(engine)
 

@@ -18,6 +18,7 @@ from reseller_sandbox.web.errors import Shown
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds import Outcome, World
+from reseller_sandbox.worlds.past import require_present
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +143,8 @@ class Transacting:
     ) -> Outcome[Any]:
         """Carry the operation out on a draft of the world."""
         assert account is not None
+        if not endpoint.reads:
+            require_present(world)
         client_id = account.client_id
 
         def work(draft: Draft) -> Any:

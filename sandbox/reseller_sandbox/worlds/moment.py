@@ -69,6 +69,10 @@ class Moment:
         clock = self.clock.caught_up()
         return self if clock is self.clock else replace(self, clock=clock)
 
+    def frozen(self) -> Moment:
+        """Return this moment with its clock standing still."""
+        return replace(self, clock=self.clock.freeze())
+
     def at(self, instant: datetime) -> Moment:
         """Return this moment with its clock at ``instant``."""
         return copied(self, {"clock": self.clock.at(instant)})

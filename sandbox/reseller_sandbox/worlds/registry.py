@@ -34,6 +34,7 @@ from reseller_sandbox.worlds.fork import Fork
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
 from reseller_sandbox.worlds.moment import Moment, to
+from reseller_sandbox.worlds.past import AT, seen
 from reseller_sandbox.worlds.tally import Tally
 from reseller_sandbox.worlds.world import Checkpoint, World
 
@@ -92,9 +93,11 @@ class Engine:
         return len(list(iter(self)))
 
     def get(self, name: str) -> World | None:
-        """Return the world of that name, if there is one."""
-        world = self._by_name.get(name)
-        return world if world is not None and self._in_use(world) else None
+        """Return the world of that name, if there is one; after an ``@`` stands a point of its past."""
+        bare, at, point = name.partition(AT)
+        world = self._by_name.get(bare)
+        found = world if world is not None and self._in_use(world) else None
+        return seen(found, point) if at and found is not None else found
 
     def find(self, name: str) -> World:
         """Return the world of that name; refuses with ``unknown_world``."""

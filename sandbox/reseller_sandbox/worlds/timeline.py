@@ -54,6 +54,13 @@ def point(world: World, named: str) -> Moment:
     raise Refused(UNKNOWN_POINT, point=named[:80])
 
 
+def led_to(world: World, named: str) -> tuple[Entry, ...]:
+    """Return the requests of the past that a point, which is there, belongs to."""
+    kind, _, name = named.partition(":")
+    kept = {"snapshot": world.snapshots, "branch": world.branches}.get(kind, {})
+    return kept[name].entries if name in kept else world.journal.entries
+
+
 def restore(world: World, name: str) -> Checkpoint:
     """Go back to a snapshot; return the branch that keeps what was left behind."""
     with world.lock:

@@ -63,6 +63,9 @@ class World:
     comes from.
     """
 
+    #: Whether it is only to be looked at, as ``worlds.past`` has it.
+    is_past = False
+
     def __init__(self, name: str, moment: Moment, limits: Limits | None = None, number: int = 0) -> None:
         limits = limits or Limits()
         self.name = name
