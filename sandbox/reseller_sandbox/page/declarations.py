@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.power import Operation, Power
+from reseller_sandbox.reports.picture import picture
 from reseller_sandbox.web.routes import method_of, path_of
 
 
 def declared(powers: Iterable[type[Power]]) -> Mapping[str, Any]:
     """Return every operation of ``powers`` by its id, as the page takes it."""
     return {one.id: _operation(one) for power in powers for one in power.operations()}
+
+
+def lifecycle() -> Mapping[str, Any]:
+    """Return the picture of a name's life: where its stages stand, and the ways between them."""
+    return asdict(picture(()))
 
 
 def _operation(operation: Operation) -> Mapping[str, Any]:

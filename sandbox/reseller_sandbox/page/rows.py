@@ -58,13 +58,14 @@ class PageRows:
     @cached_property
     def _files(self) -> Mapping[str, Answer]:
         """Every file of the page, and what the powers declare, as answers."""
-        from reseller_sandbox.page.declarations import declared
+        from reseller_sandbox.page.declarations import declared, lifecycle
 
         found = {
             path.relative_to(FOLDER).as_posix(): Answer(200, path.read_bytes(), TYPES[path.suffix])
             for path in sorted(FOLDER.rglob("*.*"))
             if path.suffix in TYPES
         }
+        found["lifecycle.json"] = Answer(200, write(lifecycle()), _JSON)
         return {**found, "powers.json": Answer(200, write(declared(self._powers.values())), _JSON)}
 
     def page(self, call: ControlCall) -> Answer:

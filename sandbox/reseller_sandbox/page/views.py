@@ -13,4 +13,7 @@ class ViewRow(NamedTuple):
     about: str
 
 
-VIEWS = (ViewRow("journal", "Journal", "Requests and what came of them, as they come."),)
+VIEWS = (
+    ViewRow("journal", "Journal", "Requests and what came of them, as they come."),
+    ViewRow("names", "Names", "The names of the registry, and all that is known of each."),
+)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Unpack
+from collections.abc import Callable, Iterable, Mapping
+from heapq import nsmallest
+from typing import Annotated, Any, Unpack
 
+from reseller_sandbox.core.clock import LATEST
 from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.model import Flag, Order, Stage, TransferStatus
 from reseller_sandbox.core.names import to_unicode
@@ -30,6 +33,13 @@ NameKey = Annotated[str, TEXT, "The name, in Unicode or ASCII."]
 HostKey = Annotated[str, TEXT, "The host's whole name."]
 StageWord = Annotated[str, choice(*(stage.value for stage in Stage))]
 FlagWord = Annotated[str, choice(*(flag.value for flag in Flag))]
+#: By what names are sorted, beside by account and order: what time does not move on is due last.
+_SORTED: Mapping[str, Callable[[Order], Any]] = {
+    "name": lambda order: (to_unicode(order.name), order.id),
+    "expires": lambda order: (order.expires, order.id),
+    "due": lambda order: (order.due or LATEST, order.id),
+}
+SortWord = Annotated[str, choice("order", *_SORTED)]
 StatusWord = Annotated[str, choice(*(status.value for status in TransferStatus))]
 
 
@@ -79,10 +89,11 @@ class Names(Power):
         stage: StageWord | None = None,
         flag: FlagWord | None = None,
         like: Text | None = None,
+        sort: SortWord = "order",
         limit: Limit = 100,
         start: Start = 0,
     ) -> NamesFound:
-        """Return a page of the names, those of one account after another, the oldest orders first.
+        """Return a page of the names: by account and order, or as ``sort`` says.
 
         Args:
             account: The account that holds them.
@@ -90,6 +101,7 @@ class Names(Power):
             stage: The stage that they are at.
             flag: A flag that they have.
             like: A pattern of their names, with ``*`` and ``?``.
+            sort: By what they are sorted; ``due`` is when time moves them on.
         """
         world = here(self).world
         moment = world.present()
@@ -107,7 +119,10 @@ class Names(Power):
 
         orders = (state.orders[number] for _, number in keys_of(state.orders_of_account, owner))
         now = moment.clock.now()
-        rows, following = page(filter(wanted, orders), limit, start)
+        found: Iterable[Order] = filter(wanted, orders)
+        if sort != "order":  # as many as are shown, out of all
+            found = nsmallest(start + limit + 1, found, key=_SORTED[sort])
+        rows, following = page(found, limit, start)
         return NamesFound(names=tuple(name_record(state, order, now) for order in rows), next=following)
 
     @look(UNKNOWN_RECORD, UNKNOWN_ACCOUNT)

@@ -141,8 +141,7 @@ class Engine:
         """Return a new world with credentials of its own, in time that grows with its accounts alone.
 
         Refuses with ``too_many_worlds``, ``world_exists``, ``unknown_world``, ``invalid_fixture``,
-        ``invalid_parameter``, ``too_many_faults``, and as ``find`` does. It
-        refuses with ``set_back`` when ``now`` is past at its source.
+        ``invalid_parameter``, ``too_many_faults``, and with ``set_back`` when ``now`` is past at its source.
         """
         wanted = wanted or Fork()
         self._may_take(wanted.name)

@@ -141,6 +141,8 @@ EXAMPLES = (
     Example("names.list", {"flag": "hold"}, BAD),
     Example("names.list", {"like": "*a*.com"}),
     Example("names.list", {"like": "a" * 300}, BAD),
+    Example("names.list", {"sort": "expires", "limit": 2, "start": 1}),
+    Example("names.list", {"sort": "age"}, BAD),
     Example("names.get", {"name": "active.com"}),
     Example("names.get", {"name": "españa.com"}),
     Example("names.get", {"name": "nobodys.com"}, GONE),

@@ -54,6 +54,9 @@ export function request(operation, given = {}, where = {}) {
   };
 }
 
+/** Return the words that a parameter takes, where it takes nothing else. */
+export const choices = (operation, name) => operations[operation].parameters.find((one) => one.name === name).shape.enum;
+
 /** Return what an operation answers; raise a Refusal where it refuses. */
 export async function ask(operation, given, where) {
   const { method, path, body } = request(operation, given, where);

@@ -10,6 +10,18 @@ export const happening = (where, { at, event, subject, order, account, charged, 
   order ? h("a", { href: beside(where, "names", subject) }, subject) : h("span", subject),
   h("span.quiet", account ?? ""), h("span.money", money(charged)), note && h("small", note));
 
+/** Return the stage of a name, in its colour. */
+export const stage = (word) => h("span.stage", { "data-stage": word }, word.replaceAll("_", " "));
+
+/** Return a list to choose from; the first choice is none. */
+export const select = (label, none, words, chosen, change) =>
+  h("select", { "aria-label": label, value: chosen ?? "", onchange: ({ target }) => change(target.value) },
+    h("option", { value: "", selected: !chosen }, none), words.map((word) => h("option", { value: word, selected: word === chosen }, word.replaceAll("_", " "))));
+
+/** Return a field of a bar; `change` is called with what it holds when that is meant to count. */
+export const field = (type, label, value, change, more = {}) =>
+  h("input", { type, "aria-label": label, value: value ?? "", autocomplete: "off", spellcheck: "false", ...more, onchange: ({ target }) => change(target.value.trim()) });
+
 /** Return a word in a colour of its own sort: a stage, an outcome. */
 export const tag = (word, sort = word) => h("span.tag", { "data-sort": sort }, word);
 

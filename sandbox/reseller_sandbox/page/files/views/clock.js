@@ -1,6 +1,6 @@
 // The clock, always in sight: what it shows, what is due next, and moving it, with a look at what that would do.
 
-import { ask } from "../parts/api.js";
+import { ask, choices } from "../parts/api.js";
 import { action } from "../parts/action.js";
 import { beside } from "../parts/address.js";
 import { h, render } from "../parts/dom.js";
@@ -10,7 +10,6 @@ import { View } from "../parts/view.js";
 import { distance, instant } from "../parts/words.js";
 
 const SPANS = { "1 hour": "PT1H", "1 day": "P1D", "30 days": "P30D", "1 year": "P365D" };
-const STAGES = ["requested", "processing", "arriving", "active", "overdue", "redemption", "pending_delete", "released"];
 const SHOWN = 200;
 
 class Clock extends View {
@@ -94,7 +93,7 @@ class Clock extends View {
       next: () => null,
       stage: () => [text("domain", domain, { "aria-label": "The name", placeholder: "shop-example.com", size: 24 }),
         h("select", { "aria-label": "The stage", value: stage, onchange: ({ target }) => this.#choose({ stage: target.value }) },
-          STAGES.map((one) => h("option", { value: one, selected: one === stage }, one)))],
+          choices("names.list", "stage").map((one) => h("option", { value: one, selected: one === stage }, one)))],
     }[way]();
     return h("section.panel", { "aria-label": "Move time" },
       h("div.line", "Advance ", h("select", { "aria-label": "How", value: way, onchange: ({ target }) => this.#choose({ way: target.value }) },

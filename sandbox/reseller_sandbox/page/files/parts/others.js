@@ -1,0 +1,18 @@
+// What the rest of the world can do to a name: strangers, other registrars, the registry.
+
+import { action } from "./action.js";
+import { h } from "./dom.js";
+
+/** Return the actions that have a meaning for the name as it is. */
+export function others(address, subject, one) {
+  if (address.at) return null;
+  const coming = one?.transfer?.status === "pending" && one.stage === "arriving";
+  const leaving = one?.transfer?.status === "pending" && !coming;
+  const able = !one ? { register: "A stranger registers it" } : one.account === "outside" ? { drop: "Its holder drops it", release: "The registry releases it" } : coming
+    ? { approve_transfer: "Its holder approves the transfer", reject_transfer: "Its holder rejects the transfer", complete_transfer: "The transfer completes" }
+    : leaving ? { cancel_transfer: "The other registrar cancels", complete_transfer: "The transfer completes" }
+      : { request_transfer: "Another registrar wants it", ...(one.flags.includes("registry_hold") ? { release_hold: "The registry lifts its hold" } : { hold: "The registry puts it on hold" }), release: "The registry releases it" };
+  return h("section", h("h3", "The other side"), h("ul.plain.able", Object.entries(able).map(([name, label]) =>
+    h("li", action({ label, operation: `outside.${name}`, given: { domain: subject }, where: address,
+      says: ({ fired }) => fired.map(({ event, subject: about }) => `${event}: ${about}`).join("; ") || "It is planned." })))));
+}

@@ -1,0 +1,56 @@
+// The names: searched, filtered, sorted and paged by the server; and each with a view of its own.
+
+import { choices } from "../parts/api.js";
+import { beside, go, write } from "../parts/address.js";
+import { h } from "../parts/dom.js";
+import { name } from "../parts/name.js";
+import { field, select, stage } from "../parts/pieces.js";
+import { View } from "../parts/view.js";
+import { day, distance } from "../parts/words.js";
+
+const PAGE = 50;
+
+export default class extends View {
+  async show(address) {
+    if (address.subject) {
+      const shown = await name(this);
+      if (this.isCurrent()) this.render(shown);
+      return;
+    }
+    const { like, account, zone, stage: at, flag, sort, start } = address;
+    const pattern = like && !/[*?]/.test(like) ? `*${like}*` : like;
+    const [{ names, next }, { accounts }, { now }] = await Promise.all([
+      this.ask("names.list", { like: pattern, account, zone, stage: at, flag, sort, start, limit: PAGE }),
+      this.ask("accounts.list"),
+      this.ask("clock.show"),
+    ]);
+    if (!this.isCurrent()) return;
+    const change = (key) => (value) => go({ ...address, start: "", [key]: value });
+    this.render(
+      h("div.bar",
+        field("search", "Search names", like, change("like"), { placeholder: "Search names: shop, *.com" }),
+        select("Account", "every account", accounts.map((one) => one.name), account, change("account")),
+        field("text", "Zone", zone, change("zone"), { placeholder: "zone", size: 8 }),
+        select("Stage", "every stage", choices("names.list", "stage"), at, change("stage")),
+        select("Flag", "any flags", choices("names.list", "flag"), flag, change("flag")),
+        select("Sorted by", "by order", choices("names.list", "sort").filter((word) => word !== "order"), sort, change("sort"))),
+      h("div.rows.names.heads", { "aria-hidden": "true" }, h("span", ["name", "stage", "account", "flags", "", "expires", "moves on"].map((word) => h("span", word)))),
+      h("ol.rows.names", { "aria-label": "Names" }, names.map((one) => this.#row(address, one, now))),
+      !names.length && h("p.empty", like || account || zone || at || flag ? "No name is like that." : "Nobody holds a name here."),
+      (Number(start) > 0 || next !== null) && h("p.pages",
+        Number(start) > 0 && h("a", { href: write({ ...address, start: Math.max(0, Number(start) - PAGE) || "" }) }, "← before"),
+        next !== null && h("a", { href: write({ ...address, start: next }) }, "further →")));
+  }
+
+  #row(address, one, now) {
+    return h("li", { key: `${one.order}`, "data-row": true },
+      h("a", { href: beside(address, "names", one.name) },
+        h("span.about", one.name),
+        stage(one.stage),
+        h("span.who", one.account),
+        h("span.flags", one.flags.join(", ").replaceAll("_", " "), one.transfer?.status === "pending" && " transfer pending"),
+        h("span.quiet", one.autorenew ? "renews itself" : ""),
+        h("span.num", day(one.expires)),
+        h("span.quiet.num", one.due ? distance(now, one.due) : "")));
+  }
+}
