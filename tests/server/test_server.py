@@ -23,6 +23,7 @@ import pytest
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.delivery import Again, Delivery
 from reseller_sandbox.server.problem import MAX_HEAD, MAX_TARGET
+from reseller_sandbox.server.requestlog import Words
 from reseller_sandbox.server.server import CannotListen, LoggedRequest, PortInUse, Server, bound
 from reseller_sandbox.server.tls import BadCertificate
 from tests.server.conftest import Client, Dial, Environ, Serve, Toy
@@ -405,7 +406,7 @@ def test_on_debug_level_a_failure_is_logged_with_its_traceback(
 
 def test_the_request_log(serve: Serve, dial: Dial) -> None:
     def answer(environ: Environ) -> tuple[str, bytes]:
-        environ["sandbox.note"] = "toy.answer ok"
+        environ["sandbox.said"] = Words("toy.answer ok")
         return "201 Created", b"12345"
 
     lines: Queue[LoggedRequest] = Queue()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from flask import url_for
+from flask import Response, g, request, url_for
+from werkzeug.routing import Rule
 
 from reseller_sandbox import Sandbox
 from tests.registry import REGISTRY
@@ -38,3 +39,100 @@ def test_urls_can_be_built(fresh: Sandbox) -> None:
             adapter = fresh.app.url_map.bind("localhost")
             method = next(iter(rule.methods or ()))
             assert adapter.match(url.partition("?")[0], method)[1].keys() == rule.arguments
+
+
+READ = "/v3/domains/getDomain/active.com"
+
+
+def test_hooks_see_a_request_and_its_answer(fresh: Sandbox) -> None:
+    """What Flask knows of a request is there before it is answered, and its answer can be looked at after."""
+    seen: list[Any] = []
+
+    @fresh.app.before_request
+    def before() -> None:
+        g.began = True
+        rule = request.url_rule
+        seen.append((request.method, request.path, request.view_args, rule and rule.rule))
+
+    @fresh.app.after_request
+    def after(response: Response) -> Response:
+        seen.append((g.began, response.status_code, response.content_length, response.get_json()))
+        return response
+
+    answer = fresh.client().get(READ)
+    told = {"domainName": "active.com"}
+    assert seen == [
+        ("GET", READ, told, "/v3/domains/getDomain/<string:domainName>"),
+        (True, 200, len(answer.data), answer.json),
+    ]
+
+
+def test_hooks_change_an_answer(fresh: Sandbox) -> None:
+    """Its status, its headers and its body, whose length is told as it is then; or all of it."""
+    hooks: list[Any] = []
+
+    @fresh.app.after_request
+    def after(response: Response) -> Response:
+        changed: Response = hooks[-1](response)
+        return changed
+
+    def headers(response: Response) -> Response:
+        response.headers["X-Mine"] = "1"
+        del response.headers["Date"]
+        return response
+
+    def body(response: Response) -> Response:
+        response.data = b"longer than it was" * 100
+        response.status_code = 203
+        return response
+
+    def pieces(response: Response) -> Response:
+        response.response = ["in ", "pieces"]
+        return response
+
+    client = fresh.client()
+    hooks.append(lambda response: response)
+    usual = client.get(READ)
+    hooks.append(headers)
+    answer = client.get(READ)
+    assert answer.data == usual.data
+    assert (answer.headers["X-Mine"], "Date" in answer.headers) == ("1", False)
+    hooks.append(body)
+    answer = client.get(READ)
+    assert (answer.status_code, answer.text) == (203, "longer than it was" * 100)
+    hooks.append(pieces)
+    answer = client.get(READ)
+    assert (answer.text, answer.content_length) == ("in pieces", len("in pieces"))
+    hooks.append(lambda _: Response("another"))
+    assert client.get(READ).text == "another"
+
+
+def test_a_hook_answers_in_place_of_the_sandbox(fresh: Sandbox) -> None:
+    """Nothing has come to the world then."""
+    fresh.app.before_request(lambda: ("closed", 503))
+    answer = fresh.client().get(READ)
+    assert (answer.status_code, answer.text) == (503, "closed")
+    assert not fresh.journal.find().matching
+
+
+def test_what_hooks_do_to_the_arguments_concerns_one_request(fresh: Sandbox) -> None:
+    """The next request to the same path has its own."""
+
+    @fresh.app.before_request
+    def before() -> None:
+        assert request.view_args is not None
+        if request.headers.get("X-Other"):
+            request.view_args["domainName"] = "no-such-name.com"
+
+    client = fresh.client()
+    statuses = [client.get(READ, headers=headers).status_code for headers in ({}, {"X-Other": "1"}, {})]
+    assert statuses == [200, 404, 200]
+
+
+def test_a_rule_that_is_added_later_counts_from_then_on(fresh: Sandbox) -> None:
+    """Though the path that it takes has been asked for before."""
+    client = fresh.client()
+    assert client.get(READ).status_code == 200
+    fresh.app.view_functions["mine"] = lambda: "mine"
+    fresh.app.url_map.add(Rule(READ, endpoint="mine"))
+    assert client.get(READ).text == "mine"

@@ -24,6 +24,9 @@ _WAITING = 1024
 #: The changes that wait: those before the latest, the latest one's key, and whether that is to be added.
 _Waiting = tuple[Any, Any, bool]
 
+#: Stands for the smallest key where that has been removed: the next one is found in the tree.
+_UNKNOWN = object()
+
 
 class _Leaf:
     __slots__ = ("first", "parts", "size")
@@ -155,23 +158,30 @@ class Ordered(Generic[Key]):
         # Keys come in runs, which sorting makes use of, and a set would lose.
         ordered = sorted(keys)
         unique = [key for key, before in zip(ordered, [None, *ordered], strict=False) if key != before]
-        self._held: tuple[Any, _Waiting | None, int] = (_rooted(_cut(_Leaf, unique)), None, 0)
+        # The tree, what waits and how much that is, and the smallest key of both together.
+        root = _rooted(_cut(_Leaf, unique))
+        self._held: tuple[Any, _Waiting | None, int, Any] = (root, None, 0, root.first)
 
     def _with(self, key: Key, *, added: bool) -> Ordered[Key]:
-        root, waiting, count = self._held
+        root, waiting, count, first = self._held
+        if first is not _UNKNOWN:
+            if added:
+                first = key if first is None or key < first else first
+            elif key == first:
+                first = _UNKNOWN
         made: Ordered[Key] = Ordered.__new__(Ordered)
-        made._held = (root, (waiting, key, added), count + 1)
+        made._held = (root, (waiting, key, added), count + 1, first)
         if count >= _WAITING:
             made._tree()
         return made
 
     def _tree(self) -> Any:
         """Return the tree with all that waited in it. The set is the same before and after."""
-        root, waiting, _ = self._held
+        root, waiting, _, _ = self._held
         if waiting is not None:
             changes = _Changes(waiting)
             root = _rooted(root.merged(changes, 0, len(changes.keys)))
-            self._held = (root, None, 0)
+            self._held = (root, None, 0, root.first)
         return root
 
     def add(self, key: Key) -> Ordered[Key]:
@@ -197,8 +207,9 @@ class Ordered(Generic[Key]):
 
     def first(self) -> Key | None:
         """Return the smallest key, or None when the set is empty."""
-        tree = self._tree()
-        found: Key | None = tree.first if tree.size else None
+        found: Key | None = self._held[3]
+        if found is _UNKNOWN:
+            found = self._tree().first
         return found
 
     def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Iterator[Key]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from bisect import bisect_left
 from datetime import datetime
 from decimal import Decimal
-from operator import itemgetter
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Premium, Promotion, Zone
@@ -19,9 +18,11 @@ FREE = Decimal(0)
 def premium(zone: Zone, name: str) -> Premium | None:
     """Return the premium prices of ``name`` in ``zone``, or None for an ordinary name."""
     label = label_of(name, zone)
-    at = bisect_left(zone.premium, label, key=itemgetter(0))
-    found = zone.premium[at : at + 1]
-    return found[0][1] if found and found[0][0] == label else None
+    at = bisect_left(zone.premium, (label,))
+    if at == len(zone.premium):
+        return None
+    found, special = zone.premium[at]
+    return special if found == label else None
 
 
 def registration(zone: Zone, special: Premium | None, years: int, now: datetime) -> Decimal:

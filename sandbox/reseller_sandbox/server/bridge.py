@@ -21,8 +21,7 @@ from reseller_sandbox.server.collector import Beside
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
-    ENV_FACTS,
-    ENV_NOTE,
+    ENV_SAID,
     ENV_STREAM,
     ENV_TOO_LARGE,
     Again,
@@ -31,7 +30,7 @@ from reseller_sandbox.server.delivery import (
 )
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import Unserved
-from reseller_sandbox.server.requestlog import LoggedRequest, masked
+from reseller_sandbox.server.requestlog import LoggedRequest, Words, masked
 from reseller_sandbox.server.wire import Receive, Send, Wire
 from reseller_sandbox.server.wsgi import call, environment
 
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("reseller_sandbox")
 
 PLAIN = Delivery()
+SILENT = Words()
 FAILED = Unserved(500, "internal_error", "The sandbox failed while answering; its log says where.")
 
 
@@ -95,7 +95,7 @@ class Bridge:
                 "wsgi.input" in environ
             ):  # It was whole, and the server has stopped before its time to be answered.
                 self._log(
-                    {**environ, ENV_NOTE: "stopped", ENV_FACTS: {"outcome": "stopped"}},
+                    {**environ, ENV_SAID: Words("stopped", {"outcome": "stopped"})},
                     WireAnswer(0, [], b""),
                     began,
                 )
@@ -116,10 +116,8 @@ class Bridge:
             if self.request_log is not None:
                 target = masked(lost.target) or "-"
                 size = len(problem.answer().body) if problem.status else 0
-                note, facts = f"{problem.error}: {problem.message}", {"outcome": problem.error}
-                self.request_log(
-                    LoggedRequest(lost.method or "-", target, problem.status, 0.0, size, note, facts)
-                )
+                said = Words(f"{problem.error}: {problem.message}", {"outcome": problem.error})
+                self.request_log(LoggedRequest(lost.method or "-", target, problem.status, 0.0, size, said))
         except Exception as error:
             report(error, {"REQUEST_METHOD": lost.method, "RAW_URI": lost.target})
 
@@ -213,8 +211,7 @@ def request_line(environ: WSGIEnvironment, answer: WireAnswer, seconds: float) -
         answer.status,
         seconds,
         len(answer.body),
-        environ.get(ENV_NOTE, ""),
-        environ.get(ENV_FACTS, {}),
+        environ.get(ENV_SAID, SILENT),
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from http.client import BadStatusLine
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -31,9 +31,8 @@ ENV_DELIVERY = "sandbox.delivery"
 ENV_AGAIN = "sandbox.again"
 #: Set by the application: a ``Stream``, which follows the head of its answer.
 ENV_STREAM = "sandbox.stream"
-#: Set by the application: a few words on the request for the request log, and the same as a mapping.
-ENV_NOTE = "sandbox.note"
-ENV_FACTS = "sandbox.facts"
+#: Set by the application: what it has to say of the request for the request log (``Said``).
+ENV_SAID = "sandbox.said"
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +130,18 @@ class Again:
     held: Any = None
     aside: bool = False
     when: Callable[[Callable[[], None]], None] | None = None
+
+
+class Said(Protocol):
+    """What an application says of a request; it is asked for what is logged, and for no more."""
+
+    @property
+    def note(self) -> str:
+        """A few words, for people."""
+
+    @property
+    def facts(self) -> Mapping[str, Any]:
+        """The same for programs."""
 
 
 class Stream(Protocol):

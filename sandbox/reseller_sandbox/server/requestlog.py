@@ -6,10 +6,13 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
+from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
 from reseller_sandbox.core.clock import real_now
+from reseller_sandbox.server.delivery import Said
 from reseller_sandbox.server.secrecy import target_masked
 
 _LONGEST = 200  # characters of a target, in a line for people
@@ -17,12 +20,19 @@ _PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 
 
 @dataclass(frozen=True, slots=True)
+class Words:
+    """What there is to say of a request that the application says nothing of."""
+
+    note: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class LoggedRequest:
     """One request and its answer. ``target`` is as it was sent, with its secrets masked.
 
     ``status`` is what the application answered, whatever became of that on its
-    way; ``size`` its body's length in bytes; ``note`` the application's own words, and ``facts`` the same for
-    programs.
+    way; ``size`` its body's length in bytes; ``said`` what the application says of it.
     """
 
     method: str
@@ -30,16 +40,25 @@ class LoggedRequest:
     status: int
     duration_seconds: float
     size: int
-    note: str
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    said: Said
+
+    @property
+    def note(self) -> str:
+        """The application's own words."""
+        return self.said.note
 
 
 def as_text(line: LoggedRequest) -> str:
     """Return a request as people read it."""
     took = f"{line.duration_seconds * 1000:.1f} ms"
     target = line.target if len(line.target) <= _LONGEST else line.target[: _LONGEST - 1] + "…"
-    when = real_now().strftime("%H:%M:%S")
+    when = _time(real_now().replace(microsecond=0))
     return f"{when}  {line.status}  {line.method} {target}  {line.note}  {took}"
+
+
+@lru_cache(maxsize=1)
+def _time(instant: datetime) -> str:
+    return instant.strftime("%H:%M:%S")
 
 
 def as_json(line: LoggedRequest) -> str:
@@ -50,7 +69,7 @@ def as_json(line: LoggedRequest) -> str:
         "status": line.status,
         "duration_ms": round(line.duration_seconds * 1000, 3),
         "size": line.size,
-        **(line.facts or {"note": line.note}),
+        **(line.said.facts or {"note": line.note}),
     }
     return _dumped("info", told)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache, partial
 from typing import TYPE_CHECKING, Any, cast
 
 from flask import Flask, Request, Response, request
 from werkzeug.exceptions import HTTPException
-from werkzeug.routing import BaseConverter, MapAdapter, Rule
+from werkzeug.routing import BaseConverter, Map, MapAdapter, Rule, RuleFactory
 
 from reseller_sandbox.server.delivery import delivering
 from reseller_sandbox.web.endpoint import Endpoint
@@ -20,6 +20,13 @@ from reseller_sandbox.worlds import Engine
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+
+#: How many paths are remembered with the rows that take them, and up to which length.
+_REMEMBERED = 1024
+_LONGEST = 200
+
+#: How Flask asks for the row of a request.
+_AS_FLASK_ASKS = {"return_rule": True}
 
 #: Under this name an application has what is to be called with each request that a server could not read.
 UNREAD = "reseller_sandbox.unread"
@@ -55,14 +62,48 @@ class _Route(Rule):
         return lambda rule, **values: compiled(append_unknown)(rule, **values)
 
 
+class _Rows(Map):
+    """Rules that are found by path and method alone, and what was found of late.
+
+    The same few paths are asked for again and again; what is refused is looked up each time.
+    """
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self.found = lru_cache(maxsize=_REMEMBERED)(self._found)
+        super().__init__(*arguments, **options)
+
+    def add(self, rulefactory: RuleFactory) -> None:
+        """Add rules."""
+        super().add(rulefactory)
+        self.found.cache_clear()
+
+    def _found(self, path: str, method: str) -> tuple[Rule, Mapping[str, Any]]:
+        return self.bind("", path_info=path, default_method=method).match(return_rule=True)
+
+
+class _Finder(MapAdapter):
+    """Finds the row of one request."""
+
+    map: _Rows
+
+    def match(self, *arguments: Any, **options: Any) -> Any:
+        """Return the rule that takes the request, and its arguments; or what else is asked for."""
+        if arguments or options != _AS_FLASK_ASKS or len(self.path_info) > _LONGEST:
+            return super().match(*arguments, **options)
+        rule, values = self.map.found(self.path_info, self.default_method)
+        return rule, {**values}
+
+
 class _Application(Flask):
     """An application whose rows are found by path and method alone, whatever host a request names."""
+
+    url_map_class = _Rows
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return what finds the row of ``request``."""
         if request is None:
             return super().create_url_adapter(request)
-        return self.url_map.bind("", path_info=request.path, default_method=request.method)
+        return _Finder(self.url_map, "", "/", "", "http", request.path, request.method)
 
 
 def create_app(worlds: Engine, interfaces: Sequence[Interface], limits: BodyLimits) -> Flask:

@@ -29,7 +29,7 @@ class Call:
         return self.draft.assumed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)  # each is itself alone, so looked up quickly
 class Endpoint:
     """One row: an operation with its paths, what it takes, what it answers and what it may refuse.
 

@@ -14,7 +14,7 @@ from reseller_sandbox.core import cards, money, texts
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
 from reseller_sandbox.core.model import LONGEST_TERM
 from reseller_sandbox.core.texts import whole
-from reseller_sandbox.web.writers import Write, writer
+from reseller_sandbox.web.writers import Write, Written, writer
 
 if TYPE_CHECKING:
     from reseller_sandbox.core.assumptions import Assumptions
@@ -171,13 +171,12 @@ class Price(fields.Field[Decimal]):
             raise ValidationError(str(problem)) from None
 
 
-class Amount(fields.Field[Decimal]):
+class Amount(Written):
     """Money on the way out: a decimal string with two fraction digits, or more where they count."""
 
     shape: ClassVar[Shaped] = {"type": "string", "pattern": rf"^-?\d+\.\d{{{money.USUAL},{money.FINEST}}}$"}
 
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
-        return None if value is None else money.write(value)
+    writes = staticmethod(money.write)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Decimal:
         return Decimal(value)
@@ -188,8 +187,7 @@ class LongAmount(Amount):
 
     shape: ClassVar[Shaped] = {"type": "string", "pattern": rf"^\d+\.\d{{{money.FINEST}}}$"}
 
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
-        return None if value is None else money.write_in_full(value)
+    writes = staticmethod(money.write_in_full)
 
 
 class MoneyNumber(fields.Field[Decimal]):
@@ -198,13 +196,12 @@ class MoneyNumber(fields.Field[Decimal]):
     shape: ClassVar[Shaped] = {"type": "number"}
 
 
-class Instant(fields.Field[datetime]):
+class Instant(Written):
     """An instant on the way out: ``YYYY-MM-DDTHH:MM:SSZ``."""
 
     shape: ClassVar[Shaped] = {"type": "string", "format": "date-time"}
 
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
-        return None if value is None else wire(value)
+    writes = staticmethod(wire)
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> datetime:
         return parse_instant(value)
@@ -216,8 +213,7 @@ class SpacedInstant(Instant):
     written: ClassVar[str] = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
     shape: ClassVar[Any] = {"type": "string", "pattern": f"^{written}$"}
 
-    def _serialize(self, value: Any, attr: Any, obj: Any, **kwargs: Any) -> str | None:
-        return None if value is None else wire_spaced(value)
+    writes = staticmethod(wire_spaced)
 
 
 class Listed(fields.List[Any]):
@@ -232,15 +228,12 @@ class InnerObject(fields.Nested):
     default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
 
 
-class Remembered(InnerObject):
+class Remembered(Written, InnerObject):  # type: ignore[misc]  # it writes alone, and reads as the latter
     """A JSON object made of an immutable record: what it looks like is worked out once and kept."""
 
     def __init__(self, nested: type[Schema], **kwargs: Any) -> None:
         super().__init__(nested, **kwargs)
-        self._shown = lru_cache(maxsize=_REMEMBERED)(nested().dump)
-
-    def _serialize(self, *arguments: Any, **kwargs: Any) -> Any:
-        return None if arguments[0] is None else self._shown(arguments[0])
+        self.writes = lru_cache(maxsize=_REMEMBERED)(nested().dump)
 
 
 class Texts(fields.Dict):

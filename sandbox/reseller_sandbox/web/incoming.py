@@ -88,7 +88,8 @@ class Incoming:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The domain names in the path and the body, as the registry keeps them, without malformed ones."""
-        return tuple(dict.fromkeys(_well_formed(self._texts())))
+        texts = self._texts()
+        return tuple(dict.fromkeys(_well_formed(texts))) if texts else ()
 
     @property
     def object_if_any(self) -> dict[str, Any]:
@@ -98,14 +99,16 @@ class Incoming:
         except Refused:
             return {}
 
-    def _texts(self) -> Iterator[Any]:
-        yield from (self.arguments.get(key) for key in NAME_KEYS)
-        body = self.object_if_any if self.body else {}
-        inner = body.get("domain")
-        for holder in (body, inner if isinstance(inner, dict) else {}):
-            yield from (holder.get(key) for key in NAME_KEYS)
-        many = body.get("domainNames")
-        yield from many if isinstance(many, list) else ()
+    def _texts(self) -> list[Any]:
+        """Return what may be names, in the order of their places."""
+        holders: list[Mapping[str, Any]] = [self.arguments]
+        many: Any = ()
+        if self.body:
+            body = self.object_if_any
+            inner, many = body.get("domain"), body.get("domainNames")
+            holders += [body, inner] if isinstance(inner, dict) else [body]
+        found = [holder[key] for holder in holders for key in NAME_KEYS if key in holder]
+        return found + many if isinstance(many, list) else found
 
     def sent(self) -> Iterable[tuple[str, str]]:
         """Return the headers as they are at hand, where their names may be spelt as WSGI spells them."""

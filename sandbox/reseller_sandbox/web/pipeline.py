@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache, partial
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from wsgiref.handlers import format_date_time
 
 from flask import Response
+from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 from werkzeug.wsgi import get_content_length
 
@@ -24,8 +25,7 @@ from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INTERNAL_ERROR, UNKNO
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
-    ENV_FACTS,
-    ENV_NOTE,
+    ENV_SAID,
     ENV_SERVED,
     ENV_STREAM,
     ENV_TOO_LARGE,
@@ -213,7 +213,9 @@ class Pipeline:
     def _finish(self, exchange: Exchange, answer: Answer) -> Response:
         """Return the answer as HTTP, once it stands in the journal."""
         incoming, body = exchange.incoming, answer.content
-        headers = {"Date": _http_date((exchange.world or self.worlds.default).now())}
+        after = exchange.after
+        now = after.clock.instant if after is not None else (exchange.world or self.worlds.default).now()
+        headers = {"Date": _http_date(now)}
         if exchange.world is not None:
             assumed = named(exchange.world.assumptions, incoming.assumed)
             if exchange.cause:
@@ -224,7 +226,7 @@ class Pipeline:
         headers |= incoming.headers_out
         if exchange.refused is not None and exchange.refused.rule is BODY_TOO_LARGE:
             headers["Connection"] = "close"
-        incoming.environ[ENV_NOTE], incoming.environ[ENV_FACTS] = exchange.note, exchange.facts
+        incoming.environ[ENV_SAID] = exchange
         if answer.stream is not None:
             if ENV_SERVED in incoming.environ:
                 incoming.environ[ENV_STREAM] = answer.stream
@@ -232,6 +234,7 @@ class Pipeline:
                 body = answer.stream.piece()
                 answer.stream.close()
         headers["Content-Type"] = answer.content_type or exchange.interface.content_type
+        headers["Content-Length"] = str(len(body))
         return WholeResponse(body, answer.status or UNANSWERED, headers)
 
     def _owner(self, path: str) -> Interface:
@@ -239,18 +242,48 @@ class Pipeline:
 
 
 class WholeResponse(Response):
-    """An answer that is complete as it is made, with a body that is known and no cookies."""
+    """An answer that is complete as it is made, with a body that is known and no cookies.
+
+    It goes out as it was made unless somebody, such as a hook of Flask's, has looked at its headers or given
+    it another body: what those are kept in takes longer to make than the answer to send.
+    """
 
     default_mimetype = None
 
+    def __init__(self, body: bytes, status: int, headers: Mapping[str, str]) -> None:
+        super().__init__(status=status)
+        self._lines = list(headers.items())
+        self._headers: Headers | None = None
+        self._body = self.response = [body]
+
+    @property
+    def headers(self) -> Headers:
+        """The headers."""
+        if self._headers is None:
+            self._headers = Headers(self._lines)
+        return self._headers
+
+    @headers.setter
+    def headers(self, headers: Headers) -> None:
+        self._headers = headers
+
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         """Send it, as WSGI has it."""
-        body = self.get_data()
+        lines, body = self._lines, self._body[0]
         empty = self.status_code in (204, 304)
-        if not empty:
-            self.headers["Content-Length"] = str(len(body))
-        start_response(self.status, self.headers.to_wsgi_list())
+        if self._headers is not None or self.response is not self._body or _is_split(lines):
+            body = self.get_data()
+            if not empty:
+                self.headers["Content-Length"] = str(len(body))
+            lines = self.headers.to_wsgi_list()
+        start_response(self.status, lines)
         return () if empty or environ["REQUEST_METHOD"] == "HEAD" else (body,)
+
+
+def _is_split(headers: Iterable[tuple[str, str]]) -> bool:
+    """Whether a header has the end of a line in it, with which others could be made up."""
+    text = "".join([part for header in headers for part in header])
+    return "\n" in text or "\r" in text
 
 
 @lru_cache(maxsize=256)
@@ -275,16 +308,19 @@ def _promptly(incoming: Incoming, answer: Callable[[], Response]) -> Response:
 
 def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]]) -> dict[str, str]:
     """Return what the headers say of a request: its world and number, its faults, its assumptions."""
-    told = {
-        names.WORLD: world.name,
-        names.REQUEST: exchange.cause,
-        names.FAULT: exchange.fault,
-        names.ASSUMPTIONS: ", ".join(f"{name}={_word(value)}" for name, value in assumed),
-    }
-    return {name: value for name, value in told.items() if value}
+    told = {names.WORLD: world.name}
+    if exchange.cause:
+        told[names.REQUEST] = exchange.cause
+    if exchange.faults:
+        told[names.FAULT] = exchange.fault
+    if assumed:
+        told[names.ASSUMPTIONS] = ", ".join([f"{name}={_word(value)}" for name, value in assumed])
+    return told
 
 
 def _word(value: object) -> str:
+    if isinstance(value, str):
+        return value
     if isinstance(value, tuple):
         return "|".join(value)
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -174,8 +174,10 @@ class World:
     @property
     def is_far_behind(self) -> bool:
         """Whether a running clock has made so much due that to catch up takes noticeable time."""
-        clock = self.moment.clock
-        return not clock.frozen and self.state.calendar.rank((clock.now(),)) > MANY_DUE
+        clock, calendar = self.moment.clock, self.state.calendar
+        if clock.frozen or (first := calendar.first()) is None or first[0] > (now := clock.now()):
+            return False
+        return calendar.rank((now,)) > MANY_DUE
 
     def settle(self) -> list[Happening]:
         """Let everything happen that a running clock has made due; return what did."""

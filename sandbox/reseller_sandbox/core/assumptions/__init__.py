@@ -48,6 +48,7 @@ class Assumptions(RegistrySilences, V2Silences, V3Silences):
 #: The fields by their names on the outside, and those names by the fields' own.
 _FIELDS = {field.metadata["name"]: field for field in fields(Assumptions)}
 _NAMES = {field.name: name for name, field in _FIELDS.items()}
+_PLACES = {own: place for place, own in enumerate(_NAMES)}
 
 
 def profile(name: str) -> Assumptions:
@@ -100,5 +101,5 @@ def watched(values: Assumptions, read: set[str]) -> Assumptions:
 
 def named(values: Assumptions, read: Iterable[str]) -> list[tuple[str, object]]:
     """Return the fields in ``read`` as pairs of outer name and value, in the order of the catalogue."""
-    found = set(read)
-    return [(name, getattr(values, own)) for own, name in _NAMES.items() if own in found]
+    found = sorted({own for own in read if own in _PLACES}, key=_PLACES.__getitem__)
+    return [(_NAMES[own], getattr(values, own)) for own in found]
