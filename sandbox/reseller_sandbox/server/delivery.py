@@ -31,7 +31,7 @@ ENV_DELIVERY = "sandbox.delivery"
 ENV_AGAIN = "sandbox.again"
 #: Set by the application: a ``Stream``, which follows the head of its answer.
 ENV_STREAM = "sandbox.stream"
-#: Set by the application: what it has to say of the request for the request log (``Said``).
+#: Set by the application: what it has to say of the request for the request log (``LogWords``).
 ENV_SAID = "sandbox.said"
 
 
@@ -132,7 +132,7 @@ class Again:
     when: Callable[[Callable[[], None]], None] | None = None
 
 
-class Said(Protocol):
+class LogWords(Protocol):
     """What an application says of a request; it is asked for what is logged, and for no more."""
 
     @property

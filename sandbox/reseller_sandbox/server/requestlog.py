@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from reseller_sandbox.core.clock import real_now
-from reseller_sandbox.server.delivery import Said
+from reseller_sandbox.server.delivery import LogWords
 from reseller_sandbox.server.secrecy import target_masked
 
 _LONGEST = 200  # characters of a target, in a line for people
@@ -40,7 +40,7 @@ class LoggedRequest:
     status: int
     duration_seconds: float
     size: int
-    said: Said
+    said: LogWords
 
     @property
     def note(self) -> str:

@@ -14,7 +14,7 @@ from reseller_sandbox.core import cards, money, texts
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
 from reseller_sandbox.core.model import LONGEST_TERM
 from reseller_sandbox.core.texts import whole
-from reseller_sandbox.web.writers import Write, Written, writer
+from reseller_sandbox.web.writers import PlainlyWritten, Write, writer
 
 if TYPE_CHECKING:
     from reseller_sandbox.core.assumptions import Assumptions
@@ -171,7 +171,7 @@ class Price(fields.Field[Decimal]):
             raise ValidationError(str(problem)) from None
 
 
-class Amount(Written):
+class Amount(PlainlyWritten):
     """Money on the way out: a decimal string with two fraction digits, or more where they count."""
 
     shape: ClassVar[Shaped] = {"type": "string", "pattern": rf"^-?\d+\.\d{{{money.USUAL},{money.FINEST}}}$"}
@@ -196,7 +196,7 @@ class MoneyNumber(fields.Field[Decimal]):
     shape: ClassVar[Shaped] = {"type": "number"}
 
 
-class Instant(Written):
+class Instant(PlainlyWritten):
     """An instant on the way out: ``YYYY-MM-DDTHH:MM:SSZ``."""
 
     shape: ClassVar[Shaped] = {"type": "string", "format": "date-time"}
@@ -228,7 +228,7 @@ class InnerObject(fields.Nested):
     default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
 
 
-class Remembered(Written, InnerObject):  # type: ignore[misc]  # it writes alone, and reads as the latter
+class Remembered(PlainlyWritten, InnerObject):  # type: ignore[misc]  # it writes alone, and reads as the latter
     """A JSON object made of an immutable record: what it looks like is worked out once and kept."""
 
     def __init__(self, nested: type[Schema], **kwargs: Any) -> None:

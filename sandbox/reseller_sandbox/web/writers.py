@@ -14,7 +14,7 @@ from marshmallow import Schema, fields
 Write = Callable[[Any], Any]
 
 
-class Written(fields.Field[Any]):
+class PlainlyWritten(fields.Field[Any]):
     """A field whose values, but for None, one function writes."""
 
     writes: Write
@@ -47,8 +47,8 @@ def writer(schema: Schema) -> Write:
 
 def _value_writer(field: Any) -> Write | None:
     """Return the function that writes a field's values but for None, or None where they stay as they are."""
-    if _writes_as(field, Written):
-        return cast(Written, field).writes
+    if _writes_as(field, PlainlyWritten):
+        return cast(PlainlyWritten, field).writes
     if _writes_as(field, fields.Nested):
         return writer(field.schema)
     if _writes_as(field, fields.List):
