@@ -16,4 +16,5 @@ class ViewRow(NamedTuple):
 VIEWS = (
     ViewRow("journal", "Journal", "Requests and what came of them, as they come."),
     ViewRow("names", "Names", "The names of the registry, and all that is known of each."),
+    ViewRow("travel", "Travel", "The world's past: look at it, go back to it, compare two points."),
 )

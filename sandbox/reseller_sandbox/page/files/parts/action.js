@@ -3,7 +3,7 @@
 import { ask, operations } from "./api.js";
 import { doors } from "./doors.js";
 import { h, render } from "./dom.js";
-import { fields, values } from "./form.js";
+import { fields, plain, values } from "./form.js";
 import { notice } from "./notices.js";
 
 /**
@@ -63,7 +63,7 @@ export function sheet(all) {
       render(wrong, h("p.refusal", problem.message, h("small", problem.remedy)));
     }
   } },
-    h("h2", label), h("p.about", about.replaceAll("``", "")), fields(asked, given), wrong,
+    h("h2", label), about.split("\n\n").map((part) => h("p.about", plain(part))), fields(asked, given), wrong,
     h("p.buttons", h("button.do.first", { type: "submit" }, label),
       h("button", { type: "button", onclick: () => dialog.close() }, "Cancel")),
     h("h3", "The same by other doors"), ways);

@@ -34,7 +34,10 @@ function field(one, given, above = []) {
     h("span.name", one.name, one.required && h("i", { title: "has to be given" }, "*")), input, about(one));
 }
 
-const about = (one) => one.about && h("small", one.about.replaceAll("``", ""));
+/** Return words of a declaration without their markup, in one line. */
+export const plain = (words) => words.replaceAll("``", "").replace(/\s+/g, " ");
+
+const about = (one) => one.about && h("small", plain(one.about));
 
 function control(shape, given, { required }) {
   const sorts = alternatives(shape);

@@ -18,10 +18,22 @@ export function keys() {
     if (led) led.click();
     else if (event.key === "/") document.querySelector("[type=search]")?.focus();
     else if (event.key === "j" || event.key === "k") move(event.key === "j" ? 1 : -1);
-    else if (event.key === "?") notice(WORDS);
+    else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
+      if (!slide(event.key === "ArrowRight" ? 1 : -1)) return;
+    } else if (event.key === "?") notice(WORDS);
     else return;
     event.preventDefault();
   });
+}
+
+// The slider moves with the arrows wherever the focus is.
+function slide(step) {
+  const slider = document.querySelector("page-past:not([hidden]) input[type=range]");
+  if (!slider) return false;
+  slider.focus();
+  slider.value = Number(slider.value) + step;
+  slider.dispatchEvent(new Event("input"));
+  return true;
 }
 
 function move(step) {

@@ -1,32 +1,54 @@
-// A strip below the head while the page looks at the past: where it is, and the ways on from there.
+// A strip below the head, for travel: a slider over the world's history, and the ways on from where it stands.
+// While it stands in the past, the whole page shows what was then.
 
 import { action } from "../parts/action.js";
 import { go, read } from "../parts/address.js";
 import { h } from "../parts/dom.js";
+import { placeOf, stopsOf } from "../parts/stops.js";
 import { View } from "../parts/view.js";
 import { instant } from "../parts/words.js";
 
 class Past extends View {
-  async show({ at, world }) {
-    this.hidden = !at;
-    if (!at) return this.render();
-    const { now } = await this.ask("clock.show");
-    const [side, request] = at.split(":");
-    const where = this.address;
-    const back = {
-      before: ["history.rewind", { request, side }], after: ["history.rewind", { request, side }],
-      snapshot: ["snapshots.restore", { name: request }], branch: ["branches.switch", { name: request }],
-      start: ["history.reset", {}],
-    }[side];
+  async show({ at, world = "", view }) {
+    this.hidden = !at && view !== "travel";
+    if (this.hidden) return;
+    if (!this.stops || this.world !== world) Object.assign(this, { stops: await stopsOf(world), world });
+    const now = at ? (await this.ask("clock.show")).now : "";
+    if (!this.isCurrent()) return;
+    const last = this.stops.length - 1;
+    const place = at ? placeOf(this.stops, at) : last;
+    const stop = this.stops[place];
     this.render(
-      h("span", "You look at the past: ", h("b", at.replace(":", " ")), " ", h("time", { datetime: now }, instant(now))),
-      h("button.do.first", { type: "button", onclick: () => go({ ...read(), at: "" }) }, "Let go"),
-      back && action({ label: "Go back here", operation: back[0], given: back[1], where,
-        then: () => go({ ...read(), at: "" }),
-        says: ({ branch }) => branch ? `The world is there again; what was left behind is branch ${branch.name}.` : "The world is there again." }),
+      h("input", { type: "range", "aria-label": "Travel in the history", min: 0, max: last, value: place < 0 ? last : place,
+        "aria-valuetext": stop?.words ?? at, list: "stops", oninput: ({ target }) => this.#move(this.stops[target.value].point) }),
+      h("span.point", at ? [h("b", stop?.words ?? at.replace(":", " ")), " ", h("time", { datetime: now }, instant(now))]
+        : h("span.quiet", last > 1 ? "the present: move the slider to look back" : "nothing has happened here yet")),
+      at && this.#ways(at));
+  }
+
+  #move(point) {
+    go({ ...read(), at: point }, true);
+  }
+
+  #ways(at) {
+    const where = this.address;
+    const [side, name] = at.split(":");
+    const back = {
+      before: ["history.rewind", { request: name, side }], after: ["history.rewind", { request: name, side }],
+      snapshot: ["snapshots.restore", { name }], branch: ["branches.switch", { name }], start: ["history.reset", {}],
+    }[side];
+    return h("span.tools",
+      back && action({ label: side === "start" ? "Begin again" : "Go back here", operation: back[0], given: back[1], where,
+        tone: side === "start" && "danger", then: () => go({ ...read(), at: "" }),
+        says: ({ branch }) => branch ? `The world is there again; what was left behind is branch ${branch.name}.` : "The world is as it began." }),
       action({ label: "Fork from here", operation: "worlds.fork", given: { point: at }, where,
-        then: ({ name }) => go({ ...read(), at: "", world: name }), says: ({ name }) => `World ${name} begins here.` }),
-    );
+        then: ({ name: fork }) => go({ ...read(), at: "", world: fork }), says: ({ name: fork }) => `World ${fork} begins here.` }),
+      h("button.do.first", { type: "button", onclick: () => go({ ...read(), at: "" }) }, "Let go"));
+  }
+
+  news(events) {
+    this.stops = undefined;
+    if (!this.hidden) super.news(events);
   }
 }
 

@@ -1,0 +1,38 @@
+// The points of a world's past that can be looked at, in the order in which they came.
+
+import { ask } from "./api.js";
+import { instant } from "./words.js";
+
+const MOST = 500;
+
+/** Return the stops of a world, the beginning first and the present last, each with its point and in words. */
+export async function stopsOf(world) {
+  const { events } = await ask("events.find", { limit: MOST }, { world });
+  const stops = [{ point: "start", words: "the beginning" }];
+  let between = [];
+  for (const { kind, name, at, effect, happening } of events) {
+    if (kind !== "request") {
+      between.push(`${name}${happening ? ` ${happening.subject}` : ""}`);
+      continue;
+    }
+    const { request, domains, outcome } = effect;
+    if (between.length) stops.push({ point: `before:${request}`, at, words: `before ${request}: after ${few(between)}` });
+    between = [];
+    const said = [request, name, ...domains.slice(0, 2), outcome === "ok" ? "" : outcome].filter(Boolean).join(" ");
+    stops.push({ point: `after:${request}`, at, words: said, isBad: outcome !== "ok" });
+  }
+  stops.push({ point: "", words: "the present" });
+  return stops;
+}
+
+/** Return where a point is among the stops: before a request is after the one that came before it. */
+export function placeOf(stops, point) {
+  const at = stops.findIndex((one) => one.point === point);
+  if (at >= 0 || !point?.startsWith("before:")) return at;
+  return stops.findIndex((one) => one.point === point.replace("before:", "after:")) - 1;
+}
+
+/** Return a stop in a line. */
+export const told = (stop) => stop && [stop.words, stop.at && instant(stop.at)].filter(Boolean).join(" · ");
+
+const few = (names) => (names.length > 2 ? `${names[0]} and ${names.length - 1} more` : names.join(" and "));
