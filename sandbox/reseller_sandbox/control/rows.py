@@ -28,8 +28,10 @@ class ControlCall(NamedTuple):
     incoming: Incoming
 
 
-class Nothing(Shape):
+class Nothing(Schema):
     """An empty object, which need not be sent."""
+
+    error_messages = Shape.error_messages
 
     class Meta:
         unknown = RAISE

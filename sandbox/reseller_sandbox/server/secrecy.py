@@ -13,11 +13,25 @@ from urllib.parse import quote, unquote, unquote_plus
 
 MASK = "***"
 
-#: How names of secrets end. The v3 key is none, and its header ends with ``-APIKEY``.
-_WORDS = (
-    r"(?:secret|token|pass(?:[\s_-]?(?:word|wd|phrase))?|(?:auth|transfer)[\s_-]?(?:code|key)|signature|sig|authorization"
-    r"|credentials?|cookie|session(?:[\s_-]?id)?|jwt|bearer|(?:private|access)[\s_-]?key|api[\s_-]key|(?<!-)apikey)"
-)
+#: How names of secrets end: how such an end begins, and how it may go on. The v3 key is none, and its header
+#: ends with ``-APIKEY``.
+_ENDS = {
+    "secret": "",
+    "token": "",
+    "pass": r"(?:[\s_-]?(?:word|wd|phrase))?",
+    "auth": r"(?:orization|[\s_-]?(?:code|key))",
+    "transfer": r"[\s_-]?(?:code|key)",
+    "sig": "(?:nature)?",
+    "credential": "s?",
+    "cookie": "",
+    "session": r"(?:[\s_-]?id)?",
+    "jwt": "",
+    "bearer": "",
+    "private": r"[\s_-]?key",
+    "access": r"[\s_-]?key",
+    "api": r"(?:[\s_-]key|(?<!-api)key)",
+}
+_WORDS = f"(?:{'|'.join(begin + rest for begin, rest in _ENDS.items())})"
 _SECRET_NAME = re.compile(rf"{_WORDS}$", re.IGNORECASE)
 #: What may follow such a name in a text: a JSON string, one within a JSON string, or anything else.
 _VALUES = (r'"(?:\\.|[^"\\])*(?:"|\\?$)', r'\\+"(?:(?!\\+").)*', r"'[^']*", r"[^&}\]|\n]+")
@@ -31,7 +45,15 @@ _SCHEME = re.compile(r"\b(Bearer|Basic)( +)([\w.~+/=-]{6,})", re.IGNORECASE)
 
 def is_secret(name: str) -> bool:
     """Whether what goes under ``name`` is a secret."""
-    return _SECRET_NAME.search(name) is not None
+    return _may_have_secret(name) and _SECRET_NAME.search(name) is not None
+
+
+def _may_have_secret(text: str) -> bool:
+    """Whether it is worth looking for the name of a secret in ``text``, which takes long."""
+    if not text.isascii():  # letters of other alphabets that are the same without their case
+        return True
+    text = text.lower()
+    return any(begin in text for begin in _ENDS)
 
 
 def text_masked(text: str, secrets: Iterable[str] = ()) -> str:
@@ -51,7 +73,7 @@ def text_masked(text: str, secrets: Iterable[str] = ()) -> str:
 def _masked(text: str) -> str:
     if "//" in text:
         text = _USER.sub(f"{MASK}@", text)
-    if ":" in text or "=" in text:
+    if (":" in text or "=" in text) and _may_have_secret(text):
         text = _SECRET_IN_TEXT.sub(rf"\g<1>{MASK}", text)
     return _SCHEME.sub(_without_credentials, text) if " " in text else text
 
