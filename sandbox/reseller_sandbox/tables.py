@@ -39,9 +39,14 @@ def show(answer: Any) -> None:
         plain = bool(os.environ.get("NO_COLOR"))
         _show(Console(highlight=False, color_system=None if plain else "auto"), "", answer)
         return
+    say("\n".join(in_lines(answer)))
+
+
+def in_lines(answer: Any) -> list[str]:
+    """Return an answer in lines, as they stand where there is no terminal."""
     written = StringIO()
     _show(Console(file=written, width=_PIPED, highlight=False, color_system=None), "", answer)
-    say("\n".join(map(str.rstrip, written.getvalue().splitlines())))
+    return [line.rstrip() for line in written.getvalue().splitlines()]
 
 
 def _show(console: Console, name: str, value: Any, gap: bool = False) -> None:

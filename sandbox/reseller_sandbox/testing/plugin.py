@@ -40,6 +40,13 @@ _COVER_MIN_HELP = (
 _COVER_OF = "reseller_sandbox_cover_of"
 _COVER_OF_HELP = "a pattern of the operations that coverage is about, such as v3.*"
 
+_SWEEP = "reseller_sandbox_sweep"
+_SWEEP_HELP = (
+    "run each test that passes again for each of its requests and each thing that can go wrong with it, and "
+    "show what came of it: all (the default), or some of lost-request, lost-answer, slow-answer, twice, "
+    "error, garbage, rate-limited, assumptions, outsiders"
+)
+
 #: The worlds of the run, once a test has asked for one.
 _RUN = pytest.StashKey["Sandboxes"]()
 
@@ -53,6 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         (_COVERAGE, _COVERAGE_HELP, {"metavar": "FORM", "nargs": "?", "const": "term", "action": "append"}),
         (_COVER_MIN, _COVER_MIN_HELP, {"metavar": "PERCENT"}),
         (_COVER_OF, _COVER_OF_HELP, {"metavar": "PATTERN"}),
+        (_SWEEP, _SWEEP_HELP, {"metavar": "KINDS", "nargs": "?", "const": "all"}),
     ):
         flag = f"--{name.replace('_', '-')}"
         group.addoption(flag, dest=name, default=None, help=about, **more)
@@ -60,7 +68,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the mark known, have the sandbox loaded as it is, and report on coverage where that is asked for.
+    """Make the mark known, have the sandbox loaded as it is, and report on coverage or sweep where asked to.
 
     Of a package with a plugin pytest would compile every module anew, for the sake of its assertions: that is
     a quarter of the time that the first test waits.
@@ -73,6 +81,10 @@ def pytest_configure(config: pytest.Config) -> None:
 
         wanted = wishes(forms, least, _said(config, _COVER_OF), config.invocation_params.dir)
         config.pluginmanager.register(Collector(wanted), _COVERAGE)
+    if kinds := _said(config, _SWEEP):
+        from reseller_sandbox.testing.sweeping import SweepingTests, wished
+
+        config.pluginmanager.register(SweepingTests(wished(kinds), _RUN), _SWEEP)
 
 
 @pytest.fixture(scope="session")
@@ -120,7 +132,8 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, None, None]:
 def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Add to the report of a failed test what happened in its worlds."""
     report = yield
-    if report.failed and (run := item.config.stash.get(_RUN, None)) is not None:
+    run = item.config.stash.get(_RUN, None)
+    if report.failed and run is not None and not run.is_lent:
         report.sections += run.sections(item)
     return report
 

@@ -46,6 +46,7 @@ class Sandboxes:
         self._kept = kept
         self._stack = ExitStack()
         self._seeded: dict[str, _Seeded] = {}
+        self._lent: Sandbox | None = None
 
     def fork(self, **wanted: Unpack[ForkOptions]) -> Sandbox:
         """Return a sandbox with a new world, seeded as the run says; takes what ``Worlds.fork`` takes.
@@ -64,14 +65,40 @@ class Sandboxes:
     @contextmanager
     def world_of(self, node: pytest.Item) -> Iterator[Sandbox]:
         """Provide the world of one test; end the test in one line where that cannot be."""
-        with self._forked(node) as made:
+        if self._lent is not None:
+            yield self._lent
+            return
+        with self.prepared(node) as made:
             yield made
+
+    def prepared(self, node: pytest.Item) -> Sandbox:
+        """Return a new world for a test; end the test in one line where that cannot be."""
+        try:
+            begun = self._begun(wanted(node, self._strict).settings)
+            return begun.sandbox.fork(seed=node.nodeid)  # what is drawn in a test is the same in any order
+        except (BadSetting, Unreachable, Refused) as problem:
+            problem_told = str(problem)
+        pytest.fail(f"the sandbox of this test: {problem_told}", pytrace=False)
+
+    @contextmanager
+    def lending(self, world: Sandbox) -> Iterator[None]:
+        """Have the test that runs while the context lasts act in a world that somebody else looks after."""
+        self._lent = world
+        try:
+            yield
+        finally:
+            self._lent = None
+
+    @property
+    def is_lent(self) -> bool:
+        """Whether somebody else looks after the world of the test that runs."""
+        return self._lent is not None
 
     def left_over(self, node: pytest.Item) -> list[str]:
         """Return a line for each thing that is left over in a test's worlds, and must not be."""
         try:
             asked = wanted(node, self._strict)
-            if not asked.strict:
+            if not asked.strict or self.is_lent:
                 return []
             seeded = self._begun(asked.settings).faults
             worlds = self.watcher.concerned
@@ -90,14 +117,6 @@ class Sandboxes:
         """Give up every world and server of the run."""
         self.watcher.end()
         self._stack.close()
-
-    def _forked(self, node: pytest.Item) -> Sandbox:
-        try:
-            begun = self._begun(wanted(node, self._strict).settings)
-            return begun.sandbox.fork(seed=node.nodeid)  # what is drawn in a test is the same in any order
-        except (BadSetting, Unreachable, Refused) as problem:
-            problem_told = str(problem)
-        pytest.fail(f"the sandbox of this test: {problem_told}", pytrace=False)
 
     def _begun(self, marked: Mapping[str, Any]) -> _Seeded:
         """Return the seeded world for what marks say; raise ``BadSetting`` or ``Unreachable``."""

@@ -4,8 +4,18 @@
 what came of it, ``command`` is ``reseller-sandbox sweep``.
 """
 
-from reseller_sandbox.tools.sweep.engine import BadProgram, SweepWanted, sweep, sweep_program
+from reseller_sandbox.tools.sweep.engine import AskedNothing, BadProgram, SweepWanted, sweep, sweep_program
 from reseller_sandbox.tools.sweep.report import Came, Run, SweepReport
 from reseller_sandbox.tools.sweep.troubles import FAULTS
 
-__all__ = ["FAULTS", "BadProgram", "Came", "Run", "SweepReport", "SweepWanted", "sweep", "sweep_program"]
+__all__ = [
+    "FAULTS",
+    "AskedNothing",
+    "BadProgram",
+    "Came",
+    "Run",
+    "SweepReport",
+    "SweepWanted",
+    "sweep",
+    "sweep_program",
+]

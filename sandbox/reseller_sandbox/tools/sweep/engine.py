@@ -33,6 +33,11 @@ from reseller_sandbox.tools.sweep.troubles import (
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
 
+#: What is said of a program that passes once alone.
+_A_SECOND_TIME = (
+    " the second time, though it did the first: what one run leaves must not be there in the next"
+)
+
 #: What holds of a world after a run, or the words for what does not.
 OwnInvariant = Callable[["Sandbox"], str | None]
 
@@ -43,6 +48,10 @@ class BadProgram(BadSetting):
     def __init__(self, message: str, ended: Ended) -> None:
         super().__init__(message)
         self.ended = ended
+
+
+class AskedNothing(BadProgram):
+    """A program sends no request, or none to the world of its run."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,13 +106,7 @@ def sweep_program(
     ``step`` is called before each run, with the report so far. Raises ``BadProgram``.
     """
     usual = _run_well(program, ground, wanted, "")
-    second = _run_well(
-        program,
-        ground,
-        wanted,
-        " the second time, though it did the first: every run has "
-        "to begin with nothing that an earlier one has left",
-    )
+    second = _run_well(program, ground, wanted, _A_SECOND_TIME)
     requests = numbered(usual.requests, (one.id for one in contract()))
     chosen = [one for one in requests if fnmatchcase(one.operation, wanted.only)]
     report = SweepReport(chosen, unsteady=_asked(usual) != _asked(second))
@@ -147,7 +150,7 @@ def _run_well(program: Program, ground: Ground, wanted: SweepWanted, when: str) 
             raise BadProgram(f"without any fault the program does not pass{when}: {ended}", ended)
         left = left_in(world, ended)
         if not left.requests:
-            raise BadProgram(
+            raise AskedNothing(
                 "the program has asked its world nothing: its address, and its key, secret and token, are in "
                 "the environment (RESELLER_SANDBOX_URL, …)",
                 ended,

@@ -121,7 +121,7 @@ class SweepReport:
         for number, one in enumerate(self.wrong, 1):
             request = one.trouble.request
             where = f"{request.record.id} {request}: " if request is not None else ""
-            yield f"{number}. {where}{one.trouble}, and the program ends as if all were well."
+            yield f"{number}. {where}{one.trouble}, and it ends as if all were well."
             yield from (f"   {words}" for words in one.broken)
             if one.file is not None:
                 yield f"   reseller-sandbox open {one.file}"
