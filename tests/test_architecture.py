@@ -31,6 +31,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("fixture",),
     ("worlds",),
     ("settings", "advice", "coverage"),
+    ("capsule",),
     ("powers",),
     ("web",),
     ("v3", "v2", "control"),

@@ -22,7 +22,7 @@ from reseller_sandbox.powers.power import WorldDoor
 from reseller_sandbox.powers.worlds import ForkOptions
 from reseller_sandbox.remote import There
 from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
-from reseller_sandbox.worlds import World
+from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.past import AT
 
 if TYPE_CHECKING:
@@ -50,10 +50,21 @@ class Sandbox(Powers):
 
     @configured(Settings)
     def __init__(self, settings: Settings) -> None:
+        self._hold(settings, open_worlds(settings, frozen=True))
+
+    def _hold(self, settings: Settings, worlds: Engine) -> None:
+        """Have the worlds of an engine, and serve them."""
         self.settings = settings
-        self.engine = open_worlds(settings, frozen=True)
-        self.app: Flask = assemble(self.engine, settings, self.powers())
-        self._enter(Here(self.engine, self.engine.default))
+        self.engine = worlds
+        self.app: Flask = assemble(worlds, settings, self.powers())
+        self._enter(Here(worlds, worlds.default))
+
+    @classmethod
+    def over(cls, worlds: Engine, settings: Settings) -> Self:
+        """Return the sandbox of an engine's default world."""
+        made = cls.__new__(cls)
+        made._hold(settings, worlds)
+        return made
 
     @classmethod
     def through(cls, door: WorldDoor) -> Self:

@@ -52,7 +52,15 @@ WITHOUT = {
     *("clockWatch", "journalFollow", "eventsFollow", "openapi", "manual", "manualPage"),
     *("page", "pageFile", "session", "sessionBegin", "sessionEnd"),
     *("clockDue", "historyDiff", "historyExport", "namesList", "namesAdd", "customersGet", "contactsAdd"),
-    *("faultsKinds", "assumptionsList", "assumptionsSet", "adviceList", "coverageItems", "coverageMissing"),
+    *(
+        "faultsKinds",
+        "assumptionsList",
+        "assumptionsSet",
+        "adviceList",
+        "coverageItems",
+        "coverageMissing",
+        "capsuleGet",
+    ),
 }
 
 

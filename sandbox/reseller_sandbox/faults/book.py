@@ -19,10 +19,16 @@ _NONE = Count()
 
 @dataclass(slots=True, eq=False)
 class Strike:
-    """The rules that struck a request in one phase, and their effects together."""
+    """The rules that struck a request in one phase, and their effects together.
+
+    Where the request has to wait because of them, ``request`` is what is known of it, and ``arrived`` when it
+    came.
+    """
 
     rules: Sequence[FaultRule]
     effects: Effects
+    request: Any = None
+    arrived: Any = None
 
 
 class _Indexed:

@@ -36,6 +36,7 @@ from reseller_sandbox.v3.wording import WORDING as V3_WORDING
 from reseller_sandbox.worlds import Checkpoint, Entry, Moment
 from reseller_sandbox.worlds.eventlog import Event, EventLog
 from reseller_sandbox.worlds.inherited import Inherited
+from reseller_sandbox.worlds.journal import Arrival
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
 from reseller_sandbox.worlds.tally import Exercise
 
@@ -50,7 +51,18 @@ RECORDS: Mapping[Any, Mapping[str, Callable[[], Any]]] = {
     },
     **{
         kind: {}
-        for kind in (Moment, Inherited, Refusal, Possible, Entry, Checkpoint, KeptWorld, KeptWorlds, Exercise)
+        for kind in (
+            Moment,
+            Inherited,
+            Refusal,
+            Possible,
+            Arrival,
+            Entry,
+            Checkpoint,
+            KeptWorld,
+            KeptWorlds,
+            Exercise,
+        )
     },
     FaultBook: {"waiting": HashTrieSet},
 }

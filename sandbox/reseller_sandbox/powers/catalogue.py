@@ -8,6 +8,7 @@ from typing import Any, get_type_hints
 
 from reseller_sandbox.powers.advice import Advice
 from reseller_sandbox.powers.assumptions import Assumptions
+from reseller_sandbox.powers.capsule import Capsule
 from reseller_sandbox.powers.clock import Clock
 from reseller_sandbox.powers.coverage import Coverage
 from reseller_sandbox.powers.events import Events
@@ -43,6 +44,7 @@ class Powers:
     outside: Outside
     plans: Plans
     journal: Journal
+    capsule: Capsule
     ledger: Ledger
     events: Events
     assumptions: Assumptions

@@ -18,7 +18,7 @@ from reseller_sandbox.powers.pages import Number, Since, latest
 from reseller_sandbox.powers.power import Power, look, stream
 from reseller_sandbox.powers.records import Fired, Setting, fired_one, record_of, settings_of
 from reseller_sandbox.powers.result import result
-from reseller_sandbox.worlds import Entry, World
+from reseller_sandbox.worlds import Entry, World, redact
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.plain import plain
 
@@ -202,7 +202,7 @@ def _shown(event: Event, state: State) -> Logged:
         Logged,
         event,
         happening=fired_one(state, event.happening) if event.happening is not None else None,
-        given=plain(event.given),
+        given=redact.masked(plain(event.given)),
         changed=settings_of(event.changed),
         effect=plain(event.effect),
     )

@@ -13,7 +13,6 @@ from reseller_sandbox.core.model import Account, Stage
 from reseller_sandbox.core.refusals import Refusal, Refused
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule, Strike
-from reseller_sandbox.server.requestlog import masked
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Interface
@@ -216,37 +215,47 @@ class Exchange:
         error: str = "",
     ) -> None:
         """Write what came of it into the journal of its world."""
+        world.journal.add(self.entry(status, answer, assumed, error))
+
+    def entry(
+        self,
+        status: int = 0,
+        answer: bytes = b"",
+        assumed: Sequence[tuple[str, object]] = (),
+        error: str = "",
+    ) -> Entry:
+        """Return what a journal keeps of it, as far as it has come."""
         incoming = self.incoming
         assert self.before is not None
-        assert self.after is not None
-        world.journal.add(
-            Entry(
-                id=self.cause,
-                step=self.step,
-                at=self.at,
-                operation=self.operation,
-                account=incoming.account.name if incoming.account is not None else None,
-                domains=incoming.names,
-                method=incoming.method,
-                target=masked(incoming.target),
-                body=incoming.body,
-                credentials_in_query=incoming.credentials_in_query,
-                status=status,
-                answer=answer,
-                duration=stopwatch() - self.began,
-                held_up=self.held_up,
-                changes=tuple(self.changes),
-                refused=self.refused,
-                assumed=tuple(assumed),
-                carried_out=self.carried_out,
-                outcome=self.outcome,
-                faults=tuple(self.faults),
-                lost=bool(self.instead),
-                error="" if self.instead == FAULT else error,
-                stage=self.stage,
-                ignored=incoming.ignored,
-                sent=redact.cut(incoming.sent()),
-                before=self.before,
-                after=self.after,
-            )
+        return Entry(
+            id=self.cause,
+            step=self.step,
+            at=self.at,
+            operation=self.operation,
+            account=incoming.account.name if incoming.account is not None else None,
+            domains=incoming.names,
+            method=incoming.method,
+            raw_target=incoming.target,
+            body=incoming.body,
+            credentials_in_query=incoming.credentials_in_query,
+            status=status,
+            answer=answer,
+            duration=stopwatch() - self.began,
+            held_up=self.held_up,
+            changes=tuple(self.changes),
+            refused=self.refused,
+            assumed=tuple(assumed),
+            carried_out=self.carried_out,
+            outcome=self.outcome,
+            faults=tuple(self.faults),
+            lost=bool(self.instead),
+            error="" if self.instead == FAULT else error,
+            stage=self.stage,
+            ignored=incoming.ignored,
+            sent=redact.cut(incoming.sent()),
+            scheme=incoming.scheme,
+            port=incoming.port,
+            arrived=self.held.arrived if self.held is not None else None,
+            before=self.before,
+            after=self.after or self.before,
         )

@@ -18,6 +18,7 @@ from reseller_sandbox.web.exchange import Exchange
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer
 from reseller_sandbox.worlds import World
+from reseller_sandbox.worlds.journal import Arrival
 
 #: The errors about a number of years, each with what a zone calls its limit.
 _LIMITS = {PERIOD_TOO_LONG.code: "max_years", PERIOD_TOO_SHORT.code: "min_years"}
@@ -49,7 +50,7 @@ def perform(exchange: Exchange, world: World, account: Account | None, why: Refu
         return NO_ANSWER
     effects = before.effects
     if effects.wait and held is None:
-        world.moment = replace(world.moment, faults=world.moment.faults.holding(before))
+        _hold(before, exchange, world)
         raise Postponed(Again(effects.wait, before))
     exchange.begin(world)
     exchange.faults += before.rules
@@ -61,6 +62,15 @@ def perform(exchange: Exchange, world: World, account: Account | None, why: Refu
     after = _struck("after", exchange, world, Effects(answer=answer.body))
     exchange.faults += after.rules
     return _sent(after.effects, answer, exchange, world)
+
+
+def _hold(strike: Strike, exchange: Exchange, world: World) -> None:
+    """Let a request wait, and remember of it what it takes to have it come again."""
+    moment = world.moment
+    matched = sum(count.matched for count in moment.faults.counts.values())
+    strike.request = exchange.entry()
+    strike.arrived = Arrival(moment.log.number, matched, exchange.at)
+    world.moment = replace(moment, faults=moment.faults.holding(strike))
 
 
 def _struck(phase: Phase, exchange: Exchange, world: World, effects: Effects) -> Strike:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
 from reseller_sandbox.core.model import LedgerEntry, Stage
@@ -17,10 +17,23 @@ from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refusal, Refused
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule
 from reseller_sandbox.limits import Limits
+from reseller_sandbox.server.requestlog import masked
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.feed import Feed, Follower
 from reseller_sandbox.worlds.moment import Moment
 from reseller_sandbox.worlds.tally import Tally
+
+
+class Arrival(NamedTuple):
+    """When a request came that takes effect only later: after which number of the world's line.
+
+    ``matched`` is how many requests the rules in force had matched by then: of several that came between the
+    same two numbers it tells the order.
+    """
+
+    after: int
+    matched: int
+    at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,11 +41,11 @@ class Entry:
     """One request and what came of it.
 
     ``id`` is the request's name (``r12``), ``step`` its number among all that changed the world, ``at`` the
-    world's time, ``duration`` in seconds of the machine's. ``target`` has its signature masked; bodies are
-    as they came and went. ``body_size`` and ``answer_size`` are None, or the sizes in bytes of bodies that
-    were too long to be kept whole.
-    ``before`` and ``after`` are the moments around it. ``held_up`` is for how many seconds faults kept the
-    client from its answer, had it waited for all of it.
+    world's time, ``duration`` in seconds of the machine's. ``raw_target`` is as it was sent, ``target`` the
+    same with its secrets masked, ``scheme`` and ``port`` say where it came in; bodies are as they came and
+    went. ``body_size`` and ``answer_size`` are None, or the sizes in bytes of bodies that were too long to be
+    kept whole. ``before`` and ``after`` are the moments around it. ``held_up`` is for how many seconds faults
+    kept the client from its answer, had it waited for all of it.
 
     Three things are told apart. ``carried_out`` is whether the operation was done, be it that it reads or
     that it changes something. ``outcome`` is what the client was told: ``ok``, the name of the error, or
@@ -42,6 +55,8 @@ class Entry:
 
     ``error`` is the error that the client was told, as faults name it, and ``stage`` that of the name that
     it was about, before it.
+
+    ``arrived`` is when it came, where a fault has put its effect off until later.
 
     ``sent`` are its headers as they came, long ones cut; ``headers`` are they without their secrets, and
     ``ignored`` the keys that nothing read. It can
@@ -54,7 +69,7 @@ class Entry:
     account: str | None
     domains: tuple[str, ...]
     method: str
-    target: str
+    raw_target: str = field(repr=False)
     body: bytes = field(repr=False)
     credentials_in_query: bool
     status: int
@@ -77,11 +92,19 @@ class Entry:
     stage: Stage | None = None
     sent: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     ignored: tuple[str, ...] = ()
+    scheme: str = "http"
+    port: str = ""
+    arrived: Arrival | None = None
 
     @property
     def number(self) -> int:
         """The number in its id."""
         return int(self.id[1:])
+
+    @property
+    def target(self) -> str:
+        """The request target without its secrets."""
+        return masked(self.raw_target)
 
     @property
     def path(self) -> str:

@@ -15,9 +15,9 @@ from reseller_sandbox.server.secrecy import MASK, host_masked, is_secret, text_m
 _FORM = re.compile(r"[^\s={}\"]+=")
 
 #: How many headers are kept of a request, and how many characters of each.
-_MOST_HEADERS = 40
+MOST_HEADERS = 40
 _LONGEST_HEADER = 200
-_KEPT_OF_A_HEADER = 1000
+KEPT_OF_A_HEADER = 1000
 
 #: A secret this short is not looked for in other texts: it would be found everywhere.
 _SHORTEST = 4
@@ -44,7 +44,7 @@ def _masked_under(name: str, value: Any, secrets: list[str]) -> Any:
 def cut(sent: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Return as many of a request's headers as are worth keeping, and as much of each."""
     return tuple(
-        (name[:_LONGEST_HEADER], value[:_KEPT_OF_A_HEADER]) for name, value in islice(sent, _MOST_HEADERS)
+        (name[:_LONGEST_HEADER], value[:KEPT_OF_A_HEADER]) for name, value in islice(sent, MOST_HEADERS)
     )
 
 

@@ -60,7 +60,7 @@ class Engine:
         self.shard = shard
         self.limits = default.limits
         self.fixtures = fixtures or Fixtures(default.assumptions, default.clock.frozen)
-        self._seed = default.state.seed
+        self.seed = default.state.seed
         self._count = 0
         self._swept = stopwatch()
         self._by_name: dict[str, World] = {}
@@ -71,7 +71,7 @@ class Engine:
 
     def go_on(self, kept: KeptWorlds, others: Iterable[World]) -> None:
         """Go on where another engine was, which had ``others`` beside the default world."""
-        self._seed, self._count = kept.seed, kept.count
+        self.seed, self._count = kept.seed, kept.count
         for world in others:
             self._take(world, world.used)
         self._index.recall(kept.claims, kept.ends, self._by_name)
@@ -82,7 +82,7 @@ class Engine:
         with self._lock:
             worlds, departed = list(self._by_name.values()), self.departed.counts()
             count, remembered = self._count, self._index.remembered()
-        return KeptWorlds(self._seed, count, tuple(map(KeptWorld.of, worlds)), *remembered, departed)
+        return KeptWorlds(self.seed, count, tuple(map(KeptWorld.of, worlds)), *remembered, departed)
 
     def __iter__(self) -> Iterator[World]:
         with self._lock:
@@ -296,7 +296,7 @@ class Engine:
         def is_taken(account: Account) -> bool:
             return self._index.is_taken(account, by_other_than=world)
 
-        return renewed(state, self._seed, number, is_taken, accounts, self.shard)
+        return renewed(state, self.seed, number, is_taken, accounts, self.shard)
 
     def _needs_others(self, account: Account, world: World) -> bool:
         """Whether an account that comes to ``world`` has to have other credentials than it brings."""

@@ -16,7 +16,6 @@ from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Change, Draft, State
 from reseller_sandbox.limits import Limits
-from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.diff import settings
 from reseller_sandbox.worlds.eventlog import Deed, Event, EventLog
 from reseller_sandbox.worlds.feed import Feed
@@ -216,7 +215,7 @@ class World:
         if self.deed is not None:
             yield self.deed
             return
-        deed, before = Deed(name, redact.masked(given)), self.moment
+        deed, before = Deed(name, given), self._followed()
         self._doing.deed = deed
         try:
             yield deed
@@ -236,7 +235,7 @@ class World:
         log = moment.log if deed.number is not None else moment.log.counted()
         event = Event(
             number=deed.number or log.number,
-            at=min(before.clock.now(), moment.clock.now()),
+            at=min(before.clock.now(), moment.clock.instant),
             kind="control",
             name=deed.name,
             given=deed.given,

@@ -1,0 +1,171 @@
+"""What a world has done since it began, step by step, as far as that is known and can be done again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from reseller_sandbox.capsule.came import came
+from reseller_sandbox.capsule.steps import Call, Fired, Request, Sent, Stand, Step, Waiting
+from reseller_sandbox.core.clock import WorldClock
+from reseller_sandbox.faults.kinds.rate_limit import RateLimit
+from reseller_sandbox.faults.kinds.stale import Stale
+from reseller_sandbox.worlds import Engine, Entry, Moment, diff
+from reseller_sandbox.worlds.eventlog import Event
+from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS
+
+#: What is not done again: each only leads to where the world is, or concerns other worlds.
+PAST = frozenset(
+    {
+        *("history.rewind", "history.load", "history.reset", "journal.clear", "worlds.fork", "worlds.remove"),
+        *("snapshots.restore", "snapshots.remove", "branches.switch", "branches.remove"),
+    }
+)
+
+#: Why a capsule begins later than its world, or goes on from another state than it led to.
+FORGOTTEN = "what came before is no longer in the journal"
+UNTOLD = "the world was changed in a way that nothing tells of"
+_TOO_EARLY = "it goes back to what came before the capsule begins"
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The past of a world that began at ``origin`` and is at ``end`` now; ``entries`` are its journal."""
+
+    engine: Engine
+    origin: Moment
+    end: Moment
+    entries: Sequence[Entry]
+
+    def steps(self) -> Iterator[Step]:
+        """Yield its steps in their order; the first one says where it begins."""
+        line = self._line()
+        gap = self._gap({step.number for step, _ in line if not isinstance(step, Waiting)})
+        first = next((entry for _, entry in line if entry is not None and entry.step > gap), None)
+        if not gap:
+            yield self._stand(0, self.origin, self.origin.clock.instant)
+            known = self.origin
+        elif first is not None:
+            yield self._stand(first.step - 1, first.before, first.at, FORGOTTEN)
+            known = first.before
+        else:
+            yield self._stand(self.end.log.number, self.end, self.end.clock.instant, FORGOTTEN)
+            return
+        begin = first.step if gap and first is not None else 0
+        yield from self._since(begin, known, [one for one in line if one[0].number >= begin])
+
+    def _gap(self, known: set[int]) -> int:
+        """Return the last number that nothing is known of, of those that something has followed."""
+        latest = max(known, default=0)
+        if self.end.log.number > latest and not known:
+            return self.end.log.number
+        return next((number for number in range(latest, 0, -1) if number not in known), 0)
+
+    def _since(
+        self, begin: int, known: Moment | None, line: Sequence[tuple[Step, Entry | None]]
+    ) -> Iterator[Step]:
+        """Yield the steps since the number ``begin``; ``known`` is the moment before them."""
+        done, waiting, broken = begin, set[str](), begin > 0
+        for step, entry in line:
+            if isinstance(step, Waiting):
+                waiting.add(step.waits)
+                yield step
+                continue
+            if step.number <= done and begin != step.number:  # it is in a stand already
+                continue
+            if entry is not None and isinstance(step, Request):
+                if known is not None and _differ(known, entry.before):
+                    yield self._stand(step.number - 1, entry.before, entry.at, UNTOLD)
+                    broken = True
+                if broken and any(isinstance(rule.kind, Stale) for rule in entry.faults):
+                    step = replace(step, beyond=step.beyond or _TOO_EARLY)
+                if step.waits is not None and step.waits not in waiting:
+                    step = replace(step, beyond=step.beyond or _TOO_EARLY)
+                yield step
+                known, done = entry.after, step.number
+                if step.beyond:
+                    broken, done = True, entry.after.log.number
+                    yield self._stand(done, entry.after, entry.at, step.beyond)
+            else:
+                yield step
+                known, done = None, step.number
+        if done < self.end.log.number or (known is not None and _differ(known, self.end)):
+            yield self._stand(self.end.log.number, self.end, self.end.clock.instant, UNTOLD)
+
+    def _stand(self, number: int, moment: Moment, at: datetime, why: str = "") -> Stand:
+        still = replace(moment, clock=WorldClock(at))
+        return Stand(number=number, at=at, fixture=self.engine.fixtures.written(still), why=why)
+
+    def _line(self) -> list[tuple[Step, Entry | None]]:
+        """Return all that is known, in the order in which it took effect."""
+        found: list[tuple[tuple[int, int, int], Step, Entry | None]] = []
+        for event in self.end.log.events:
+            found.append(((event.number, 0, 0), self._event(event), None))
+        for entry in self.entries:
+            found.append(((entry.step, 0, 0), _request(entry), entry))
+            if entry.arrived is not None:
+                found.append(_waiting(entry, entry, entry.id))
+        strikes: Iterable[Any] = self.end.faults.waiting
+        held = sorted(strikes, key=lambda one: one.arrived)
+        found += (_waiting(one, one.request, f"w{number}") for number, one in enumerate(held, 1))
+        return [(step, entry) for _, step, entry in sorted(found, key=lambda one: one[0])]
+
+    def _event(self, event: Event) -> Step:
+        if event.happening is not None and event.kind != "control":
+            happening = event.happening
+            return Fired(number=event.number, at=event.at, event=happening.event, subject=happening.subject)
+        moved = {name: after for name, _, after in event.changed if name == "clock.now"}
+        at = moved.get("clock.now", event.at) if event.name.startswith("clock.") else event.at
+        return Call(number=event.number, at=at, call=event.name, given=event.given, past=event.name in PAST)
+
+
+def _differ(one: Moment, other: Moment) -> bool:
+    """Whether two moments are not alike in what a request sees."""
+    if one.state is not other.state and next(diff.changes(one.state, other.state), None) is not None:
+        return True
+    return one.assumptions != other.assumptions or one.faults.rules != other.faults.rules
+
+
+def _waiting(one: Any, entry: Entry, name: str) -> tuple[tuple[int, int, int], Step, None]:
+    after, matched, at = one.arrived
+    return (after, 1, matched), Waiting(number=after, at=at, waits=name, sent=_sent(entry)), None
+
+
+def _request(entry: Entry) -> Request:
+    late = entry.arrived is not None
+    return Request(
+        number=entry.step,
+        at=entry.at,
+        id=entry.id,
+        operation=entry.operation,
+        came=came(entry),
+        sent=None if late else _sent(entry),
+        waits=entry.id if late else None,
+        beyond=_beyond(entry),
+    )
+
+
+def _sent(entry: Entry) -> Sent:
+    return Sent(
+        method=entry.method,
+        target=entry.raw_target,
+        headers=entry.sent,
+        body=entry.body,
+        scheme=entry.scheme,
+        port=entry.port,
+    )
+
+
+def _beyond(entry: Entry) -> str:
+    """Return why a request cannot be done again, or nothing."""
+    if entry.body_size is not None:
+        return f"its body of {entry.body_size} bytes was too long for the journal (--journal-body)"
+    if len(entry.sent) == MOST_HEADERS or any(len(value) == KEPT_OF_A_HEADER for _, value in entry.sent):
+        return "its headers were too long for the journal"
+    for rule in entry.before.faults.rules:
+        by_the_machine = isinstance(rule.kind, RateLimit) and rule.kind.time == "real"
+        if by_the_machine and entry.before.faults.count(rule.name) != entry.after.faults.count(rule.name):
+            return f"the fault {rule.name} goes by the machine's clock"
+    return ""

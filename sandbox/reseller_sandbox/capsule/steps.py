@@ -1,0 +1,169 @@
+"""What stands in a capsule: its head, and the steps of a world's past, each a line in the file.
+
+The fields of each class are the keys of its line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+from reseller_sandbox.capsule.kinds import Count, Keys, Line, Lines, Pairs, Raw, Seconds, Tokens, Told
+from reseller_sandbox.core.signatures import record
+from reseller_sandbox.core.values import INSTANT, SWITCH
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Head:
+    """Whose past it is: ``by`` is the version of the sandbox, ``default`` whether the world was the default
+    one.
+
+    ``number`` is the world's among those of its server and ``seed`` that of the server: both are in the
+    credentials that are made anew. ``keys`` and ``tokens`` are the credentials that its accounts had where
+    the world comes from. ``notes`` say what of the past the capsule cannot tell.
+    """
+
+    by: Line
+    world: Line
+    settings: Told
+    keys: Keys
+    tokens: Tokens
+    default: Annotated[bool, SWITCH] = True
+    number: Count = 0
+    seed: Line = ""
+    notes: Lines = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stand:
+    """What the world was when this number had been given away: a fixture. ``why`` is for those past the
+    first.
+    """
+
+    number: Count
+    at: Annotated[datetime, INSTANT]
+    fixture: Line
+    why: Line = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """A request as it came. ``replaced`` are the places of secrets that others stand for."""
+
+    method: Line
+    target: Line
+    headers: Pairs = ()
+    body: Raw = b""
+    scheme: Line = "http"
+    port: Line = ""
+    replaced: Lines = ()
+
+
+_SENT = record(Sent)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Came:
+    """What the client was told, and which faults had a hand in it.
+
+    The ``body`` is the beginning of an answer that is longer, of which ``size`` and ``digest`` (SHA-256) are.
+    """
+
+    status: Count
+    outcome: Line
+    faults: Lines = ()
+    held_up: Seconds = 0.0
+    body: Raw = b""
+    size: Count | None = None
+    digest: Line = ""
+
+
+_CAME = record(Came)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    """A request came that a fault put off; what came of it is told under the same name ``waits``, if
+    anything.
+    """
+
+    number: Count
+    at: Annotated[datetime, INSTANT]
+    waits: Line
+    sent: Annotated[Sent, _SENT]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request took effect: one that has just been ``sent``, or one that ``waits``.
+
+    ``beyond`` is why it cannot be done again, where it cannot; then a ``Stand`` follows.
+    """
+
+    number: Count
+    at: Annotated[datetime, INSTANT]
+    id: Line
+    operation: Line
+    came: Annotated[Came, _CAME]
+    sent: Annotated[Sent, _SENT] | None = None
+    waits: Line | None = None
+    beyond: Line = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """A power was used; ``at`` is what the clock showed after that. ``past`` is whether it only led here.
+
+    A rewind, for one, is not done again: what it left behind is not told.
+    """
+
+    number: Count
+    at: Annotated[datetime, INSTANT]
+    call: Line
+    given: Told
+    past: Annotated[bool, SWITCH] = False
+    beyond: Line = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fired:
+    """Something happened by itself, or by a plan."""
+
+    number: Count
+    at: Annotated[datetime, INSTANT]
+    event: Line
+    subject: Line
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class End:
+    """Where the world stood at last; ``digest`` (SHA-256) is that of the world as a fixture."""
+
+    number: Count
+    at: Annotated[datetime, INSTANT]
+    frozen: Annotated[bool, SWITCH]
+    requests: Count
+    digest: Line
+
+
+Step = Stand | Waiting | Request | Call | Fired | End
+
+#: The kinds of steps, as their lines begin.
+STEPS: Mapping[str, Any] = {
+    "stand": Stand,
+    "waiting": Waiting,
+    "request": Request,
+    "call": Call,
+    "fired": Fired,
+    "end": End,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recording:
+    """A world's past: what it began with, what came then, and where that led."""
+
+    head: Head
+    steps: tuple[Step, ...]

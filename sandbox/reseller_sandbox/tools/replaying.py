@@ -1,0 +1,239 @@
+"""Replay: what stands in a capsule is done all again, and compared with what came of it the first time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from reseller_sandbox.assembly import open_worlds
+from reseller_sandbox.capsule.came import came
+from reseller_sandbox.capsule.document import BadCapsule, from_bytes
+from reseller_sandbox.capsule.steps import Call, End, Fired, Head, Recording, Request, Stand, Step, Waiting
+from reseller_sandbox.capsule.writing import program_version, state_digest
+from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.powers.power import Operation
+from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.settings import BadSetting, Settings
+from reseller_sandbox.tools.resending import Resending
+from reseller_sandbox.worlds import Fixtures, Moment, World
+from reseller_sandbox.worlds.eventlog import EventLog
+from reseller_sandbox.worlds.inherited import Inherited
+from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
+from reseller_sandbox.worlds.moment import to
+
+
+@dataclass(frozen=True, slots=True)
+class FirstDifference:
+    """Where a replay first came out otherwise: at which ``step``, in what, and both sides.
+
+    ``step`` is a request's id with its operation, a control call, or what time did.
+    """
+
+    number: int
+    step: str
+    what: str
+    recorded: Any
+    replayed: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """What came of a replay, and the ``sandbox`` at the point that it reached.
+
+    ``requests`` counts those that were done again, ``beyond`` says for each that could not be why, by its id.
+    ``by`` is the version that wrote the capsule.
+    """
+
+    sandbox: Sandbox = field(repr=False)
+    by: str
+    requests: int
+    beyond: dict[str, str]
+    notes: tuple[str, ...]
+    difference: FirstDifference | None
+
+    @property
+    def identical(self) -> bool:
+        """Whether everything came out the same, to the byte."""
+        return self.difference is None
+
+
+def replay(capsule: Recording | bytes | Path | str) -> Replay:
+    """Do all again that stands in a capsule, given as such, as its bytes, or as the path of its file.
+
+    It goes on after a difference, so that the sandbox reaches the end. Raise ``BadCapsule`` for a file that
+    is none, and OSError.
+    """
+    if isinstance(capsule, str | Path):
+        path = Path(capsule)
+        return replay(from_bytes(path.read_bytes(), str(path)))
+    if isinstance(capsule, bytes):
+        return replay(from_bytes(capsule))
+    try:
+        return _Replaying(capsule).whole()
+    except (BadSetting, Refused) as problem:
+        raise BadCapsule(f"it cannot be replayed: {problem}") from None
+
+
+def _sandbox(head: Head, begin: Moment, settings: Settings) -> Sandbox:
+    """Return a sandbox of which the default world is at ``begin``."""
+    nothing: tuple[Any, Any] = ((), ())
+    world = KeptWorld(
+        name=head.world,
+        number=head.number,
+        left=0,
+        idle=0.0,
+        first=begin,
+        origin=begin,
+        moment=begin,
+        inherited=Inherited(head.keys, head.tokens),
+        snapshots=(),
+        branches=(),
+        entries=(),
+        dropped=0,
+        tally=nothing,
+    )
+    kept = KeptWorlds(head.seed, head.number, (world,), (), {}, nothing)
+    return Sandbox.over(open_worlds(settings, frozen=True, kept=kept), settings)
+
+
+class _Replaying:
+    """One replay on its way."""
+
+    def __init__(self, recording: Recording) -> None:
+        self._recording = recording
+        head, first = recording.head, recording.steps[0]
+        assert isinstance(first, Stand)
+        settings = Settings(**head.settings, control_open=True)
+        self.sandbox = _sandbox(head, _moment(Fixtures(), first), settings)
+        self._send = Resending(self.sandbox, head.default)
+        self._operations = {
+            one.id: one for power in self.sandbox.powers().values() for one in power.operations()
+        }
+        self._log = self._world.moment.log
+        self._expected: list[Fired] = []
+        self._requests = 0
+        self._beyond: dict[str, str] = {}
+        self._difference: FirstDifference | None = None
+
+    @property
+    def _world(self) -> World:
+        return self.sandbox.world
+
+    def whole(self) -> Replay:
+        """Do it all; return what came of it."""
+        for step in self._recording.steps[1:]:
+            self._do(step)
+        head = self._recording.head
+        return Replay(
+            self.sandbox, head.by, self._requests, self._beyond, tuple(head.notes), self._difference
+        )
+
+    def _do(self, step: Step) -> None:
+        match step:
+            case Fired():
+                self._expected.append(step)
+            case Stand():
+                self._stand(step)
+            case Waiting():
+                self._move(step)
+                self._send.arrive(step)
+            case Request():
+                self._move(step)
+                self._ask(step)
+            case Call():
+                self._call(step)
+            case End():
+                self._move(step)
+                self._end(step)
+
+    def _move(self, step: Waiting | Request | Call | End) -> None:
+        """Let time pass until a step, and compare what has happened by itself since the last one."""
+        instant = step.at
+        if instant > self._world.moment.clock.instant:
+            self._world.travel(to(lambda _: instant))
+        self._compare_events()
+
+    def _compare_events(self) -> None:
+        log = self._world.moment.log
+        happened = [
+            one for one in log.since(self._log) if one.happening is not None and one.kind != "control"
+        ]
+        found = [(one.at, one.happening.event, one.happening.subject) for one in happened if one.happening]
+        wanted = [(one.at, one.event, one.subject) for one in self._expected]
+        number = self._expected[0].number if self._expected else log.number
+        self._log, self._expected = log, []
+        if found != wanted:
+            told = next(
+                (pair for pair in zip(wanted, found, strict=False) if pair[0] != pair[1]),
+                (wanted[len(found) :][:1] or None, found[len(wanted) :][:1] or None),
+            )
+            self._note(number, "what happened by itself", "event", *told)
+
+    def _note(self, number: int, step: str, what: str, recorded: Any, replayed: Any) -> None:
+        if self._difference is None:
+            self._difference = FirstDifference(number, step, what, recorded, replayed)
+
+    def _stand(self, step: Stand) -> None:
+        moment = _moment(self.sandbox.engine.fixtures, step)
+        log = EventLog(self._world.limits.max_events, number=step.number)
+        with self._world.lock:
+            self._world.moment = replace(moment, log=log)
+        self._log, self._expected = log, []
+
+    def _ask(self, step: Request) -> None:
+        if step.beyond:
+            self._beyond[step.id] = step.beyond
+            return
+        self._requests += 1
+        entry = self._send.request(step)
+        named = f"{step.id} {step.operation}"
+        if entry is None or entry.id != step.id:
+            self._note(step.number, named, "request", step.id, entry.id if entry is not None else None)
+            return
+        again = came(entry)
+        for what in ("status", "outcome", "faults", "held_up", "body", "size", "digest"):
+            recorded, replayed = getattr(step.came, what), getattr(again, what)
+            if recorded != replayed:
+                self._note(step.number, named, what, recorded, replayed)
+
+    def _call(self, step: Call) -> None:
+        self._compare_events_before(step)
+        world = self._world
+        if step.call.startswith("clock.") or step.past:
+            with world.acting(step.call, **step.given):
+                if step.at > world.moment.clock.instant:
+                    world.travel(to(lambda _: step.at))
+            return
+        operation = self._operations.get(step.call)
+        if operation is None:
+            self._note(step.number, step.call, "call", "was carried out", "there is no such call")
+            return
+        self._carry_out(operation, step)
+
+    def _compare_events_before(self, step: Call) -> None:
+        """Compare what happened before a call; one that moves the clock does so itself."""
+        if step.call.startswith("clock.") or step.past:
+            self._compare_events()
+        else:
+            self._move(step)
+
+    def _carry_out(self, operation: Operation, step: Call) -> None:
+        try:
+            self.sandbox.door.carry_out(operation, step.given)
+        except Refused as refused:
+            self._note(step.number, step.call, "call", "was carried out", f"was refused: {refused.message}")
+
+    def _end(self, step: End) -> None:
+        moment = self._world.moment
+        if self._recording.head.by == program_version():  # another one may write a fixture otherwise
+            digest = state_digest(self.sandbox.engine, moment)
+            if digest != step.digest:
+                self._note(step.number, "the end", "state", step.digest, digest)
+        if moment.requests != step.requests:
+            self._note(step.number, "the end", "requests", step.requests, moment.requests)
+
+
+def _moment(fixtures: Fixtures, stand: Stand) -> Moment:
+    moment = fixtures.text(stand.fixture)
+    return replace(moment.at(stand.at), log=EventLog(number=stand.number))

@@ -1,0 +1,95 @@
+"""The requests of a capsule sent again, each as it came."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from reseller_sandbox.capsule.steps import Request, Sent, Waiting
+from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD
+from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.server.delivery import ENV_TOO_LARGE
+from reseller_sandbox.server.heads import Unread
+from reseller_sandbox.server.problem import INCOMPLETE, Unserved
+from reseller_sandbox.server.wsgi import environment, origin_form
+from reseller_sandbox.testing.caller import Caller, Reply
+from reseller_sandbox.web.app import UNREAD as TAKES_UNREAD
+from reseller_sandbox.web.pipeline import ENV_WORLD
+from reseller_sandbox.worlds import Entry
+
+if TYPE_CHECKING:
+    from _typeshed.wsgi import WSGIEnvironment
+
+
+class Resending:
+    """Sends requests to the world of ``sandbox``; ``is_default`` is whether credentials alone chose it."""
+
+    def __init__(self, sandbox: Sandbox, is_default: bool) -> None:
+        self._sandbox = sandbox
+        self._caller = Caller(sandbox)
+        self._chosen = "" if is_default else sandbox.world.name
+        self._waiting: dict[str, Callable[[], Reply]] = {}
+
+    def arrive(self, step: Waiting) -> None:
+        """Send a request that is to wait; where it does not, it takes effect at once."""
+        reply = self._caller.take(lambda: self._environ(step.sent, ""))
+        if reply.again is not None:
+            self._waiting[step.waits] = reply.again
+
+    def request(self, step: Request) -> Entry | None:
+        """Send a request, or let one take effect that waits; return what the journal has of it."""
+        if step.came.outcome in UNREAD and step.sent is not None:
+            self._sandbox.app.extensions[TAKES_UNREAD](_unread(step))
+        elif step.sent is not None:
+            sent = step.sent
+            reply = self._caller.take(lambda: self._environ(sent, step.came.outcome))
+            while reply.again is not None:
+                reply = reply.again()
+        elif (go_on := self._waiting.pop(step.waits or "", None)) is not None:
+            go_on()
+        entries = self._sandbox.world.journal.entries
+        return next((one for one in reversed(entries) if one.id == step.id), entries[-1] if entries else None)
+
+    def _environ(self, sent: Sent, outcome: str) -> WSGIEnvironment:
+        target = sent.target.encode("latin-1", "replace")
+        path, _, query = origin_form(target).partition(b"?")
+        headers = [(_spelt(name), value.encode("latin-1", "replace")) for name, value in sent.headers]
+        nowhere = b"host" not in dict(headers) and outcome != INVALID_HOST.code
+        environ = environment(
+            {
+                "method": sent.method,
+                "scheme": sent.scheme,
+                "http_version": "1.0" if nowhere else "1.1",
+                "raw_path": path,
+                "query_string": query,
+                "headers": headers,
+                "server": ("sandbox", sent.port),
+                "client": ("127.0.0.1", 0),
+                "state": {"target": target},
+            }
+        )
+        environ["wsgi.input"] = BytesIO(sent.body)
+        if self._chosen and not sent.target.startswith("/_worlds/"):
+            environ[ENV_WORLD] = self._chosen
+        if outcome == BODY_TOO_LARGE.code:
+            environ[ENV_TOO_LARGE] = True
+        return environ
+
+
+def _spelt(name: str) -> bytes:
+    """Return a header's name as the server reads it, where WSGI has spelt it."""
+    return name.replace("_", "-").lower().encode("latin-1", "replace")
+
+
+def _unread(step: Request) -> Unread:
+    """Return a request that the server could not read, with its problem as the answer told it."""
+    assert step.sent is not None
+    problem = INCOMPLETE
+    with suppress(ValueError, KeyError, TypeError):
+        told = json.loads(step.came.body)
+        problem = Unserved(step.came.status, told["error"], told["message"])
+    sent = step.sent
+    return Unread(sent.method, sent.target, sent.headers, problem)
