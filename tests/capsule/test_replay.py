@@ -9,7 +9,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.capsule.document import from_bytes, to_bytes
-from reseller_sandbox.capsule.steps import Request
+from reseller_sandbox.capsule.steps import RequestStep
 from reseller_sandbox.tools.replaying import replay
 from tests.registry import REGISTRY
 
@@ -62,10 +62,12 @@ def test_the_first_difference_is_told_with_both_sides(sandbox: Sandbox) -> None:
     recording = from_bytes(sandbox.capsule.get().content)
     steps = list(recording.steps)
     at = next(
-        n for n, one in enumerate(steps) if isinstance(one, Request) and one.operation == "v3.createDomain"
+        n
+        for n, one in enumerate(steps)
+        if isinstance(one, RequestStep) and one.operation == "v3.createDomain"
     )
     asked = steps[at]
-    assert isinstance(asked, Request)
+    assert isinstance(asked, RequestStep)
     steps[at] = replace(asked, came=replace(asked.came, body=b'{"other": "answer"}'))
     found = replay(to_bytes(replace(recording, steps=tuple(steps))))
     assert found.difference is not None

@@ -11,7 +11,16 @@ import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reseller_sandbox.capsule.steps import STEPS, End, Head, Recording, Request, Stand, Step, Waiting
+from reseller_sandbox.capsule.steps import (
+    STEPS,
+    CapsuleHead,
+    EndStep,
+    Recording,
+    RequestStep,
+    StandStep,
+    Step,
+    WaitingStep,
+)
 from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.signatures import by_attribute, declared, read, written
 
@@ -98,13 +107,13 @@ def _no_number(word: str) -> Any:
     raise ValueError(f"{word} is no number")
 
 
-def _head(told: dict[str, Any]) -> Head:
+def _head(told: dict[str, Any]) -> CapsuleHead:
     version = told.pop("capsule", None)
     if isinstance(version, bool) or not isinstance(version, int):
         raise BadCapsule("line 1: this is no capsule: it does not begin with the format's version")
     if version != VERSION:
         raise BadCapsule(f"line 1: it is of version {version} of the format; this program reads {VERSION}")
-    head: Head = _read(1, Head, told)
+    head: CapsuleHead = _read(1, CapsuleHead, told)
     return head
 
 
@@ -127,17 +136,17 @@ def _read(number: int, kind: Any, told: Mapping[str, Any]) -> Any:
 
 def _require_sense(steps: Sequence[Step]) -> None:
     """Raise ``BadCapsule`` where steps are missing, or refer to others that are not there."""
-    if not steps or not isinstance(steps[0], Stand):
+    if not steps or not isinstance(steps[0], StandStep):
         raise BadCapsule("line 2: the first step must be a stand")
     waiting: set[str] = set()
     for number, step in enumerate(steps, 2):
-        if isinstance(step, End) is not (number == len(steps) + 1):
+        if isinstance(step, EndStep) is not (number == len(steps) + 1):
             raise BadCapsule(f"line {number}: the end must be the last step, and there once")
-        if isinstance(step, Waiting):
+        if isinstance(step, WaitingStep):
             if step.waits in waiting:
                 raise BadCapsule(f"line {number}: waits is there already")
             waiting.add(step.waits)
-        elif isinstance(step, Request):
+        elif isinstance(step, RequestStep):
             if step.beyond:
                 waiting.discard(step.waits or "")
             elif (step.sent is None) is (step.waits is None) or step.waits not in {None, *waiting}:

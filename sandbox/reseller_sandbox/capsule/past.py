@@ -8,7 +8,15 @@ from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.capsule.came import came
-from reseller_sandbox.capsule.steps import Call, Fired, Request, Sent, Stand, Step, Waiting
+from reseller_sandbox.capsule.steps import (
+    AsSent,
+    CallStep,
+    FiredStep,
+    RequestStep,
+    StandStep,
+    Step,
+    WaitingStep,
+)
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.faults.kinds.rate_limit import RateLimit
 from reseller_sandbox.faults.kinds.stale import Stale
@@ -42,7 +50,7 @@ class Past:
     def steps(self) -> Iterator[Step]:
         """Yield its steps in their order; the first one says where it begins."""
         line = self._line()
-        gap = self._gap({step.number for step, _ in line if not isinstance(step, Waiting)})
+        gap = self._gap({step.number for step, _ in line if not isinstance(step, WaitingStep)})
         first = next((entry for _, entry in line if entry is not None and entry.step > gap), None)
         if not gap:
             yield self._stand(0, self.origin, self.origin.clock.instant)
@@ -69,13 +77,13 @@ class Past:
         """Yield the steps since the number ``begin``; ``known`` is the moment before them."""
         done, waiting, broken = begin, set[str](), begin > 0
         for step, entry in line:
-            if isinstance(step, Waiting):
+            if isinstance(step, WaitingStep):
                 waiting.add(step.waits)
                 yield step
                 continue
             if step.number <= done and begin != step.number:  # it is in a stand already
                 continue
-            if entry is not None and isinstance(step, Request):
+            if entry is not None and isinstance(step, RequestStep):
                 if known is not None and _differ(known, entry.before):
                     yield self._stand(step.number - 1, entry.before, entry.at, UNTOLD)
                     broken = True
@@ -94,9 +102,9 @@ class Past:
         if done < self.end.log.number or (known is not None and _differ(known, self.end)):
             yield self._stand(self.end.log.number, self.end, self.end.clock.instant, UNTOLD)
 
-    def _stand(self, number: int, moment: Moment, at: datetime, why: str = "") -> Stand:
+    def _stand(self, number: int, moment: Moment, at: datetime, why: str = "") -> StandStep:
         still = replace(moment, clock=WorldClock(at))
-        return Stand(number=number, at=at, fixture=self.engine.fixtures.written(still), why=why)
+        return StandStep(number=number, at=at, fixture=self.engine.fixtures.written(still), why=why)
 
     def _line(self) -> list[tuple[Step, Entry | None]]:
         """Return all that is known, in the order in which it took effect."""
@@ -115,10 +123,14 @@ class Past:
     def _event(self, event: Event) -> Step:
         if event.happening is not None and event.kind != "control":
             happening = event.happening
-            return Fired(number=event.number, at=event.at, event=happening.event, subject=happening.subject)
+            return FiredStep(
+                number=event.number, at=event.at, event=happening.event, subject=happening.subject
+            )
         moved = {name: after for name, _, after in event.changed if name == "clock.now"}
         at = moved.get("clock.now", event.at) if event.name.startswith("clock.") else event.at
-        return Call(number=event.number, at=at, call=event.name, given=event.given, past=event.name in PAST)
+        return CallStep(
+            number=event.number, at=at, call=event.name, given=event.given, past=event.name in PAST
+        )
 
 
 def _differ(one: Moment, other: Moment) -> bool:
@@ -130,12 +142,12 @@ def _differ(one: Moment, other: Moment) -> bool:
 
 def _waiting(one: Any, entry: Entry, name: str) -> tuple[tuple[int, int, int], Step, None]:
     after, matched, at = one.arrived
-    return (after, 1, matched), Waiting(number=after, at=at, waits=name, sent=_sent(entry)), None
+    return (after, 1, matched), WaitingStep(number=after, at=at, waits=name, sent=_sent(entry)), None
 
 
-def _request(entry: Entry) -> Request:
+def _request(entry: Entry) -> RequestStep:
     late = entry.arrived is not None
-    return Request(
+    return RequestStep(
         number=entry.step,
         at=entry.at,
         id=entry.id,
@@ -147,8 +159,8 @@ def _request(entry: Entry) -> Request:
     )
 
 
-def _sent(entry: Entry) -> Sent:
-    return Sent(
+def _sent(entry: Entry) -> AsSent:
+    return AsSent(
         method=entry.method,
         target=entry.raw_target,
         headers=entry.sent,

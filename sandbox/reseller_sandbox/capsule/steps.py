@@ -16,7 +16,7 @@ from reseller_sandbox.core.values import INSTANT, SWITCH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Head:
+class CapsuleHead:
     """Whose past it is: ``by`` is the version of the sandbox, ``default`` whether the world was the default
     one.
 
@@ -37,7 +37,7 @@ class Head:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stand:
+class StandStep:
     """What the world was when this number had been given away: a fixture. ``why`` is for those past the
     first.
     """
@@ -49,7 +49,7 @@ class Stand:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
+class AsSent:
     """A request as it came. ``replaced`` are the places of secrets that others stand for."""
 
     method: Line
@@ -61,7 +61,7 @@ class Sent:
     replaced: Lines = ()
 
 
-_SENT = record(Sent)
+_SENT = record(AsSent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ _CAME = record(Came)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Waiting:
+class WaitingStep:
     """A request came that a fault put off; what came of it is told under the same name ``waits``, if
     anything.
     """
@@ -92,14 +92,14 @@ class Waiting:
     number: Count
     at: Annotated[datetime, INSTANT]
     waits: Line
-    sent: Annotated[Sent, _SENT]
+    sent: Annotated[AsSent, _SENT]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
+class RequestStep:
     """A request took effect: one that has just been ``sent``, or one that ``waits``.
 
-    ``beyond`` is why it cannot be done again, where it cannot; then a ``Stand`` follows.
+    ``beyond`` is why it cannot be done again, where it cannot; then a ``StandStep`` follows.
     """
 
     number: Count
@@ -107,13 +107,13 @@ class Request:
     id: Line
     operation: Line
     came: Annotated[Came, _CAME]
-    sent: Annotated[Sent, _SENT] | None = None
+    sent: Annotated[AsSent, _SENT] | None = None
     waits: Line | None = None
     beyond: Line = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Call:
+class CallStep:
     """A power was used; ``at`` is what the clock showed after that. ``past`` is whether it only led here.
 
     A rewind, for one, is not done again: what it left behind is not told.
@@ -128,7 +128,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fired:
+class FiredStep:
     """Something happened by itself, or by a plan."""
 
     number: Count
@@ -138,7 +138,7 @@ class Fired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class End:
+class EndStep:
     """Where the world stood at last; ``digest`` (SHA-256) is that of the world as a fixture."""
 
     number: Count
@@ -148,16 +148,16 @@ class End:
     digest: Line
 
 
-Step = Stand | Waiting | Request | Call | Fired | End
+Step = StandStep | WaitingStep | RequestStep | CallStep | FiredStep | EndStep
 
 #: The kinds of steps, as their lines begin.
 STEPS: Mapping[str, Any] = {
-    "stand": Stand,
-    "waiting": Waiting,
-    "request": Request,
-    "call": Call,
-    "fired": Fired,
-    "end": End,
+    "stand": StandStep,
+    "waiting": WaitingStep,
+    "request": RequestStep,
+    "call": CallStep,
+    "fired": FiredStep,
+    "end": EndStep,
 }
 
 
@@ -165,5 +165,5 @@ STEPS: Mapping[str, Any] = {
 class Recording:
     """A world's past: what it began with, what came then, and where that led."""
 
-    head: Head
+    head: CapsuleHead
     steps: tuple[Step, ...]

@@ -13,7 +13,7 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 
 from reseller_sandbox.capsule.past import Past
-from reseller_sandbox.capsule.steps import End, Head, Recording, Stand
+from reseller_sandbox.capsule.steps import CapsuleHead, EndStep, Recording, StandStep
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.settings import ServiceSettings
@@ -30,8 +30,8 @@ def recording_of(engine: Engine, world: World) -> Recording:
         end = world.moment
         past = Past(engine, world.origin, end, world.journal.entries)
     steps = tuple(past.steps())
-    notes = dict.fromkeys(one.why for one in steps if isinstance(one, Stand) and one.why)
-    last = End(
+    notes = dict.fromkeys(one.why for one in steps if isinstance(one, StandStep) and one.why)
+    last = EndStep(
         number=end.log.number,
         at=end.clock.instant,
         frozen=end.clock.frozen,
@@ -55,13 +55,13 @@ def program_version() -> str:
         return "unknown"
 
 
-def _head(engine: Engine, world: World, notes: Iterable[str]) -> Head:
+def _head(engine: Engine, world: World, notes: Iterable[str]) -> CapsuleHead:
     settings = {}
     for one in declared(ServiceSettings):
         value = getattr(engine.limits, one.name, one.default)
         if one.name not in _NOT_TOLD and value != one.default:
             settings[one.name] = list(value) if isinstance(value, tuple) else value
-    return Head(
+    return CapsuleHead(
         by=program_version(),
         world=world.name,
         default=world is engine.default,

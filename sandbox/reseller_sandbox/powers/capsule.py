@@ -7,7 +7,7 @@ from dataclasses import field
 from pathlib import Path
 
 from reseller_sandbox.capsule.document import to_bytes
-from reseller_sandbox.capsule.steps import Request
+from reseller_sandbox.capsule.steps import RequestStep
 from reseller_sandbox.capsule.writing import recording_of
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look
@@ -42,7 +42,7 @@ class Capsule(Power):
         recording = recording_of(door.worlds, door.world)
         return CapsuleRecord(
             world=door.world.name,
-            requests=sum(isinstance(step, Request) for step in recording.steps),
+            requests=sum(isinstance(step, RequestStep) for step in recording.steps),
             notes=recording.head.notes,
             base64=b64encode(to_bytes(recording)).decode(),
         )

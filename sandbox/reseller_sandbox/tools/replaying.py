@@ -9,7 +9,17 @@ from typing import Any
 from reseller_sandbox.assembly import open_worlds
 from reseller_sandbox.capsule.came import came
 from reseller_sandbox.capsule.document import BadCapsule, from_bytes
-from reseller_sandbox.capsule.steps import Call, End, Fired, Head, Recording, Request, Stand, Step, Waiting
+from reseller_sandbox.capsule.steps import (
+    CallStep,
+    CapsuleHead,
+    EndStep,
+    FiredStep,
+    Recording,
+    RequestStep,
+    StandStep,
+    Step,
+    WaitingStep,
+)
 from reseller_sandbox.capsule.writing import program_version, state_digest
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.powers.power import Operation
@@ -75,7 +85,7 @@ def replay(capsule: Recording | bytes | Path | str) -> Replay:
         raise BadCapsule(f"it cannot be replayed: {problem}") from None
 
 
-def _sandbox(head: Head, begin: Moment, settings: Settings) -> Sandbox:
+def _sandbox(head: CapsuleHead, begin: Moment, settings: Settings) -> Sandbox:
     """Return a sandbox of which the default world is at ``begin``."""
     nothing: tuple[Any, Any] = ((), ())
     world = KeptWorld(
@@ -103,7 +113,7 @@ class _Replaying:
     def __init__(self, recording: Recording) -> None:
         self._recording = recording
         head, first = recording.head, recording.steps[0]
-        assert isinstance(first, Stand)
+        assert isinstance(first, StandStep)
         settings = Settings(**head.settings, control_open=True)
         self.sandbox = _sandbox(head, _moment(Fixtures(), first), settings)
         self._send = Resending(self.sandbox, head.default)
@@ -111,7 +121,7 @@ class _Replaying:
             one.id: one for power in self.sandbox.powers().values() for one in power.operations()
         }
         self._log = self._world.moment.log
-        self._expected: list[Fired] = []
+        self._expected: list[FiredStep] = []
         self._requests = 0
         self._beyond: dict[str, str] = {}
         self._difference: FirstDifference | None = None
@@ -131,23 +141,23 @@ class _Replaying:
 
     def _do(self, step: Step) -> None:
         match step:
-            case Fired():
+            case FiredStep():
                 self._expected.append(step)
-            case Stand():
+            case StandStep():
                 self._stand(step)
-            case Waiting():
+            case WaitingStep():
                 self._move(step)
                 self._send.arrive(step)
-            case Request():
+            case RequestStep():
                 self._move(step)
                 self._ask(step)
-            case Call():
+            case CallStep():
                 self._call(step)
-            case End():
+            case EndStep():
                 self._move(step)
                 self._end(step)
 
-    def _move(self, step: Waiting | Request | Call | End) -> None:
+    def _move(self, step: WaitingStep | RequestStep | CallStep | EndStep) -> None:
         """Let time pass until a step, and compare what has happened by itself since the last one."""
         instant = step.at
         if instant > self._world.moment.clock.instant:
@@ -174,14 +184,14 @@ class _Replaying:
         if self._difference is None:
             self._difference = FirstDifference(number, step, what, recorded, replayed)
 
-    def _stand(self, step: Stand) -> None:
+    def _stand(self, step: StandStep) -> None:
         moment = _moment(self.sandbox.engine.fixtures, step)
         log = EventLog(self._world.limits.max_events, number=step.number)
         with self._world.lock:
             self._world.moment = replace(moment, log=log)
         self._log, self._expected = log, []
 
-    def _ask(self, step: Request) -> None:
+    def _ask(self, step: RequestStep) -> None:
         if step.beyond:
             self._beyond[step.id] = step.beyond
             return
@@ -197,7 +207,7 @@ class _Replaying:
             if recorded != replayed:
                 self._note(step.number, named, what, recorded, replayed)
 
-    def _call(self, step: Call) -> None:
+    def _call(self, step: CallStep) -> None:
         self._compare_events_before(step)
         world = self._world
         if step.call.startswith("clock.") or step.past:
@@ -211,20 +221,20 @@ class _Replaying:
             return
         self._carry_out(operation, step)
 
-    def _compare_events_before(self, step: Call) -> None:
+    def _compare_events_before(self, step: CallStep) -> None:
         """Compare what happened before a call; one that moves the clock does so itself."""
         if step.call.startswith("clock.") or step.past:
             self._compare_events()
         else:
             self._move(step)
 
-    def _carry_out(self, operation: Operation, step: Call) -> None:
+    def _carry_out(self, operation: Operation, step: CallStep) -> None:
         try:
             self.sandbox.door.carry_out(operation, step.given)
         except Refused as refused:
             self._note(step.number, step.call, "call", "was carried out", f"was refused: {refused.message}")
 
-    def _end(self, step: End) -> None:
+    def _end(self, step: EndStep) -> None:
         moment = self._world.moment
         if self._recording.head.by == program_version():  # another one may write a fixture otherwise
             digest = state_digest(self.sandbox.engine, moment)
@@ -234,6 +244,6 @@ class _Replaying:
             self._note(step.number, "the end", "requests", step.requests, moment.requests)
 
 
-def _moment(fixtures: Fixtures, stand: Stand) -> Moment:
+def _moment(fixtures: Fixtures, stand: StandStep) -> Moment:
     moment = fixtures.text(stand.fixture)
     return replace(moment.at(stand.at), log=EventLog(number=stand.number))

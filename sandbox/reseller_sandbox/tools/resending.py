@@ -8,7 +8,7 @@ from contextlib import suppress
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from reseller_sandbox.capsule.steps import Request, Sent, Waiting
+from reseller_sandbox.capsule.steps import AsSent, RequestStep, WaitingStep
 from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.server.delivery import ENV_TOO_LARGE
@@ -33,13 +33,13 @@ class Resending:
         self._chosen = "" if is_default else sandbox.world.name
         self._waiting: dict[str, Callable[[], Reply]] = {}
 
-    def arrive(self, step: Waiting) -> None:
+    def arrive(self, step: WaitingStep) -> None:
         """Send a request that is to wait; where it does not, it takes effect at once."""
         reply = self._caller.take(lambda: self._environ(step.sent, ""))
         if reply.again is not None:
             self._waiting[step.waits] = reply.again
 
-    def request(self, step: Request) -> Entry | None:
+    def request(self, step: RequestStep) -> Entry | None:
         """Send a request, or let one take effect that waits; return what the journal has of it."""
         if step.came.outcome in UNREAD and step.sent is not None:
             self._sandbox.app.extensions[TAKES_UNREAD](_unread(step))
@@ -53,7 +53,7 @@ class Resending:
         entries = self._sandbox.world.journal.entries
         return next((one for one in reversed(entries) if one.id == step.id), entries[-1] if entries else None)
 
-    def _environ(self, sent: Sent, outcome: str) -> WSGIEnvironment:
+    def _environ(self, sent: AsSent, outcome: str) -> WSGIEnvironment:
         target = sent.target.encode("latin-1", "replace")
         path, _, query = origin_form(target).partition(b"?")
         headers = [(_spelt(name), value.encode("latin-1", "replace")) for name, value in sent.headers]
@@ -84,7 +84,7 @@ def _spelt(name: str) -> bytes:
     return name.replace("_", "-").lower().encode("latin-1", "replace")
 
 
-def _unread(step: Request) -> Unread:
+def _unread(step: RequestStep) -> Unread:
     """Return a request that the server could not read, with its problem as the answer told it."""
     assert step.sent is not None
     problem = INCOMPLETE
