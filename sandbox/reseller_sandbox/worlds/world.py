@@ -228,7 +228,7 @@ class World:
     def note(self, name: str, given: Mapping[str, Any]) -> None:
         """Keep in the event log a control call that has made the world."""
         with self.lock:
-            self._note(Deed(name, redact.masked(given)), self.moment)
+            self._note(Deed(name, given), self.moment)
 
     def _note(self, deed: Deed, before: Moment) -> None:
         moment = self.moment
