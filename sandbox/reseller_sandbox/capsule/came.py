@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from hashlib import sha256
 
-from reseller_sandbox.capsule.steps import Came
+from reseller_sandbox.capsule.steps import CameOfIt
 from reseller_sandbox.worlds import Entry
 
 #: So much of a long answer is told, beside its digest.
 _KEPT = 4096
 
 
-def came(entry: Entry) -> Came:
+def came(entry: Entry) -> CameOfIt:
     """Return what came of a request: what a replay compares."""
     body, size = entry.answer, entry.answer_size
     is_long = len(body) > _KEPT
-    return Came(
+    return CameOfIt(
         status=entry.status,
         outcome=entry.outcome,
         faults=entry.struck_by,

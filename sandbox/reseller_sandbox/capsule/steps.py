@@ -65,7 +65,7 @@ _SENT = record(AsSent)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Came:
+class CameOfIt:
     """What the client was told, and which faults had a hand in it.
 
     The ``body`` is the beginning of an answer that is longer, of which ``size`` and ``digest`` (SHA-256) are.
@@ -80,7 +80,7 @@ class Came:
     digest: Line = ""
 
 
-_CAME = record(Came)
+_CAME = record(CameOfIt)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,7 +106,7 @@ class RequestStep:
     at: Annotated[datetime, INSTANT]
     id: Line
     operation: Line
-    came: Annotated[Came, _CAME]
+    came: Annotated[CameOfIt, _CAME]
     sent: Annotated[AsSent, _SENT] | None = None
     waits: Line | None = None
     beyond: Line = ""
