@@ -19,8 +19,10 @@ from reseller_sandbox.core.values import INSTANT
 from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.manual.rows import ManualRows
 from reseller_sandbox.page.doorway import with_page
+from reseller_sandbox.page.reader import ReaderRows
 from reseller_sandbox.page.rows import PageRows
 from reseller_sandbox.page.session import SessionRows
+from reseller_sandbox.page.signing import SignatureRows
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
@@ -111,7 +113,13 @@ def interfaces(
         names=settings.own_names,
     )
     clients = (V3(worlds, signatures), V2(worlds))
-    more = (*ManualRows(powers).rows(), *PageRows(powers).rows(), *SessionRows(gate).rows())
+    more = (
+        *ManualRows(powers).rows(),
+        *PageRows(powers, clients).rows(),
+        *SessionRows(gate).rows(),
+        *ReaderRows().rows(),
+        *SignatureRows(settings.header_prefix).rows(),
+    )
     return (*clients, Control(worlds, clients, gate, powers, more))
 
 

@@ -50,7 +50,7 @@ WITHOUT = {
     ),
     *("domainZonesByLimitAndStart", "domainZonesByLimit", "domainZonesByStart", "domainZonesAll"),
     *("clockWatch", "journalFollow", "eventsFollow", "openapi", "manual", "manualPage"),
-    *("page", "pageFile", "session", "sessionBegin", "sessionEnd"),
+    *("page", "pageFile", "session", "sessionBegin", "sessionEnd", "reader", "readerFile", "signature"),
     *("clockDue", "historyDiff", "historyExport", "namesList", "namesAdd", "customersGet", "contactsAdd"),
     *(
         "faultsKinds",

@@ -18,6 +18,7 @@ NAMES = {**{f"control.{one.id}": one.id for power in POWERS.values() for one in 
 HTTP_ALONE = {
     *("control.openapi", "control.manual", "control.manual.page", "control.page", "control.page.file"),
     *("control.session", "control.session.begin", "control.session.end"),
+    *("control.reader", "control.reader.file", "control.signature"),
 }
 
 

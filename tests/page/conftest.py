@@ -49,8 +49,10 @@ class Watched:
             self.wrong.append(f"{message.type}: {message.text} ({message.location['url']})")
 
     def _is_refusal(self, message: ConsoleMessage) -> bool:
-        """Whether it tells no more than that the sandbox refused something, which is an answer as well."""
+        """Whether it tells no more than that the sandbox refused something, or a fault cut its answer."""
         path = urlsplit(message.location["url"]).path
+        if path.lower().startswith(("/v3/", "/v2.0/")):
+            return message.text.startswith("Failed to load resource: ")
         own = path.startswith("/_sandbox/page") or path == "/"
         return "the server responded with a status of 4" in message.text and not own
 

@@ -36,6 +36,22 @@ def test_a_request_and_its_difference_say_the_same(steer: Control, main: Api) ->
     }
 
 
+def test_from_another_world(sandbox: Sandbox, steer: Control, main: Api) -> None:
+    """As it is now, in either direction; one that is not there is named."""
+    steer.post("worlds/fork", {"name": "beside"})
+    register(main, "one.com")
+    for points in ({"from": "world:beside", "to": "now"}, {"from": "now", "to": "world:beside"}):
+        difference = steer.get("history/diff", **points)
+        [(change, fields)] = _changes(difference, "orders").values()
+        assert (change, "one.com") in (
+            ("created", fields["name"]["after"]),
+            ("deleted", fields["name"]["before"]),
+        )
+        assert difference["from"]["point"] == points["from"]
+    status, error, _ = steer.refused("GET", "history/diff?from=world:nowhere")
+    assert (status, error) == (404, "unknown_world")
+
+
 def test_between_any_two_points(sandbox: Sandbox, steer: Control, main: Api) -> None:
     """From the start to now, to a snapshot, to a branch; the other way round it is turned round."""
     register(main, "one.com")

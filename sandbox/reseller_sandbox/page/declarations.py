@@ -9,6 +9,8 @@ from typing import Any
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.reports.picture import picture
+from reseller_sandbox.web.interface import Interface
+from reseller_sandbox.web.openapi.examples import Examples
 from reseller_sandbox.web.routes import method_of, path_of
 
 
@@ -20,6 +22,17 @@ def declared(powers: Iterable[type[Power]]) -> Mapping[str, Any]:
 def lifecycle() -> Mapping[str, Any]:
     """Return the picture of a name's life: where its stages stand, and the ways between them."""
     return asdict(picture(()))
+
+
+def recorded(interfaces: Iterable[Interface]) -> Mapping[str, Any]:
+    """Return a recorded request of each operation: what stands in its path, and its body."""
+    return {
+        interface.name: {
+            name: {part: one[part] for part in ("parameters", "body") if part in one}
+            for name, one in Examples.of(interface).operations.items()
+        }
+        for interface in interfaces
+    }
 
 
 def _operation(operation: Operation) -> Mapping[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -15,7 +15,7 @@ from reseller_sandbox.powers.power import Power
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.gate import PAGE
-from reseller_sandbox.web.interface import Answer
+from reseller_sandbox.web.interface import Answer, Interface
 from reseller_sandbox.web.strict_json import write
 
 FOLDER = Path(__file__).parent / "files"
@@ -51,22 +51,27 @@ class _FileAsked(Shape):
 class PageRows:
     """The rows of one server's page. What it is made of is read when somebody first looks at it."""
 
-    def __init__(self, powers: Mapping[str, type[Power]]) -> None:
+    def __init__(self, powers: Mapping[str, type[Power]], interfaces: Iterable[Interface]) -> None:
         self._powers = powers
+        self._interfaces = interfaces
         self._shown: dict[str, bytes] = {}
 
     @cached_property
     def _files(self) -> Mapping[str, Answer]:
         """Every file of the page, and what the powers declare, as answers."""
-        from reseller_sandbox.page.declarations import declared, lifecycle
+        from reseller_sandbox.page.declarations import declared, lifecycle, recorded
 
         found = {
             path.relative_to(FOLDER).as_posix(): Answer(200, path.read_bytes(), TYPES[path.suffix])
             for path in sorted(FOLDER.rglob("*.*"))
             if path.suffix in TYPES
         }
-        found["lifecycle.json"] = Answer(200, write(lifecycle()), _JSON)
-        return {**found, "powers.json": Answer(200, write(declared(self._powers.values())), _JSON)}
+        told = {
+            "lifecycle.json": lifecycle(),
+            "powers.json": declared(self._powers.values()),
+            "requests.json": recorded(self._interfaces),
+        }
+        return {**found, **{name: Answer(200, write(one), _JSON) for name, one in told.items()}}
 
     def page(self, call: ControlCall) -> Answer:
         """Return the page, to look at this sandbox in a browser.
@@ -77,7 +82,7 @@ class PageRows:
         if root not in self._shown:
             self._shown[root] = self._rendered(root)
         call.incoming.headers_out |= {"Content-Security-Policy": POLICY, "Vary": "Accept"}
-        return self._sent(call, Answer(200, self._shown[root], "text/html; charset=utf-8"))
+        return sent(call, Answer(200, self._shown[root], "text/html; charset=utf-8"))
 
     def _rendered(self, root: str) -> bytes:
         from jinja2 import Environment, PackageLoader, StrictUndefined
@@ -93,16 +98,7 @@ class PageRows:
         name = call.arguments["file"]
         if name not in self._files:
             raise Refused(UNKNOWN_PAGE, problem=f"the page has no file {name[:80]!r}")
-        return self._sent(call, self._files[name])
-
-    @staticmethod
-    def _sent(call: ControlCall, answer: Answer) -> Answer:
-        call.incoming.headers_out |= {
-            "Cache-Control": "no-cache",
-            "Referrer-Policy": "no-referrer",
-            "X-Content-Type-Options": "nosniff",
-        }
-        return answer
+        return sent(call, self._files[name])
 
     def rows(self) -> tuple[Endpoint, ...]:
         """Return the rows."""
@@ -129,3 +125,13 @@ class PageRows:
                 forms=(*(kind.partition(";")[0] for kind in TYPES.values()), _JSON),
             ),
         )
+
+
+def sent(call: ControlCall, answer: Answer) -> Answer:
+    """Return an answer that a browser shows, with what it has to know of it."""
+    call.incoming.headers_out |= {
+        "Cache-Control": "no-cache",
+        "Referrer-Policy": "no-referrer",
+        "X-Content-Type-Options": "nosniff",
+    }
+    return answer

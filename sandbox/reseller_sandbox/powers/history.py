@@ -14,9 +14,10 @@ from reseller_sandbox.core.refusals import (
     UNKNOWN_BRANCH,
     UNKNOWN_REQUEST,
     UNKNOWN_SNAPSHOT,
+    UNKNOWN_WORLD,
 )
 from reseller_sandbox.core.values import Switch, Text, choice, whole
-from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.here import Here, here
 from reseller_sandbox.powers.pages import Key
 from reseller_sandbox.powers.points import (
     FIXTURE,
@@ -183,7 +184,7 @@ class History(Power):
         timeline.reset(world, original=original)
         return WorldStanding(**standing(world))
 
-    @look(*POINT_RULES, long=True)
+    @look(*POINT_RULES, UNKNOWN_WORLD, long=True)
     def diff(
         self,
         from_: Text = "start",
@@ -192,9 +193,10 @@ class History(Power):
         limit: Annotated[int, whole(0, 1000)] = 100,
         start: Annotated[int, whole(0, 10**9)] = 0,
     ) -> Difference:
-        """Return which records differ between two points of the world, and how.
+        """Return which records differ between two points of the world, or from another world, and how.
 
-        A point is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``.
+        A point is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``;
+        ``world:NAME`` is another world as it is now.
 
         Args:
             from_: The earlier point.
@@ -202,8 +204,8 @@ class History(Power):
             limit: How many records to list.
             start: Where the page starts, as the page before has said.
         """
-        world = here(self).world
-        earlier, later = timeline.point(world, from_), timeline.point(world, to)
+        door = here(self)
+        earlier, later = _reached(door, from_), _reached(door, to)
         found = tuple(diff.changes(earlier.state, later.state))
         page = found[start : start + limit]
         return Difference(
@@ -241,6 +243,12 @@ def _snapshots(world: World) -> SnapshotsFound:
 
 def _branches(world: World) -> BranchesFound:
     return BranchesFound(branches=tuple(map(checkpoint_record, world.branches.values())))
+
+
+def _reached(door: Here, named: str) -> Moment:
+    """Return the moment of a point of this world, or of another world as it is now."""
+    kind, _, world = named.partition(":")
+    return door.worlds.find(world).present() if kind == "world" else timeline.point(door.world, named)
 
 
 def _point(name: str, moment: Moment) -> PointRecord:

@@ -63,6 +63,12 @@ export async function ask(operation, given, where) {
   return sent(method, path, body, method === "GET" ? {} : { "X-Sandbox-Change": change });
 }
 
+/** Return what is at a path of the server, in the world of an address. */
+export const look = (path, where) => sent("GET", prefix(where) + path);
+
+/** Have a request signed that is to be sent to one of the two interfaces. */
+export const signed = (unsigned, where) => sent("POST", `${prefix(where)}_sandbox/signature`, unsigned, { "X-Sandbox-Change": change });
+
 async function sent(method, path, body, headers = {}) {
   const text = body === undefined ? undefined : JSON.stringify(body);
   const type = text === undefined ? {} : { "Content-Type": "application/json" };

@@ -55,7 +55,7 @@ export default class extends View {
   #draw() {
     const { address } = this;
     this.render(
-      h("div.bar", h("input", { type: "search", placeholder: "Search a name", "aria-label": "Search requests by name", value: address.domain ?? "",
+      h("div.bar", h("h1", "Journal"), h("input", { type: "search", placeholder: "Search a name", "aria-label": "Search requests by name", value: address.domain ?? "",
         onchange: ({ target }) => go({ ...address, subject: "", domain: target.value.trim() }) }),
       this.#choice("outcome", { "": "all outcomes", ok: "done", refused: "refused", fault: "struck by a fault" }),
       h("span.quiet", `${this.matching} requests`)),

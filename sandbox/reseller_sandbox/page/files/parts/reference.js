@@ -1,0 +1,36 @@
+// The operations of the reseller API, from the OpenAPI documents of the sandbox.
+
+import { look } from "./api.js";
+
+/** Return the operations of an interface, in their order: each with its path, its fields and its example. */
+export async function operationsOf(interfaceName, where) {
+  const [{ paths, components }, { [interfaceName]: recorded }] = await Promise.all([
+    look(`_sandbox/openapi/${interfaceName}.json`, where), look("_sandbox/page/requests.json")]);
+  return Object.entries(paths).flatMap(([path, row]) => Object.entries(row).map(([method, told]) => {
+    const body = told.requestBody?.content?.["application/json"];
+    const example = recorded[told.operationId] ?? {};
+    const parameters = told.parameters.map((one) => resolved(one, components));
+    return {
+      id: `${interfaceName}.${told.operationId}`, interfaceName, path, method: method.toUpperCase(), tag: told.tags[0],
+      summary: told.summary, path_fields: of(parameters, "path", example), query_fields: of(parameters, "query", example),
+      body: body && { shape: resolved(body.schema, components), example: example.body, required: told.requestBody.required },
+    };
+  }));
+}
+
+// A parameter as form.js takes it; `example` is what it is filled with.
+const of = (parameters, place, { parameters: given = {} }) => parameters.filter((one) => one.in === place)
+  .map((one) => ({ name: one.name, required: one.required, shape: one.schema, about: one.description, example: given[one.name] ?? one.schema.enum?.[0] }));
+
+const DEEP = 6;
+
+/** Return a schema with what it refers to in its place. */
+function resolved(schema, components, deep = 0) {
+  if (Array.isArray(schema)) return schema.map((one) => resolved(one, components, deep));
+  if (!schema || typeof schema !== "object") return schema;
+  if (schema.$ref) {
+    const found = schema.$ref.split("/").slice(2).reduce((inner, key) => inner[key], components);
+    return deep < DEEP ? resolved(found, components, deep + 1) : {};
+  }
+  return Object.fromEntries(Object.entries(schema).map(([key, one]) => [key, resolved(one, components, deep)]));
+}

@@ -1,0 +1,125 @@
+// The console: any operation of either interface, filled in, signed and sent; the answer beside the request.
+
+import { beside, go } from "../parts/address.js";
+import { prefix, root, signed } from "../parts/api.js";
+import { h, render } from "../parts/dom.js";
+import { fields, values } from "../parts/form.js";
+import { operationsOf } from "../parts/reference.js";
+import { View } from "../parts/view.js";
+import { json } from "../parts/words.js";
+
+export default class extends View {
+  async show(address) {
+    const [v3, v2, { accounts }] = await Promise.all([operationsOf("v3", address), operationsOf("v2", address), this.ask("accounts.list")]);
+    if (!this.isCurrent()) return;
+    const all = [...v3, ...v2];
+    const account = address.account || accounts[0]?.name || "";
+    const wanted = (address.q ?? "").toLowerCase();
+    const shown = all.filter((one) => `${one.id} ${one.path} ${one.summary}`.toLowerCase().includes(wanted));
+    const chosen = all.find((one) => one.id === address.subject);
+    const held = chosen && await this.#held(chosen, account);
+    if (!this.isCurrent()) return;
+    this.render(
+      h("div.bar", h("h1", "Console"),
+        h("input", { type: "search", placeholder: "Search operations", "aria-label": "Search operations", value: address.q ?? "",
+          oninput: ({ target }) => go({ ...address, q: target.value }, true) }),
+        h("label", "as ", h("select", { value: account, onchange: ({ target }) => go({ ...address, account: target.value }) },
+          accounts.map(({ name }) => h("option", { value: name, selected: name === account }, name))))),
+      h("div.console", { class: chosen && "open" },
+        h("ol.rows.operations", { "aria-label": "Operations" }, shown.map((one) => row(one, address))),
+        chosen && h("section.detail.sides", { key: chosen.id, "aria-label": chosen.id }, this.#request(chosen, account, held))),
+      !shown.length && h("p.empty", "No operation is like that."));
+  }
+
+  news() {} // what happens meanwhile changes nothing here, least of all what is being filled in
+
+  // The name to fill in: the example's if there is one of that name, else one that the account has.
+  async #held(one, account) {
+    const { example } = one.path_fields.find(isName) ?? {};
+    if (!example || /regist|check|transfer/i.test(one.id)) return example;
+    const [{ names: same }, { names }] = await Promise.all([this.ask("names.list", { like: example, limit: 1 }),
+      this.ask("names.list", { account, stage: "active", limit: 1 })]);
+    return same.length ? example : names[0]?.name ?? example;
+  }
+
+  #request(one, account, held) {
+    const { address } = this;
+    const given = (all) => Object.fromEntries(all.map(({ name, example }) => [name, isName({ name }) ? held : example]));
+    const place = h("fieldset.bare", fields(one.path_fields, given(one.path_fields)), fields(one.query_fields, given(one.query_fields)));
+    const example = renamed(one.body?.example, one.path_fields.find(isName)?.example, held);
+    const body = h("textarea.code", { rows: 8, spellcheck: "false", "aria-label": "Body", value: example ? json(example) : "" });
+    const inner = one.body?.shape?.properties && h("fieldset.bare", { oninput: () => (body.value = json(values(inner))) },
+      fields(parts(one.body.shape), example));
+    const answer = h("div.answer", { "aria-live": "polite" });
+    return [h("div",
+      h("header", h("h2", h("span.tag", one.method), " ", h("code", one.path)), h("a.close", { href: beside(address, "console", "", { account }), "aria-label": "Close" }, "×")),
+      h("p.quiet", one.summary),
+      h("form", { novalidate: true, onsubmit: async (event) => {
+        event.preventDefault();
+        await this.#send(one, account, { ...values(place) }, one.body ? body.value.trim() : "", answer);
+      } },
+        place, inner && h("details", h("summary", "Body, field by field"), inner),
+        one.body && h("label.field", h("span.name", "Body"), body),
+        h("p.buttons", h("button.do.first", { type: "submit", disabled: Boolean(address.at) }, "Send"),
+          address.at && h("span.quiet", "The past takes no requests: come back to the present first.")))), answer];
+  }
+
+  async #send(one, account, given, body, shown) {
+    const { world } = this.address;
+    try {
+      const target = root.pathname + prefix({ world }) + filled(one, given);
+      const { headers, signed: string } = await signed({ account, interface: one.interfaceName, target, body }, { world });
+      const sent = { ...headers, ...(body ? { "Content-Type": "application/json" } : {}) };
+      const asked = fetch(new URL(target, root), { method: one.method, headers: sent, body: body || undefined, credentials: "omit" });
+      render(shown, request(one.method, target, sent, body), string.length > 0 && stringShown(string), h("p.quiet", "Waiting for the answer …"));
+      const answer = await asked.then(async (come) => ({ come, text: await come.text() }))
+        .catch((problem) => ({ problem }));
+      render(shown, request(one.method, target, sent, body), string.length > 0 && stringShown(string), answered(answer, this.address));
+    } catch (problem) {
+      render(shown, h("p.refusal", { role: "alert" }, problem.message, h("small", problem.remedy)));
+    }
+  }
+}
+
+const isName = ({ name }) => /^domain_?name$/i.test(name);
+
+/** The example with another name in place of its own, wherever that stands. */
+const renamed = (example, from, to) => (example && from ? JSON.parse(JSON.stringify(example, (_, value) => (value === from ? to : value))) : example);
+
+const row = (one, { world, at, account, q, subject }) => h("li", { key: one.id, "data-row": one.id, "aria-current": String(one.id === subject) },
+  h("a", { href: beside({ world, at }, "console", one.id, { account, q }) },
+    h("span.id", one.interfaceName), h("span.status", one.method), h("span.operation", one.path), h("span.about.quiet", one.summary)));
+
+const parts = ({ properties, required = [] }) => Object.entries(properties)
+  .map(([name, shape]) => ({ name, shape, required: false, about: shape.description, isNeeded: required.includes(name) }));
+
+/** The path and query of a request, with what is given in its places. */
+function filled(one, given) {
+  const path = one.path.slice(1).replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(given[name] ?? ""));
+  const query = new URLSearchParams(one.query_fields.filter(({ name }) => given[name] !== undefined).map(({ name }) => [name, given[name]]));
+  return path + (query.size ? `?${query}` : "");
+}
+
+const request = (method, target, headers, body) => h("section", h("h3", "Request, as it went out"),
+  h("pre", { tabindex: 0 }, [`${method} ${target} HTTP/1.1`, `Host: ${root.host}`, ...lines(headers)].join("\n") + (body ? `\n\n${body}` : "")));
+
+const stringShown = ([key, where, body]) => h("section", h("h3", "Signed string: key, URL and body, with nothing between them"),
+  h("pre.string", { tabindex: 0 }, h("mark.key", { title: "API key" }, key), h("mark.url", { title: "URL" }, where), body && h("mark.body", { title: "body" }, body)));
+
+function answered({ come, text, problem }, where) {
+  if (problem) return h("section", h("h3", "Answer"), h("p.refusal", "No whole answer came: the connection broke.", h("small", problem.message)));
+  const id = come.headers.get("X-Sandbox-Request");
+  return h("section", { key: "answer" }, h("h3", "Answer ", id && h("a", { href: beside(where, "journal", id) }, id)),
+    h("pre", { tabindex: 0 }, h("b.status", { class: come.ok ? "ok" : "bad" }, `${come.status} ${come.statusText}`), "\n",
+      lines(Object.fromEntries(come.headers)).join("\n"), text && `\n\n${pretty(text)}`));
+}
+
+const lines = (headers) => Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+
+function pretty(text) {
+  try {
+    return json(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}

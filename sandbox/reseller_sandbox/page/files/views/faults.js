@@ -1,0 +1,81 @@
+// The faults of the world: presets to switch, rules with what they have struck, a form for each kind.
+
+import { action, sheet } from "../parts/action.js";
+import { ask, operations } from "../parts/api.js";
+import { h } from "../parts/dom.js";
+import { notice } from "../parts/notices.js";
+import { View } from "../parts/view.js";
+import { brief } from "../parts/words.js";
+
+export default class extends View {
+  async show(address) {
+    const looks = ["faults.list", "faults.presets", "faults.kinds"].map((operation) => this.ask(operation));
+    const [{ faults }, { presets }, told] = await Promise.all(looks);
+    if (!this.isCurrent()) return;
+    const struck = faults.reduce((sum, one) => sum + one.struck, 0);
+    this.render(
+      h("div.bar", h("h1", "Faults"),
+        h("span.quiet", faults.length ? `${faults.length} rules, ${struck} strikes` : "Every request goes through."),
+        faults.length > 0 && action({ label: "Remove all", operation: "faults.clear", where: address, tone: "danger" })),
+      faults.length > 0 && rules(faults, address),
+      h("div.columns",
+        h("section.part", h("h2", "Presets"), h("ul.plain.lines.toggles", presets.map((one) => preset(one, faults, address)))),
+        h("section.part", h("h2", "Kinds"), h("p.quiet", "Each opens its form; match and when narrow it to some requests."),
+          h("ul.plain.lines.kinds", told.kinds.map((one) => kind(one, address))))),
+    );
+  }
+}
+
+const rules = (faults, where) => h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Rules" }, h("table.grid",
+  h("thead", h("tr", ["Rule", "Strikes", "Which requests", "When", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
+  h("tbody", faults.map((one) => h("tr", { key: one.name, "data-row": one.name, tabindex: -1, class: one.paused || one.spent ? "dim" : "" },
+    h("td", h("b", one.name), h("small.code", [one.name !== one.kind && one.kind, parameters(one)].filter(Boolean).join(" "))),
+    h("td.num", { title: "struck, of those that matched" }, `${one.struck} of ${one.matched}`, h("small", state(one))),
+    h("td.code", words(one.match) || "any"),
+    h("td.code", words(one.when)),
+    h("td.acts",
+      action(one.paused
+        ? { label: "Resume", operation: "faults.resume", given: { name: one.name }, where }
+        : { label: "Pause", operation: "faults.pause", given: { name: one.name }, where }),
+      action({ label: "Change", operation: "faults.change", asks: ["changes"], where,
+        given: { name: one.name, changes: { match: one.match, when: one.when, ...own(one) } } }),
+      action({ label: "Remove", operation: "faults.remove", given: { name: one.name }, where, tone: "danger" })))))));
+
+const OF_ANY = new Set(["name", "kind", "match", "when", "paused", "matched", "struck", "spent"]);
+const own = (rule) => Object.fromEntries(Object.entries(rule).filter(([key, value]) => !OF_ANY.has(key) && value !== null));
+const parameters = (rule) => words(own(rule));
+const words = (told) => Object.entries(told).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
+const state = ({ paused, spent }) => (paused ? "paused" : spent ? "spent" : "");
+
+function preset({ preset: name, about }, faults, where) {
+  const its = faults.filter((rule) => rule.name === name || rule.name.startsWith(`${name}.`));
+  const flip = async (event) => {
+    const wanted = event.currentTarget.checked;
+    event.currentTarget.disabled = true;
+    try {
+      if (wanted) await ask("faults.add", { preset: name }, where);
+      else for (const rule of its) await ask("faults.remove", { name: rule.name }, where);
+      notice(`${name} is ${wanted ? "on" : "off"}.`);
+    } catch (problem) {
+      notice(problem.message, problem.remedy, "bad");
+    }
+    event.target.disabled = false;
+  };
+  return h("li", { key: name },
+    h("label.toggle", h("input", { type: "checkbox", role: "switch", checked: its.length > 0, onchange: flip }), h("b", name)),
+    h("small", about),
+    action({ label: "For some", title: "Add it for some requests only", operation: "faults.add", given: { preset: name },
+      where, asks: ["preset", "name", "match", "when"] }));
+}
+
+function kind({ kind: name, about, parameters: its }, where) {
+  const asks = [...its.map((one) => one.name), "name", "match", "when"];
+  const declared = operations["faults.add"].parameters;
+  for (const one of its) {
+    const shape = declared.find((other) => other.name === one.name);
+    if (shape) shape.about = one.about; // a parameter of two kinds is told as this one tells it
+  }
+  return h("li", { key: name },
+    h("button.do", { type: "button", onclick: () => sheet({ label: `Add ${name}`, operation: "faults.add", given: { kind: name }, where, asks }) }, name),
+    h("small", about));
+}

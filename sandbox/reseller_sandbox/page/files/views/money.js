@@ -1,0 +1,77 @@
+// Money: balances over the world's time, the ledger, and advice with the requests it is about.
+
+import { beside, go } from "../parts/address.js";
+import { h, svg } from "../parts/dom.js";
+import { View } from "../parts/view.js";
+import { day, instant } from "../parts/words.js";
+
+const MOST = 300;
+
+export default class extends View {
+  async show(address) {
+    const { account, domain, before } = address;
+    const [{ entries, matching, totals, balances }, { entries: all }, { findings, requests }, { now }] = await Promise.all([
+      this.ask("ledger.find", { account, domain, before, limit: MOST }), this.ask("ledger.find", { limit: 10_000 }),
+      this.ask("advice.list"), this.ask("clock.show")]);
+    if (!this.isCurrent()) return;
+    this.render(
+      h("div.bar", h("h1", "Money"),
+        h("input", { type: "search", placeholder: "Search a name", "aria-label": "Search movements by name", value: domain ?? "",
+          onchange: ({ target }) => go({ ...address, before: "", domain: target.value.trim() }) }),
+        h("select", { "aria-label": "Account", value: account ?? "", onchange: ({ target }) => go({ ...address, before: "", account: target.value }) },
+          ["", ...balances.map((one) => one.account)].map((name) => h("option", { value: name, selected: name === (account ?? "") }, name || "all accounts"))),
+        h("span.quiet", `${matching} movements`)),
+      h("div.charts", balances.filter((one) => !account || one.account === account).map((one) => chart(one, all, now))),
+      findings.length > 0 && h("section.part", h("h2", "Advice"), h("ul.plain.lines", findings.map((one) => finding(one, address)))),
+      !findings.length && h("p.part.quiet", `Advice: nothing found in ${requests} requests that would have cost money in production.`),
+      entries.length > 0 && table(entries.reverse(), totals, address),
+      !entries.length && h("p.empty", "No money has moved."),
+      entries.length < matching && entries.length === MOST && h("p.part", h("a.do", { href: beside(address, "money", "", { account, domain, before: entries.at(-1).id }) }, "Earlier")),
+    );
+  }
+}
+
+const [WIDE, HIGH] = [600, 90];
+
+// The steps of one balance: from what it was before the first movement that is known to what it is now.
+function chart({ account, currency, balance }, all, now) {
+  const its = all.filter((one) => one.account === account).sort((one, other) => Date.parse(one.at) - Date.parse(other.at));
+  let money = Number(balance) - its.reduce((sum, one) => sum + Number(one.amount), 0);
+  const end = Date.parse(now);
+  const begin = Math.min(end - 864e5, ...all.map((one) => Date.parse(one.at)));
+  const points = [[begin, money]];
+  for (const one of its) points.push([Date.parse(one.at), money], [Date.parse(one.at), (money += Number(one.amount))]);
+  points.push([end, money]);
+  const heights = points.map(([, height]) => height);
+  const [low, high] = [Math.min(...heights), Math.max(...heights)];
+  const span = high - low || 1;
+  const place = ([at, height]) => [((at - begin) / (end - begin)) * WIDE, high === low ? HIGH / 2 : HIGH - ((height - low) / span) * HIGH];
+  const line = points.map((point) => place(point).map((one) => one.toFixed(1)).join(",")).join(" ");
+  const range = low === high ? "unmoved" : `${low.toFixed(2)} – ${high.toFixed(2)}`;
+  const told = `${account}: ${balance} ${currency} now, ${range} in ${its.length} movements since ${day(written(begin))}`;
+  return h("figure.chart", { key: account },
+    h("figcaption", h("b", account), h("span.money", `${balance} ${currency}`)),
+    svg("svg", { viewBox: `0 -3 ${WIDE} ${HIGH + 6}`, preserveAspectRatio: "none", role: "img", "aria-label": told },
+      low < 0 && high > 0 && svg("path.zero", { d: `M0 ${place([end, 0])[1]}H${WIDE}` }), svg("polyline", { points: line })),
+    h("p.ends", h("span", day(written(begin))), h("span", range), h("span", day(now))));
+}
+
+const written = (time) => new Date(time).toISOString();
+
+const finding = (one, where) => h("li", { "data-row": one.rule, tabindex: -1 },
+  h("div.line", h("span.tag", { "data-sort": one.severity === "money" ? "bad" : "" }, one.rule), h("b", one.summary)),
+  h("small", one.instead),
+  h("p.line", one.entries.map((id) => h("a", { href: beside(where, "journal", id) }, id))));
+
+const COLUMNS = ["When", "Account", "Amount", "For", "Name", "Order", "Operation", "Cause"];
+
+const table = (entries, totals, where) => h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Ledger" }, h("table.grid",
+  h("caption", totals.purpose.map((one) => `${one.key} ${one.balance}`).join(" · ")),
+  h("thead", h("tr", COLUMNS.map((word) => h("th", { scope: "col" }, word)))),
+  h("tbody", entries.map((one) => h("tr", { key: one.id, "data-row": one.id, tabindex: -1 },
+    h("td", h("time", { datetime: one.at }, instant(one.at))), h("td", one.account),
+    h("td.money", { class: one.amount.startsWith("-") ? "" : "ok" }, one.amount),
+    h("td", one.kind === "refund" ? `refund of ${one.purpose}` : one.purpose),
+    h("td", one.domain && h("a", { href: beside(where, "names", one.domain) }, one.domain)),
+    h("td.num", one.order ?? ""), h("td.code", one.operation),
+    h("td", one.request ? h("a", { href: beside(where, "journal", one.request) }, one.cause) : one.cause))))));

@@ -1,0 +1,91 @@
+// The other side: what strangers, other registrars, registries and the service's staff do; now, or planned.
+
+import { action } from "../parts/action.js";
+import { operations } from "../parts/api.js";
+import { beside, go } from "../parts/address.js";
+import { h } from "../parts/dom.js";
+import { View } from "../parts/view.js";
+import { brief, instant } from "../parts/words.js";
+
+const ASKED = 60; // the latest requests for availability that are looked through
+
+export default class extends View {
+  async show(address) {
+    const name = address.subject;
+    const [{ transfers }, { accounts }, { plans }, { requests }, { names }] = await Promise.all([
+      this.ask("transfers.list", { status: "pending" }), this.ask("accounts.list"), this.ask("plans.list"),
+      this.ask("journal.find", { operation: "*heck*", limit: ASKED }), this.ask("names.list", { like: name || "*", limit: 1 })]);
+    if (!this.isCurrent()) return;
+    const asked = [...new Set(requests.reverse().flatMap((one) => one.domains))].slice(0, 12);
+    const when = planned(address);
+    const act = (operation, given = {}, more = {}) => action({ label: words(operation), operation: `outside.${operation}`,
+      given: { ...given, ...when }, where: address, says: happened, ...more });
+    this.render(
+      h("div.bar", h("h1", "The other side"), time(address)),
+      h("div.columns",
+        h("div",
+          h("section.part", h("h2", "A name"),
+            h("input", { type: "search", placeholder: "example.com", "aria-label": "Name to act on", value: name,
+              onchange: ({ target }) => go({ ...address, subject: target.value.trim() }) }),
+            name ? [h("p", names.length ? holder(names[0], address) : `${name} is held by nobody here.`),
+              h("p.tools", about("domain").map((one) => act(one, { domain: name })))]
+              : h("p.quiet", "Write a name to see what the others can do to it.")),
+          asked.length > 0 && h("section.part", h("h2", "Asked about"), h("p.quiet", "Names whose availability clients have checked, to be sniped."),
+            h("ul.plain.lines", asked.map((one) => h("li.line", { key: one, "data-row": one },
+              h("a", { href: beside(address, "outside", one, when) }, one), act("register", { domain: one }, { label: "Snipe" }))))),
+          h("section.part", h("h2", "Transfers that wait for an answer"),
+            transfers.length ? h("ul.plain.lines", transfers.map((one) => transfer(one, address, act))) : h("p.quiet", "None waits."))),
+        h("div",
+          h("section.part", h("h2", "Money and credentials"), h("ul.plain.lines", accounts.map((one) => h("li.line", { key: one.name },
+            h("b", one.name), h("span.money", `${one.balance} ${one.currency}`),
+            one.revoked.length > 0 && h("span.tag", { "data-sort": "bad" }, `revoked: ${one.revoked.join(", ")}`),
+            about("account").map((of) => act(of, { account: one.name }, { asks: rest(of, "account") })))))),
+          h("section.part", h("h2", "Registries"), h("p.tools", about("zone").map((one) => act(one, {}, { asks: true })))),
+          h("section.part", h("h2", "Plans"), plans.length ? h("ul.plain.lines", plans.map((one) => plan(one, address)))
+            : h("p.quiet", "Nothing is planned. Choose a time above, and what you press becomes a plan.")))),
+    );
+  }
+}
+
+const words = (operation) => operation.replaceAll("_", " ").replace(/^./, (first) => first.toUpperCase());
+const WHEN = new Set(["at", "after"]);
+
+/** The actions whose first parameter is this. */
+const about = (subject) => Object.keys(operations).filter((id) => id.startsWith("outside.") && operations[id].parameters[0].name === subject)
+  .map((id) => id.slice("outside.".length));
+const rest = (operation, subject) => {
+  const asked = operations[`outside.${operation}`].parameters.map((one) => one.name).filter((one) => one !== subject && !WHEN.has(one));
+  return asked.length ? asked : false;
+};
+
+const planned = ({ when, on, after }) => (when === "at" && on ? { at: on } : when === "after" && after ? { after } : {});
+const happened = ({ fired, plan: made }) => (made ? `Planned: ${words(made.action)}.` : fired.map((one) => `${one.event} ${one.subject}`).join(", ") || "Done.");
+
+// When what is pressed is to happen; it is in the address, as everything is.
+const time = (address) => h("span.line",
+  h("select", { "aria-label": "When", value: address.when ?? "", onchange: ({ target }) => go({ ...address, when: target.value }) },
+    Object.entries({ "": "at once", at: "at an instant, or after a time", after: "after a request" })
+      .map(([value, label]) => h("option", { value, selected: value === (address.when ?? "") }, label))),
+  address.when === "at" && h("input", { key: "at", "aria-label": "Instant, or length of time", placeholder: "P3D or 2026-02-01T00:00:00Z", value: address.on ?? "",
+    onchange: ({ target }) => go({ ...address, on: target.value.trim() }) }),
+  address.when === "after" && h("input", { key: "after", "aria-label": "Operation of the request", placeholder: "v3.checkAvailability", value: address.after ?? "",
+    onchange: ({ target }) => go({ ...address, after: target.value.trim() }) }));
+
+const holder = (one, where) => [h("a", { href: beside(where, "names", one.name) }, one.name), ` is ${one.stage}, held by ${one.account}.`];
+
+function transfer(one, where, act) {
+  const given = { domain: one.domain };
+  const coming = one.losing === "outside";
+  return h("li", { key: one.domain, "data-row": one.domain },
+    h("div.line", h("a", { href: beside(where, "names", one.domain) }, one.domain), h("span.quiet", `${one.losing} → ${one.gaining}`),
+      h("small", `asked ${instant(one.requested)}, done by itself ${instant(one.completes)}`)),
+    h("div.tools", coming && [act("approve_transfer", given, { label: "Approve" }), act("reject_transfer", given, { label: "Reject" })],
+      one.gaining === "outside" && act("cancel_transfer", given, { label: "Cancel" }),
+      act("complete_transfer", given, { label: "Complete" })));
+}
+
+const plan = (one, where) => h("li.line", { key: one.id },
+  h("span.id", `#${one.id}`), h("b", words(one.action)), h("span.code", Object.values(one.given).map(brief).join(" ")),
+  h("span.quiet", one.struck ? `was done ${instant(one.struck)}` : one.at ? `at ${instant(one.at)}` : `after ${brief(one.after?.operation ?? one.after)}`),
+  one.refused && h("span.tag", { "data-sort": "bad" }, one.refused),
+  action({ label: one.struck ? "Forget" : "Cancel", operation: "plans.remove", given: { plan: one.id }, where, tone: "danger" }));

@@ -1,0 +1,80 @@
+// The worlds of the server: forked, dropped, compared, saved, and opened from a file that is dropped here.
+
+import { action } from "../parts/action.js";
+import { ask } from "../parts/api.js";
+import { beside, go } from "../parts/address.js";
+import { h } from "../parts/dom.js";
+import { notice } from "../parts/notices.js";
+import { changed } from "../parts/pieces.js";
+import { View } from "../parts/view.js";
+import { instant } from "../parts/words.js";
+
+const MOST = 200; // the records that are shown of what differs
+
+export default class extends View {
+  async show(address) {
+    const { worlds, limit } = await ask("worlds.list");
+    const { from, to } = address;
+    const difference = from && to ? await ask("history.diff", { from: "now", to: `world:${to}`, limit: MOST }, { world: from }) : null;
+    if (!this.isCurrent()) return;
+    const enter = ({ name }) => go({ view: "worlds", world: name === "default" ? "" : name });
+    this.render(
+      h("div.bar", h("h1", "Worlds"), h("span.quiet", `${worlds.length} of at most ${limit}`),
+        action({ label: "Fork this world", operation: "worlds.fork", where: address, asks: ["name", "point", "now", "frozen", "seed"], then: enter }),
+        action({ label: "New from a fixture", operation: "worlds.fork", where: address, asks: ["fixture", "name", "now", "frozen", "assume"], given: { fixture: "default" }, then: enter }),
+        h("label.drop", { ondragover: (event) => event.preventDefault(), ondrop: (event) => {
+          event.preventDefault();
+          open(event.dataTransfer.files[0], enter);
+        } }, "Drop a fixture here, or choose one: ",
+          h("input", { type: "file", accept: ".yaml,.yml,.json", onchange: ({ target }) => open(target.files[0], enter).then(() => (target.value = "")) }))),
+      h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Worlds" }, h("table.grid",
+        h("thead", h("tr", ["World", "Now", "Requests", "Orders", "Seed", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
+        h("tbody", worlds.map((one) => this.#row(one, address))))),
+      h("section.part", h("h2", "Compare"), h("p.line", pick("from", "One world", worlds, address), pick("to", "and another", worlds, address)),
+        difference && compared(difference)),
+    );
+  }
+
+  #row(one, address) {
+    const here = one.name === (address.world || "default");
+    const where = { world: one.name === "default" ? "" : one.name };
+    return h("tr", { key: one.name, "data-row": one.name, tabindex: -1, "aria-current": here ? "true" : null },
+      h("td", h("a", { href: beside(where, "worlds") }, one.name), here && h("small", "looked at")),
+      h("td", h("time", { datetime: one.now }, instant(one.now)), h("small", one.frozen ? "frozen" : "running")),
+      h("td.num", one.requests), h("td.num", one.orders), h("td.code", one.seed),
+      h("td.acts",
+        h("a.do", { href: beside(where, "journal") }, "Journal"),
+        action({ label: "Save", title: "Save the world as a fixture", operation: "history.export", where, then: ({ fixture }) => save(`${one.name}.yaml`, fixture),
+          says: () => `${one.name}.yaml is saved.` }),
+        one.name !== "default" && action({ label: "Drop", operation: "worlds.remove", given: { world: one.name }, tone: "danger",
+          then: () => (here ? go({ view: "worlds" }) : this.update(this.address)) })));
+  }
+
+  news(events) {
+    if (events.some(({ name }) => name.startsWith("worlds."))) super.news(events);
+  }
+}
+
+const pick = (key, label, worlds, address) => h("label", `${label} `, h("select", { value: address[key] ?? "", onchange: ({ target }) => go({ ...address, [key]: target.value }) },
+  [{ name: "" }, ...worlds].map(({ name }) => h("option", { value: name, selected: name === (address[key] ?? "") }, name || "–"))));
+
+async function open(file, enter) {
+  if (!file) return;
+  try {
+    const made = await ask("worlds.fork", { state: await file.text() });
+    notice(`${file.name} is open: world ${made.name}.`);
+    enter(made);
+  } catch (problem) {
+    notice(problem.message, problem.remedy, "bad");
+  }
+}
+
+function save(name, text) {
+  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "application/yaml" })), download: name });
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href));
+}
+
+const compared = ({ changes, settings, total }) => (!total && !settings.length ? h("p.quiet", "They are alike.") : [
+  h("p.quiet", `${total} records and ${settings.length} settings differ${total > MOST ? `; the first ${MOST} are shown` : ""}.`),
+  h("table.changes", [...settings, ...changes].map(changed))]);

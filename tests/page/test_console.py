@@ -1,0 +1,97 @@
+"""The console: operations are filled in, signed and sent; the answer stands beside the request."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from reseller_sandbox import Sandbox
+from tests.documented import document
+from tests.page.conftest import Open
+
+
+def _send(page: Page) -> None:
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator(".answer")).to_contain_text("x-sandbox-request")
+
+
+def test_an_example_is_filled_in_and_signed(open_page: Open, served: Sandbox) -> None:
+    """It can be sent as it stands; the string that was signed is shown, and gives the signature."""
+    page = open_page("/#/console/v3.createDomain")
+    _send(page)
+    expect(page.locator(".answer")).to_contain_text("200 OK")
+    assert served.names["new.com"].account == "main"
+    sent = page.locator(".answer pre").first.inner_text()
+    signed = page.locator(".answer .string").inner_text()
+    secret = served.account("main").secret
+    assert secret not in page.content()
+    assert hmac.new(secret.encode(), signed.encode(), hashlib.sha256).hexdigest() in sent
+    page.locator(".answer").get_by_role("link", name="r1").click()
+    expect(page).to_have_url(re.compile(r"#/journal/r1"))
+
+
+def test_fields_make_the_body(open_page: Open, served: Sandbox) -> None:
+    """The form follows from the schema; what is written in its fields is in the body that is sent."""
+    page = open_page("/#/console/v3.createDomain")
+    page.get_by_text("Body, field by field").click()
+    page.locator('[data-path=\'["domain","domainName"]\']').fill("other-new.com")
+    page.locator("[data-path='[\"years\"]']").fill("3")
+    _send(page)
+    assert served.names["other-new.com"].expires.year == served.clock.now.year + 3
+
+
+def test_the_other_generation_carries_the_token(open_page: Open, served: Sandbox) -> None:
+    """And whoever is chosen sends it."""
+    page = open_page("/#/console?q=domain_name}/check")
+    page.get_by_label("as").select_option("other")
+    page.get_by_role("link").filter(has_text="/{version}/domain/{domain_name}/check").click()
+    _send(page)
+    expect(page.locator(".answer")).to_contain_text("other-token")
+    assert [one.account for one in served.journal.find().requests] == ["other"]
+
+
+def test_a_refusal_is_an_answer(open_page: Open, served: Sandbox) -> None:
+    """With its status, its body and its request."""
+    page = open_page("/#/console/v3.getDomain")
+    page.locator("[data-path='[\"domainName\"]']").fill("nobody.com")
+    _send(page)
+    expect(page.locator(".answer .status")).to_contain_text("404")
+
+
+def test_a_broken_connection_is_told(open_page: Open, served: Sandbox) -> None:
+    """Where a fault cuts it, no answer is made up."""
+    served.faults.add("close", match={"operation": "v3.balance"})
+    page = open_page("/#/console/v3.balance")
+    page.get_by_role("button", name="Send").click()
+    expect(page.locator(".answer")).to_contain_text("No whole answer came")
+
+
+def test_a_fork_has_its_own_accounts(open_page: Open, served: Sandbox) -> None:
+    """What is sent in a world stays there."""
+    with served.fork(name="for-the-console") as fork:
+        page = open_page("/#/console/v3.createDomain?world=for-the-console")
+        _send(page)
+        expect(page.locator(".answer")).to_contain_text("200 OK")
+        assert fork.names["new.com"].account == "main"
+        assert not served.journal.find().requests
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("interface", ["v3", "v2"])
+def test_every_operation_can_be_sent(open_page: Open, served: Sandbox, interface: str) -> None:
+    """Whatever the API answers to the example; each request is one that is let in."""
+    page = open_page("/#/console")
+    rows: Any = document(interface).content["paths"].values()
+    names = [told["operationId"] for row in rows for told in row.values()]
+    for name in names:
+        page.goto(f"/#/console/{interface}.{name}")
+        expect(page.locator(f"section[aria-label='{interface}.{name}']")).to_be_visible()
+        _send(page)
+        last = served.journal.find(limit=1).requests[-1]
+        assert last.account == "main", name
+        assert last.operation != "unmatched", name

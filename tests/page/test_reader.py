@@ -1,0 +1,35 @@
+"""The OpenAPI documents as a page to read."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import pytest
+from playwright.sync_api import expect
+
+from reseller_sandbox import Sandbox
+from tests.page.conftest import Open
+
+
+@pytest.mark.parametrize("document", ["v3", "v2", "control"])
+def test_each_document_is_shown(open_page: Open, document: str) -> None:
+    """By Swagger UI, within a policy that allows no script but the page's own, and no other address."""
+    page = open_page(f"/_sandbox/reader?document={document}")
+    expect(page.locator(".opblock").first).to_be_visible(timeout=15_000)
+    expect(page.locator("nav [aria-current]")).to_have_count(1)
+
+
+def test_without_the_extra_it_says_what_to_install(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And where the document itself is."""
+    monkeypatch.setattr("reseller_sandbox.page.reader.find_spec", lambda name: None)
+    client = Sandbox("empty").app.test_client()
+    refused = client.get("/_sandbox/reader/swagger-ui.css")
+    assert (refused.status_code, refused.json["error"]) == (404, "unknown_page")
+    assert "reseller-sandbox[page]" in refused.json["message"]
+
+
+@pytest.mark.parametrize("name", ["page.html", "index.html", "%2e%2e%2freader.py", "swagger-ui.js"])
+def test_there_are_no_other_files(name: str) -> None:
+    """Neither of its own folder nor of Swagger UI's."""
+    assert importlib.util.find_spec("flask_swagger_ui") is not None
+    assert Sandbox("empty").app.test_client().get(f"/_sandbox/reader/{name}").status_code == 404

@@ -1,0 +1,73 @@
+"""The view of worlds: forked, dropped, compared, saved and opened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from reseller_sandbox import Sandbox
+from tests.clients import Api
+from tests.page.conftest import Open
+
+
+@pytest.fixture(autouse=True)
+def _no_other_worlds(served: Sandbox) -> Iterator[None]:
+    """What a test leaves behind is deleted."""
+    yield
+    for one in served.worlds:
+        if one.name != "default":
+            served.worlds.remove(one.name)
+
+
+def test_a_world_is_forked_and_dropped(open_page: Open, served: Sandbox) -> None:
+    """The page goes into the new one, and back when it is gone."""
+    page = open_page("/#/worlds")
+    page.get_by_role("button", name="Fork this world", exact=True).click()
+    sheet = page.get_by_role("dialog")
+    sheet.locator("[data-path='[\"name\"]']").fill("trial")
+    sheet.get_by_role("button", name="Fork this world", exact=True).click()
+    expect(page).to_have_url(re.compile("world=trial"))
+    assert "trial" in [one.name for one in served.worlds]
+    page.locator("tr[data-row=trial]").get_by_role("button", name="Drop", exact=True).click()
+    expect(page.locator("tr[data-row=trial]")).to_have_count(0)
+    assert "trial" not in [one.name for one in served.worlds]
+
+
+def test_two_worlds_are_compared(open_page: Open, served: Sandbox, wire: Api) -> None:
+    """What differs is told record by record."""
+    served.worlds.fork(name="before")
+    page = open_page("/#/worlds?from=default&to=default")
+    expect(page.get_by_text("They are alike.")).to_be_visible()
+    wire.post("/v3/domains/createDomain", {"domain": {"domainName": "one.com"}})
+    page.get_by_label("One world").select_option("before")
+    expect(page.locator("table.changes")).to_contain_text("one.com")
+
+
+def test_a_world_is_saved_and_opened(open_page: Open, served: Sandbox, wire: Api, tmp_path: Path) -> None:
+    """The file that is saved is a fixture; chosen again, it becomes a world of its own."""
+    wire.post("/v3/domains/createDomain", {"domain": {"domainName": "kept.com"}})
+    page = open_page("/#/worlds")
+    with page.expect_download() as download:
+        page.locator("tr[data-row=default]").get_by_role("button", name="Save", exact=True).click()
+    saved = tmp_path / download.value.suggested_filename
+    download.value.save_as(saved)
+    assert "kept.com" in saved.read_text("utf-8")
+    page.get_by_label("Drop a fixture here").set_input_files(saved)
+    expect(page).to_have_url(re.compile("world="))
+    (opened,) = (one.name for one in served.worlds if one.name != "default")
+    found = page.request.get(f"/_worlds/{opened}/_sandbox/names/kept.com").json()
+    assert found["account"] == "main"
+
+
+def test_a_file_that_is_no_fixture_opens_nothing(open_page: Open, served: Sandbox, tmp_path: Path) -> None:
+    """What is wrong with it is told."""
+    bad = tmp_path / "bad.yaml"
+    bad.write_text("zones: 7\n")
+    page = open_page("/#/worlds")
+    page.get_by_label("Drop a fixture here").set_input_files(bad)
+    expect(page.locator("page-notices")).to_contain_text("must be a mapping")
+    assert [one.name for one in served.worlds] == ["default"]
