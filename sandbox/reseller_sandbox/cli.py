@@ -58,6 +58,7 @@ def main(context: click.Context) -> None:
 _ELSEWHERE = {
     "coverage": "reseller_sandbox.reports.command",
     "deploy": "reseller_sandbox.deploy.commands",
+    "explore": "reseller_sandbox.tools.explore.command",
     "manual": "reseller_sandbox.manual.command",
     "openapi": "reseller_sandbox.documents",
     "sweep": "reseller_sandbox.tools.sweep.command",

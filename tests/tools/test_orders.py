@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reseller_sandbox.core.footprint import Footprint
-from reseller_sandbox.tools.orders import Orders
+from reseller_sandbox.tools.explore.orders import Orders
 
 #: What a worker does in one request: what it looks at, and where it writes what follows from that.
 Act = tuple[str, str, str]
@@ -31,9 +31,10 @@ class Running:
         self.seen: dict[str, list[int]] = {name: [] for name in self.scripts}
 
     @property
-    def waiting(self) -> set[str]:
-        """The workers that are not done."""
-        return {name for name, script in self.scripts.items() if self.at[name] < len(script)}
+    def waiting(self) -> dict[str, str]:
+        """The workers that are not done, and what each is to do next."""
+        at = self.at.items()
+        return {name: str(self.scripts[name][done]) for name, done in at if done < len(self.scripts[name])}
 
     def step(self, name: str) -> Footprint:
         """Let a worker do its next act; return what that touches."""

@@ -92,9 +92,9 @@ def new_order(draft: Draft, account: Account, wanted: Purchase, **more: Any) -> 
     )
 
 
-def first_code(seed: str) -> str:
-    """Return the first authorization code that a state with such a seed gives out."""
-    return drawn_code(f"{seed}/auth_code/1", _CODE_LETTERS, CODE_LENGTH)
+def drawn_at(seed: str, number: int) -> str:
+    """Return the authorization code that a state with such a seed gives out as its first, second, …"""
+    return drawn_code(f"{seed}/auth_code/{number}", _CODE_LETTERS, CODE_LENGTH)
 
 
 def require_cost(

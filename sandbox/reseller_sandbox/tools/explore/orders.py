@@ -9,13 +9,17 @@ that all the runs that differ by this alone come to the same, and one of them is
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 
 from reseller_sandbox.core.footprint import Footprint
 
+#: How often an order is tried that the program does not come to.
+_TRIES = 5
+
 #: A request of a program: whose it is, the how manyth of that actor's, and what it asks for.
-Request = tuple[str, int, str]
+RequestKey = tuple[str, int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +58,12 @@ class _Point:
 class _Known:
     """What is known of a program that has come this far: who waits then, and where each of them leads.
 
-    ``ends`` is whether it ends there.
+    ``waiting`` has for each what it asks for. ``ends`` is whether the program ends there.
     """
 
-    waiting: frozenset[str] = frozenset()
+    waiting: Mapping[str, str] = field(default_factory=dict)
     ends: bool = False
-    leads: dict[str, tuple[Request, _Known]] = field(default_factory=dict)
+    leads: dict[str, tuple[RequestKey, _Known]] = field(default_factory=dict)
 
 
 class Orders:
@@ -74,14 +78,18 @@ class Orders:
     def __init__(self) -> None:
         self._root = _Known()
         self._known = self._root
-        self._footprints: dict[Request, Footprint] = {}
+        self._footprints: dict[RequestKey, Footprint] = {}
         self._grown = False
         self._points: list[_Point] = []
         self._prefix: list[str] = []
         self._steps: list[Turned] = []
+        self._asks: Mapping[str, str] = {}
         self._repeats_from: int | None = None
         self._over = False
-        #: How often the program has gone another way than before, which left what was to be tried there.
+        self._tries = 0
+        #: Whether the program has gone another way in this run than it did before in the same order.
+        self.is_astray = False
+        #: How many orders were given up because the program would not come to them.
         self.strayed = 0
 
     @property
@@ -95,9 +103,9 @@ class Orders:
         return self._steps
 
     @property
-    def expected(self) -> frozenset[str] | None:
+    def expected(self) -> Collection[str] | None:
         """Who waits at this point of the run, as far as earlier runs have shown; None where none has."""
-        return self._known.waiting or None
+        return None if self.is_astray else self._known.waiting.keys() or None
 
     @property
     def next_up(self) -> str | None:
@@ -146,27 +154,35 @@ class Orders:
 
     def _rewind(self) -> None:
         self._steps, self._repeats_from, self._known = [], None, self._root
+        self.is_astray = False
 
-    def choose(self, waiting: Collection[str]) -> str:
-        """Return whose request is let through next, of those that wait."""
+    def choose(self, waiting: Mapping[str, str]) -> str:
+        """Return whose request is let through next, of those that wait and what each of them asks for."""
         at = len(self._steps)
-        wanted = self.next_up
+        last = self._steps[-1].actor if self._steps else None
+        wanted, known = self.next_up, self._known.waiting
+        self._asks = waiting
+        if wanted is not None and any(waiting.get(actor) != asks for actor, asks in known.items()):
+            self.is_astray = True
+        if self.is_astray:
+            return preferred(waiting, last)
         if wanted is not None and wanted in waiting:
-            self._points[at].waiting |= set(waiting)
             return wanted
-        if wanted is not None:
-            self.strayed += 1
-            del self._points[at:], self._prefix[at:]
         self._points.append(point := _Point(frozenset(waiting), self._asleep()))
         awake = set(waiting) - point.asleep.keys()
         if not awake and self._repeats_from is None:
             self._repeats_from = at
-        chosen = preferred(awake or waiting, self._steps[-1].actor if self._steps else None)
+        chosen = preferred(awake or waiting, last)
         point.wanted.add(chosen)
         return chosen
 
-    def did(self, actor: str, request: Request, footprint: Footprint) -> None:
+    def did(self, actor: str, request: RequestKey, footprint: Footprint) -> None:
         """Note that the request of ``actor`` has been carried out, and what it touched."""
+        if self.is_astray:
+            waiting = frozenset(self._asks)
+            came = waiting - (self._steps[-1].waiting - {self._steps[-1].actor} if self._steps else set())
+            self._steps.append(Turned(actor, waiting, came, footprint))
+            return
         at = len(self._steps)
         known = self._footprints.get(request)
         if known is None:
@@ -177,7 +193,7 @@ class Orders:
         earlier = self._points[at - 1].waiting - {self._steps[-1].actor} if at else frozenset()
         self._steps.append(Turned(actor, point.waiting, point.waiting - earlier, known))
         point.done[actor] = known
-        self._known.waiting = point.waiting
+        self._known.waiting = self._asks
         _, self._known = self._known.leads.setdefault(actor, (request, _Known()))
 
     def _asleep(self) -> dict[str, Footprint]:
@@ -194,17 +210,36 @@ class Orders:
 
     def end(self) -> None:
         """Note that the program has ended, and learn from the run what else is to be tried."""
+        if self.is_astray or self.next_up is not None:
+            self._come_again()
+            return
+        self._tries = 0
         self._known.ends = True
         self._learn()
 
+    def _come_again(self) -> None:
+        """Try the same once more, as the program went another way; give it up after some tries."""
+        self._tries += 1
+        if self._tries < _TRIES:
+            return
+        self.strayed += 1
+        self._tries = 0
+        del self._points[len(self._prefix) :]
+        self._points[-1].done[self._prefix[-1]] = Footprint(everything=True)
+        self._back()
+
     def _learn(self) -> None:
         self._want_reversed()
+        self._prefix = list(self.schedule)
+        self._back()
+
+    def _back(self) -> None:
+        """Go back to the last point where something is left to be tried."""
         while self._points and not self._points[-1].left:
             self._points.pop()
         self._over = not self._points
         if self._points:
-            before = self.schedule[: len(self._points) - 1]
-            self._prefix = [*before, min(self._points[-1].left)]
+            self._prefix = [*self._prefix[: len(self._points) - 1], min(self._points[-1].left)]
 
     def _want_reversed(self) -> None:
         """Want each race of the run the other way round as well."""
@@ -249,6 +284,28 @@ def asked_after(steps: Sequence[Turned], at: int) -> int | None:
     """Return the step whose answer the request of step ``at`` has waited for, whoever got that, if any."""
     came = next(early for early in range(at, -1, -1) if steps[at].actor in steps[early].came)
     return came - 1 if came else None
+
+
+def goes_in_turn(steps: Sequence[Turned]) -> bool:
+    """Whether a run comes to the same as one in which each worker does all that it does at one go.
+
+    A worker whose request waited for another's answer begins anew with it: so do those under a lock, and
+    whoever looks at the end what the others have done.
+    """
+    before, units, current = happens_before(steps), list[int](), dict[str, int]()
+    for at, step in enumerate(steps):
+        cause = asked_after(steps, at)
+        if step.actor not in current or (cause is not None and steps[cause].actor != step.actor):
+            current[step.actor] = at
+        units.append(current[step.actor])
+    order: TopologicalSorter[int] = TopologicalSorter()
+    for late, found in enumerate(before):
+        order.add(units[late], *{units[at] for at in range(late) if found >> at & 1} - {units[late]})
+    try:
+        order.prepare()
+    except CycleError:
+        return False
+    return True
 
 
 def _race(steps: Sequence[Turned], before: Sequence[int], early: int, late: int) -> bool:

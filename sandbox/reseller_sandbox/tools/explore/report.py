@@ -1,0 +1,222 @@
+"""What exploring has come to: the orders that were tried, what they left, and what is wrong with some."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from reseller_sandbox.tools.running import Ended
+
+#: Kinds of findings: the program ends badly, an invariant does not hold, and what is left is left by no order
+#: in which the workers take turns.
+FAILED, BROKEN, MIXED = "failed", "broken", "mixed up"
+
+_ABOUT = {
+    FAILED: "the program does not end well",
+    BROKEN: "an invariant does not hold",
+    MIXED: "what is left is left by no order in which the workers go one after the other",
+}
+
+#: How many lines of a program's output are shown.
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class LetThrough:
+    """A request of a run: whose it was, what it asked for, and the status of its answer."""
+
+    actor: str
+    asked: str
+    status: int
+
+
+@dataclass(frozen=True, slots=True)
+class OneOrder:
+    """One run: the requests in their order, how the program ended, and what it left.
+
+    ``broken`` is what the invariants found, ``in_turn`` whether it comes to the same as an order in which
+    the workers go one after the other.
+    """
+
+    requests: tuple[LetThrough, ...]
+    ended: Ended
+    left: Counter[str]
+    broken: tuple[str, ...] = ()
+    in_turn: bool = True
+
+    @property
+    def schedule(self) -> str:
+        """The actors in the order of their requests, as ``--schedule`` takes it."""
+        return " ".join(one.actor for one in self.requests)
+
+    @property
+    def simplicity(self) -> tuple[int, int, str]:
+        """What sorts the order that is easiest to follow first: few changes of workers, few requests."""
+        actors = [one.actor for one in self.requests]
+        switches = sum(one != other for one, other in pairwise(actors))
+        return switches, len(actors), self.schedule
+
+
+@dataclass(frozen=True, slots=True)
+class OrderFinding:
+    """What is wrong in some ``count`` of the orders; ``order`` is the one of them that is easiest to follow.
+
+    ``words`` say what is wrong, ``capsule`` is the file that replays it, if one was written.
+    """
+
+    kind: str
+    order: OneOrder
+    count: int
+    words: tuple[str, ...]
+    capsule: str = ""
+
+    def lines(self) -> Iterator[str]:
+        """Yield it as text."""
+        yield f"{self.kind}: {_ABOUT[self.kind]} ({_orders(self.count)})"
+        yield f'  --schedule "{self.order.schedule}"'
+        width = max((len(one.actor) for one in self.order.requests), default=0)
+        yield from (f"    {one.actor:<{width}}  {one.asked} → {one.status}" for one in self.order.requests)
+        yield from (f"  {line}" for line in self.words)
+        if self.capsule:
+            yield f"  reseller-sandbox replay {self.capsule}"
+
+
+@dataclass(frozen=True, slots=True)
+class Exploration:
+    """The orders that were tried, and what was found.
+
+    ``untried`` is how many more there are at least, ``strayed`` how many were given up since the program went
+    another way each time.
+    """
+
+    orders: Sequence[OneOrder]
+    findings: Sequence[OrderFinding]
+    untried: int = 0
+    strayed: int = 0
+
+    @property
+    def actors(self) -> list[str]:
+        """Every worker that was seen."""
+        return sorted({request.actor for order in self.orders for request in order.requests})
+
+    @property
+    def never_passes(self) -> bool:
+        """Whether the program ends badly in every order: then it is not the order."""
+        return not any(order.ended.passed for order in self.orders)
+
+    def outcomes(self) -> list[tuple[int, OneOrder]]:
+        """Return each way in which it came out: in how many orders, and the easiest one of them."""
+        return [
+            (len(group), group[0]) for group in _groups(self.orders, lambda one: (one.ended.status, one.left))
+        ]
+
+    def check(self) -> Exploration:
+        """Return itself; raise AssertionError where something was found."""
+        if self.findings:
+            raise AssertionError("\n".join(self.lines()))
+        return self
+
+    def lines(self) -> Iterator[str]:
+        """Yield the report as text."""
+        yield f"{_orders(len(self.orders))} tried, of requests by {', '.join(self.actors) or 'nobody'}"
+        if self.untried:
+            yield f"at least {_orders(self.untried)} more left untried (--max-runs)"
+        if self.strayed:
+            yield f"{_orders(self.strayed)} given up: the program went another way than before each time"
+        for finding in self.findings:
+            yield ""
+            yield from finding.lines()
+        outcomes = self.outcomes()
+        if len(outcomes) > 1:
+            yield ""
+            yield "It comes out in more than one way:"
+        for count, order in outcomes if len(outcomes) > 1 else ():
+            yield f'  {_orders(count)}, such as "{order.schedule}": {order.ended}'
+            yield from (f"    {line}" for line in sorted(order.left.elements()))
+        if not self.findings:
+            yield "nothing found"
+
+    def told(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "actors": self.actors,
+            "orders": len(self.orders),
+            "untried": self.untried,
+            "strayed": self.strayed,
+            "findings": [
+                {
+                    "kind": one.kind,
+                    "orders": one.count,
+                    **_told(one.order),
+                    "words": list(one.words),
+                    "capsule": one.capsule or None,
+                }
+                for one in self.findings
+            ],
+            "outcomes": [
+                {"orders": count, **_told(order), "left": sorted(order.left.elements())}
+                for count, order in self.outcomes()
+            ],
+        }
+
+
+def _told(order: OneOrder) -> dict[str, Any]:
+    requests = [{"actor": one.actor, "request": one.asked, "status": one.status} for one in order.requests]
+    return {"schedule": order.schedule, "ended": str(order.ended), "requests": requests}
+
+
+def found(orders: Sequence[OneOrder]) -> list[OrderFinding]:
+    """Return what is wrong in ``orders``."""
+    failed = [order for order in orders if not order.ended.passed]
+    broken = [order for order in orders if order.ended.passed and order.broken]
+    in_turn = [order.left for order in orders if order.in_turn]
+    mixed = [
+        order
+        for order in orders
+        if order.ended.passed and not order.broken and not order.in_turn and order.left not in in_turn
+    ]
+    findings = [
+        OrderFinding(FAILED, group[0], len(group), tuple(_last(group[0].ended)))
+        for group in _groups(failed, lambda one: (one.ended.status, tuple(_last(one.ended))[-1:]))
+    ]
+    findings += [
+        OrderFinding(BROKEN, group[0], len(group), group[0].broken)
+        for group in _groups(broken, lambda one: one.broken)
+    ]
+    findings += [
+        OrderFinding(MIXED, group[0], len(group), tuple(_difference(group[0].left, in_turn)))
+        for group in _groups(mixed, lambda one: one.left)
+    ]
+    return findings
+
+
+def _last(ended: Ended) -> Iterator[str]:
+    yield f"{ended}"
+    yield from ended.output.strip().splitlines()[-_SHOWN:]
+
+
+def _difference(left: Counter[str], others: Iterable[Counter[str]]) -> Iterator[str]:
+    """Yield what is left there and not by the order most like it in which the workers take turns."""
+    nearest = min(others, key=lambda other: ((left - other) + (other - left)).total(), default=Counter[str]())
+    yield from (f"+ {line}" for line in sorted((left - nearest).elements()))
+    yield from (f"- {line}" for line in sorted((nearest - left).elements()))
+
+
+def _groups(orders: Iterable[OneOrder], alike: Callable[[OneOrder], object]) -> list[list[OneOrder]]:
+    """Return the orders that are ``alike`` together, the easiest one first in each group and of all."""
+    groups: list[tuple[object, list[OneOrder]]] = []
+    for order in sorted(orders, key=lambda one: one.simplicity):
+        key = alike(order)
+        group = next((group for other, group in groups if other == key), None)
+        if group is None:
+            groups.append((key, [order]))
+        else:
+            group.append(order)
+    return [group for _, group in groups]
+
+
+def _orders(count: int) -> str:
+    return f"{count} order" if count == 1 else f"{count} orders"

@@ -1,0 +1,236 @@
+"""Explore: a program with several workers, in every order of their requests that could matter."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from itertools import islice, permutations
+from typing import Protocol
+
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.footprint import Footprint
+from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.tools.explore.actors import Actors
+from reseller_sandbox.tools.explore.orders import Orders, RequestKey, Turned, goes_in_turn, preferred
+from reseller_sandbox.tools.explore.outcomes import left
+from reseller_sandbox.tools.explore.report import Exploration, LetThrough, OneOrder, found
+from reseller_sandbox.tools.explore.turnstile import PROGRAM, HeldRequest, Threads, Turnstile, turned
+from reseller_sandbox.tools.ground import Ground
+from reseller_sandbox.tools.running import Ended, FunctionProgram, Program
+
+#: How many runs are made at most.
+MAX_RUNS = 200
+
+#: For how many seconds nothing has to come from a program, until those that wait are taken for all.
+QUIET = 0.3
+
+#: The same where the program is a function, whose threads can be seen to end.
+QUIET_HERE = 0.1
+
+#: How many times as long somebody is waited for who came there in an earlier run.
+_PATIENCE = 10
+
+#: For how many seconds nobody looks whether something has happened.
+_GLANCE = 0.005
+
+#: How many orders of whole workers are tried at most where not every order was.
+_TURNS = 6
+
+#: A look at the world that a run has left; it returns what is wrong there, or nothing.
+Invariant = Callable[[Sandbox], str | None]
+
+
+class _Chooser(Protocol):
+    """Says in which order requests are let through."""
+
+    @property
+    def expected(self) -> Collection[str] | None:
+        """Whom to wait for, if that is known."""
+
+    @property
+    def steps(self) -> Sequence[Turned]:
+        """The run so far."""
+
+    def choose(self, waiting: Mapping[str, str]) -> str:
+        """Return whose request is let through next, of those that wait and what each of them asks for."""
+
+    def did(self, actor: str, request: RequestKey, footprint: Footprint) -> None:
+        """Note that it has been carried out, and what it touched."""
+
+
+@dataclass(slots=True)
+class GivenOrder:
+    """An order that is given: of single requests by ``schedule``, after it of whole workers by ``turns``.
+
+    ``missed`` is whom it has asked for in vain, if anybody.
+    """
+
+    schedule: Sequence[str] = ()
+    turns: Sequence[str] = ()
+    steps: list[Turned] = field(default_factory=list)
+    missed: str = ""
+    _waiting: frozenset[str] = frozenset()
+
+    @property
+    def expected(self) -> None:
+        """Nobody: all that can be known of the others is that they do not come."""
+
+    def choose(self, waiting: Mapping[str, str]) -> str:
+        """Return who is next."""
+        self._waiting = frozenset(waiting)
+        at = len(self.steps)
+        if at < len(self.schedule):
+            if self.schedule[at] in waiting:
+                return self.schedule[at]
+            self.missed = self.missed or self.schedule[at]
+        first = [actor for actor in self.turns if actor in waiting]
+        return first[0] if first else preferred(waiting, self.steps[-1].actor if self.steps else None)
+
+    def did(self, actor: str, _: RequestKey, footprint: Footprint) -> None:
+        """Note that a request has been carried out."""
+        last = self.steps[-1] if self.steps else None
+        before = last.waiting - {last.actor} if last is not None else frozenset()
+        self.steps.append(Turned(actor, self._waiting, self._waiting - before, footprint))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explorer:
+    """Runs a ``program`` with ``actors`` workers at a time in worlds of ``ground``, in one order a run."""
+
+    ground: Ground
+    program: Program
+    actors: int = 2
+    quiet: float = QUIET
+    invariants: Sequence[Invariant] = ()
+
+    def explore(
+        self, max_runs: int = MAX_RUNS, tick: Callable[[str], object] = lambda _: None
+    ) -> Exploration:
+        """Try every order that could matter; call ``tick`` with the schedule of each."""
+        orders, tried = Orders(), list[tuple[OneOrder, Sequence[Turned]]]()
+        more = orders.begin()
+        while more and len(tried) < max_runs:
+            tried.append(self.run(orders))
+            tick(tried[-1][0].schedule)
+            orders.end()
+            more = orders.begin()
+        untried = max(orders.untried, 1) if more else 0
+        if untried:
+            tried += self._in_turns([one for one, _ in tried])
+        judged = [replace(one, in_turn=goes_in_turn(steps)) for one, steps in tried]
+        return Exploration(judged, found(judged), untried, orders.strayed)
+
+    def one(self, schedule: str) -> Exploration:
+        """Try one order; raise ValueError where the program does not come to it."""
+        given = GivenOrder(schedule.split())
+        order, steps = self.run(given)
+        if given.missed:
+            raise ValueError(f"{given.missed} has no request waiting where {schedule!r} lets one through")
+        judged = replace(order, in_turn=goes_in_turn(steps))
+        others = [] if judged.in_turn else [one for one, _ in self._in_turns([order])]
+        return Exploration([judged], [one for one in found([judged, *others]) if one.order is judged])
+
+    def _in_turns(self, tried: Sequence[OneOrder]) -> Iterator[tuple[OneOrder, Sequence[Turned]]]:
+        """Run the orders of whole workers, to have them for comparison where not every order is tried."""
+        seen = sorted({request.actor for order in tried for request in order.requests})
+        for turns in islice(permutations(seen), _TURNS):
+            yield self.run(GivenOrder(turns=turns))
+
+    def run(
+        self, chooser: _Chooser, look: Callable[[Sandbox], object] = lambda _: None
+    ) -> tuple[OneOrder, Sequence[Turned]]:
+        """Run the program in one order; return that and its steps. ``look`` is shown the world at its end."""
+        with self.ground.world(frozen=True) as sandbox:
+            begin, threads = sandbox.world.state, Threads(threading.enumerate())
+            with turned(sandbox.app, sandbox.world) as turnstile, self._running(sandbox, turnstile) as ended:
+                requests = self._let_through(chooser, turnstile, threads)
+            [how] = ended
+            broken = tuple(words for one in self.invariants if (words := one(sandbox)))
+            look(sandbox)
+            order = OneOrder(requests, how, left(begin, sandbox.world.state), broken)
+            return order, tuple(chooser.steps)
+
+    @contextmanager
+    def _running(self, sandbox: Sandbox, turnstile: Turnstile) -> Iterator[list[Ended]]:
+        """Run the program on a thread; provide where it says how it has ended once the context is over."""
+        ended: list[Ended] = []
+        problems: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                ended.append(self.program(sandbox))
+            except BaseException as problem:
+                problems.append(problem)
+            finally:
+                turnstile.end()
+
+        thread = threading.Thread(target=run, name=PROGRAM, daemon=True)
+        thread.start()
+        yield ended
+        thread.join()
+        if problems:
+            raise problems[0]
+
+    def _let_through(
+        self, chooser: _Chooser, turnstile: Turnstile, threads: Threads
+    ) -> tuple[LetThrough, ...]:
+        actors = Actors()
+        done: list[LetThrough] = []
+        while waiting := self._settled(chooser.expected, turnstile, actors, threads):
+            actor = chooser.choose({actor: one.text for actor, one in waiting.items()})
+            request = waiting[actor]
+            actors.settle(waiting, actor)
+            turnstile.carry_out(request)
+            number = sum(one.actor == actor for one in done)
+            chooser.did(actor, (actor, number, request.text), request.footprint)
+            done.append(LetThrough(actor, request.asked, request.status))
+        return tuple(done)
+
+    def _settled(
+        self, expected: Collection[str] | None, turnstile: Turnstile, actors: Actors, threads: Threads
+    ) -> dict[str, HeldRequest]:
+        """Return the requests that wait once all are there, by actor; none when the program is over."""
+        since = stopwatch()
+        patience = self.quiet * (_PATIENCE if expected else 1)
+        while not turnstile.over:
+            held = turnstile.waiting
+            waiting = actors.name(held)
+            all_wait = threads.all_wait(threading.enumerate(), held, self.actors)
+            there = (
+                waiting.keys() >= set(expected or ()) if expected else len(waiting) >= self.actors or all_wait
+            )
+            if waiting and (there or stopwatch() - max(since, turnstile.moved) > patience):
+                return waiting
+            turnstile.wait(_GLANCE)
+        return {}
+
+
+def explore(
+    program: Callable[[Sandbox], object],
+    sandbox: Sandbox | None = None,
+    *,
+    actors: int = 2,
+    max_runs: int = MAX_RUNS,
+    quiet: float = QUIET_HERE,
+    schedule: str = "",
+    invariants: Sequence[Invariant] = (),
+) -> Exploration:
+    """Return what comes of ``program``, whose threads use the sandbox it gets, in every order that matters.
+
+    Each run has a fork of ``sandbox`` (or of a new one) as it is now, with its clock standing still. It is
+    over when ``program`` returns, which is to wait for its threads; what that raises is how it fails.
+
+    Args:
+        actors: How many workers there are at a time.
+        max_runs: How many runs are made at most.
+        quiet: For how many seconds nothing comes from the program until those that wait are taken for all.
+        schedule: The one order to be tried, as an earlier exploration has told it.
+        invariants: Functions that look at what is left, and return what is wrong with it, or nothing.
+    """
+    ground = Ground(sandbox if sandbox is not None else Sandbox())
+    explorer = Explorer(
+        ground=ground, program=FunctionProgram(program), actors=actors, quiet=quiet, invariants=invariants
+    )
+    return explorer.one(schedule) if schedule else explorer.explore(max_runs)

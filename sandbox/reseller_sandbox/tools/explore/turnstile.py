@@ -1,0 +1,293 @@
+"""The turnstile: it holds requests before they take effect, and lets them through one at a time when told.
+
+It stands before an application in place of that, for as long as somebody explores; otherwise nothing of it is
+there. In a server a held request is a coroutine that waits, in this process a thread; none holds a lock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from hashlib import sha256
+from io import BytesIO
+from threading import Condition, Event, Thread, current_thread
+from threading import enumerate as threads
+from typing import TYPE_CHECKING, Any
+
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.footprint import Footprint
+from reseller_sandbox.core.state import Draft
+from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_SERVED, Again
+from reseller_sandbox.server.requestlog import masked
+from reseller_sandbox.worlds import World
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
+    from flask import Flask
+
+#: The header by which a program says whose a request is.
+HEADER = "X-Sandbox-Actor"
+
+#: The name of the thread that runs a program.
+PROGRAM = "explored"
+
+_ACTOR = f"HTTP_{HEADER.upper().replace('-', '_')}"
+_WORLD = re.compile(r"/_worlds/[^/?]+")
+_CONTROL = "/_sandbox"
+
+
+@dataclass(eq=False, slots=True)
+class HeldRequest:
+    """A request that is held: whose it may be, and what it asks for.
+
+    ``named`` is the actor that it names itself, ``account`` whose credential it carries, ``line`` the
+    connection or the thread that it came by, ``rank`` the place of that among all. ``footprint`` is what it
+    turned out to touch, ``status`` that of its answer.
+    """
+
+    named: str
+    account: str
+    line: object
+    rank: int
+    asked: str
+    content: str
+    footprint: Footprint = field(default_factory=Footprint)
+    status: int = 0
+    passed: Event = field(default_factory=Event)
+    dropped: bool = False
+    _calls: list[Callable[[], None]] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """What it asks for, with its content, as far as that makes it another request."""
+        return f"{self.asked} {self.content}"
+
+    def when(self, call: Callable[[], None]) -> None:
+        """Call ``call`` when it is let through."""
+        self._calls.append(call)
+        if self.passed.is_set():
+            self.let()
+
+    def let(self) -> None:
+        """Let it through."""
+        self.passed.set()
+        while self._calls:
+            self._calls.pop()()
+
+
+@dataclass(frozen=True, slots=True)
+class _OfHeld(Again):
+    """A request that is to be called again: the turnstile's own wish, or one of the application behind it."""
+
+    request: HeldRequest | None = None
+    inner: bool = False
+
+
+class Turnstile:
+    """Holds the requests to ``app`` that are meant for ``world``, until it is opened."""
+
+    def __init__(self, app: WSGIApplication, world: World) -> None:
+        self._app = app
+        self._world = world
+        self._waiting: list[HeldRequest] = []
+        self._news = Condition()
+        self._open = False
+        self._over = False
+        #: When a request last came or was done, by the stopwatch.
+        self.moved = stopwatch()
+
+    @property
+    def waiting(self) -> list[HeldRequest]:
+        """The requests that are held by now."""
+        with self._news:
+            return list(self._waiting)
+
+    @property
+    def over(self) -> bool:
+        """Whether the program has ended."""
+        return self._over
+
+    def end(self) -> None:
+        """Note that the program has ended."""
+        with self._news:
+            self._over = True
+            self._news.notify_all()
+
+    def wait(self, seconds: float) -> None:
+        """Wait until something happens here, for some seconds at most."""
+        with self._news:
+            self._news.wait(seconds)
+
+    def carry_out(self, request: HeldRequest) -> None:
+        """Let a request through, and return when it has taken effect; one is on its way at a time."""
+        with self._news:
+            self._waiting.remove(request)
+        request.let()
+        with self._news:
+            while not request.status and not self._over:
+                self._news.wait()
+
+    def open(self) -> None:
+        """Hold nothing any more; what is still held never takes effect, since its program has ended."""
+        with self._news:
+            self._open = True
+            left, self._waiting = self._waiting, []
+        for request in left:
+            request.dropped = True
+            request.let()
+
+    def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        """Serve a request, in its time."""
+        again = environ.get(ENV_AGAIN)
+        if isinstance(again, _OfHeld):
+            assert again.request is not None
+            if not again.inner:
+                del environ[ENV_AGAIN]
+            return self._pass(again.request, environ, start_response)
+        request = self._arrived(environ)
+        if request is None:
+            return self._app(environ, start_response)
+        if ENV_SERVED in environ and (again is None or not again.aside):
+            environ[ENV_AGAIN] = _OfHeld(when=request.when, request=request)
+            start_response("204 No Content", [])
+            return ()
+        request.passed.wait()
+        return self._pass(request, environ, start_response)
+
+    def _arrived(self, environ: WSGIEnvironment) -> HeldRequest | None:
+        request = self._described(environ)
+        with self._news:
+            if self._open:
+                return None
+            self._waiting.append(request)
+            self._moved()
+        return request
+
+    def _moved(self) -> None:
+        self.moved = stopwatch()
+        self._news.notify_all()
+
+    def _described(self, environ: WSGIEnvironment) -> HeldRequest:
+        body = environ.get("wsgi.input")
+        content = body.getvalue() if isinstance(body, BytesIO) else b""
+        target = _WORLD.sub("", environ.get("RAW_URI") or environ["PATH_INFO"], count=1)
+        port = environ.get("REMOTE_PORT", "0")
+        here = current_thread() if port == "0" else None
+        return HeldRequest(
+            named=re.sub(r"\s+", "_", environ.get(_ACTOR, "").strip())[:40],
+            account=self._account(environ),
+            line=here or (environ["REMOTE_ADDR"], port),
+            # Threads are in the order of their start, and so are, nearly always, the ports of connections.
+            rank=threads().index(here) if here is not None else int(port),
+            asked=f"{environ['REQUEST_METHOD']} {masked(target)}",
+            content=sha256(content).hexdigest()[:16] if content else "",
+        )
+
+    def _account(self, environ: WSGIEnvironment) -> str:
+        """Return the name of the account of which some header or part of the query is a credential."""
+        state, had = self._world.state, self._world.inherited
+        given = [value for name, value in environ.items() if name[:5] == "HTTP_"]
+        given += [part.partition("=")[2] for part in environ.get("QUERY_STRING", "").split("&")]
+        for one in given:
+            account = had.by_key(one, state) or had.by_token(one, state)
+            if account is not None:
+                return account.name
+        return ""
+
+    def _pass(
+        self, request: HeldRequest, environ: WSGIEnvironment, start_response: StartResponse
+    ) -> Iterable[bytes]:
+        """Serve a request that has been let through; it is done when the application has no more wishes."""
+        if request.dropped:
+            start_response("503 Service Unavailable", [])
+            return ()
+        again = environ.get(ENV_AGAIN)
+        answered: list[Any] = [0, {}]
+
+        def start(status: str, headers: list[tuple[str, str]], exc_info: Any = None) -> Any:
+            answered[:] = [int(status[:3]), dict(headers)]
+            return start_response(status, headers, exc_info)
+
+        begun = self._world.moment
+        try:
+            with self._noting(request.footprint):
+                answer = self._app(environ, start)
+            later = environ.get(ENV_AGAIN)
+            if isinstance(later, Again) and later is not again:
+                wish = {"after": later.after, "held": later.held, "aside": later.aside, "when": later.when}
+                environ[ENV_AGAIN] = _OfHeld(**wish, request=request, inner=True)
+                answered[0] = 0
+                return answer
+            self._tell_rest(request.footprint, environ, answered[1], begun)
+        except BaseException:
+            answered[0] = 500
+            raise
+        finally:
+            if answered[0]:
+                self._done(request, answered[0])
+        return answer
+
+    def _done(self, request: HeldRequest, status: int) -> None:
+        with self._news:
+            request.status = status
+            self._moved()
+
+    @contextmanager
+    def _noting(self, footprint: Footprint) -> Iterator[None]:
+        world = self._world
+        if footprint.state is None:
+            footprint.state = world.state
+        world.drafts = footprint.drafts
+        try:
+            yield
+        finally:
+            world.drafts = Draft
+            footprint.follow(world.state)
+
+    def _tell_rest(self, footprint: Footprint, environ: WSGIEnvironment, headers: Any, begun: Any) -> None:
+        """Note what a request touches beside the registry: faults that count, other worlds, everything."""
+        moment = self._world.moment
+        elsewhere = headers.get("X-Sandbox-World", self._world.name) != self._world.name
+        path = _WORLD.sub("", environ["PATH_INFO"], count=1)
+        footprint.everything |= elsewhere or path.startswith(_CONTROL) or moment.clock != begun.clock
+        faults, before = moment.faults, begun.faults
+        footprint.reads |= {("faults", rule.name) for rule in faults.rules}
+        footprint.writes |= {
+            ("faults", rule.name)
+            for rule in faults.rules
+            if faults.count(rule.name) != before.count(rule.name)
+        }
+        if faults.rules or moment.state.waiting:  # they may look at a name's stage
+            footprint.ranges.add(("orders", ()))
+
+
+@contextmanager
+def turned(app: Flask, world: World) -> Iterator[Turnstile]:
+    """Provide a turnstile before ``app`` while the context lasts; then whatever it holds goes on."""
+    whole = app.wsgi_app
+    turnstile = Turnstile(whole, world)
+    app.wsgi_app = turnstile  # type: ignore[method-assign]
+    try:
+        yield turnstile
+    finally:
+        app.wsgi_app = whole  # type: ignore[method-assign]
+        turnstile.open()
+
+
+class Threads:
+    """The threads that a program of this process has begun, whose end can be seen."""
+
+    def __init__(self, before: Iterable[Thread]) -> None:
+        self._before = set(before)
+        self._seen: set[Thread] = set()
+
+    def all_wait(self, present: Iterable[Thread], waiting: Iterable[HeldRequest], count: int) -> bool:
+        """Whether ``count`` of them have been there, and each of those that live has a request waiting."""
+        living = {one for one in present if one not in self._before and one.name != PROGRAM}
+        self._seen |= living
+        lines = {one.line for one in waiting}
+        return bool(lines & living) and len(self._seen) >= count and living <= lines

@@ -1,0 +1,252 @@
+"""A program with several workers is tried in every order that could matter."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from reseller_sandbox import Sandbox
+from reseller_sandbox.core.state import Draft
+from reseller_sandbox.tools.explore import Exploration, explore
+from reseller_sandbox.tools.explore.report import BROKEN, FAILED, MIXED
+
+D = "/v3/domains"
+NAME, OTHER, FREE = "active-example.com", "renewing-example.com", "wanted-example.com"
+
+
+@pytest.fixture(scope="module")
+def prepared() -> Iterator[Sandbox]:
+    """The world that each run begins with."""
+    with Sandbox() as sandbox:
+        yield sandbox
+
+
+class Worker:
+    """A client of one worker; what is refused is raised."""
+
+    def __init__(self, sandbox: Sandbox, account: str = "main") -> None:
+        self._client = sandbox.client(account)
+
+    def __call__(self, method: str, path: str, body: Any = None) -> Any:
+        """Return the answer to a request."""
+        answer = self._client.open(path, method=method, json=body)
+        if answer.status_code != 200:
+            raise RuntimeError(f"{method} {path}: {answer.json}")
+        return answer.json
+
+    def held(self, name: str) -> Any:
+        """A name as it is."""
+        return self("GET", f"{D}/getDomain/{name}")["domain"]
+
+    def is_free(self, name: str) -> bool:
+        """Whether a name can be registered."""
+        [found] = self("POST", f"{D}/checkAvailability", {"domainNames": [name]})["results"]
+        return bool(found["status"] == "available")
+
+    def register(self, name: str) -> None:
+        """Register a name for a year."""
+        self("POST", f"{D}/createDomain", {"domain": {"domainName": name}, "years": 1})
+
+    def renew(self, name: str) -> None:
+        """Renew a name for a year."""
+        self("POST", f"{D}/renewDomain/{name}", {"years": 1})
+
+
+Job = Callable[[Worker], None]
+
+
+def together(*jobs: Job, account: str = "main") -> Callable[[Sandbox], None]:
+    """A program that does jobs at once, a worker each; it fails where one of them does."""
+
+    def program(sandbox: Sandbox) -> None:
+        problems: list[Exception] = []
+
+        def work(job: Job) -> None:
+            try:
+                job(Worker(sandbox, account))
+            except RuntimeError as problem:
+                problems.append(problem)
+
+        threads = [threading.Thread(target=work, args=(job,)) for job in jobs]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+        if problems:
+            raise problems[0]
+
+    return program
+
+
+def kinds(found: Exploration) -> set[str]:
+    """The kinds of what was found."""
+    return {one.kind for one in found.findings}
+
+
+def renews_when_due(worker: Worker) -> None:
+    """Renews a name that is due, unless somebody has."""
+    if worker.held(NAME)["expireDate"] < "2027":
+        worker.renew(NAME)
+
+
+def adds(host: str) -> Job:
+    """Adds a name server to those that a name has."""
+
+    def add(worker: Worker) -> None:
+        servers = worker.held(NAME)["nameservers"]
+        worker("POST", f"{D}/setNameservers/{NAME}", {"nameservers": [*servers, host]})
+
+    return add
+
+
+def test_two_workers_that_renew_the_same_name_are_found(prepared: Sandbox) -> None:
+    """Each has seen that it is due: it is renewed twice, which taking turns never comes to."""
+    found = explore(together(renews_when_due, renews_when_due), prepared)
+    assert kinds(found) == {MIXED}
+    [finding] = found.findings
+    assert sorted(finding.order.schedule.split()) == ["main", "main", "main-2", "main-2"]
+    assert any("expires" in line for line in finding.words)
+
+
+def test_a_lost_update_of_name_servers_is_found(prepared: Sandbox) -> None:
+    """What one has added is gone where the other wrote back what it had read before."""
+    found = explore(together(adds("ns7.example.net"), adds("ns8.example.net")), prepared)
+    assert kinds(found) == {MIXED}
+    assert len(found.orders) == 6 - 2  # the two that read first may do so in either order
+
+
+def test_a_name_that_is_checked_and_then_taken_is_found(prepared: Sandbox) -> None:
+    """One is refused what it was told to be free."""
+
+    def registers(worker: Worker) -> None:
+        if worker.is_free(FREE):
+            worker.register(FREE)
+
+    found = explore(together(registers, registers), prepared)
+    assert kinds(found) == {FAILED}
+    assert "name_taken" in "".join(found.findings[0].words)
+
+
+def test_the_last_cents_spent_twice_are_found(prepared: Sandbox) -> None:
+    """Both have seen enough money for one name."""
+    with prepared.fork() as sandbox:
+        sandbox.outside.adjust_balance(to="15", account="main")
+
+        def buys(name: str) -> Job:
+            def buy(worker: Worker) -> None:
+                [found] = worker("GET", "/v3/balance")
+                if Decimal(found["balance"]) >= 11:
+                    worker.register(name)
+
+            return buy
+
+        found = explore(together(buys("one-example.com"), buys("two-example.com")), sandbox)
+    assert kinds(found) == {FAILED}
+    assert "insufficient_funds" in "".join(found.findings[0].words)
+
+
+@pytest.mark.parametrize(
+    "jobs",
+    [(renews_when_due, renews_when_due), (adds("ns7.example.net"), adds("ns8.example.net"))],
+    ids=["renewals", "name servers"],
+)
+def test_the_same_under_a_lock_is_clean(prepared: Sandbox, jobs: tuple[Job, Job]) -> None:
+    """Whoever has it does its requests while the other does not come."""
+
+    def program(sandbox: Sandbox) -> None:
+        lock = threading.Lock()
+
+        def locked(job: Job) -> Job:
+            def work(worker: Worker) -> None:
+                with lock:
+                    job(worker)
+
+            return work
+
+        together(*map(locked, jobs))(sandbox)
+
+    assert not explore(program, prepared, quiet=0.05).findings
+
+
+def test_workers_on_two_names_are_run_in_one_order(prepared: Sandbox) -> None:
+    """Nothing that one does matters to the other: not even that they are one account's."""
+
+    def looks_at(name: str, switch: str) -> Job:
+        def work(worker: Worker) -> None:
+            worker.held(name)
+            worker("POST", f"{D}/{switch}/{name}")
+            worker.held(name)
+
+        return work
+
+    found = explore(together(looks_at(NAME, "lockUpdate"), looks_at(OTHER, "lockTransfer")), prepared)
+    assert (len(found.orders), found.findings) == (1, [])
+
+
+def test_an_order_that_was_told_can_be_run_alone(prepared: Sandbox) -> None:
+    """It comes to the same again."""
+    program = together(adds("ns7.example.net"), adds("ns8.example.net"))
+    [finding, *_] = explore(program, prepared).findings
+    again = explore(program, prepared, schedule=finding.order.schedule)
+    assert [one.kind for one in again.findings] == [MIXED]
+    assert again.orders[0].left == finding.order.left
+    with pytest.raises(ValueError, match="nobody-else has no request waiting"):
+        explore(program, prepared, schedule="main nobody-else")
+
+
+def test_two_explorations_come_to_the_same(prepared: Sandbox) -> None:
+    """What is told depends on no clock and no thread's luck."""
+    program = together(adds("ns7.example.net"), adds("ns8.example.net"), renews_when_due)
+    assert explore(program, prepared, actors=3).told() == explore(program, prepared, actors=3).told()
+
+
+def test_what_is_left_untried_is_told(prepared: Sandbox) -> None:
+    """And the orders in which workers take turns are run all the same, to compare with."""
+    program = together(adds("ns7.example.net"), adds("ns8.example.net"))
+    found = explore(program, prepared, max_runs=2)
+    assert found.untried
+    assert any("left untried" in line for line in found.lines())
+    assert [one.schedule for one in found.orders[2:]] == [
+        "main main main-2 main-2",
+        "main-2 main-2 main main",
+    ]
+
+
+def test_what_comes_before_and_after_the_workers_is_done_in_its_place(prepared: Sandbox) -> None:
+    """A program that prepares something, starts workers and looks at what they did, alone at both ends."""
+
+    def program(sandbox: Sandbox) -> None:
+        worker = Worker(sandbox)
+        worker.register(FREE)
+        together(adds("ns7.example.net"), adds("ns8.example.net"))(sandbox)
+        worker.held(FREE)
+
+    found = explore(program, prepared, quiet=0.05)
+    assert kinds(found) == {MIXED}
+    assert len(found.orders) == 4
+
+
+def test_an_invariant_of_ones_own_is_held_against_each_order(prepared: Sandbox) -> None:
+    """What it says stands in the report."""
+
+    def two_servers(sandbox: Sandbox) -> str | None:
+        servers = sandbox.names.get(NAME).nameservers
+        return None if {"ns7.example.net", "ns8.example.net"} <= set(servers) else f"it has {servers}"
+
+    program = together(adds("ns7.example.net"), adds("ns8.example.net"))
+    found = explore(program, prepared, invariants=[two_servers])
+    assert kinds(found) == {BROKEN}
+    with pytest.raises(AssertionError, match="broken: an invariant does not hold"):
+        found.check()
+
+
+def test_nothing_of_it_is_there_when_nobody_explores(prepared: Sandbox) -> None:
+    """The application is as it was, and drafts note nothing."""
+    before = prepared.app.wsgi_app
+    explore(together(renews_when_due), prepared)
+    assert prepared.app.wsgi_app is before
+    assert prepared.world.drafts is Draft
