@@ -84,6 +84,8 @@ class Orders:
         self._prefix: list[str] = []
         self._steps: list[Turned] = []
         self._asks: Mapping[str, str] = {}
+        #: Who has sent a request, as the first, second, … of its own, in any run.
+        self._senders: dict[tuple[int, str], set[str]] = {}
         self._repeats_from: int | None = None
         self._over = False
         self._tries = 0
@@ -162,10 +164,12 @@ class Orders:
         last = self._steps[-1].actor if self._steps else None
         wanted, known = self.next_up, self._known.waiting
         self._asks = waiting
-        if wanted is not None and any(waiting.get(actor) != asks for actor, asks in known.items()):
+        if wanted is not None and (known.keys() - waiting.keys() or self._are_swapped(known, waiting)):
             self.is_astray = True
         if self.is_astray:
             return preferred(waiting, last)
+        for actor, asks in waiting.items():
+            self._senders.setdefault((self._count(actor), asks), set()).add(actor)
         if wanted is not None and wanted in waiting:
             return wanted
         self._points.append(point := _Point(frozenset(waiting), self._asleep()))
@@ -175,6 +179,17 @@ class Orders:
         chosen = preferred(awake or waiting, last)
         point.wanted.add(chosen)
         return chosen
+
+    def _are_swapped(self, known: Mapping[str, str], waiting: Mapping[str, str]) -> bool:
+        """Whether somebody asks for what only another has asked for: they began alike, and were mistaken."""
+        return any(
+            asks != known[actor] and actor not in self._senders.get((self._count(actor), asks), {actor})
+            for actor, asks in waiting.items()
+            if actor in known
+        )
+
+    def _count(self, actor: str) -> int:
+        return sum(step.actor == actor for step in self._steps)
 
     def did(self, actor: str, request: RequestKey, footprint: Footprint) -> None:
         """Note that the request of ``actor`` has been carried out, and what it touched."""
@@ -208,14 +223,15 @@ class Orders:
             if actor != last.actor and not touched.conflicts(last.footprint)
         }
 
-    def end(self) -> None:
-        """Note that the program has ended, and learn from the run what else is to be tried."""
+    def end(self) -> bool:
+        """Learn from a run that has ended; return whether it has come to what it was to try."""
         if self.is_astray or self.next_up is not None:
             self._come_again()
-            return
+            return False
         self._tries = 0
         self._known.ends = True
         self._learn()
+        return True
 
     def _come_again(self) -> None:
         """Try the same once more, as the program went another way; give it up after some tries."""

@@ -111,10 +111,13 @@ class Explorer:
         """Try every order that could matter; call ``tick`` with the schedule of each."""
         orders, tried = Orders(), list[tuple[OneOrder, Sequence[Turned]]]()
         more = orders.begin()
-        while more and len(tried) < max_runs:
-            tried.append(self.run(orders))
-            tick(tried[-1][0].schedule)
-            orders.end()
+        for _ in range(max_runs):
+            if not more:
+                break
+            run = self.run(orders)
+            tick(run[0].schedule)
+            if orders.end():
+                tried.append(run)
             more = orders.begin()
         untried = max(orders.untried, 1) if more else 0
         if untried:
