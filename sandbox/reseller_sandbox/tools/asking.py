@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -40,6 +43,16 @@ _OPTIONS = (
     click.Option(["--world"], help="With --url: the world that is forked, if not the default one."),
     click.Option(["--ca"], metavar="PATH", help="With --url: the authority to trust, where it speaks TLS."),
     click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs."),
+)
+
+
+#: The option of commands that take more invariants; ``loaded`` makes functions of what it is given.
+INVARIANTS = click.option(
+    "--invariant",
+    "invariants",
+    multiple=True,
+    metavar="MODULE:FUNCTION",
+    help="What holds after every run: it gets the Sandbox, and returns words if not; may come often.",
 )
 
 
@@ -135,3 +148,19 @@ def _require_one_place(ctx: click.Context, own: list[str], away: list[str]) -> N
 
 def _ended(*_: object) -> NoReturn:
     raise SystemExit(128 + signal.SIGTERM)
+
+
+def loaded(named: str) -> Any:
+    """Return the function that is named ``module:function``; raise ``BadSetting``."""
+    from reseller_sandbox.settings import BadSetting
+
+    module, _, function = named.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found = getattr(import_module(module), function)
+    except Exception as problem:
+        raise BadSetting(f"--invariant {named}: {type(problem).__name__}: {problem}") from None
+    if not callable(found):
+        raise BadSetting(f"--invariant {named} is no function")
+    return found

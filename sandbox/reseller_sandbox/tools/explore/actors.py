@@ -26,6 +26,9 @@ class Actors:
         self._lines: dict[object, str] = {}
         self._last = ""
 
+    def __len__(self) -> int:
+        return len(self._bases)
+
     def name(self, waiting: Iterable[HeldRequest]) -> dict[str, HeldRequest]:
         """Return the requests that wait by their actors; what it says of new ones may change yet."""
         held = list(waiting)

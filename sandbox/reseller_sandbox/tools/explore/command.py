@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say
-from reseller_sandbox.tools.asking import RunningCommand
+from reseller_sandbox.tools.asking import INVARIANTS, RunningCommand, loaded
 
 if TYPE_CHECKING:
     from reseller_sandbox.tools.asking import RunAsked
@@ -37,9 +37,16 @@ if TYPE_CHECKING:
     metavar="SECONDS",
     help="How long nothing comes from the program before those that wait are taken for all.",
 )
+@INVARIANTS
 @click.option("--schedule", metavar="ACTORS", help="Run this order alone, as an earlier run has told it.")
 def explore(
-    asked: RunAsked, as_json: bool, actors: int, max_runs: int, quiet: float, schedule: str | None
+    asked: RunAsked,
+    as_json: bool,
+    actors: int,
+    max_runs: int,
+    quiet: float,
+    invariants: tuple[str, ...],
+    schedule: str | None,
 ) -> None:
     """Run a program with several workers in every order of their requests that could matter.
 
@@ -48,16 +55,21 @@ def explore(
     places. Each run has a world of its own, whose clock stands still.
 
     A worker is told by the header X-Sandbox-Actor, then by its account, then by its connection. Something is
-    found where the program fails in some order, and where it leaves what no order leaves in which the
-    workers go one after the other.
+    found where the program fails in some order, where an invariant of sweep does not hold, and where it
+    leaves what no order leaves in which the workers go one after the other.
     """
+    from reseller_sandbox.settings import BadSetting
     from reseller_sandbox.tools.explore.runs import Explorer
     from reseller_sandbox.tools.progress import progress
 
     if asked.url is not None:
         raise click.UsageError("--url does not go with explore: only a server of its own can hold requests")
+    try:
+        own = tuple(map(loaded, invariants))
+    except BadSetting as problem:
+        give_up(str(problem))
     with asked.opened() as (ground, program), progress("explore") as tell:
-        explorer = Explorer(ground=ground, program=program, actors=actors, quiet=quiet)
+        explorer = Explorer(ground=ground, program=program, actors=actors, quiet=quiet, invariants=own)
         try:
             found = explorer.one(schedule) if schedule else explorer.explore(max_runs, tell)
         except ValueError as problem:

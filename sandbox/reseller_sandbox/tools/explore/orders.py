@@ -10,6 +10,7 @@ that all the runs that differ by this alone come to the same, and one of them is
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
@@ -105,7 +106,7 @@ class Orders:
         return self._steps
 
     @property
-    def expected(self) -> Collection[str] | None:
+    def expected(self) -> AbstractSet[str] | None:
         """Who waits at this point of the run, as far as earlier runs have shown; None where none has."""
         return None if self.is_astray else self._known.waiting.keys() or None
 
@@ -113,7 +114,7 @@ class Orders:
     def next_up(self) -> str | None:
         """Whom the run has to let through next, to come to what it is to try; None after that."""
         at = len(self._steps)
-        return self._prefix[at] if at < len(self._prefix) else None
+        return self._prefix[at] if at < len(self._prefix) and not self.is_astray else None
 
     @property
     def untried(self) -> int:

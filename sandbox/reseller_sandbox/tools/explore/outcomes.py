@@ -31,6 +31,7 @@ from reseller_sandbox.core.model import (
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.orders import drawn_at
 from reseller_sandbox.core.state import State
+from reseller_sandbox.tools.running import Ended
 from reseller_sandbox.worlds.diff import changes
 
 #: The fields that name a record, follow from a counter or repeat another record.
@@ -47,9 +48,13 @@ _UNTOLD = {
 _ACCOUNTS = {"account", "gaining", "losing"}
 
 
-def left(begin: State, end: State) -> Counter[str]:
-    """Return what differs between two states of a world: lines, of which some may be there twice."""
+def outcome(begin: State, end: State, ended: Ended) -> Counter[str]:
+    """Return what differs between two states of a world, and what the program says that it has ordered.
+
+    These are lines, of which some may be there twice.
+    """
     telling, found = _Telling(begin, end), Counter[str]()
+    found.update(f"the program says: an order of {to_unicode(one.name)}" for one in ended.view or ())
     for change in changes(begin, end):
         found.update(telling.lines(change.before, change.after))
     return found
@@ -78,7 +83,9 @@ class _Telling:
         if isinstance(after, LedgerEntry | Contact | Customer):
             yield f"{title}: " + ", ".join(f"{name} {text}" for name, text in told.items() if text)
             return
-        yield from (f"{title}: {name.replace('_', ' ')} {text or 'none'}" for name, text in told.items())
+        for name, text in told.items():
+            if text or before is not None:
+                yield f"{title}: {name.replace('_', ' ')} {text or 'none'}"
 
     def _title(self, record: Any) -> str:
         match record:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
+from operator import and_
 from typing import Any
 
 from reseller_sandbox.tools.running import Ended
@@ -129,15 +131,20 @@ class Exploration:
         for finding in self.findings:
             yield ""
             yield from finding.lines()
-        outcomes = self.outcomes()
-        if len(outcomes) > 1:
-            yield ""
-            yield "It comes out in more than one way:"
-        for count, order in outcomes if len(outcomes) > 1 else ():
-            yield f'  {_orders(count)}, such as "{order.schedule}": {order.ended}'
-            yield from (f"    {line}" for line in sorted(order.left.elements()))
+        yield from self._outcomes()
         if not self.findings:
             yield "nothing found"
+
+    def _outcomes(self) -> Iterator[str]:
+        outcomes = self.outcomes()
+        if len(outcomes) < 2:
+            return
+        common = reduce(and_, (order.left for _, order in outcomes))
+        yield ""
+        yield "It comes out in more than one way, which have the rest in common:"
+        for count, order in outcomes:
+            yield f'  {_orders(count)}, such as "{order.schedule}": {order.ended}'
+            yield from (f"    {line}" for line in sorted((order.left - common).elements()))
 
     def told(self) -> dict[str, Any]:
         """Return it as JSON."""

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import islice, permutations
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.footprint import Footprint
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools.explore.actors import Actors
 from reseller_sandbox.tools.explore.orders import Orders, RequestKey, Turned, goes_in_turn, preferred
-from reseller_sandbox.tools.explore.outcomes import left
+from reseller_sandbox.tools.explore.outcomes import outcome
 from reseller_sandbox.tools.explore.report import Exploration, LetThrough, OneOrder, found
 from reseller_sandbox.tools.explore.turnstile import PROGRAM, HeldRequest, Threads, Turnstile, turned
 from reseller_sandbox.tools.ground import Ground
+from reseller_sandbox.tools.invariants import Expected, broken
+from reseller_sandbox.tools.left import Left, left_in
+from reseller_sandbox.tools.progress import Tell
 from reseller_sandbox.tools.running import Ended, FunctionProgram, Program
 
 #: How many runs are made at most.
@@ -29,8 +33,12 @@ QUIET = 0.3
 #: The same where the program is a function, whose threads can be seen to end.
 QUIET_HERE = 0.1
 
-#: How many times as long somebody is waited for who came there in an earlier run.
-_PATIENCE = 10
+#: How many times as long it waits for somebody who came there in an earlier run, or is named by a schedule;
+#: and for more workers while not all have been there.
+_KNOWN, _STRANGE = 10, 4
+
+#: How many times as long as the program has ever taken for a request it may take for the next one.
+_SLOWER = 1.5
 
 #: For how many seconds nobody looks whether something has happened.
 _GLANCE = 0.005
@@ -46,8 +54,12 @@ class _Chooser(Protocol):
     """Says in which order requests are let through."""
 
     @property
-    def expected(self) -> Collection[str] | None:
-        """Whom to wait for, if that is known."""
+    def expected(self) -> AbstractSet[str] | None:
+        """Who will wait, if that is known."""
+
+    @property
+    def next_up(self) -> str | None:
+        """Whose request is to be let through next, if that is known."""
 
     @property
     def steps(self) -> Sequence[Turned]:
@@ -75,16 +87,20 @@ class GivenOrder:
 
     @property
     def expected(self) -> None:
-        """Nobody: all that can be known of the others is that they do not come."""
+        """That is not known."""
+
+    @property
+    def next_up(self) -> str | None:
+        """Who is next by the schedule."""
+        return self.schedule[len(self.steps)] if len(self.steps) < len(self.schedule) else None
 
     def choose(self, waiting: Mapping[str, str]) -> str:
         """Return who is next."""
         self._waiting = frozenset(waiting)
-        at = len(self.steps)
-        if at < len(self.schedule):
-            if self.schedule[at] in waiting:
-                return self.schedule[at]
-            self.missed = self.missed or self.schedule[at]
+        if self.next_up is not None:
+            if self.next_up in waiting:
+                return self.next_up
+            self.missed = self.missed or self.next_up
         first = [actor for actor in self.turns if actor in waiting]
         return first[0] if first else preferred(waiting, self.steps[-1].actor if self.steps else None)
 
@@ -95,65 +111,89 @@ class GivenOrder:
         self.steps.append(Turned(actor, self._waiting, self._waiting - before, footprint))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class _Made(NamedTuple):
+    """A run that was made."""
+
+    order: OneOrder
+    steps: Sequence[Turned]
+    left: Left
+
+
+def _judged(made: Sequence[_Made]) -> list[OneOrder]:
+    """Return the orders with what is known only of all together.
+
+    What is usual is what the first order has left that came out well, in which the workers took turns.
+    """
+    turns = [goes_in_turn(one.steps) for one in made]
+    usual = next(
+        (one.left for one, its in zip(made, turns, strict=True) if its and one.order.ended.passed), None
+    )
+    judged = []
+    for one, its in zip(made, turns, strict=True):
+        words = broken(one.left, usual, Expected(same=False)) if usual is not None else ()
+        judged.append(replace(one.order, in_turn=its, broken=(*one.order.broken, *words)))
+    return judged
+
+
+@dataclass(slots=True, kw_only=True)
 class Explorer:
-    """Runs a ``program`` with ``actors`` workers at a time in worlds of ``ground``, in one order a run."""
+    """Runs a ``program`` with ``actors`` workers at a time in worlds of ``ground``, in one order a run.
+
+    All that wait are there when nothing has come for ``quiet`` seconds, or longer where the program is slow.
+    """
 
     ground: Ground
     program: Program
     actors: int = 2
     quiet: float = QUIET
     invariants: Sequence[Invariant] = ()
+    _longest: float = field(default=0.0, init=False)
 
-    def explore(
-        self, max_runs: int = MAX_RUNS, tick: Callable[[str], object] = lambda _: None
-    ) -> Exploration:
-        """Try every order that could matter; call ``tick`` with the schedule of each."""
-        orders, tried = Orders(), list[tuple[OneOrder, Sequence[Turned]]]()
+    def explore(self, max_runs: int = MAX_RUNS, tell: Tell = lambda _, __: None) -> Exploration:
+        """Try every order that could matter; call ``tell`` with the schedule of each."""
+        orders, made = Orders(), list[_Made]()
         more = orders.begin()
         for _ in range(max_runs):
             if not more:
                 break
             run = self.run(orders)
-            tick(run[0].schedule)
+            tell(run.order.schedule, None)
             if orders.end():
-                tried.append(run)
+                made.append(run)
             more = orders.begin()
         untried = max(orders.untried, 1) if more else 0
         if untried:
-            tried += self._in_turns([one for one, _ in tried])
-        judged = [replace(one, in_turn=goes_in_turn(steps)) for one, steps in tried]
+            made += self._in_turns(made)
+        judged = _judged(made)
         return Exploration(judged, found(judged), untried, orders.strayed)
 
     def one(self, schedule: str) -> Exploration:
         """Try one order; raise ValueError where the program does not come to it."""
         given = GivenOrder(schedule.split())
-        order, steps = self.run(given)
-        if given.missed:
-            raise ValueError(f"{given.missed} has no request waiting where {schedule!r} lets one through")
-        judged = replace(order, in_turn=goes_in_turn(steps))
-        others = [] if judged.in_turn else [one for one, _ in self._in_turns([order])]
-        return Exploration([judged], [one for one in found([judged, *others]) if one.order is judged])
+        made = self.run(given)
+        missed = given.missed or given.next_up
+        if missed:
+            raise ValueError(f"{missed} has no request waiting where {schedule!r} lets one through")
+        order, *others = _judged([made, *self._in_turns([made])])
+        return Exploration([order], [one for one in found([order, *others]) if one.order is order])
 
-    def _in_turns(self, tried: Sequence[OneOrder]) -> Iterator[tuple[OneOrder, Sequence[Turned]]]:
+    def _in_turns(self, made: Sequence[_Made]) -> Iterator[_Made]:
         """Run the orders of whole workers, to have them for comparison where not every order is tried."""
-        seen = sorted({request.actor for order in tried for request in order.requests})
+        seen = sorted({request.actor for one in made for request in one.order.requests})
         for turns in islice(permutations(seen), _TURNS):
             yield self.run(GivenOrder(turns=turns))
 
-    def run(
-        self, chooser: _Chooser, look: Callable[[Sandbox], object] = lambda _: None
-    ) -> tuple[OneOrder, Sequence[Turned]]:
-        """Run the program in one order; return that and its steps. ``look`` is shown the world at its end."""
+    def run(self, chooser: _Chooser, look: Callable[[Sandbox], object] = lambda _: None) -> _Made:
+        """Run the program in one order; ``look`` is shown the world at its end."""
         with self.ground.world(frozen=True) as sandbox:
             begin, threads = sandbox.world.state, Threads(threading.enumerate())
             with turned(sandbox.app, sandbox.world) as turnstile, self._running(sandbox, turnstile) as ended:
                 requests = self._let_through(chooser, turnstile, threads)
             [how] = ended
-            broken = tuple(words for one in self.invariants if (words := one(sandbox)))
+            words = tuple(words for one in self.invariants if (words := one(sandbox)))
             look(sandbox)
-            order = OneOrder(requests, how, left(begin, sandbox.world.state), broken)
-            return order, tuple(chooser.steps)
+            order = OneOrder(requests, how, outcome(begin, sandbox.world.state, how), words)
+            return _Made(order, tuple(chooser.steps), left_in(sandbox, how))
 
     @contextmanager
     def _running(self, sandbox: Sandbox, turnstile: Turnstile) -> Iterator[list[Ended]]:
@@ -181,7 +221,7 @@ class Explorer:
     ) -> tuple[LetThrough, ...]:
         actors = Actors()
         done: list[LetThrough] = []
-        while waiting := self._settled(chooser.expected, turnstile, actors, threads):
+        while waiting := self._settled(chooser, turnstile, actors, threads):
             actor = chooser.choose({actor: one.text for actor, one in waiting.items()})
             request = waiting[actor]
             actors.settle(waiting, actor)
@@ -192,22 +232,29 @@ class Explorer:
         return tuple(done)
 
     def _settled(
-        self, expected: Collection[str] | None, turnstile: Turnstile, actors: Actors, threads: Threads
+        self, chooser: _Chooser, turnstile: Turnstile, actors: Actors, threads: Threads
     ) -> dict[str, HeldRequest]:
         """Return the requests that wait once all are there, by actor; none when the program is over."""
         since = stopwatch()
-        patience = self.quiet * (_PATIENCE if expected else 1)
+        expected = chooser.expected
         while not turnstile.over:
             held = turnstile.waiting
             waiting = actors.name(held)
-            all_wait = threads.all_wait(threading.enumerate(), held, self.actors)
-            there = (
-                waiting.keys() >= set(expected or ()) if expected else len(waiting) >= self.actors or all_wait
-            )
-            if waiting and (there or stopwatch() - max(since, turnstile.moved) > patience):
+            enough = len(waiting) >= self.actors
+            enough |= threads.all_wait(threading.enumerate(), held, self.actors)
+            there = waiting.keys() >= expected if expected else enough
+            there &= chooser.next_up is None or chooser.next_up in waiting
+            known = expected is not None or chooser.next_up is not None
+            times = _KNOWN if known and not there else 1 if len(actors) >= self.actors else _STRANGE
+            if waiting and (there or stopwatch() - max(since, turnstile.moved) > self._patience() * times):
+                self._longest = max(self._longest, *(one.came - since for one in held))
                 return waiting
             turnstile.wait(_GLANCE)
         return {}
+
+    def _patience(self) -> float:
+        """Return for how many seconds nothing has to come until nothing more is waited for."""
+        return max(self.quiet, self._longest * _SLOWER)
 
 
 def explore(

@@ -46,7 +46,7 @@ class HeldRequest:
 
     ``named`` is the actor that it names itself, ``account`` whose credential it carries, ``line`` the
     connection or the thread that it came by, ``rank`` the place of that among all. ``footprint`` is what it
-    turned out to touch, ``status`` that of its answer.
+    turned out to touch, ``status`` that of its answer; it ``came`` when the stopwatch showed that.
     """
 
     named: str
@@ -57,6 +57,7 @@ class HeldRequest:
     content: str
     footprint: Footprint = field(default_factory=Footprint)
     status: int = 0
+    came: float = field(default_factory=stopwatch)
     passed: Event = field(default_factory=Event)
     dropped: bool = False
     _calls: list[Callable[[], None]] = field(default_factory=list)

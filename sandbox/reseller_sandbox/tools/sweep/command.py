@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, say
-from reseller_sandbox.tools.asking import RunAsked, RunningCommand
+from reseller_sandbox.tools.asking import INVARIANTS, RunAsked, RunningCommand, loaded
 
 if TYPE_CHECKING:
     from reseller_sandbox.tools.sweep import SweepReport, SweepWanted
@@ -33,13 +32,7 @@ _SHOWN = 4000
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs at once.")
 @click.option("--stop-at-first", is_flag=True, help="End with the first run that is silently wrong.")
-@click.option(
-    "--invariant",
-    "invariants",
-    multiple=True,
-    metavar="MODULE:FUNCTION",
-    help="What holds after every run: it gets the Sandbox, and returns words if not; may come often.",
-)
+@INVARIANTS
 def sweep(
     asked: RunAsked, as_json: bool, kinds: str | None, invariants: tuple[str, ...], **given: Any
 ) -> None:
@@ -58,7 +51,7 @@ def sweep(
 
     try:
         chosen = tuple(FAULTS) if kinds is None else tuple(kinds.replace(",", " ").split())
-        wanted = SweepWanted(kinds=chosen, invariants=tuple(map(_loaded, invariants)), **given)
+        wanted = SweepWanted(kinds=chosen, invariants=tuple(map(loaded, invariants)), **given)
     except BadSetting as problem:
         give_up(str(problem))
     report = _swept(asked, wanted)
@@ -90,22 +83,3 @@ def _show(report: SweepReport, as_json: bool) -> None:
         show(tables)
         say("")
     say("\n".join(report.lines()))
-
-
-def _loaded(named: str) -> Any:
-    """Return the function that is named ``module:function``; raise ``BadSetting``."""
-    import sys
-    from importlib import import_module
-
-    from reseller_sandbox.settings import BadSetting
-
-    module, _, function = named.partition(":")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        found = getattr(import_module(module), function)
-    except Exception as problem:
-        raise BadSetting(f"--invariant {named}: {type(problem).__name__}: {problem}") from None
-    if not callable(found):
-        raise BadSetting(f"--invariant {named} is no function")
-    return found
