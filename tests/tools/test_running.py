@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 
 from reseller_sandbox import Sandbox, connect
+from reseller_sandbox.manual.pages import FOLDER
 from reseller_sandbox.remote import There
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools.environment import ABOUT, environment
+from reseller_sandbox.tools.environment import ABOUT, TOKEN, environment
 from reseller_sandbox.tools.ground import Ground, ground_at, own_ground
 from reseller_sandbox.tools.running import CommandProgram, FunctionProgram
 from tests.outfit import program
@@ -76,10 +77,19 @@ def test_every_variable_is_told_of(ground: Ground) -> None:
     """The table of variables has each that a command finds, and no other."""
     guarded = Ground(ground.prepared, ground.url, "token", "file.pem")
     with ground.world() as world:
-        told = environment(guarded, world, "main")
+        told = environment(guarded, world, "main", Path("view.json"))
     names = {one.name.upper() for one in ground.prepared.accounts.list().accounts}
     plain = {name for name in told if not any(name.endswith(f"_{one}") for one in names)}
     assert plain == {name for name in ABOUT if not name.endswith("_NAME")}
+
+
+def test_the_manual_tells_of_every_variable() -> None:
+    """A page has each in a table; those for a server with a token or a certificate stand elsewhere."""
+    page = (FOLDER / "how-to/sweep.md").read_text("utf-8")
+    assert [
+        name for name in ABOUT if not name.endswith(("_NAME", "_TOKEN", "_CA")) and name not in page
+    ] == []
+    assert TOKEN in page
 
 
 def test_two_runs_draw_the_same_codes(ground: Ground) -> None:

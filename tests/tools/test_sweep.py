@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -235,6 +236,32 @@ def test_only_some_kinds_and_operations_are_tried(prepared: Sandbox) -> None:
         ("v3.getDomain a-example.com", "twice"),
         ("v3.getDomain a-example.com", "garbage"),
     ]
+
+
+def test_a_request_is_known_by_its_name_and_its_number(prepared: Sandbox) -> None:
+    """Each is struck, and no other, in whatever order workers send them."""
+    turns = iter(range(100))
+
+    def asks(world: Sandbox) -> None:
+        client = world.client(timeout=10)
+        names = ("a-example.com", "b-example.com")
+        for name in names if next(turns) % 2 else names[::-1]:
+            for _ in range(2):
+                with suppress(OSError):
+                    client.post("/v3/domains/checkAvailability", json={"domainNames": [name]})
+        seen.append([(one.domains[0], bool(one.fault)) for one in world.journal.find().requests])
+
+    seen: list[list[tuple[str, bool]]] = []
+    report = swept(asks, prepared, kinds=("slow-answer",))
+    assert not report.unsteady
+    assert [str(one)[21:] for one in report.requests] == [
+        "b-example.com",
+        "b-example.com (2)",
+        "a-example.com",
+        "a-example.com (2)",
+    ]
+    struck = [[(name, at % 2) for at, (name, fault) in enumerate(run) if fault] for run in seen]
+    assert struck[2:] == [[(one.record.domains[0], one.nth - 1)] for one in report.requests]
 
 
 def test_the_first_silently_wrong_run_can_be_the_last(prepared: Sandbox) -> None:

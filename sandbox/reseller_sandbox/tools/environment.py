@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reseller_sandbox.core.refusals import Refused
@@ -37,10 +38,10 @@ ABOUT = {
 }
 
 
-def environment(ground: Ground, world: Sandbox, account: str) -> dict[str, str]:
+def environment(ground: Ground, world: Sandbox, account: str, view: Path) -> dict[str, str]:
     """Return the variables for a run in ``world``, by ``account``; raise ``BadSetting`` if there is none."""
     accounts = world.accounts.list().accounts
-    told = {URL: f"{ground.url}/_worlds/{world.door.name}", WORLD: world.door.name}
+    told = {URL: f"{ground.url}/_worlds/{world.door.name}", WORLD: world.door.name, VIEW: str(view)}
     try:
         own = world.accounts.get(account)
     except Refused as refused:

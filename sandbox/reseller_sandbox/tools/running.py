@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools.environment import VIEW, environment
+from reseller_sandbox.tools.environment import environment
 from reseller_sandbox.tools.view import BadView, OrderSaid, read_view, view_in
 
 if TYPE_CHECKING:
@@ -91,11 +91,11 @@ class CommandProgram:
 
     def __call__(self, world: Sandbox) -> Ended:
         """Run the command against a world, and end all that it has begun."""
-        told = environment(self._ground, world, self._account)
         began = stopwatch()
         with TemporaryFile() as output, TemporaryDirectory() as folder:
             view = Path(folder, "view.json")
-            child = self._begin({**os.environ, **told, VIEW: str(view)}, output)
+            told = environment(self._ground, world, self._account, view)
+            child = self._begin({**os.environ, **told}, output)
             try:
                 status: int | None = child.wait(self._timeout)
             except subprocess.TimeoutExpired:

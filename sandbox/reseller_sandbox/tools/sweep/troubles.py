@@ -42,7 +42,7 @@ ASSUMPTIONS, OUTSIDERS = "assumptions", "outsiders"
 
 @dataclass(frozen=True, slots=True)
 class SweptRequest:
-    """A request of the program, known by its operation and by how many of that came before it."""
+    """A request of the program, known by its operation, its name, and how many of that came before it."""
 
     record: RequestRecord
     nth: int
@@ -51,6 +51,12 @@ class SweptRequest:
     def operation(self) -> str:
         """Its operation."""
         return self.record.operation
+
+    @property
+    def match(self) -> dict[str, str]:
+        """What it is matched by, together with its number."""
+        name = {"domain": self.record.domains[0]} if self.record.domains else {}
+        return {"operation": self.operation, **name}
 
     def __str__(self) -> str:
         """Return the request in a few words."""
@@ -92,13 +98,14 @@ def _is_ours(after: Mapping[str, Any]) -> bool:
 
 
 def numbered(records: Iterable[RequestRecord], known: Iterable[str]) -> list[SweptRequest]:
-    """Return the requests that reach an operation, each with its number among those of its operation."""
-    operations, counts = frozenset(known), dict[str, int]()
-    found = []
+    """Return the requests that reach an operation, each with its number among those that it is like."""
+    operations = frozenset(known)
+    found: list[SweptRequest] = []
     for one in records:
         if one.operation in operations:
-            counts[one.operation] = counts.get(one.operation, 0) + 1
-            found.append(SweptRequest(one, counts[one.operation]))
+            like = (other.record for other in found if other.operation == one.operation)
+            about = one.domains[:1]
+            found.append(SweptRequest(one, 1 + sum(set(about) <= set(other.domains) for other in like)))
     return found
 
 
@@ -133,7 +140,7 @@ def _fault(
 
 def _at(request: SweptRequest, phase: str) -> dict[str, Any]:
     when = {"nth": [request.nth], "phase": phase}
-    return {"match": {"operation": request.operation}, "when": when}
+    return {"match": request.match, "when": when}
 
 
 def of_others(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
