@@ -24,6 +24,16 @@ def test_a_set_is_built_sorted_and_without_duplicates(keys: list[Key]) -> None:
     assert len(made) == len(set(keys))
 
 
+@given(st.lists(KEYS, max_size=200))
+def test_of_keys_in_order_it_is_made_without_sorting_and_of_no_others(keys: list[Key]) -> None:
+    """It is the same set; keys in another order, or one that is there twice, are refused."""
+    model = sorted(set(keys))
+    _same(Ordered.of_sorted(model), model)
+    if keys != model:
+        with pytest.raises(ValueError, match="not in order"):
+            Ordered.of_sorted(keys)
+
+
 @given(st.lists(st.tuples(st.booleans(), KEYS), max_size=300))
 def test_it_is_a_sorted_list(changes: list[tuple[bool, Key]]) -> None:
     """After any additions and removals every question has a sorted list's answer."""

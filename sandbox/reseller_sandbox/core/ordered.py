@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
+from operator import lt
 from typing import Any, Generic, TypeVar
 
 Key = TypeVar("Key", bound=tuple[Any, ...])
@@ -161,6 +162,15 @@ class Ordered(Generic[Key]):
         # The tree, what waits and how much that is, and the smallest key of both together.
         root = _rooted(_cut(_Leaf, unique))
         self._held: tuple[Any, _Waiting | None, int, Any] = (root, None, 0, root.first)
+
+    @classmethod
+    def of_sorted(cls, keys: Sequence[Key]) -> Ordered[Key]:
+        """Return the set of keys that are in order, and none of them twice; raise ValueError otherwise."""
+        if not all(map(lt, keys, islice(keys, 1, None))):
+            raise ValueError("keys that are not in order")
+        made: Ordered[Key] = cls.__new__(cls)
+        made._held = (_rooted(_cut(_Leaf, keys)), None, 0)
+        return made
 
     def _with(self, key: Key, *, added: bool) -> Ordered[Key]:
         root, waiting, count, first = self._held

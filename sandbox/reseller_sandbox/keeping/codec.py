@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import sys
 from array import array
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, groupby, islice, repeat
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby, islice, repeat
 from operator import attrgetter
 from typing import Any, TypeAlias
 
@@ -192,6 +192,8 @@ class Columns:
             if found.stop > len(self._objects):
                 raise IndexError("a number of no object")
             return self._objects[found.start : found.stop]
+        if isinstance(found, list):  # of one number alone
+            return [self._objects[found[0]]] * len(found) if found else []
         return list(map(self._objects.__getitem__, found))
 
     def raw(self) -> bytes:
@@ -238,67 +240,6 @@ class Sort:
     def read(self, columns: Columns) -> list[Any]:
         """Return the objects of a block."""
         raise NotImplementedError
-
-
-class Lists(Sort):
-    """A kind of collections: how long each is, and the elements of all of them."""
-
-    def __init__(self, name: str, make: Callable[[Iterable[Any]], Any]) -> None:
-        self.name = name
-        self._make = make
-
-    write = Sort.write_large_alone
-
-    def fill(self, values: Sequence[Any], body: Body) -> None:
-        """Write the elements, which are looked up among all there are only where they are no tuples."""
-        body.add(array("I", map(len, values)))
-        body.refer(chain.from_iterable(values), once=self._make is not tuple)
-
-    def read(self, columns: Columns) -> list[Any]:
-        lengths, elements = columns.numbers(), columns.values()
-        if self._make is tuple and lengths and len(set(lengths)) == 1 and lengths[0]:
-            return list(zip(*[iter(elements)] * lengths[0], strict=True))
-        return [self._make(some) for some in _parted(elements, lengths)]
-
-
-class Maps(Sort):
-    """A kind of mappings: how long each is, and the keys and the values of all of them."""
-
-    def __init__(self, name: str, make: Callable[[Iterable[Any]], Any]) -> None:
-        self.name = name
-        self._make = make
-
-    write = Sort.write_large_alone
-
-    def fill(self, values: Sequence[Any], body: Body) -> None:
-        """Write the pairs, a slice of them at a time."""
-        keys, held = array("I"), array("I")
-        pairs = chain.from_iterable(one.items() for one in values)
-        while some := list(islice(pairs, SLICE)):
-            keys += body.numbers([key for key, _ in some], once=True)
-            held += body.numbers([value for _, value in some])
-        for column in (array("I", map(len, values)), keys, held):
-            body.add(column)
-
-    def read(self, columns: Columns) -> list[Any]:
-        lengths, keys, held = columns.numbers(), columns.values(), columns.values()
-        parts = zip(_parted(keys, lengths), _parted(held, lengths), strict=True)
-        made = [self._make(zip(some, others, strict=True)) for some, others in parts]
-        if any(len(one) != length for one, length in zip(made, lengths, strict=True)):
-            raise ValueError("a key comes twice")
-        return made
-
-
-def _parted(values: list[Any], lengths: Sequence[int]) -> Iterator[list[Any]]:
-    if sum(lengths) != len(values):
-        raise ValueError("lengths that do not add up")
-    if len(lengths) == 1:
-        yield values
-        return
-    at = 0
-    for length in lengths:
-        yield values[at : at + length]
-        at += length
 
 
 class Records(Sort):

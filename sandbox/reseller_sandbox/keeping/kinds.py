@@ -28,7 +28,8 @@ from reseller_sandbox.faults import FaultBook, FaultRule
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.faults.kinds.rate_limit import Window
 from reseller_sandbox.faults.rule import Count, When
-from reseller_sandbox.keeping.codec import Body, Columns, Lists, Maps, Records, Sort
+from reseller_sandbox.keeping.codec import Body, Columns, Records, Sort
+from reseller_sandbox.keeping.collections import HashMaps, Lists, Maps, Sets
 from reseller_sandbox.keeping.states import Queues, StateChanges
 from reseller_sandbox.v2.forms import FormText
 from reseller_sandbox.v2.wording import WORDING as V2_WORDING
@@ -136,9 +137,9 @@ class Sorts(dict[type, Sort]):
                 tuple: Lists("tuple", tuple),
                 list: Lists("list", list),
                 frozenset: Lists("set", frozenset),
-                Ordered: Lists("ordered", Ordered),
+                Ordered: Sets(),
                 dict: Maps("object", dict),
-                HashTrieMap: Maps("map", HashTrieMap),
+                HashTrieMap: HashMaps("map", HashTrieMap),
                 Queue: Queues(),
                 StateChanges: StateChanges(),
                 HTTPStatus: Plain("status", int, int, HTTPStatus),
