@@ -29,6 +29,10 @@ _Waiting = tuple[Any, Any, bool]
 _UNKNOWN = object()
 
 
+#: The tree, what waits and how much that is, and the smallest key of both together.
+_Held = tuple[Any, _Waiting | None, int, Any]
+
+
 class _Leaf:
     __slots__ = ("first", "parts", "size")
 
@@ -146,6 +150,12 @@ def _rooted(nodes: list[Any]) -> Any:
     return root
 
 
+def _held(keys: Sequence[Any]) -> _Held:
+    """Return what a set of keys in order holds."""
+    root = _rooted(_cut(_Leaf, keys))
+    return root, None, 0, root.first
+
+
 class Ordered(Generic[Key]):
     """An immutable sorted set of tuples; each change makes a new set.
 
@@ -159,9 +169,7 @@ class Ordered(Generic[Key]):
         # Keys come in runs, which sorting makes use of, and a set would lose.
         ordered = sorted(keys)
         unique = [key for key, before in zip(ordered, [None, *ordered], strict=False) if key != before]
-        # The tree, what waits and how much that is, and the smallest key of both together.
-        root = _rooted(_cut(_Leaf, unique))
-        self._held: tuple[Any, _Waiting | None, int, Any] = (root, None, 0, root.first)
+        self._held: _Held = _held(unique)
 
     @classmethod
     def of_sorted(cls, keys: Sequence[Key]) -> Ordered[Key]:
@@ -169,7 +177,7 @@ class Ordered(Generic[Key]):
         if not all(map(lt, keys, islice(keys, 1, None))):
             raise ValueError("keys that are not in order")
         made: Ordered[Key] = cls.__new__(cls)
-        made._held = (_rooted(_cut(_Leaf, keys)), None, 0)
+        made._held = _held(keys)
         return made
 
     def _with(self, key: Key, *, added: bool) -> Ordered[Key]:
