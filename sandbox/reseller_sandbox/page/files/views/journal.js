@@ -1,51 +1,63 @@
-// The journal, live: every request, and one of them with all that is known of it.
+// The journal, live: requests, control calls, what time does and plans; and a request with all that is known of it.
 
 import { beside, go } from "../parts/address.js";
 import { h } from "../parts/dom.js";
-import { follow } from "../parts/live.js";
-import { tag } from "../parts/pieces.js";
-import { View } from "../parts/view.js";
-import { instant, money } from "../parts/words.js";
 import { entry } from "../parts/entry.js";
+import { follow } from "../parts/live.js";
+import { field, select, tag } from "../parts/pieces.js";
+import { View } from "../parts/view.js";
+import { brief, instant, money } from "../parts/words.js";
 
 const MOST = 300;
+const REWRITES = /^(history|journal|branches|snapshots)\./;
 
 export default class extends View {
   lines = [];
 
   async show(address) {
     const { world = "", at = "", subject } = address;
-    const filter = this.#filter(address);
-    const key = JSON.stringify([world, at, filter]);
+    const filter = filterOf(address);
+    const key = JSON.stringify([world, at, filter, address.kind]);
     if (key !== this.key) {
-      const { requests, matching } = await this.ask("journal.find", { ...filter, limit: MOST });
-      Object.assign(this, { key, lines: requests.reverse(), matching });
-      this.#listen(address, filter);
+      const [{ requests, matching }, others] = await Promise.all([this.ask("journal.find", { ...filter, limit: MOST }), this.#others(address)]);
+      if (!this.isCurrent()) return;
+      const isAlone = address.kind && address.kind !== "request";
+      Object.assign(this, { key, lines: merged(isAlone ? [] : requests, others), matching });
+      this.#listen(address, { ...filter, since: requests.at(-1)?.id }, isAlone);
     }
     this.entry = subject ? await this.ask("journal.get", { request: subject }) : null;
     if (this.isCurrent()) this.#draw();
   }
 
-  #filter({ operation, account, domain, outcome }) {
-    return { operation, account, domain, outcome };
+  // What is no request; what only requests have leaves nothing else over.
+  async #others(address) {
+    if (!hasOthers(address)) return [];
+    const { kind, domain } = address;
+    const { events } = await this.ask("events.find", { kind, domain, limit: MOST });
+    return events.filter((one) => one.kind !== "request");
   }
 
-  #listen(address, filter) {
+  #listen({ at, world }, given, isAlone) {
     this.leave();
-    if (address.at) return;
-    const since = this.lines[0]?.id;
-    this.stop = follow("journal.follow", { ...filter, since }, { world: address.world }, (come) => {
-      this.lines = [...come.reverse(), ...this.lines].slice(0, MOST);
+    if (at || isAlone) return;
+    this.stop = follow("journal.follow", given, { world }, (come) => {
       this.matching += come.length;
-      this.#draw();
+      this.#take(come);
     });
   }
 
   news(events) {
-    if (!this.address?.at && events.some(({ kind, name }) => kind === "control" && /^(history|journal|branches|snapshots)\./.test(name))) {
+    if (this.address?.at) return;
+    if (events.some(({ name }) => REWRITES.test(name))) {
       this.key = undefined;
       super.news(events);
-    }
+    } else if (hasOthers(this.address)) this.#take(events.filter((one) => isWanted(one, this.address)));
+  }
+
+  #take(come) {
+    if (!come.length) return;
+    this.lines = merged(this.lines, come);
+    this.#draw();
   }
 
   leave() {
@@ -54,36 +66,54 @@ export default class extends View {
 
   #draw() {
     const { address } = this;
+    const change = (key) => (value) => go({ ...address, subject: "", [key]: value });
     this.render(
-      h("div.bar", h("h1", "Journal"), h("input", { type: "search", placeholder: "Search a name", "aria-label": "Search requests by name", value: address.domain ?? "",
-        onchange: ({ target }) => go({ ...address, subject: "", domain: target.value.trim() }) }),
-      this.#choice("outcome", { "": "all outcomes", ok: "done", refused: "refused", fault: "struck by a fault" }),
-      h("span.quiet", `${this.matching} requests`)),
+      h("div.bar", h("h1", "Journal"),
+        field("search", "Search by name", address.domain, change("domain"), { placeholder: "Search a name: shop-example.com" }),
+        select("Kind", "everything", ["request", "control", "time", "plan"], address.kind, change("kind")),
+        select("Outcome", "all outcomes", ["ok", "refused", "fault"], address.outcome, change("outcome")),
+        h("span.quiet", `${this.matching} request${this.matching === 1 ? "" : "s"}`)),
       h("div.split", { class: this.entry && "open" },
-        h("ol.rows.journal", { "aria-label": "Requests" }, this.lines.map((line) => this.#row(line))),
+        h("ol.rows.journal", { "aria-label": "What happened" }, this.lines.map((line) => (line.id ? request : other)(address, line))),
         this.entry && h("section.detail", { "aria-label": `Request ${this.entry.id}` }, entry(address, this.entry))),
-      !this.lines.length && h("p.empty", "No request has come yet. Whatever your program sends shows up here by itself."));
+      !this.lines.length && h("p.empty", "Nothing is here yet. Whatever your program sends shows up by itself."));
   }
+}
 
-  #choice(key, words) {
-    const { address } = this;
-    return h("select", { "aria-label": key, value: address[key] ?? "", onchange: ({ target }) => go({ ...address, [key]: target.value }) },
-      Object.entries(words).map(([value, label]) => h("option", { value, selected: value === (address[key] ?? "") }, label)));
-  }
+const filterOf = ({ operation, account, domain, outcome }) => ({ operation, account, domain, outcome });
 
-  #row(line) {
-    const { address } = this;
-    const isOk = line.outcome === "ok";
-    return h("li", { key: line.id, "data-row": true, "aria-current": String(line.id === address.subject) },
-      h("a", { href: beside(address, "journal", line.id, this.#filter(address)) },
-        h("span.id", line.id),
-        h("time", { datetime: line.at }, instant(line.at)),
-        h("span.status", { class: isOk ? "ok" : "bad" }, line.status || "–"),
-        h("span.operation", line.operation),
-        h("span.about", line.domains.join(", ")),
-        h("span.who", line.account ?? ""),
-        isOk ? h("span.outcome") : tag(line.outcome, "bad"),
-        h("span.money", money(line.charged)),
-        line.refused && h("small", line.refused)));
-  }
+const hasOthers = ({ kind, operation, account, outcome }) => kind !== "request" && !operation && !account && !outcome;
+
+const isWanted = ({ kind, happening }, { kind: wanted, domain }) =>
+  kind !== "request" && (!wanted || kind === wanted) && (!domain || happening?.subject === domain);
+
+/** The lines together, the latest first; a line that is there already comes once. */
+function merged(...lists) {
+  const known = new Map(lists.flat().map((one) => [one.number, one]));
+  return [...known.values()].sort((one, other) => other.number - one.number).slice(0, MOST);
+}
+
+function request(address, line) {
+  const isOk = line.outcome === "ok";
+  return h("li", { key: line.number, "data-row": true, "aria-current": String(line.id === address.subject) },
+    h("a", { href: beside(address, "journal", line.id, { ...filterOf(address), kind: address.kind }) },
+      h("span.id", line.id),
+      h("time", { datetime: line.at }, instant(line.at)),
+      h("span.status", { class: isOk ? "ok" : "bad" }, line.status || "–"),
+      h("span.operation", line.operation),
+      h("span.about", line.domains.join(", ")),
+      h("span.who", line.account ?? ""),
+      isOk ? h("span.outcome") : tag(line.outcome, "bad"),
+      h("span.money", money(line.charged)),
+      line.refused && h("small", line.refused)));
+}
+
+function other(address, { number, at, kind, name, happening, given, effect }) {
+  const { subject, account, charged, note, order } = happening ?? {};
+  const told = Object.entries({ ...given, ...(happening ? {} : effect) }).map(([key, value]) => `${key}=${brief(value)}`).join(" ");
+  const about = [h("span.id", "·"), h("time", { datetime: at }, instant(at)), h("span.status", kind === "control" ? "›_" : kind === "time" ? "◷" : "◇"),
+    h("span.operation", happening?.event ?? name), h("span.about", subject ?? told), h("span.who", account ?? ""),
+    h("span.outcome", { class: "quiet" }, kind), h("span.money", money(charged)), note && h("small", note)];
+  const key = { key: number, class: "other" };
+  return order ? h("li", { ...key, "data-row": true }, h("a", { href: beside(address, "names", subject) }, about)) : h("li", key, h("div.line", about));
 }

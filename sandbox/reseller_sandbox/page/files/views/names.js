@@ -27,7 +27,7 @@ export default class extends View {
     if (!this.isCurrent()) return;
     const change = (key) => (value) => go({ ...address, start: "", [key]: value });
     this.render(
-      h("div.bar",
+      h("div.bar", h("h1", "Names"),
         field("search", "Search names", like, change("like"), { placeholder: "Search names: shop, *.com" }),
         select("Account", "every account", accounts.map((one) => one.name), account, change("account")),
         field("text", "Zone", zone, change("zone"), { placeholder: "zone", size: 8 }),

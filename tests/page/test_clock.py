@@ -1,0 +1,78 @@
+"""The clock in the page's head."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from reseller_sandbox import Sandbox
+from tests.page.conftest import Open, assert_accessible
+
+
+def test_it_shows_now_and_what_is_due_next(served: Sandbox, open_page: Open) -> None:
+    """And follows whoever moves it."""
+    page = open_page("/")
+    clock = page.locator("page-clock")
+    expect(clock).to_contain_text("2026-03-01 12:00:00")
+    expect(clock).to_contain_text("frozen")
+    expect(clock).to_contain_text(served.clock.due(limit=1).due[0].subject)
+    served.clock.advance("P1D")
+    expect(clock).to_contain_text("2026-03-02 12:00:00")
+
+
+def test_it_runs_and_stands_still(served: Sandbox, open_page: Open) -> None:
+    """By a click; while it runs, the seconds go by."""
+    page = open_page("/")
+    page.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator("page-clock")).to_contain_text("running")
+    assert not served.clock.frozen
+    shown = page.locator("page-clock .now time")
+    first = shown.text_content() or ""
+    expect(shown).not_to_have_text(first)
+    page.get_by_role("button", name="Freeze", exact=True).click()
+    expect(page.locator("page-clock")).to_contain_text("frozen")
+    assert served.clock.frozen
+
+
+def test_what_an_advance_would_do_is_told_first(served: Sandbox, open_page: Open) -> None:
+    """In a list, which is what then happens."""
+    page = open_page("/")
+    page.get_by_role("button", name="Move time").click()
+    told = served.clock.advance("P30D", dry_run=True)
+    items = page.locator(".happenings li")
+    expect(items).to_have_count(len(told.fired))
+    assert_accessible(page)
+    page.get_by_role("button", name="Advance", exact=True).click()
+    expect(page.locator("page-clock .now")).to_contain_text(f"{told.now:%Y-%m-%d %H:%M:%S}")
+    assert served.clock.now == told.now
+
+
+def test_it_goes_until_a_name_is_at_a_stage(served: Sandbox, open_page: Open) -> None:
+    """And says why where time does not lead there."""
+    name = next(one for one in served.names.list(stage="active").names if not one.autorenew).name
+    page = open_page("/")
+    page.get_by_role("button", name="Move time").click()
+    page.get_by_label("How", exact=True).select_option("stage")
+    page.get_by_label("The name", exact=True).fill("none.com")
+    expect(page.locator("page-clock .refusal")).to_contain_text("none.com")
+    page.get_by_label("The name", exact=True).fill(name)
+    expect(page.locator(".happenings")).to_contain_text(name)
+    page.get_by_role("button", name="Advance", exact=True).click()
+    expect(page.locator("page-notices")).to_contain_text("happened on the way")
+    assert served.names[name].stage == "overdue"
+
+
+def test_a_button_tells_the_command_and_the_calls(served: Sandbox, open_page: Open) -> None:
+    """They follow what is filled in, and do what it does."""
+    page = open_page("/")
+    page.get_by_role("button", name="Move time").click()
+    page.get_by_role("button", name="Advance: form, command and calls").click()
+    sheet = page.get_by_role("dialog")
+    expect(sheet).to_contain_text("reseller-sandbox clock advance P30D")
+    expect(sheet).to_contain_text('sandbox.clock.advance("P30D")')
+    sheet.get_by_label("by", exact=False).first.fill("P3D")
+    sheet.get_by_label("dry_run").check()
+    expect(sheet).to_contain_text("reseller-sandbox clock advance P3D --dry-run")
+    expect(sheet).to_contain_text('sandbox.clock.advance("P3D", dry_run=True)')
+    assert_accessible(page)
+    page.keyboard.press("Escape")
+    expect(sheet).to_have_count(0)

@@ -1,0 +1,117 @@
+"""The journal in a browser: live, one request in full, and what can be done about it."""
+
+from __future__ import annotations
+
+from playwright.sync_api import expect
+
+from reseller_sandbox import Sandbox
+from tests.clients import Api
+from tests.page.conftest import Open, assert_accessible
+
+CREATE = {"domain": {"domainName": "new.com"}}
+
+
+def test_requests_show_up_as_they_come(wire: Api, open_page: Open) -> None:
+    """Those before the page was opened, then each by itself, the latest first, with why it was refused."""
+    wire.get("/v3/balance")
+    page = open_page("/")
+    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
+    expect(rows).to_have_count(1)
+    wire.post("/v3/domains/createDomain", CREATE)
+    wire.post("/v3/domains/createDomain", CREATE)
+    expect(rows).to_have_count(3)
+    expect(rows.first).to_contain_text("name_taken")
+    expect(rows.first).to_contain_text("is registered already")
+    expect(rows.nth(1)).to_contain_text("−10")
+
+
+def test_many_requests_are_told_in_bundles(wire: Api, open_page: Open) -> None:
+    """The list is drawn once for each picture of the screen, and is never longer than what is looked at."""
+    page = open_page("/")
+    expect(page.get_by_text("Nothing is here yet")).to_be_visible()
+    page.evaluate(
+        "window.drawn = 0; new MutationObserver(() => window.drawn++)"
+        ".observe(document.querySelector('main'), {childList: true, subtree: true})"
+    )
+    for _ in range(350):
+        wire.get("/v3/balance")
+    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
+    expect(rows.first).to_contain_text("r350")
+    expect(rows).to_have_count(300)
+    assert page.evaluate("window.drawn") < 350
+
+
+def test_a_request_is_shown_whole(wire: Api, open_page: Open) -> None:
+    """Why it was refused and what would do, both bodies, what it changed, its assumptions."""
+    wire.post("/v3/domains/createDomain", CREATE)
+    wire.post("/v3/domains/createDomain", CREATE)
+    page = open_page("/")
+    page.get_by_role("link", name="r2").click()
+    detail = page.get_by_role("region", name="Request r2")
+    expect(detail).to_contain_text("Refused: name_taken")
+    expect(detail).to_contain_text("POST /v3/domains/createDomain")
+    expect(detail).to_contain_text("It changed nothing")
+    expect(detail).to_contain_text("v3.errors.http_status")
+    assert_accessible(page)
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("region", name="Request r1")).to_contain_text("orders")
+
+
+def test_going_back_before_a_request(served: Sandbox, wire: Api, open_page: Open) -> None:
+    """It takes one click; a fork from there takes another."""
+    wire.get("/v3/balance")
+    wire.post("/v3/domains/createDomain", CREATE)
+    page = open_page("/#/journal/r2")
+    page.get_by_role("button", name="Fork from before", exact=True).click()
+    expect(page.get_by_label("World")).to_have_value("w1")
+    assert "new.com" not in served.through(served.door.entering("w1")).names
+    page.goto("/#/journal/r2")
+    page.get_by_role("button", name="Rewind to before", exact=True).click()
+    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("history.rewind")
+    expect(rows.last).to_contain_text("r1")
+    assert "new.com" not in served.names
+    assert [one.name for one in served.branches] == ["b1"]
+
+
+def test_a_filter_is_an_address(wire: Api, open_page: Open) -> None:
+    """It can be sent to somebody else, and holds for what comes."""
+    wire.get("/v3/balance")
+    wire.get("/v3/domains/getDomain/none.com")
+    page = open_page("/")
+    page.get_by_label("Outcome").select_option("refused")
+    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
+    expect(rows).to_have_count(1)
+    other = open_page("/" + page.evaluate("location.hash"))
+    found = other.get_by_role("list", name="What happened").get_by_role("listitem")
+    expect(found).to_have_count(1)
+    wire.get("/v3/balance")
+    wire.get("/v3/domains/getDomain/none.net")
+    expect(found).to_have_count(2)
+    expect(found.first).to_contain_text("none.net")
+    other.keyboard.press("/")
+    other.keyboard.type("none.com")
+    other.keyboard.press("Enter")
+    expect(found).to_have_count(1)
+
+
+def test_all_that_happens_stands_in_one_line(served: Sandbox, wire: Api, open_page: Open) -> None:
+    """Requests, control calls, what time does, plans: as they come, and filtered by kind."""
+    page = open_page("/")
+    served.outside.when(after="v3.balance").register("planned.com")
+    wire.get("/v3/balance")
+    served.clock.advance("P30D")
+    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
+    log = served.events.find(limit=500).events
+    expect(rows).to_have_count(len(log))
+    expect(rows.first).to_contain_text(log[-1].name)
+    page.get_by_label("Kind").select_option("plan")
+    expect(rows).to_have_count(1)
+    expect(rows.first).to_contain_text("planned.com")
+    page.get_by_label("Kind").select_option("time")
+    expect(rows).to_have_count(len([one for one in log if one.kind == "time"]))
+    served.clock.advance("P60D")
+    expect(rows).to_have_count(len(served.events.find(kind="time", limit=500).events))
