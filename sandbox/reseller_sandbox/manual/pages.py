@@ -38,6 +38,7 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
             "sweep",
             "outside",
             "journal",
+            "page",
             "worlds",
             "fixtures",
             "control",

@@ -4,7 +4,8 @@ import { action, copied } from "./action.js";
 import { beside, go, write } from "./address.js";
 import { h } from "./dom.js";
 import { changed, tag } from "./pieces.js";
-import { brief, instant, json, money } from "./words.js";
+import { brief, instant, json } from "./words.js";
+import "./copies.js";
 
 /** Return what there is to show of a request. */
 export function entry(address, one) {
@@ -15,6 +16,7 @@ export function entry(address, one) {
       one.fault && [" · struck by ", h("b", one.fault)]),
     one.refusal && why(one.refusal),
     tools(address, one),
+    h("page-copies", { $request: { method: one.method, target: one.request.target, body: one.request.body, account: one.account, where: { world: address.world } } }),
     section("Request", h("p", h("code", `${one.request.method} ${one.request.target}`)), headers(one.request.headers), body(one.request)),
     section("Answer", h("p", tag(String(one.answer.status), one.answer.status < 400 ? "ok" : "bad"), one.answer.lost && " lost on its way"), body(one.answer)),
     section(`Changes · ${one.changes.length}`, one.changes.length ? h("table.changes", one.changes.map(changed)) : h("p.quiet", "It changed nothing.")),
@@ -37,7 +39,19 @@ const why = ({ rule, message, allowed, allowed_at: at, met }) => h("div.why", h(
 
 const tools = (address, one) => h("p.tools",
   h("a.do", { href: write({ view: "journal", subject: one.id, world: address.world, at: `before:${one.id}` }) }, "Look at the moment before"),
+  address.at || !one.operation.includes(".") ? null : [
+    action({ label: "Go back and try again", operation: "history.rewind", given: { request: one.id, side: "before" }, where: address, tone: one.refusal && "first",
+      then: () => go(again(address, one)), says: ({ branch }) => `It is as before ${one.id}; what was left behind is branch ${branch.name}.` }),
+    h("a.do", { href: write(again(address, one)) }, "Send again"),
+    action({ label: "Make this fail next time", operation: "faults.add", asks: ["kind", "match", "when"], where: address,
+      given: { kind: "reset", match: { operation: one.operation, domain: one.domains[0] }, when: { times: 1 } },
+      says: ({ faults }) => `The fault ${faults[0].name} waits for it.` }),
+  ],
   address.at ? null : action({ label: "Rewind to before", operation: "history.rewind", given: { request: one.id, side: "before" }, where: address,
     then: () => go({ ...address, subject: "" }), says: ({ branch }) => `It is as before ${one.id}; what was left behind is branch ${branch.name}.` }),
   action({ label: "Fork from before", operation: "worlds.fork", given: { point: `before:${one.id}` }, where: address,
     then: ({ name }) => go({ view: "journal", world: name }), says: ({ name }) => `World ${name} begins before ${one.id}.` }));
+
+// The console with the same request filled in.
+const again = ({ world }, { operation, account, request }) => ({ view: "console", subject: operation, world, account,
+  target: request.target.replace(/^\/_worlds\/[^/]+/, ""), body: request.body ? json(request.body) : "" });

@@ -2,6 +2,7 @@
 
 import { Refusal } from "./api.js";
 import { beside } from "./address.js";
+import { answers } from "./answers.js";
 import { h } from "./dom.js";
 import { life, picture } from "./lifecycle.js";
 import { others } from "./others.js";
@@ -26,8 +27,9 @@ export async function name(view) {
     head(address, subject, one, now),
     h("div.name",
       h("div",
-        h("section", h("h3", "Life"), h("div.scroll", { tabindex: 0, role: "region", "aria-label": "The stages of a name" }, picture(way, one?.stage ?? "released"))),
-        timeline(address, events, due, now)),
+        h("section", h("h2.minor", "Life"), h("div.scroll", { tabindex: 0, role: "region", "aria-label": "The stages of a name" }, picture(way, one?.stage ?? "released"))),
+        timeline(address, events, due, now),
+        await answers(address, subject, one)),
       h("aside", one && facts(address, one, now), spent(entries, address), others(address, subject, one))),
   ];
 }
@@ -66,10 +68,10 @@ function facts(address, one, now) {
       h("span.quiet", `completes ${instant(one.transfer.completes)}`)],
   };
   const shown = Object.entries(pairs).filter(([, value]) => value !== null && value !== "" && value?.length !== 0);
-  return h("section", h("h3", "Holding"), h("dl.pairs", shown.map(([key, value]) => [h("dt", key), h("dd", value)])));
+  return h("section", h("h2.minor", "Holding"), h("dl.pairs", shown.map(([key, value]) => [h("dt", key), h("dd", value)])));
 }
 
-const spent = (entries, address) => entries.length > 0 && h("section", h("h3", "Money"), h("ul.plain.spent",
+const spent = (entries, address) => entries.length > 0 && h("section", h("h2.minor", "Money"), h("ul.plain.spent",
   entries.toReversed().map((one) => h("li", h("time", { datetime: one.at }, day(one.at)), h("span", one.purpose),
     one.request ? h("a", { href: beside(address, "journal", one.request) }, one.request) : h("span.quiet", "time"),
     h("span.money", one.amount)))));
@@ -79,7 +81,7 @@ function timeline(address, events, due, now) {
   const coming = due.map((one, at) => h("li.coming", { key: `d${at}` }, h("time", { datetime: one.at }, instant(one.at)),
     h("span", h("b", one.event), " ", h("span.quiet", distance(now, one.at)), Number(one.charged) ? ` ${money(one.charged)}` : "", one.note && h("small", ` ${one.note}`))));
   const rows = [...past, h("li.here", { key: "now" }, h("time", { datetime: now }, instant(now)), h("span", address.at ? "then" : "now")), ...coming];
-  return h("section", h("h3", "What happened, and what is due"), h("ol.timeline", rows));
+  return h("section", h("h2.minor", "What happened, and what is due"), h("ol.timeline", rows));
 }
 
 function was(address, { name: done, effect, happening, given }) {

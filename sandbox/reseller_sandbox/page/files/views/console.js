@@ -44,10 +44,11 @@ export default class extends View {
 
   #request(one, account, held) {
     const { address } = this;
-    const given = (all) => Object.fromEntries(all.map(({ name, example }) => [name, isName({ name }) ? held : example]));
+    const again = placed(one.path, address.target);
+    const given = (all) => Object.fromEntries(all.map(({ name, example }) => [name, again[name] ?? (isName({ name }) ? held : example)]));
     const place = h("fieldset.bare", fields(one.path_fields, given(one.path_fields)), fields(one.query_fields, given(one.query_fields)));
     const example = renamed(one.body?.example, one.path_fields.find(isName)?.example, held);
-    const body = h("textarea.code", { rows: 8, spellcheck: "false", "aria-label": "Body", value: example ? json(example) : "" });
+    const body = h("textarea.code", { rows: 8, spellcheck: "false", "aria-label": "Body", value: address.body ?? (example ? json(example) : "") });
     const inner = one.body?.shape?.properties && h("fieldset.bare", { oninput: () => (body.value = json(values(inner))) },
       fields(parts(one.body.shape), example));
     const answer = h("div.answer", { "aria-live": "polite" });
@@ -82,6 +83,13 @@ export default class extends View {
 }
 
 const isName = ({ name }) => /^domain_?name$/i.test(name);
+
+/** What stands in the places of a path where a request is to be sent again. */
+function placed(path, target = "") {
+  const pattern = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
+  const { groups = {} } = target.split("?")[0].match(new RegExp(`^${pattern}$`, "i")) ?? {};
+  return Object.fromEntries(Object.entries(groups).map(([name, word]) => [name, decodeURIComponent(word)]));
+}
 
 /** The example with another name in place of its own, wherever that stands. */
 const renamed = (example, from, to) => (example && from ? JSON.parse(JSON.stringify(example, (_, value) => (value === from ? to : value))) : example);

@@ -28,7 +28,7 @@ export default class extends View {
       ...branches.map(({ name, now }) => [`branch:${name}`, `branch ${name} · ${instant(now)}`])];
     this.render(
       h("section.part", h("h1", "The lines that this world has lived"), graph(address, lines)),
-      h("div.columns",
+      h("div.columns.ruled",
         h("section.part", h("h2", "Branches"), branches.length ? kept(address, branches, "branch", "branches.switch", "Take it up", "branches.remove")
           : h("p.quiet", "Whoever goes back leaves a branch behind. There is none yet.")),
         h("section.part", h("h2", "Snapshots"), kept(address, snapshots, "snapshot", "snapshots.restore", "Go back", "snapshots.remove"),

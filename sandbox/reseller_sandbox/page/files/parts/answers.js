@@ -1,0 +1,39 @@
+// What both interfaces answer for a name, side by side. They are asked in a copy of the world that is thrown
+// away, so that looking leaves no request behind.
+
+import { root, signed } from "./api.js";
+import { h } from "./dom.js";
+import { tag } from "./pieces.js";
+import { json } from "./words.js";
+
+const ASKED = { v3: (name) => `v3/domains/getDomain/${encodeURIComponent(name)}`, v2: (name) => `V2.0/domain/${encodeURIComponent(name)}` };
+
+/** Return both answers, as the holder of the name gets them, or the account named main. */
+export async function answers(address, subject, one) {
+  const account = one?.account ?? "main";
+  if (account === "outside") return null;
+  const found = await Promise.all(Object.entries(ASKED).map(async ([key, path]) => [key, await asked(key, path(one?.ascii ?? subject), account, address)]));
+  return h("section", h("h2.minor", `What ${account} is told`), h("div.pair", found.map(([key, { target, status, text }]) =>
+    h("div", h("p", tag(key === "v3" ? "v3" : "v2.0"), " ", h("code", `GET /${target}`), " ", h("span", { class: status < 400 ? "ok" : "bad" }, status)),
+      h("pre", { tabindex: 0 }, text)))));
+}
+
+async function asked(key, target, account, { world, at }) {
+  const path = `/_worlds/${encodeURIComponent(`${world || "default"}@${at || "now"}`)}/${target}`;
+  try {
+    const { headers } = await signed({ account, interface: key, target: path }, { world, at });
+    const answer = await fetch(new URL(path.slice(1), root), { headers, credentials: "omit" });
+    const text = await answer.text();
+    return { target, status: answer.status, text: pretty(text) };
+  } catch (problem) {
+    return { target, status: "–", text: problem.message };
+  }
+}
+
+function pretty(text) {
+  try {
+    return json(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,87 @@
+"""Travel in a browser: the slider, going back, forks, branches and what differs."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from reseller_sandbox import Sandbox
+from tests.clients import Api
+from tests.page.conftest import Open, assert_accessible
+
+
+@pytest.fixture
+def _past(wire: Api) -> None:
+    """A world with three requests behind it; the second registers new.com."""
+    wire.get("/v3/balance")
+    wire.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})
+    wire.get("/v3/balance")
+
+
+@pytest.mark.usefixtures("_past")
+def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> None:
+    """By the arrows, in whichever view; nothing of the present changes by it."""
+    moment = served.world.moment
+    page = open_page("/#/travel")
+    slider = page.get_by_role("slider", name="Travel in the history")
+    expect(slider).to_have_value("4")
+    for _ in range(2):
+        page.keyboard.press("ArrowLeft")
+    expect(page).to_have_url(re.compile("at=after:r2"))
+    page.get_by_role("link", name="Names").click()
+    page.goto(f"{page.url}&like=new")
+    rows = page.get_by_role("list", name="Names").get_by_role("listitem")
+    expect(rows).to_have_count(1)
+    page.keyboard.press("ArrowLeft")
+    expect(rows).to_have_count(0)
+    expect(page.locator("page-past")).to_contain_text("r1 v3.balance")
+    assert_accessible(page)
+    page.get_by_role("button", name="Let go").click()
+    expect(rows).to_have_count(1)
+    expect(page.locator("page-past")).to_be_hidden()
+    assert served.world.moment is moment
+
+
+@pytest.mark.usefixtures("_past")
+def test_the_past_can_be_made_the_present(served: Sandbox, open_page: Open) -> None:
+    """For good, with a branch of what was left behind, which can be taken up again; or in a fork."""
+    page = open_page("/#/travel?at=after:r1")
+    page.get_by_role("button", name="Fork from here", exact=True).click()
+    expect(page.get_by_label("World", exact=True)).to_have_value("w1")
+    page.goto("/#/travel?at=after:r1")
+    page.get_by_role("button", name="Go back here", exact=True).click()
+    expect(page.locator(".kept").first).to_contain_text("b1")
+    assert "new.com" not in served.names
+    page.get_by_role("button", name="Take it up", exact=True).click()
+    expect(page.locator("page-notices")).to_contain_text("left behind is branch")
+    assert "new.com" in served.names
+
+
+def test_branches_fork_where_they_differ(served: Sandbox, wire: Api, open_page: Open) -> None:
+    """In the graph each line has the requests that are its own; a dot leads to what was then."""
+    for _ in range(3):
+        wire.get("/v3/balance")
+    served.rewind("r2", side="after")
+    wire.get("/v3/domains/getDomain/none.com")
+    page = open_page("/#/travel")
+    lines = page.locator(".lines g")
+    expect(lines).to_have_count(2)
+    expect(lines.first.get_by_role("link")).to_have_count(3)
+    expect(lines.last.get_by_role("link")).to_have_count(1)
+    lines.first.get_by_role("link").first.click()
+    expect(page).to_have_url(re.compile("at=after:r1"))
+    page.goto("/#/travel?at=branch:b1")
+    expect(page.locator("page-past")).to_contain_text("branch b1")
+
+
+@pytest.mark.usefixtures("_past")
+def test_two_points_are_compared(open_page: Open) -> None:
+    """Any two: which records differ, and how; the address says which."""
+    page = open_page("/#/travel?from=before:r2&to=after:r2")
+    changes = page.locator(".changes").last
+    expect(changes).to_contain_text("new.com")
+    expect(changes).to_contain_text("balance")
+    page.get_by_label("To", exact=True).select_option("start")
+    expect(page.get_by_text("0 records")).to_be_visible()
