@@ -20,6 +20,7 @@ from click.testing import CliRunner, Result
 from reseller_sandbox import Sandbox
 from reseller_sandbox.cli import main
 from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.tools.replaying import replay
 from reseller_sandbox.tools.sweep import FAULTS, BadProgram, Came, SweepReport
 from reseller_sandbox.tools.sweep import sweep as swept
 from reseller_sandbox.tools.view import BadView
@@ -92,6 +93,7 @@ def test_the_program_by_itself_is_swept_by_the_command(kind: str, tmp_path: Path
     words = [sys.executable, billing.__file__, kind, "renewals"]
     done = command("--kinds", "lost-answer", "--only", "v3.renew*", "--jobs", "2", "--", *words)
     assert done.exit_code == (1 if kind == "careless" else 0), done.output
+    assert (tmp_path / "capsules/r2-lost-answer.capsule").exists() == (kind == "careless")
     cell = "WRONG" if kind == "careless" else "fine"
     assert f"v3.renewDomain active-example.com {cell}" in " ".join(done.stdout.split()), done.output
     assert ("was paid 2 times" in done.stdout) == (kind == "careless")
@@ -99,8 +101,30 @@ def test_the_program_by_itself_is_swept_by_the_command(kind: str, tmp_path: Path
 
 
 def command(*words: str) -> Result:
-    """What the command answers to these words."""
+    """What the command answers to these words, called in the test's own folder."""
     return CliRunner().invoke(main, ["sweep", *words])
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_each_finding_can_be_done_again_to_the_byte(prepared: Sandbox, tmp_path: Path) -> None:
+    """From the file that it names; other runs leave none."""
+    jobs = billed(Careless, "orders", "renewals")
+    report = swept(jobs, prepared, kinds=("lost-answer",), outsiders=True, folder=tmp_path / "capsules")
+    files = [one.file for one in report.wrong]
+    assert len(set(files)) == len(files) == len(list((tmp_path / "capsules").iterdir()))
+    for one in report.wrong:
+        assert one.file is not None
+        again = replay(one.file)
+        assert again.identical, (str(one.trouble), again.difference)
+        assert f"   reseller-sandbox open {one.file}" in report.lines()
+    assert {Path(one).name for one in files if one} >= {
+        "r2-lost-answer.capsule",
+        "r4-outsiders-price.capsule",
+    }
 
 
 # Programs that are right, and programs that are wrong
@@ -418,6 +442,14 @@ def test_words_that_cannot_be_used_are_refused_in_a_line(words: list[str], probl
     assert done.exit_code == 2, done.output
     assert problem in done.stderr
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+    """In a line, with its path."""
+    (tmp_path / "taken").write_text("a file")
+    words = [sys.executable, billing.__file__, "careless", "renewals"]
+    done = command("--capsules", str(tmp_path / "taken" / "in"), "--kinds", "twice", "--", *words)
+    assert (done.exit_code, "Not a directory" in done.stderr) == (2, True), done.output
 
 
 def test_the_fields_are_checked_in_python_too(prepared: Sandbox) -> None:

@@ -109,9 +109,13 @@ class Sandboxes:
     def sections(self, node: pytest.Item) -> Iterator[tuple[str, str]]:
         """Yield a title and a text for each world that a failed test concerns."""
         for number, one in enumerate(self.watcher.concerned):
-            name = re.sub(r"[^\w.-]+", "_", node.nodeid)[-100:] + (f"-{number + 1}" if number else "")
+            name = _file_name(node) + (f"-{number + 1}" if number else "")
             file = self._kept / f"{name}.yaml" if self._kept is not None else None
             yield f"reseller sandbox: world {one.door.name}", aftermath.told(one, file)
+
+    def folder_for(self, node: pytest.Item) -> Path | None:
+        """Return where the capsules of a swept test are left."""
+        return self._kept / _file_name(node) if self._kept is not None else None
 
     def end(self) -> None:
         """Give up every world and server of the run."""
@@ -126,3 +130,7 @@ class Sandboxes:
             made = self._mode.open(self._stack, self.watcher, told, marked)
             self._seeded[key] = _Seeded(made, tuple(one.name for one in made.faults.list().faults))
         return self._seeded[key]
+
+
+def _file_name(node: pytest.Item) -> str:
+    return re.sub(r"[^\w.-]+", "_", node.nodeid)[-100:]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Generator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -82,7 +83,8 @@ class SweepingTests:
             return Ended(1 if failed else 0, words[-KEPT:], stopwatch() - began)
 
         try:
-            report = sweep_program(program, Ground(prepared), self._wanted)
+            wanted = replace(self._wanted, folder=run.folder_for(item))
+            report = sweep_program(program, Ground(prepared), wanted)
         except AskedNothing:
             return None
         except BadProgram as problem:

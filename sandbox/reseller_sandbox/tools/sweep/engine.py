@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -200,8 +201,16 @@ def _own(wanted: SweepWanted, world: Sandbox) -> list[str]:
 
 
 def _kept(world: Sandbox, trouble: Trouble, folder: Path) -> str:
-    """Write a world's capsule; return the file."""
-    raise NotImplementedError
+    """Write a world's capsule; return the file. Raise ``BadSetting`` where it cannot be written."""
+    request = trouble.request.record.id if trouble.request is not None else ""
+    parts = filter(None, (request, trouble.kind, trouble.detail))
+    file = folder / re.sub(r"[^\w.=-]+", "_", f"{'-'.join(parts)}.capsule")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        world.capsule.write(file)
+    except OSError as problem:
+        raise BadSetting(f"{file}: {problem.strerror}") from None
+    return str(file)
 
 
 def _in_order(
