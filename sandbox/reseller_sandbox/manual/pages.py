@@ -36,6 +36,7 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
             "time",
             "faults",
             "sweep",
+            "explore",
             "outside",
             "journal",
             "page",

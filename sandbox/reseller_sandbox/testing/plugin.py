@@ -47,6 +47,8 @@ _SWEEP_HELP = (
     "error, garbage, rate-limited, assumptions, outsiders"
 )
 
+_EXPLORE = "reseller_sandbox_explore"
+
 #: The worlds of the run, once a test has asked for one.
 _RUN = pytest.StashKey["Sandboxes"]()
 
@@ -75,6 +77,11 @@ def pytest_configure(config: pytest.Config) -> None:
     """
     getattr(config.pluginmanager.rewrite_hook, "_must_rewrite", set()).discard("reseller_sandbox")
     config.addinivalue_line("markers", "reseller_sandbox(**settings): the settings of this test's sandbox")
+    config.addinivalue_line(
+        "markers",
+        "reseller_sandbox_explore(actors=2, max_runs=200, schedule=''): run this test in every order of the "
+        "requests of its threads that could matter",
+    )
     forms, least = _said(config, _COVERAGE), _said(config, _COVER_MIN)
     if forms or least:
         from reseller_sandbox.testing.coverage import Collector, wishes
@@ -85,6 +92,16 @@ def pytest_configure(config: pytest.Config) -> None:
         from reseller_sandbox.testing.sweeping import SweepingTests, wished
 
         config.pluginmanager.register(SweepingTests(wished(kinds), _RUN), _SWEEP)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Have tests explored, where some are marked."""
+    if any(item.get_closest_marker(_EXPLORE) for item in items) and not config.pluginmanager.has_plugin(
+        _EXPLORE
+    ):
+        from reseller_sandbox.testing.exploring import ExploringTests
+
+        config.pluginmanager.register(ExploringTests(_RUN), _EXPLORE)
 
 
 @pytest.fixture(scope="session")

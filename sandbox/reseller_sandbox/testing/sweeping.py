@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from _pytest.runner import runtestprotocol
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tables import in_lines
+from reseller_sandbox.testing.again import again, in_full
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.running import KEPT, Ended
 from reseller_sandbox.tools.sweep import FAULTS, AskedNothing, BadProgram, SweepWanted, sweep_program
@@ -54,20 +54,15 @@ class SweepingTests:
         """Run a test as usual and then, if it passes, again and again."""
         if _FIXTURE not in getattr(item, "fixturenames", ()):
             return None
-        item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
-        reports = _again(item)
+        return in_full(item, nextitem, lambda: self._told(item))
+
+    def _told(self, item: pytest.Item) -> list[pytest.TestReport]:
+        """Return the reports of a test, which carry what came of its sweep."""
+        reports = again(item)
         told = self._sweep(item) if all(one.passed for one in reports) else None
         if told is not None:
             reports[-1].user_properties.append((_TOLD, json.dumps({"test": item.nodeid, **told})))
-        for one in reports:
-            item.ihook.pytest_runtest_logreport(report=one)
-        state = item.session._setupstate
-        over = pytest.CallInfo.from_call(lambda: state.teardown_exact(nextitem), when="teardown")
-        if over.excinfo is not None:
-            left = item.ihook.pytest_runtest_makereport(item=item, call=over)
-            item.ihook.pytest_runtest_logreport(report=left)
-        item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-        return True
+        return reports
 
     def _sweep(self, item: pytest.Item) -> dict[str, Any] | None:
         """Return what came of a test's sweep, to be shown; None for a test that sends no request."""
@@ -78,7 +73,7 @@ class SweepingTests:
         def program(world: Sandbox) -> Ended:
             began = stopwatch()
             with run.lending(world):
-                failed = [one for one in _again(item) if not one.passed]
+                failed = [one for one in again(item) if not one.passed]
             words = "\n".join(one.longreprtext for one in failed)
             return Ended(1 if failed else 0, words[-KEPT:], stopwatch() - began)
 
@@ -113,9 +108,3 @@ class SweepingTests:
             terminalreporter.section(f"reseller sandbox: sweep of {one['test']}")
             for line in (*one["tables"], *([""] if one["tables"] else []), *one["lines"]):
                 terminalreporter.write_line(line)
-
-
-def _again(item: pytest.Item) -> list[pytest.TestReport]:
-    """Run a test, set up and torn down for itself; what it shares with others stays."""
-    shared: Any = item.parent
-    return runtestprotocol(item, log=False, nextitem=shared)

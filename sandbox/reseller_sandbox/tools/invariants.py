@@ -6,7 +6,7 @@ left, and yields a sentence for each thing that does not hold. ``expected`` says
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from reseller_sandbox.tools.left import Holding, Left
 
 if TYPE_CHECKING:
     from reseller_sandbox.advice import Finding
+    from reseller_sandbox.sandbox import Sandbox
 
 #: How far apart two dates may be that are taken for the same, since a clock may run.
 _SAME = timedelta(days=1)
@@ -44,6 +45,9 @@ class Expected:
 _TWICE = "renewed_twice"
 
 Invariant = Callable[[Left, Left, Expected], Iterator[str]]
+
+#: What holds of a world after a run, or the words for what does not.
+OwnInvariant = Callable[["Sandbox"], str | None]
 
 
 def paid_twice(run: Left, usual: Left, expected: Expected) -> Iterator[str]:
@@ -149,3 +153,15 @@ INVARIANTS: tuple[Invariant, ...] = (paid_twice, paid_and_lost, agreed_prices, a
 def broken(run: Left, usual: Left, expected: Expected) -> list[str]:
     """Return a sentence for each thing that does not hold."""
     return list(dict.fromkeys(words for one in INVARIANTS for words in one(run, usual, expected)))
+
+
+def own_broken(invariants: Iterable[OwnInvariant], world: Sandbox) -> list[str]:
+    """Return what the invariants of the user's own say; to raise an error is to say that it does not hold."""
+    found = []
+    for one in invariants:
+        try:
+            words = one(world)
+        except Exception as problem:
+            words = f"{type(problem).__name__}: {problem}"
+        found += [f"{getattr(one, '__name__', 'invariant')}: {words}"] if words else []
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -39,6 +40,12 @@ if TYPE_CHECKING:
 )
 @INVARIANTS
 @click.option("--schedule", metavar="ACTORS", help="Run this order alone, as an earlier run has told it.")
+@click.option(
+    "--capsules",
+    type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
+    metavar="FOLDER",
+    help="Where a file is written for each finding, which replays it.",
+)
 def explore(
     asked: RunAsked,
     as_json: bool,
@@ -47,6 +54,7 @@ def explore(
     quiet: float,
     invariants: tuple[str, ...],
     schedule: str | None,
+    capsules: Path | None,
 ) -> None:
     """Run a program with several workers in every order of their requests that could matter.
 
@@ -69,7 +77,9 @@ def explore(
     except BadSetting as problem:
         give_up(str(problem))
     with asked.opened() as (ground, program), progress("explore") as tell:
-        explorer = Explorer(ground=ground, program=program, actors=actors, quiet=quiet, invariants=own)
+        explorer = Explorer(
+            ground=ground, program=program, actors=actors, quiet=quiet, invariants=own, capsules=capsules
+        )
         try:
             found = explorer.one(schedule) if schedule else explorer.explore(max_runs, tell)
         except ValueError as problem:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice, permutations
+from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from reseller_sandbox.core.clock import stopwatch
@@ -16,10 +18,10 @@ from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools.explore.actors import Actors
 from reseller_sandbox.tools.explore.orders import Orders, RequestKey, Turned, goes_in_turn, preferred
 from reseller_sandbox.tools.explore.outcomes import outcome
-from reseller_sandbox.tools.explore.report import Exploration, LetThrough, OneOrder, found
-from reseller_sandbox.tools.explore.turnstile import PROGRAM, HeldRequest, Threads, Turnstile, turned
+from reseller_sandbox.tools.explore.report import Exploration, LetThrough, OneOrder, OrderFinding, found
+from reseller_sandbox.tools.explore.turnstile import HeldRequest, Threads, Turnstile, turned
 from reseller_sandbox.tools.ground import Ground
-from reseller_sandbox.tools.invariants import Expected, broken
+from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
 from reseller_sandbox.tools.left import Left, left_in
 from reseller_sandbox.tools.progress import Tell
 from reseller_sandbox.tools.running import Ended, FunctionProgram, Program
@@ -45,9 +47,6 @@ _GLANCE = 0.005
 
 #: How many orders of whole workers are tried at most where not every order was.
 _TURNS = 6
-
-#: A look at the world that a run has left; it returns what is wrong there, or nothing.
-Invariant = Callable[[Sandbox], str | None]
 
 
 class _Chooser(Protocol):
@@ -111,6 +110,10 @@ class GivenOrder:
         self.steps.append(Turned(actor, self._waiting, self._waiting - before, footprint))
 
 
+def _write(file: Path, world: Sandbox) -> None:
+    world.capsule.write(file)
+
+
 class _Made(NamedTuple):
     """A run that was made."""
 
@@ -140,13 +143,15 @@ class Explorer:
     """Runs a ``program`` with ``actors`` workers at a time in worlds of ``ground``, in one order a run.
 
     All that wait are there when nothing has come for ``quiet`` seconds, or longer where the program is slow.
+    ``capsules`` is the folder that gets a file for each finding, which replays it.
     """
 
     ground: Ground
     program: Program
     actors: int = 2
     quiet: float = QUIET
-    invariants: Sequence[Invariant] = ()
+    invariants: Sequence[OwnInvariant] = ()
+    capsules: Path | None = None
     _longest: float = field(default=0.0, init=False)
 
     def explore(self, max_runs: int = MAX_RUNS, tell: Tell = lambda _, __: None) -> Exploration:
@@ -165,7 +170,18 @@ class Explorer:
         if untried:
             made += self._in_turns(made)
         judged = _judged(made)
-        return Exploration(judged, found(judged), untried, orders.strayed)
+        return Exploration(judged, self._kept(found(judged)), untried, orders.strayed)
+
+    def _kept(self, findings: Sequence[OrderFinding]) -> list[OrderFinding]:
+        """Return the findings with the files that replay them, for each of which the program is run again."""
+        if self.capsules is None:
+            return list(findings)
+        kept = []
+        for number, one in enumerate(findings, 1):
+            file = Path(self.capsules, f"explore-{number}.capsule")
+            self.run(GivenOrder(one.order.schedule.split()), partial(_write, file))
+            kept.append(replace(one, capsule=str(file)))
+        return kept
 
     def one(self, schedule: str) -> Exploration:
         """Try one order; raise ValueError where the program does not come to it."""
@@ -175,7 +191,8 @@ class Explorer:
         if missed:
             raise ValueError(f"{missed} has no request waiting where {schedule!r} lets one through")
         order, *others = _judged([made, *self._in_turns([made])])
-        return Exploration([order], [one for one in found([order, *others]) if one.order is order])
+        findings = [one for one in found([order, *others]) if one.order is order]
+        return Exploration([order], self._kept(findings))
 
     def _in_turns(self, made: Sequence[_Made]) -> Iterator[_Made]:
         """Run the orders of whole workers, to have them for comparison where not every order is tried."""
@@ -186,49 +203,44 @@ class Explorer:
     def run(self, chooser: _Chooser, look: Callable[[Sandbox], object] = lambda _: None) -> _Made:
         """Run the program in one order; ``look`` is shown the world at its end."""
         with self.ground.world(frozen=True) as sandbox:
-            begin, threads = sandbox.world.state, Threads(threading.enumerate())
-            with turned(sandbox.app, sandbox.world) as turnstile, self._running(sandbox, turnstile) as ended:
-                requests = self._let_through(chooser, turnstile, threads)
-            [how] = ended
-            words = tuple(words for one in self.invariants if (words := one(sandbox)))
+            begin = sandbox.world.state
+            with turned(sandbox.app, sandbox.world) as turnstile:
+                ended, requests = self._both(sandbox, turnstile, chooser)
+            words = own_broken(self.invariants, sandbox)
             look(sandbox)
-            order = OneOrder(requests, how, outcome(begin, sandbox.world.state, how), words)
-            return _Made(order, tuple(chooser.steps), left_in(sandbox, how))
+            order = OneOrder(requests, ended, outcome(begin, sandbox.world.state, ended), tuple(words))
+            return _Made(order, tuple(chooser.steps), left_in(sandbox, ended))
 
-    @contextmanager
-    def _running(self, sandbox: Sandbox, turnstile: Turnstile) -> Iterator[list[Ended]]:
-        """Run the program on a thread; provide where it says how it has ended once the context is over."""
-        ended: list[Ended] = []
-        problems: list[BaseException] = []
-
-        def run() -> None:
+    def _both(
+        self, sandbox: Sandbox, turnstile: Turnstile, chooser: _Chooser
+    ) -> tuple[Ended, tuple[LetThrough, ...]]:
+        """Run the program, and let its requests through meanwhile on a thread beside it."""
+        threads = Threads(threading.enumerate())
+        with ThreadPoolExecutor(1) as beside:
+            driving = beside.submit(self._let_through, chooser, turnstile, threads)
             try:
-                ended.append(self.program(sandbox))
-            except BaseException as problem:
-                problems.append(problem)
+                ended = self.program(sandbox)
             finally:
                 turnstile.end()
-
-        thread = threading.Thread(target=run, name=PROGRAM, daemon=True)
-        thread.start()
-        yield ended
-        thread.join()
-        if problems:
-            raise problems[0]
+            return ended, driving.result()
 
     def _let_through(
         self, chooser: _Chooser, turnstile: Turnstile, threads: Threads
     ) -> tuple[LetThrough, ...]:
         actors = Actors()
         done: list[LetThrough] = []
-        while waiting := self._settled(chooser, turnstile, actors, threads):
-            actor = chooser.choose({actor: one.text for actor, one in waiting.items()})
-            request = waiting[actor]
-            actors.settle(waiting, actor)
-            turnstile.carry_out(request)
-            number = sum(one.actor == actor for one in done)
-            chooser.did(actor, (actor, number, request.text), request.footprint)
-            done.append(LetThrough(actor, request.asked, request.status))
+        try:
+            while waiting := self._settled(chooser, turnstile, actors, threads):
+                actor = chooser.choose({actor: one.text for actor, one in waiting.items()})
+                request = waiting[actor]
+                actors.settle(waiting, actor)
+                turnstile.carry_out(request)
+                number = sum(one.actor == actor for one in done)
+                chooser.did(actor, (actor, number, request.text), request.footprint)
+                done.append(LetThrough(actor, request.asked, request.status))
+        except BaseException:
+            turnstile.open()  # or the program would wait for ever
+            raise
         return tuple(done)
 
     def _settled(
@@ -265,7 +277,8 @@ def explore(
     max_runs: int = MAX_RUNS,
     quiet: float = QUIET_HERE,
     schedule: str = "",
-    invariants: Sequence[Invariant] = (),
+    invariants: Sequence[OwnInvariant] = (),
+    capsules: Path | None = None,
 ) -> Exploration:
     """Return what comes of ``program``, whose threads use the sandbox it gets, in every order that matters.
 
@@ -278,9 +291,15 @@ def explore(
         quiet: For how many seconds nothing comes from the program until those that wait are taken for all.
         schedule: The one order to be tried, as an earlier exploration has told it.
         invariants: Functions that look at what is left, and return what is wrong with it, or nothing.
+        capsules: The folder that gets a file for each finding, which replays it.
     """
     ground = Ground(sandbox if sandbox is not None else Sandbox())
     explorer = Explorer(
-        ground=ground, program=FunctionProgram(program), actors=actors, quiet=quiet, invariants=invariants
+        ground=ground,
+        program=FunctionProgram(program),
+        actors=actors,
+        quiet=quiet,
+        invariants=invariants,
+        capsules=capsules,
     )
     return explorer.one(schedule) if schedule else explorer.explore(max_runs)

@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 #: The header by which a program says whose a request is.
 HEADER = "X-Sandbox-Actor"
 
-#: The name of the thread that runs a program.
-PROGRAM = "explored"
-
 _ACTOR = f"HTTP_{HEADER.upper().replace('-', '_')}"
 _WORLD = re.compile(r"/_worlds/[^/?]+")
 _CONTROL = "/_sandbox"
@@ -288,7 +285,7 @@ class Threads:
 
     def all_wait(self, present: Iterable[Thread], waiting: Iterable[HeldRequest], count: int) -> bool:
         """Whether ``count`` of them have been there, and each of those that live has a request waiting."""
-        living = {one for one in present if one not in self._before and one.name != PROGRAM}
+        living = {one for one in present if one not in self._before and one is not current_thread()}
         self._seen |= living
         lines = {one.line for one in waiting}
         return bool(lines & living) and len(self._seen) >= count and living <= lines

@@ -16,7 +16,7 @@ from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.ground import Ground
-from reseller_sandbox.tools.invariants import Expected, broken
+from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
 from reseller_sandbox.tools.left import MOST, Left, left_in
 from reseller_sandbox.tools.running import Ended, FunctionProgram, Program
 from reseller_sandbox.tools.sweep.report import Came, Run, SweepReport
@@ -38,9 +38,6 @@ if TYPE_CHECKING:
 _A_SECOND_TIME = (
     " the second time, though it did the first: what one run leaves must not be there in the next"
 )
-
-#: What holds of a world after a run, or the words for what does not.
-OwnInvariant = Callable[["Sandbox"], str | None]
 
 
 class BadProgram(BadSetting):
@@ -158,7 +155,7 @@ def _run_well(program: Program, ground: Ground, wanted: SweepWanted, when: str) 
             )
         if len(left.requests) >= MOST or world.journal.find(limit=0).dropped:
             raise BadProgram(f"the program sends more requests than a journal keeps, which is {MOST}", ended)
-        if words := [*broken(left, left, Expected()), *_own(wanted, world)]:
+        if words := [*broken(left, left, Expected()), *own_broken(wanted.invariants, world)]:
             raise BadProgram(f"without any fault the program leaves this{when}: {'; '.join(words)}", ended)
         return left
 
@@ -181,23 +178,11 @@ def _tried(
         ended = program(world)
         left = left_in(world, ended)
         expected = replace(trouble.expected, same=trouble.expected.same and not unsteady)
-        words = (*broken(left, usual, expected), *_own(wanted, world))
+        words = (*broken(left, usual, expected), *own_broken(wanted.invariants, world))
         run = Run(trouble, ended, words, trouble.has_struck(world))
         if run.came is Came.WRONG and wanted.folder is not None:
             return replace(run, file=_kept(world, trouble, wanted.folder))
         return run
-
-
-def _own(wanted: SweepWanted, world: Sandbox) -> list[str]:
-    """Return what the invariants of the user's own say; to raise an error is to say that it does not hold."""
-    found = []
-    for one in wanted.invariants:
-        try:
-            words = one(world)
-        except Exception as problem:
-            words = f"{type(problem).__name__}: {problem}"
-        found += [f"{getattr(one, '__name__', 'invariant')}: {words}"] if words else []
-    return found
 
 
 def _kept(world: Sandbox, trouble: Trouble, folder: Path) -> str:
