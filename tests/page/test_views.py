@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.page.views import VIEWS
@@ -34,8 +34,7 @@ def _eventful(served: Sandbox, wire: Api) -> None:
 
 def _show(page: Page, address: str) -> None:
     page.goto(address)
-    expect(page.locator("main > *").first).to_be_visible()
-    page.wait_for_function("document.querySelector('main > * > *') !== null")
+    page.locator("main > * > *").first.wait_for(state="attached")
 
 
 @pytest.mark.usefixtures("_eventful")

@@ -59,7 +59,6 @@ function listen(world = "") {
   }, (state) => (document.body.dataset.stream = state));
 }
 
-addEventListener("hashchange", show);
 addEventListener("sign-in", () => signIn().then(start));
 keys();
 
@@ -70,6 +69,7 @@ async function start() {
     return; // it asks for the token by itself
   }
   followed = undefined;
+  addEventListener("hashchange", show);
   await show();
 }
 

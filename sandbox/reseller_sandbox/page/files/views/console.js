@@ -9,10 +9,15 @@ import { View } from "../parts/view.js";
 import { json } from "../parts/words.js";
 
 export default class extends View {
+  world = null;
+
   async show(address) {
-    const [v3, v2, { accounts }] = await Promise.all([operationsOf("v3", address), operationsOf("v2", address), this.ask("accounts.list")]);
+    if (this.world !== address.world) {
+      this.known = Promise.all(["v3", "v2"].map((name) => operationsOf(name, address))).then((both) => both.flat());
+      this.world = address.world;
+    }
+    const [all, { accounts }] = await Promise.all([this.known, this.ask("accounts.list")]);
     if (!this.isCurrent()) return;
-    const all = [...v3, ...v2];
     const account = address.account || accounts[0]?.name || "";
     const wanted = (address.q ?? "").toLowerCase();
     const shown = all.filter((one) => `${one.id} ${one.path} ${one.summary}`.toLowerCase().includes(wanted));

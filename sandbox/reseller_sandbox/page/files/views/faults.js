@@ -18,7 +18,7 @@ export default class extends View {
         h("span.quiet", faults.length ? `${faults.length} rules, ${struck} strikes` : "Every request goes through."),
         faults.length > 0 && action({ label: "Remove all", operation: "faults.clear", where: address, tone: "danger" })),
       faults.length > 0 && rules(faults, address),
-      h("div.columns",
+      h("div.columns", { key: "more" },
         h("section.part", h("h2", "Presets"), h("ul.plain.lines.toggles", presets.map((one) => preset(one, faults, address)))),
         h("section.part", h("h2", "Kinds"), h("p.quiet", "Each opens its form; match and when narrow it to some requests."),
           h("ul.plain.lines.kinds", told.kinds.map((one) => kind(one, address))))),
@@ -26,7 +26,7 @@ export default class extends View {
   }
 }
 
-const rules = (faults, where) => h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Rules" }, h("table.grid",
+const rules = (faults, where) => h("div.scroll", { key: "rules", tabindex: 0, role: "region", "aria-label": "Rules" }, h("table.grid",
   h("thead", h("tr", ["Rule", "Strikes", "Which requests", "When", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
   h("tbody", faults.map((one) => h("tr", { key: one.name, "data-row": one.name, tabindex: -1, class: one.paused || one.spent ? "dim" : "" },
     h("td", h("b", one.name), h("small.code", [one.name !== one.kind && one.kind, parameters(one)].filter(Boolean).join(" "))),

@@ -22,7 +22,7 @@ export default class extends View {
           ["", ...balances.map((one) => one.account)].map((name) => h("option", { value: name, selected: name === (account ?? "") }, name || "all accounts"))),
         h("span.quiet", `${matching} movements`)),
       h("div.charts", balances.filter((one) => !account || one.account === account).map((one) => chart(one, all, now))),
-      findings.length > 0 && h("section.part", h("h2", "Advice"), h("ul.plain.lines", findings.map((one) => finding(one, address)))),
+      findings.length > 0 && h("section.part", { key: "advice" }, h("h2", "Advice"), h("ul.plain.lines", findings.map((one) => finding(one, address)))),
       !findings.length && h("p.part.quiet", `Advice: nothing found in ${requests} requests that would have cost money in production.`),
       entries.length > 0 && table(entries.reverse(), totals, address),
       !entries.length && h("p.empty", "No money has moved."),
@@ -65,7 +65,7 @@ const finding = (one, where) => h("li", { "data-row": one.rule, tabindex: -1 },
 
 const COLUMNS = ["When", "Account", "Amount", "For", "Name", "Order", "Operation", "Cause"];
 
-const table = (entries, totals, where) => h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Ledger" }, h("table.grid",
+const table = (entries, totals, where) => h("div.scroll", { key: "ledger", tabindex: 0, role: "region", "aria-label": "Ledger" }, h("table.grid",
   h("caption", totals.purpose.map((one) => `${one.key} ${one.balance}`).join(" · ")),
   h("thead", h("tr", COLUMNS.map((word) => h("th", { scope: "col" }, word)))),
   h("tbody", entries.map((one) => h("tr", { key: one.id, "data-row": one.id, tabindex: -1 },

@@ -30,10 +30,10 @@ export default class extends View {
             name ? [h("p", names.length ? holder(names[0], address) : `${name} is held by nobody here.`),
               h("p.tools", about("domain").map((one) => act(one, { domain: name })))]
               : h("p.quiet", "Write a name to see what the others can do to it.")),
-          asked.length > 0 && h("section.part", h("h2", "Asked about"), h("p.quiet", "Names whose availability clients have checked, to be sniped."),
+          asked.length > 0 && h("section.part", { key: "asked" }, h("h2", "Asked about"), h("p.quiet", "Names whose availability clients have checked, to be sniped."),
             h("ul.plain.lines", asked.map((one) => h("li.line", { key: one, "data-row": one },
               h("a", { href: beside(address, "outside", one, when) }, one), act("register", { domain: one }, { label: "Snipe" }))))),
-          h("section.part", h("h2", "Transfers that wait for an answer"),
+          h("section.part", { key: "transfers" }, h("h2", "Transfers that wait for an answer"),
             transfers.length ? h("ul.plain.lines", transfers.map((one) => transfer(one, address, act))) : h("p.quiet", "None waits."))),
         h("div",
           h("section.part", h("h2", "Money and credentials"), h("ul.plain.lines", accounts.map((one) => h("li.line", { key: one.name },

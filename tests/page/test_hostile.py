@@ -1,0 +1,105 @@
+"""Whatever names, bodies and headers hold is shown as text, and runs nothing."""
+
+from __future__ import annotations
+
+from urllib.parse import quote
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from reseller_sandbox import Sandbox
+from reseller_sandbox.page.views import VIEWS
+from tests.clients import Api, person
+from tests.page.conftest import Open
+
+#: What would run, or break out of where it stands, in a page that took text for markup.
+CORPUS = (
+    "<script>hacked = 1</script>",
+    "<img src=x onerror='hacked = 1'>",
+    "\"><svg onload='hacked = 1'>",
+    "'-hacked=1-'",
+    "</pre></textarea></style></title><img src=x onerror=hacked=1>",
+    "javascript:hacked=1",
+    "{{constructor.constructor('hacked=1')()}}${hacked=1}",
+    "<a href='javascript:hacked=1' data-view='' autofocus onfocus='hacked=1'>x</a>",
+    "&lt;img src=x onerror=hacked=1&gt;",
+    "__proto__",
+    "\u202egnp.exe\u0000\u2028<iframe srcdoc='<script>parent.hacked=1</script>'>",
+)
+
+
+@pytest.fixture
+def _hostile(served: Sandbox, wire: Api) -> None:
+    """A world that has them wherever a caller can put something."""
+    for number, text in enumerate(CORPUS):
+        shown = "".join(one for one in text if one.isprintable())
+        body = {
+            "domain": {
+                "domainName": f"one-{number}.com",
+                "contacts": {"reg-contact": person(text, city=text)},
+            }
+        }
+        wire.post("/v3/domains/createDomain", body)
+        wire.post("/v3/domains/createDomain", {text: text, "domain": text})
+        wire.send("GET", f"/v3/{quote(text, safe='')}?{quote(text, safe='')}=1", [("X-Evil", quote(text))])
+        served.faults.add(
+            "error",
+            name=f"hostile-{number}",
+            status=418,
+            body=text,
+            match={"path": f"/v3/balance/{number}", "body": {text: text}},
+        )
+        served.accounts.add(
+            f"account {shown}",
+            contact={"name": shown},
+            key=f"k{number}",
+            secret=f"s{number}",
+            token=f"t{number}",
+        )
+        served.outside.when(after={"body": {"x": text}}).register("free.com", auth_code=shown)
+
+
+def _nothing_ran(page: Page) -> None:
+    assert page.evaluate("typeof hacked") == "undefined"
+    assert page.evaluate("({}).polluted") is None
+    for made in (
+        "img",
+        "iframe",
+        "script[src='']",
+        "[onload]",
+        "[onerror]",
+        "[onfocus]",
+        "a[href^='javascript:']",
+    ):
+        assert page.locator(f"main {made}").count() == 0, made
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_hostile")
+def test_no_view_runs_what_it_shows(open_page: Open, served: Sandbox) -> None:
+    """Each is looked at, and every request; the policy of the page would say so if markup had been made."""
+    page = open_page("/")
+    requests = [one.id for one in served.journal.find().requests]
+    names = [f"names/one-{number}.com" for number in range(len(CORPUS))]
+    for address in (*(view.name for view in VIEWS), *(f"journal/{one}" for one in requests), *names):
+        page.goto(f"/#/{address}")
+        page.locator("main > * > *").first.wait_for(state="attached")
+        _nothing_ran(page)
+
+
+def test_a_hostile_body_is_read_as_it_is(open_page: Open, served: Sandbox, wire: Api) -> None:
+    """To the letter."""
+    wire.post("/v3/domains/createDomain", {"domain": {"domainName": CORPUS[1]}})
+    page = open_page("/#/journal/r1")
+    expect(page.locator("main pre").filter(has_text=CORPUS[1]).first).to_be_visible()
+    _nothing_ran(page)
+
+
+@pytest.mark.parametrize("text", CORPUS)
+def test_an_address_runs_nothing(open_page: Open, text: str) -> None:
+    """A link that somebody has been sent leads to text at most."""
+    page = open_page("/")
+    for view in ("names", "outside", "console", "assumptions", "journal"):
+        page.goto(f"/#/{view}/{quote(text, safe='')}?q={quote(text, safe='')}&domain={quote(text, safe='')}")
+        page.locator("main > * > *").first.wait_for(state="attached")
+        _nothing_ran(page)
