@@ -73,12 +73,55 @@ def endpoints(powers: Iterable[type[Power]]) -> tuple[Endpoint, ...]:
     return tuple(_row(operation) for power in powers for operation in power.operations())
 
 
+class OperationRow(Endpoint):
+    """The row of an operation. Its schemas are made when the first of them is asked for: a sandbox whose
+    control interface nobody calls has no use for them, and they would be most of what it takes to make it.
+    """
+
+    __slots__ = ("_operation",)
+
+    def __init__(self, operation: Operation, **told: Any) -> None:
+        super().__init__(answer=Nothing(), **told)
+        object.__setattr__(self, "_operation", operation)
+        for name in _SCHEMAS:
+            object.__delattr__(self, name)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return a schema: it is not there as long as nobody has asked for it."""
+        if name not in _SCHEMAS:
+            raise AttributeError(name)
+        operation, gets = self._operation, self.method == "GET"
+        segments, rest = _places(operation)
+        asked = _asked(operation, rest, is_spoken=gets)
+        made: dict[str, Schema | None] = {
+            "answer": schema_of(operation.result)(),
+            "path": _asked(operation, segments, is_spoken=True),
+            "query": asked if gets else Nothing(),
+            "body": None if gets else asked,
+        }
+        for known, schema in made.items():
+            object.__setattr__(self, known, schema)
+        return made[name]
+
+    def routes(self) -> dict[str, str]:
+        """Return the converters of the placeholders that take more than a segment of the path."""
+        segments, _ = _places(self._operation)
+        return {one.name: "rest" for one in segments if takes_slashes(self._operation)}
+
+
+_SCHEMAS = ("answer", "path", "query", "body")
+
+
+def _places(operation: Operation) -> tuple[list[Parameter], list[Parameter]]:
+    """Return the parameters in the path, and the others."""
+    segments = [one for one in operation.parameters if one.place == "segment"]
+    return segments, [one for one in operation.parameters if one.place != "segment"]
+
+
 @cache  # a row holds nothing of a world, so every sandbox has the same
 def _row(operation: Operation) -> Endpoint:
     method = method_of(operation)
-    segments = [one for one in operation.parameters if one.place == "segment"]
-    rest = [one for one in operation.parameters if one.place != "segment"]
-    asked = _asked(operation, rest, is_spoken=method == "GET")
+    segments, _ = _places(operation)
 
     def handle(call: ControlCall) -> Any:
         given = dict(call.arguments)
@@ -86,20 +129,17 @@ def _row(operation: Operation) -> Endpoint:
         return call.door.carry_out(operation, given)
 
     handle.__doc__ = operation.description
-    return Endpoint(
+    return OperationRow(
+        operation,
         id=f"control.{operation.id}",
         method=method,
         paths=(path_of(operation),),
         handle=handle,
-        answer=schema_of(operation.result)(),
-        path=_asked(operation, segments, is_spoken=True),
         refuses=(*((MALFORMED_BODY,) if method != "GET" else ()), INVALID_PARAMETER, *operation.refuses),
         status=status_of(operation),
         lengthy_from=0 if operation.long else None,
         streams=operation.sort == "stream",
         subject=operation.power,
-        query=asked if method == "GET" else Nothing(),
-        body=None if method == "GET" else asked,
     )
 
 

@@ -63,11 +63,14 @@ class Endpoint:
 
     def rules(self) -> tuple[str, ...]:
         """Return the paths as routing rules; a placeholder takes its field's ``route``, or a segment."""
-        known = [schema.fields.items() for schema in (self.query, self.path) if schema is not None]
-        forms = {name: getattr(kind, "route", "string") for fields in known for name, kind in fields}
-        forms["version"] = "version"
+        forms = {**self.routes(), "version": "version"}
 
         def rule(found: re.Match[str]) -> str:
             return f"<{forms.get(found[1], 'string')}:{found[1]}>"
 
         return tuple(re.sub(r"\{(\w+)\}", rule, path) for path in self.paths)
+
+    def routes(self) -> dict[str, str]:
+        """Return the converters of the placeholders that are more than a segment of the path, and of others."""
+        known = [schema.fields.items() for schema in (self.query, self.path) if schema is not None]
+        return {name: getattr(kind, "route", "string") for fields in known for name, kind in fields}
