@@ -13,11 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from marshmallow import Schema, fields
 
+from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import CARD_FIELDS, Card
+from reseller_sandbox.core.paths import Path
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v2.zones import ActionEnd, OneOrMany
 from reseller_sandbox.v3.interface import V3
-from reseller_sandbox.web.fields import Amount, Instant, MoneyNumber, Remembered, Shape
+from reseller_sandbox.web.fields import Amount, Instant, MoneyNumber, Remembered, RememberedListed, Shape
+from reseller_sandbox.web.strict_json import Ready, write
+from tests.registry import REGISTRY
 from tests.thorough import tries
 
 SCHEMAS = {type(row.answer).__qualname__: row.answer for row in (*V3.endpoints, *V2.endpoints)}
@@ -31,6 +35,8 @@ def values(field: Any) -> st.SearchStrategy[Any]:
     """What an operation may put under a field."""
     if isinstance(field, Remembered):
         found: st.SearchStrategy[Any] = CARDS
+    elif isinstance(field, RememberedListed):
+        found = mappings(field.schema).map(Listed)
     elif isinstance(field, fields.Nested):
         found = records(field.schema)
     elif isinstance(field, OneOrMany):
@@ -52,9 +58,25 @@ def values(field: Any) -> st.SearchStrategy[Any]:
 
 def records(schema: Schema) -> st.SearchStrategy[Any]:
     """Mappings and objects that have some of the attributes of a schema, and one that it does not know."""
+    found = mappings(schema)
+    return found | found.map(lambda one: SimpleNamespace(**one))
+
+
+def mappings(schema: Schema) -> st.SearchStrategy[dict[str, Any]]:
+    """The mappings among them."""
     known = {field.attribute or name: values(field) for name, field in schema.dump_fields.items()}
-    mappings = st.fixed_dictionaries({"unknown": st.just(Decimal(1))}, optional=known)
-    return mappings | mappings.map(lambda found: SimpleNamespace(**found))
+    return st.fixed_dictionaries({"unknown": st.just(Decimal(1))}, optional=known)
+
+
+class Listed:
+    """What lists show, of a record of its own."""
+
+    def __init__(self, shown: dict[str, Any]) -> None:
+        self.record, self.told, self._shown = object(), 0, shown
+
+    def shown(self) -> dict[str, Any]:
+        """What is shown."""
+        return self._shown
 
 
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=SCHEMAS)
@@ -66,3 +88,34 @@ def test_an_answer_is_written_as_marshmallow_would_write_it(schema: Shape, data:
     written = schema.dump(answered)
     with patch.object(Shape, "dump", Schema.dump):
         assert written == schema.dump(answered)
+
+
+def test_a_list_shows_each_record_as_it_is() -> None:
+    """Whatever was shown before of it, or of another, under another name or in another world."""
+    sandbox = Sandbox(REGISTRY)
+
+    def listed(world: Sandbox) -> Any:
+        return {one["domainName"]: one for one in world.client().get("/v3/domains").json["domains"]}
+
+    begun = listed(sandbox)
+    with sandbox.fork() as other:
+        assert other.client().post("/v3/domains/lockTransfer/active.com").status_code == 200
+        assert listed(other)["active.com"] == {**begun["active.com"], "lockedEnabled": True}
+        assert listed(sandbox) == begun
+    shown, written = "españa.com", "xn--espaa-rta.com"
+    with sandbox.fork(assume={"v3.names.form": "ascii"}) as other:
+        assert listed(other)[written] == {**begun[shown], "domainName": written}
+    assert listed(sandbox) == begun
+
+
+def test_an_answer_of_parts_that_are_ready_reads_like_any_other() -> None:
+    """Byte for byte, and a copy that has been changed reads as it is then."""
+    ready = [Ready({"name": "é\ud800", "price": Decimal("1.50")}), Ready({})]
+    plain = [dict(one) for one in ready]
+    assert write({"parts": ready, "none": []}) == write({"parts": plain, "none": []})
+    assert write({"in": ready[0], "among": [ready]}) == write({"in": plain[0], "among": [plain]})
+    assert write(ready) == write(plain)
+    assert write({"parts": [*ready, {"a": 1}]}) == write({"parts": [*plain, {"a": 1}]})
+    changed, _ = Path.parse("parts[0].name").change({"parts": ready}, lambda _: "another")
+    assert write(changed) == write({"parts": [{**plain[0], "name": "another"}, {}]})
+    assert b"another" not in write({"parts": ready})

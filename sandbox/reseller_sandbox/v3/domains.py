@@ -33,6 +33,7 @@ from reseller_sandbox.web.fields import (
     InnerObject,
     Listed,
     Price,
+    RememberedListed,
     Shape,
     SpacedInstant,
     Text,
@@ -154,7 +155,7 @@ class DomainSummary(Shape):
 class DomainList(Shape):
     """One page of the account's names, the oldest order first."""
 
-    domains = Listed(InnerObject(DomainSummary))
+    domains = Listed(RememberedListed(DomainSummary))
     nextPage = Whole()
     lastPage = Whole()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from marshmallow import ValidationError, fields, pre_load, validate
 
@@ -267,24 +267,36 @@ def number(call: Call, value: int) -> str | int:
     return value if call.assumed.v3_ids == "integer" else str(value)
 
 
-def summary(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
+class Summary(NamedTuple):
+    """What lists show of a name, which follows from its order, its spelling and whether it is premium."""
+
+    record: Order
+    told: tuple[str, bool]
+
+    def shown(self) -> dict[str, Any]:
+        """Return it."""
+        order, (name, premium) = self
+        return {
+            "domainName": name,
+            "privacyEnabled": order.privacy,
+            "lockedEnabled": Flag.TRANSFER_PROHIBITED in order.flags,
+            "autorenewEnabled": order.autorenew,
+            "createDate": order.created,
+            "expireDate": order.expires,
+            "premium": premium,
+        }
+
+
+def summary(call: Call, order: Order, asked: str | None = None) -> Summary:
     """Return what lists show of a name; ``asked`` is how the request wrote it."""
     _, special = orders.zone_and_premium(call.draft.state, order)
-    return {
-        "domainName": shown(call, order.name, asked),
-        "privacyEnabled": order.privacy,
-        "lockedEnabled": Flag.TRANSFER_PROHIBITED in order.flags,
-        "autorenewEnabled": order.autorenew,
-        "createDate": order.created,
-        "expireDate": order.expires,
-        "premium": special is not None,
-    }
+    return Summary(order, (shown(call, order.name, asked), special is not None))
 
 
 def domain(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
     """Return everything that answers show of a name; each schema takes its part."""
     return {
-        **summary(call, order, asked),
+        **summary(call, order, asked).shown(),
         "nameservers": [shown(call, server, asked) for server in order.nameservers],
         "contacts": contact_cards(call, order.contacts),
         "updateProhibited": Flag.UPDATE_PROHIBITED in order.flags,

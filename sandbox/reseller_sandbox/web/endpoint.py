@@ -71,6 +71,6 @@ class Endpoint:
         return tuple(re.sub(r"\{(\w+)\}", rule, path) for path in self.paths)
 
     def routes(self) -> dict[str, str]:
-        """Return the converters of the placeholders that are more than a segment of the path, and of others."""
+        """Return the converters of the placeholders that take more than a segment, and of others."""
         known = [schema.fields.items() for schema in (self.query, self.path) if schema is not None]
         return {name: getattr(kind, "route", "string") for fields in known for name, kind in fields}

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from decimal import Decimal
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
 
@@ -14,6 +14,7 @@ from reseller_sandbox.core import cards, money, texts
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
 from reseller_sandbox.core.model import LONGEST_TERM
 from reseller_sandbox.core.texts import whole
+from reseller_sandbox.web.strict_json import Ready
 from reseller_sandbox.web.writers import PlainlyWritten, Write, writer
 
 if TYPE_CHECKING:
@@ -234,6 +235,42 @@ class Remembered(PlainlyWritten, InnerObject):  # type: ignore[misc]  # it write
     def __init__(self, nested: type[Schema], **kwargs: Any) -> None:
         super().__init__(nested, **kwargs)
         self.writes = lru_cache(maxsize=_REMEMBERED)(nested().dump)
+
+
+class Shown(Protocol):
+    """Something to be shown that follows from an immutable record and from what is ``told`` of it beside."""
+
+    @property
+    def record(self) -> object:
+        """The record."""
+
+    @property
+    def told(self) -> object:
+        """What else it follows from."""
+
+    def shown(self) -> Mapping[str, Any]:
+        """Return what is shown."""
+
+
+class RememberedListed(PlainlyWritten, InnerObject):  # type: ignore[misc]  # as above
+    """A JSON object in a list, made of what is ``Shown``: it is worked out once, with its text, and kept."""
+
+    def __init__(self, nested: type[Schema], **kwargs: Any) -> None:
+        super().__init__(nested, **kwargs)
+        self._made: dict[int, tuple[Shown, Ready]] = {}
+        self._dump = nested().dump
+        self.writes = self._written
+
+    def _written(self, shown: Shown) -> Ready:
+        place = id(shown.record)  # nobody else's, as the record is kept with what is made of it
+        found = self._made.get(place)
+        if found is not None and found[0].record is shown.record and found[0].told == shown.told:
+            return found[1]
+        if len(self._made) >= _REMEMBERED:
+            self._made.clear()
+        made = Ready(self._dump(shown.shown()))
+        self._made[place] = shown, made
+        return made
 
 
 class Texts(fields.Dict):
