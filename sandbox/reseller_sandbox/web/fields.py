@@ -237,7 +237,7 @@ class Remembered(PlainlyWritten, InnerObject):  # type: ignore[misc]  # it write
         self.writes = lru_cache(maxsize=_REMEMBERED)(nested().dump)
 
 
-class Shown(Protocol):
+class Showable(Protocol):
     """Something to be shown that follows from an immutable record and from what is ``told`` of it beside."""
 
     @property
@@ -253,15 +253,15 @@ class Shown(Protocol):
 
 
 class RememberedListed(PlainlyWritten, InnerObject):  # type: ignore[misc]  # as above
-    """A JSON object in a list, made of what is ``Shown``: it is worked out once, with its text, and kept."""
+    """A JSON object in a list, made of what is ``Showable``: it is worked out once, with its text, and kept."""
 
     def __init__(self, nested: type[Schema], **kwargs: Any) -> None:
         super().__init__(nested, **kwargs)
-        self._made: dict[int, tuple[Shown, Ready]] = {}
+        self._made: dict[int, tuple[Showable, Ready]] = {}
         self._dump = nested().dump
         self.writes = self._written
 
-    def _written(self, shown: Shown) -> Ready:
+    def _written(self, shown: Showable) -> Ready:
         place = id(shown.record)  # nobody else's, as the record is kept with what is made of it
         found = self._made.get(place)
         if found is not None and found[0].record is shown.record and found[0].told == shown.told:
