@@ -253,7 +253,7 @@ class Showable(Protocol):
 
 
 class RememberedListed(PlainlyWritten, InnerObject):  # type: ignore[misc]  # as above
-    """A JSON object in a list, made of what is ``Showable``: it is worked out once, with its text, and kept."""
+    """A JSON object in a list, made of what is ``Showable``: worked out once, with its text, and kept."""
 
     def __init__(self, nested: type[Schema], **kwargs: Any) -> None:
         super().__init__(nested, **kwargs)
