@@ -19,6 +19,7 @@ from click.testing import CliRunner, Result
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.cli import main
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.replaying import replay
 from reseller_sandbox.tools.sweep import FAULTS, BadProgram, Came, SweepReport
@@ -191,6 +192,50 @@ def test_what_was_paid_and_given_back_is_not_lost(prepared: Sandbox) -> None:
     """A refund is no loss, with a fault or without."""
     report = swept(deletes, prepared, kinds=("twice",))
     assert found(report) == {}
+
+
+def gives_up_a_name(world: Sandbox) -> None:
+    """Orders a name; where no answer comes it has the registry take the name back, without its money."""
+    try:
+        forgetful = world.client(timeout=10)
+        forgetful.post("/v3/domains/createDomain", json={"domain": {"domainName": "a-example.com"}})
+    except (OSError, HTTPException):
+        with suppress(Refused):
+            world.outside.release("a-example.com")
+
+
+def orders_another(world: Sandbox) -> None:
+    """Orders another name where the first order is not answered."""
+    client = world.client(timeout=10)
+    for name in ("a-example.com", "b-example.com"):
+        with suppress(OSError, HTTPException):
+            answer = client.post("/v3/domains/createDomain", json={"domain": {"domainName": name}})
+            if answer.status_code == 200:
+                return
+
+
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        (gives_up_a_name, "the registration of a-example.com was paid, and main does not have the name"),
+        (orders_another, "the registration of b-example.com was paid, 10.99, and is not without the fault"),
+    ],
+)
+def test_what_is_paid_is_had_and_wanted(
+    prepared: Sandbox, function: Callable[[Sandbox], None], words: str
+) -> None:
+    """A name that was paid for is there, and it is one that was wanted."""
+    [run] = swept(function, prepared, kinds=("lost-answer",)).wrong
+    assert words in run.broken
+
+
+def test_another_name_may_be_ordered_where_the_first_is_taken(prepared: Sandbox) -> None:
+    """An error that stays, and other people, lead elsewhere; that is no mistake."""
+    report = swept(orders_another, prepared, kinds=("error",), outsiders=True)
+    lasting = [one for one in report.wrong if one.trouble.kind == "error" or one.trouble.detail == "taken"]
+    assert lasting == []
+    taken = [one for one in report.runs if one.trouble.detail in ("name_taken", "taken")]
+    assert [one.came for one in taken] == [Came.FINE, Came.FINE]
 
 
 def test_an_error_that_passes_must_not_leave_things_undone(prepared: Sandbox) -> None:
