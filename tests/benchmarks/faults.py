@@ -49,19 +49,25 @@ def beside_hanging(count: int, requests: int = 300) -> dict[str, float]:
 
 
 #: Rules that match no request of the benchmark, by what they say of those that they would match.
-SHAPES: dict[str, Callable[[int], dict[str, str]]] = {
+SHAPES: dict[str, Callable[[int], dict[str, Any]]] = {
     "by operation": lambda number: {"operation": "v3.renewDomain"},
     "by operation, with a star": lambda number: {"operation": "v2.*"},
     "by domain": lambda number: {"domain": f"n{number}.com"},
     "by operation and domain": lambda number: {"operation": "v3.getDomain", "domain": f"n{number}.com"},
     "by domain, with a star": lambda number: {"domain": f"*.n{number}.com"},
+    "by account": lambda number: {"account": f"a{number}"},
+    "by method": lambda number: {"method": "DELETE"},
+    "by path": lambda number: {"path": f"*/n{number}.com"},
+    "by header": lambda number: {"headers": {"X-Run": f"n{number}"}},
+    "by body": lambda number: {"body": {"domain.domainName": f"n{number}.com"}},
 }
 
 
 def among_rules(count: int, how: How) -> Iterator[Figure]:
     """How many times as long a request takes among ``count`` rules that do not match it, by their shape."""
-    ways = {}
-    for shape, match in {"without": lambda number: {}, **SHAPES}.items():
+    ways, shapes = {}, dict(SHAPES)
+    shapes["without"] = lambda number: {}
+    for shape, match in shapes.items():
         sandbox = Sandbox()
         rules = [{"kind": "reset", "match": match(number)} for number in range(count)]
         sandbox.faults.replace(rules if shape != "without" else [])

@@ -62,7 +62,7 @@ class FaultBook(_Indexed):
         """
         counts, struck = self.counts, []
         rules, index = self._index(phase)
-        for place in index.possible(asked):
+        for place in index.possible(asked) if rules else ():
             rule = rules[place]
             count = counts.get(rule.name, _NONE)
             if not rule.when.in_force(count, now) or not rule.matches(asked):

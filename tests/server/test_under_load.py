@@ -1,0 +1,20 @@
+"""A server under load from all sides goes on being right."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.benchmarks import soak
+
+
+@pytest.mark.slow
+def test_nothing_goes_wrong_under_load() -> None:
+    """Faults of every kind, clocks that move, side worlds, followers, and a kill in the middle of it.
+
+    No answer is another one than documented or injected, no charge is lost or comes twice, descriptors are
+    given back, and what was killed goes on from its last whole save.
+    """
+    seen = soak.soaked(5)
+    assert seen.answers["own"]
+    assert seen.answers["struck"]
+    assert seen.held[-1][1] - max(held for _, held in seen.held[:-1]) < soak.MORE_DESCRIPTORS
