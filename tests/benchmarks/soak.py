@@ -51,7 +51,7 @@ RULES: tuple[dict[str, Any], ...] = tuple(
         ({"kind": "error", "error": "internal_error"}, (_BEFORE, _AFTER)),
         ({"kind": "error", "status": 502, "body": "bad gateway"}, (_BEFORE, _AFTER)),
         ({"kind": "latency", "seconds": 0.05}, (_BEFORE, _AFTER)),
-        ({"kind": "drip", "size": 40, "pause": 0.01}, (_AFTER,)),
+        ({"kind": "drip", "size": 500, "pause": 0.01}, (_AFTER,)),
         ({"kind": "bandwidth", "rate": 20_000}, (_AFTER,)),
         ({"kind": "hang"}, (_RARELY_BEFORE, _RARELY_AFTER)),
         ({"kind": "reset"}, (_BEFORE, _AFTER)),
