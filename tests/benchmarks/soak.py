@@ -124,34 +124,42 @@ def requests(sandbox: Sandbox, url: str, number: int) -> Iterator[Asked]:
 
 async def client(url: str, asking: Iterator[Asked], until: float, seen: Seen) -> None:
     """Send requests on one connection, or on another where a fault has ended it."""
-    port, streams = int(url.rpartition(":")[2]), None
+    port = int(url.rpartition(":")[2])
     while stopwatch() < until:
-        asked, began = next(asking), stopwatch()
-        if asked.name:
-            seen.names[asked.name] = "perhaps"
-        try:
-            reader, writer = streams = streams or await asyncio.open_connection("127.0.0.1", port)
-            writer.write(asked.raw)
-            async with asyncio.timeout(min(PATIENCE, max(until - began, 0))):
-                status, headers = await _answer(reader)
-        except (OSError, EOFError, ValueError, asyncio.LimitOverrunError) as end:
-            in_time = not isinstance(end, TimeoutError) or stopwatch() < until
-            seen.answers["cut" if in_time else "unfinished"] += 1
-            seen.ends[type(end).__name__] += in_time
-            if streams is not None:
-                streams[1].transport.abort()
-            streams = None
-            continue
-        if "x-sandbox-fault" in headers:
-            seen.answers["struck"] += 1
-        elif status == asked.status:
-            seen.answers["own"] += 1
-            seen.taken.append(stopwatch() - began)
-            seen.names |= {asked.name: "yes"} if asked.name else {}
-        else:
-            seen.wrong.append(f"{status} for {asked.raw.splitlines()[0]!r}")
-    if streams is not None:
-        streams[1].close()
+        with suppress(OSError):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            try:
+                while stopwatch() < until and await _exchanged(reader, writer, next(asking), until, seen):
+                    pass
+            finally:
+                writer.transport.abort()
+
+
+async def _exchanged(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, asked: Asked, until: float, seen: Seen
+) -> bool:
+    """Send a request and look at its answer; return whether the connection can be used again."""
+    began = stopwatch()
+    if asked.name:
+        seen.names[asked.name] = "perhaps"
+    writer.write(asked.raw)
+    try:
+        async with asyncio.timeout(min(PATIENCE, max(until - began, 0))):
+            status, headers = await _answer(reader)
+    except (OSError, EOFError, ValueError, asyncio.LimitOverrunError) as end:
+        in_time = not isinstance(end, TimeoutError) or stopwatch() < until
+        seen.answers["cut" if in_time else "unfinished"] += 1
+        seen.ends[type(end).__name__] += in_time
+        return False
+    if "x-sandbox-fault" in headers:
+        seen.answers["struck"] += 1
+    elif status == asked.status:
+        seen.answers["own"] += 1
+        seen.taken.append(stopwatch() - began)
+        seen.names |= {asked.name: "yes"} if asked.name else {}
+    else:
+        seen.wrong.append(f"{status} for {asked.raw.splitlines()[0]!r}")
+    return True
 
 
 async def _answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
