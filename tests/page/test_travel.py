@@ -49,7 +49,9 @@ def test_the_past_can_be_made_the_present(served: Sandbox, open_page: Open) -> N
     """For good, with a branch of what was left behind, which can be taken up again; or in a fork."""
     page = open_page("/#/travel?at=after:r1")
     page.get_by_role("button", name="Fork from here", exact=True).click()
-    expect(page.get_by_label("World", exact=True)).to_have_value("w1")
+    world = page.get_by_label("World", exact=True)
+    expect(world).not_to_have_value("default")
+    served.worlds.remove(world.input_value())
     page.goto("/#/travel?at=after:r1")
     page.get_by_role("button", name="Go back here", exact=True).click()
     expect(page.locator(".kept").first).to_contain_text("b1")

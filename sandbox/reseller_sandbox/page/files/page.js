@@ -1,6 +1,6 @@
 // The page: the address, the head with the clock, and the view that the address names.
 
-import { begin } from "./parts/api.js";
+import { ask, begin } from "./parts/api.js";
 import { go, read, write } from "./parts/address.js";
 import { follow } from "./parts/live.js";
 import { keys } from "./parts/keys.js";
@@ -27,7 +27,7 @@ async function show() {
   }
   document.body.classList.toggle("past", Boolean(at));
   document.title = [address.subject, view, world].filter(Boolean).join(" · ") + " · reseller-sandbox";
-  listen(world);
+  await listen(world).catch(() => {}); // a world that is not there is told of by the view
   for (const head of heads) head.update(address);
   const shown = await viewCalled(view);
   if (!shown) go({ view: "journal", world, at }, true);
@@ -50,11 +50,13 @@ async function viewCalled(name) {
 }
 
 // One stream for the whole page: every part that is shown hears what has happened in the world.
-function listen(world = "") {
+async function listen(world = "") {
   if (followed === world) return;
   stop();
   followed = world;
-  stop = follow("events.follow", {}, { world }, (events) => {
+  const { events: [last] } = await ask("events.find", { limit: 1 }, { world });
+  if (followed !== world) return;
+  stop = follow("events.follow", { since: last?.number ?? 0 }, { world }, (events) => {
     for (const one of [...heads, main.firstElementChild]) one?.news?.(events);
   }, (state) => (document.body.dataset.stream = state));
 }

@@ -1,8 +1,8 @@
-// What happens, as it happens: streams of powers, told in bundles, once for each picture the screen shows.
+// What happens, as it happens: streams of powers, told in bundles, a few times a second.
 
 import { request, root } from "./api.js";
 
-const AGAIN = 1000;
+const [AGAIN, BUNDLE] = [1000, 100];
 const MOST = 2000;
 
 /**
@@ -13,9 +13,10 @@ const MOST = 2000;
  * "lost" or "missed", and how many records were.
  */
 export function follow(operation, given, where, tell, state = () => {}) {
-  let source, timer, frame;
+  let source, timer, bundle;
   let mark = given.since;
   let waiting = [];
+  let isOpen = true;
 
   const open = () => {
     close();
@@ -26,7 +27,7 @@ export function follow(operation, given, where, tell, state = () => {}) {
     source.onmessage = ({ data, lastEventId }) => {
       mark = lastEventId;
       if (waiting.push(data) > MOST) waiting.shift();
-      frame ??= requestAnimationFrame(flush);
+      bundle ??= setTimeout(() => requestAnimationFrame(flush), BUNDLE);
     };
     source.addEventListener("missed", ({ data }) => state("missed", JSON.parse(data).missed));
     source.addEventListener("end", again);
@@ -36,10 +37,10 @@ export function follow(operation, given, where, tell, state = () => {}) {
     };
   };
   const flush = () => {
-    frame = undefined;
+    bundle = undefined;
     const come = waiting;
     waiting = [];
-    tell(come.map((data) => JSON.parse(data)));
+    if (isOpen) tell(come.map((data) => JSON.parse(data)));
   };
   const again = () => {
     close();
@@ -55,8 +56,9 @@ export function follow(operation, given, where, tell, state = () => {}) {
   document.addEventListener("visibilitychange", open);
   open();
   return () => {
+    isOpen = false;
     close();
-    cancelAnimationFrame(frame);
+    clearTimeout(bundle);
     document.removeEventListener("visibilitychange", open);
   };
 }

@@ -6,7 +6,7 @@ import { seldom } from "./live.js";
 
 export class View extends HTMLElement {
   #turn = 0;
-  #anew = seldom(() => this.update(this.address));
+  #anew = seldom(() => this.update(this.address), 500);
 
   /** Show what the address says; what an older address still waits for is not shown any more. */
   async update(address) {

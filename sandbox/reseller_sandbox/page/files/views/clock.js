@@ -49,6 +49,10 @@ class Clock extends View {
     );
   }
 
+  news(events) {
+    if (events.some(({ kind, effect }) => kind !== "request" || effect.changes)) super.news(events);
+  }
+
   toggle() {
     this.open = !this.open;
     this.#redraw();

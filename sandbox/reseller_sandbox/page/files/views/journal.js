@@ -13,16 +13,19 @@ const REWRITES = /^(history|journal|branches|snapshots)\./;
 
 export default class extends View {
   lines = [];
+  #drawn = new Map();
+  #for;
 
   async show(address) {
     const { world = "", at = "", subject } = address;
     const filter = filterOf(address);
     const key = JSON.stringify([world, at, filter, address.kind]);
     if (key !== this.key) {
+      this.come = []; // meanwhile
       const [{ requests, matching }, others] = await Promise.all([this.ask("journal.find", { ...filter, limit: MOST }), this.#others(address)]);
       if (!this.isCurrent()) return;
       const isAlone = address.kind && address.kind !== "request";
-      Object.assign(this, { key, lines: merged(isAlone ? [] : requests, others), matching });
+      Object.assign(this, { key, lines: merged(isAlone ? [] : requests, others, this.come), matching, come: null });
       this.#listen(address, { ...filter, since: requests.at(-1)?.id }, isAlone);
     }
     this.entry = subject ? await this.ask("journal.get", { request: subject }) : null;
@@ -56,8 +59,18 @@ export default class extends View {
 
   #take(come) {
     if (!come.length) return;
+    this.come?.push(...come);
     this.lines = merged(this.lines, come);
     this.#draw();
+  }
+
+  // A row that has been drawn already is kept: of many that come, only the new ones cost anything.
+  #rows() {
+    const seen = this.#for === location.hash ? this.#drawn : new Map();
+    const { address } = this;
+    this.#for = location.hash;
+    this.#drawn = new Map(this.lines.map((line) => [line, seen.get(line) ?? (line.id ? request : other)(address, line)]));
+    return [...this.#drawn.values()];
   }
 
   leave() {
@@ -74,7 +87,7 @@ export default class extends View {
         select("Outcome", "all outcomes", ["ok", "refused", "fault"], address.outcome, change("outcome")),
         h("span.quiet", `${this.matching} request${this.matching === 1 ? "" : "s"}`)),
       h("div.split", { class: this.entry && "open" },
-        h("ol.rows.journal", { "aria-label": "What happened" }, this.lines.map((line) => (line.id ? request : other)(address, line))),
+        h("ol.rows.journal", { "aria-label": "What happened" }, this.#rows()),
         this.entry && h("section.detail", { "aria-label": `Request ${this.entry.id}` }, entry(address, this.entry))),
       !this.lines.length && h("p.empty", "Nothing is here yet. Whatever your program sends shows up by itself."));
   }
