@@ -55,7 +55,8 @@ def _v2(name: str, card: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _asked() -> st.SearchStrategy[Asked]:
+def requests() -> st.SearchStrategy[Asked]:
+    """Requests of any kind by any account, that have much in common."""
     v3 = st.builds(_v3, NAMES, SWITCHES, SERVERS, HOSTS, ADDRESSES, st.sampled_from([1, 2]))
     either = st.one_of(v3, st.builds(_v2, NAMES, CARDS)).flatmap(st.sampled_from)
     return st.builds(lambda who, asked: (who, *asked), WHO, either)
@@ -85,11 +86,11 @@ class Registry:
 REGISTER = Registry()
 
 
-def _kept(state: State) -> dict[str, Any]:
+def kept(state: State) -> dict[str, Any]:
     """All that a state keeps, without the names that requests had when it came to be."""
-    kept = {one.name: getattr(state, one.name) for one in fields(State)}
-    kept["ledger"] = {key: replace(entry, cause="") for key, entry in state.ledger.items()}
-    return kept
+    found = {one.name: getattr(state, one.name) for one in fields(State)}
+    found["ledger"] = {key: replace(entry, cause="") for key, entry in state.ledger.items()}
+    return found
 
 
 ANSWER_THERE = ("main", "POST", f"{D}/createDomain", {"domain": {"domainName": "one.com"}})
@@ -98,7 +99,7 @@ ANSWER_THERE = ("main", "POST", f"{D}/createDomain", {"domain": {"domainName": "
 @example(("main", "GET", "/v3/balance", None), ANSWER_THERE)
 @example(("poor", "POST", f"{D}/checkAvailability", {"domainNames": ["one.com"]}), ANSWER_THERE)
 @example(("other", "POST", f"{D}/createDomain", {"domain": {"domainName": "two.com"}}), ANSWER_THERE)
-@given(_asked(), _asked())
+@given(requests(), requests())
 def test_requests_that_do_not_conflict_may_change_places(one: Asked, other: Asked) -> None:
     """Each is answered the same before and after the other, and they leave the same registry."""
     begin = REGISTER.sandbox.world.first
@@ -108,10 +109,10 @@ def test_requests_that_do_not_conflict_may_change_places(one: Asked, other: Aske
     both, said_other_later, _ = REGISTER.send(after_one, other)
     swapped, said_one_later, _ = REGISTER.send(after_other, one)
     assert (said_one_later, said_other_later) == (said_one, said_other)
-    assert _kept(both.state) == _kept(swapped.state)
+    assert kept(both.state) == kept(swapped.state)
 
 
-@given(_asked())
+@given(requests())
 def test_to_note_what_a_request_touches_changes_nothing_about_it(asked: Asked) -> None:
     """It is answered as it is without that, and leaves the same."""
     begin = REGISTER.sandbox.world.first
@@ -120,7 +121,7 @@ def test_to_note_what_a_request_touches_changes_nothing_about_it(asked: Asked) -
     world.moment = begin
     answer = REGISTER.apis[who].call(method, target.replace("ñ", "%C3%B1"), body)
     assert (answer.status, answer.raw) == said
-    assert _kept(world.state) == _kept(noted.state)
+    assert kept(world.state) == kept(noted.state)
 
 
 def _conflict(one: Asked, other: Asked) -> bool:

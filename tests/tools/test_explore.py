@@ -269,7 +269,7 @@ def test_the_billing_program_s_races_are_found_and_its_corrected_twin_is_clean(
 
 def test_each_finding_has_a_file_that_replays_it(prepared: Sandbox, tmp_path: Path) -> None:
     """To the byte: the requests are in it in the order in which they were let through."""
-    found = explore(together(renews_when_due, renews_when_due), prepared, capsules=tmp_path)
+    found = explore(together(renews_when_due, renews_when_due), prepared, folder=tmp_path)
     [finding] = found.findings
     replayed = replay(finding.capsule)
     assert replayed.identical

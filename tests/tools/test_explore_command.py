@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -36,8 +37,9 @@ wait $anna && wait $bert
 
 def explored(*words: str) -> tuple[int, Any, str]:
     """How the command ended, what it told as JSON, and what it complained of."""
-    command = [sys.executable, "-m", "reseller_sandbox", "explore", *words]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "reseller_sandbox", "explore", *words]
+        ended = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=folder)
     return ended.returncode, json.loads(ended.stdout) if ended.stdout else None, ended.stderr
 
 
@@ -49,6 +51,7 @@ def test_a_shell_script_with_curl_and_two_jobs_in_the_background() -> None:
     assert (status, told["actors"], told["orders"]) == (1, ["anna", "bert"], 4)
     [finding] = told["findings"]
     assert (finding["kind"], finding["schedule"]) == ("failed", "anna bert bert anna")
+    assert finding["capsule"] == "capsules/explore-1.capsule"
     status, told, _ = explored("--json", "--schedule", "anna bert anna bert", "--", "sh", "-c", SCRIPT)
     assert (status, told["orders"], told["findings"][0]["kind"]) == (1, 1, "failed")
     status, told, _ = explored("--json", "--schedule", "anna anna bert", "--", "sh", "-c", SCRIPT)

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox.core.footprint import Footprint
 from reseller_sandbox.tools.explore.orders import Orders
+from tests.core.test_footprint import REGISTER, Asked, kept, requests
+from tests.thorough import tries
 
 #: What a worker does in one request: what it looks at, and where it writes what follows from that.
 Act = tuple[str, str, str]
 Script = Sequence[Act]
+
+CHECKS: Asked = ("main", "POST", "/v3/domains/checkAvailability", {"domainNames": ["one.com"]})
+REGISTERS: Asked = ("main", "POST", "/v3/domains/createDomain", {"domain": {"domainName": "one.com"}})
 
 ACTS = st.tuples(st.sampled_from(("read", "write", "add", "once", "skip")), *[st.sampled_from("xyz")] * 2)
 PROGRAMS = st.lists(st.lists(ACTS, min_size=1, max_size=3), min_size=2, max_size=3)
@@ -96,6 +101,46 @@ def test_whatever_any_order_leaves_is_found(scripts: list[list[Act]]) -> None:
     found = reduced(named)
     assert set(found) == set(all_of_them)
     assert len(found) <= len(all_of_them)
+
+
+def _merged(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Every way to put two sequences into one."""
+    if not one or not other:
+        yield (*one, *other)
+        return
+    yield from ((one[0], *rest) for rest in _merged(one[1:], other))
+    yield from ((other[0], *rest) for rest in _merged(one, other[1:]))
+
+
+@example([[CHECKS, REGISTERS], [CHECKS, REGISTERS]])
+@settings(max_examples=tries(12))
+@given(st.lists(st.lists(requests(), min_size=1, max_size=2), min_size=2, max_size=2))
+def test_whatever_any_order_of_requests_to_the_api_leaves_is_found(scripts: list[list[Asked]]) -> None:
+    """The same registries, to the last identifier, and the same answers, in as many orders at most."""
+    begin = REGISTER.sandbox.world.first
+    named = dict(zip("ab", scripts, strict=True))
+
+    def ran(schedule: Sequence[str]) -> tuple[object, object]:
+        moment, answers = begin, list[tuple[str, object]]()
+        for at, name in enumerate(schedule):
+            moment, said, _ = REGISTER.send(moment, named[name][schedule[:at].count(name)])
+            answers.append((name, said))
+        return kept(moment.state), sorted(answers, key=lambda one: one[0])
+
+    every_order = {*_merged("a" * len(scripts[0]), "b" * len(scripts[1]))}
+    orders, tried = Orders(), list[tuple[str, ...]]()
+    while orders.begin():
+        moment, done = begin, dict.fromkeys("ab", 0)
+        while waiting := {name: str(named[name][at]) for name, at in done.items() if at < len(named[name])}:
+            name = orders.choose(waiting)
+            moment, _, footprint = REGISTER.send(moment, named[name][done[name]])
+            orders.did(name, (name, done[name], waiting[name]), footprint)
+            done[name] += 1
+        tried.append(orders.schedule)
+        orders.end()
+    found = [ran(schedule) for schedule in tried]
+    assert all(ran(schedule) in found for schedule in every_order)
+    assert len(tried) <= len(every_order)
 
 
 def test_workers_with_nothing_in_common_are_run_once() -> None:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.powers.here import Here
+from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.testing.again import again, in_full
 from reseller_sandbox.tools.explore.runs import QUIET_HERE, Explorer
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.running import KEPT, Ended
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.testing.run import Sandboxes
     from reseller_sandbox.tools.explore import Exploration
@@ -52,9 +56,10 @@ class ExploringTests:
         try:
             if not isinstance(prepared.door, Here):
                 return f"@pytest.mark.{MARK} needs worlds in this process, not those of a server"
-            found = _explored(_tested(item, run), prepared, *mark.args, **mark.kwargs)
+            explored = partial(_explored, _tested(item, run), prepared, run.folder_for(item))
+            found = explored(*mark.args, **mark.kwargs)
             return "\n".join(found.lines()) if found.findings else ""
-        except (TypeError, ValueError) as problem:
+        except (TypeError, ValueError, BadSetting) as problem:
             return f"@pytest.mark.{MARK}: {problem}"
         finally:
             prepared.close()
@@ -62,9 +67,17 @@ class ExploringTests:
 
 
 def _explored(
-    program: Any, prepared: Sandbox, *, actors: int = 2, max_runs: int = 200, schedule: str = ""
+    program: Any,
+    prepared: Sandbox,
+    folder: Path | None,
+    *,
+    actors: int = 2,
+    max_runs: int = 200,
+    schedule: str = "",
 ) -> Exploration:
-    explorer = Explorer(ground=Ground(prepared), program=program, actors=actors, quiet=QUIET_HERE)
+    explorer = Explorer(
+        ground=Ground(prepared), program=program, actors=actors, quiet=QUIET_HERE, folder=folder
+    )
     return explorer.one(schedule) if schedule else explorer.explore(max_runs)
 
 

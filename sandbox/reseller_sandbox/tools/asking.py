@@ -55,6 +55,16 @@ INVARIANTS = click.option(
     help="What holds after every run: it gets the Sandbox, and returns words if not; may come often.",
 )
 
+#: The option of commands that leave a file of what they found.
+CAPSULES = click.option(
+    "--capsules",
+    "folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    default="capsules",
+    show_default=True,
+    help="Where a file is written for each run in which something was found, to do it again.",
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunAsked:

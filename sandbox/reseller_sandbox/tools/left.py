@@ -1,15 +1,18 @@
-"""What a run has left in its world: names, money, requests and advice, for invariants to look at."""
+"""What a run has left in its world: names, money, requests and advice, for invariants to look at; a file."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from reseller_sandbox.core.names import normalise
 from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.settings import BadSetting
 
 if TYPE_CHECKING:
     from reseller_sandbox.advice import Finding
@@ -101,3 +104,14 @@ def _paid(world: Sandbox, requests: Collection[str]) -> dict[Paid, tuple[Decimal
             key = Paid(one.account, normalise(one.domain), one.purpose)
             paid[key] = (*paid.get(key, ()), -one.amount)
     return paid
+
+
+def kept(world: Sandbox, folder: Path, name: str) -> str:
+    """Write a world's capsule under a name; return the file. Raise ``BadSetting`` where that cannot be."""
+    file = folder / re.sub(r"[^\w.=-]+", "_", f"{name}.capsule")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        world.capsule.write(file)
+    except OSError as problem:
+        raise BadSetting(f"{file}: {problem.strerror}") from None
+    return str(file)

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say
-from reseller_sandbox.tools.asking import INVARIANTS, RunningCommand, loaded
+from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunningCommand, loaded
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from reseller_sandbox.tools.asking import RunAsked
 
 
@@ -40,12 +41,7 @@ if TYPE_CHECKING:
 )
 @INVARIANTS
 @click.option("--schedule", metavar="ACTORS", help="Run this order alone, as an earlier run has told it.")
-@click.option(
-    "--capsules",
-    type=click.Path(exists=True, file_okay=False, writable=True, path_type=Path),
-    metavar="FOLDER",
-    help="Where a file is written for each finding, which replays it.",
-)
+@CAPSULES
 def explore(
     asked: RunAsked,
     as_json: bool,
@@ -54,7 +50,7 @@ def explore(
     quiet: float,
     invariants: tuple[str, ...],
     schedule: str | None,
-    capsules: Path | None,
+    folder: Path,
 ) -> None:
     """Run a program with several workers in every order of their requests that could matter.
 
@@ -78,7 +74,7 @@ def explore(
         give_up(str(problem))
     with asked.opened() as (ground, program), progress("explore") as tell:
         explorer = Explorer(
-            ground=ground, program=program, actors=actors, quiet=quiet, invariants=own, capsules=capsules
+            ground=ground, program=program, actors=actors, quiet=quiet, invariants=own, folder=folder
         )
         try:
             found = explorer.one(schedule) if schedule else explorer.explore(max_runs, tell)

@@ -83,7 +83,7 @@ class OrderFinding:
         yield from (f"    {one.actor:<{width}}  {one.asked} → {one.status}" for one in self.order.requests)
         yield from (f"  {line}" for line in self.words)
         if self.capsule:
-            yield f"  reseller-sandbox replay {self.capsule}"
+            yield f"  reseller-sandbox open {self.capsule}"
 
 
 @dataclass(frozen=True, slots=True)

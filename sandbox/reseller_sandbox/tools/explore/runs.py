@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from itertools import islice, permutations
 from pathlib import Path
 from typing import NamedTuple, Protocol
@@ -22,7 +21,7 @@ from reseller_sandbox.tools.explore.report import Exploration, LetThrough, OneOr
 from reseller_sandbox.tools.explore.turnstile import HeldRequest, Threads, Turnstile, turned
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
-from reseller_sandbox.tools.left import Left, left_in
+from reseller_sandbox.tools.left import Left, kept, left_in
 from reseller_sandbox.tools.progress import Tell
 from reseller_sandbox.tools.running import Ended, FunctionProgram, Program
 
@@ -110,10 +109,6 @@ class GivenOrder:
         self.steps.append(Turned(actor, self._waiting, self._waiting - before, footprint))
 
 
-def _write(file: Path, world: Sandbox) -> None:
-    world.capsule.write(file)
-
-
 class _Made(NamedTuple):
     """A run that was made."""
 
@@ -143,7 +138,7 @@ class Explorer:
     """Runs a ``program`` with ``actors`` workers at a time in worlds of ``ground``, in one order a run.
 
     All that wait are there when nothing has come for ``quiet`` seconds, or longer where the program is slow.
-    ``capsules`` is the folder that gets a file for each finding, which replays it.
+    ``folder`` gets a file for each finding, which replays it.
     """
 
     ground: Ground
@@ -151,7 +146,7 @@ class Explorer:
     actors: int = 2
     quiet: float = QUIET
     invariants: Sequence[OwnInvariant] = ()
-    capsules: Path | None = None
+    folder: Path | None = None
     _longest: float = field(default=0.0, init=False)
 
     def explore(self, max_runs: int = MAX_RUNS, tell: Tell = lambda _, __: None) -> Exploration:
@@ -174,14 +169,19 @@ class Explorer:
 
     def _kept(self, findings: Sequence[OrderFinding]) -> list[OrderFinding]:
         """Return the findings with the files that replay them, for each of which the program is run again."""
-        if self.capsules is None:
+        if self.folder is None:
             return list(findings)
-        kept = []
-        for number, one in enumerate(findings, 1):
-            file = Path(self.capsules, f"explore-{number}.capsule")
-            self.run(GivenOrder(one.order.schedule.split()), partial(_write, file))
-            kept.append(replace(one, capsule=str(file)))
-        return kept
+        return [self._with_file(one, f"explore-{number}") for number, one in enumerate(findings, 1)]
+
+    def _with_file(self, finding: OrderFinding, name: str) -> OrderFinding:
+        files: list[str] = []
+
+        def keep(world: Sandbox) -> None:
+            if self.folder is not None:
+                files.append(kept(world, self.folder, name))
+
+        self.run(GivenOrder(finding.order.schedule.split()), keep)
+        return replace(finding, capsule="".join(files))
 
     def one(self, schedule: str) -> Exploration:
         """Try one order; raise ValueError where the program does not come to it."""
@@ -278,7 +278,7 @@ def explore(
     quiet: float = QUIET_HERE,
     schedule: str = "",
     invariants: Sequence[OwnInvariant] = (),
-    capsules: Path | None = None,
+    folder: Path | None = None,
 ) -> Exploration:
     """Return what comes of ``program``, whose threads use the sandbox it gets, in every order that matters.
 
@@ -291,7 +291,7 @@ def explore(
         quiet: For how many seconds nothing comes from the program until those that wait are taken for all.
         schedule: The one order to be tried, as an earlier exploration has told it.
         invariants: Functions that look at what is left, and return what is wrong with it, or nothing.
-        capsules: The folder that gets a file for each finding, which replays it.
+        folder: Gets a file for each finding, which replays it.
     """
     ground = Ground(sandbox if sandbox is not None else Sandbox())
     explorer = Explorer(
@@ -300,6 +300,6 @@ def explore(
         actors=actors,
         quiet=quiet,
         invariants=invariants,
-        capsules=capsules,
+        folder=folder,
     )
     return explorer.one(schedule) if schedule else explorer.explore(max_runs)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, say
-from reseller_sandbox.tools.asking import INVARIANTS, RunAsked, RunningCommand, loaded
+from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunAsked, RunningCommand, loaded
 
 if TYPE_CHECKING:
     from reseller_sandbox.tools.sweep import SweepReport, SweepWanted
@@ -33,14 +32,7 @@ _SHOWN = 4000
 )
 @click.option("--jobs", type=click.IntRange(min=1), default=1, show_default=True, help="Runs at once.")
 @click.option("--stop-at-first", is_flag=True, help="End with the first run that is silently wrong.")
-@click.option(
-    "--capsules",
-    "folder",
-    type=click.Path(file_okay=False, path_type=Path),
-    default="capsules",
-    show_default=True,
-    help="Where the file is written from which a silently wrong run can be done again.",
-)
+@CAPSULES
 @INVARIANTS
 def sweep(
     asked: RunAsked, as_json: bool, kinds: str | None, invariants: tuple[str, ...], **given: Any

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -17,7 +16,7 @@ from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
-from reseller_sandbox.tools.left import MOST, Left, left_in
+from reseller_sandbox.tools.left import MOST, Left, kept, left_in
 from reseller_sandbox.tools.running import Ended, FunctionProgram, Program
 from reseller_sandbox.tools.sweep.report import Came, Run, SweepReport
 from reseller_sandbox.tools.sweep.troubles import (
@@ -186,16 +185,9 @@ def _tried(
 
 
 def _kept(world: Sandbox, trouble: Trouble, folder: Path) -> str:
-    """Write a world's capsule; return the file. Raise ``BadSetting`` where it cannot be written."""
     request = trouble.request.record.id if trouble.request is not None else ""
     parts = filter(None, (request, trouble.kind, trouble.detail))
-    file = folder / re.sub(r"[^\w.=-]+", "_", f"{'-'.join(parts)}.capsule")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        world.capsule.write(file)
-    except OSError as problem:
-        raise BadSetting(f"{file}: {problem.strerror}") from None
-    return str(file)
+    return kept(world, folder, "-".join(parts))
 
 
 def _in_order(
