@@ -35,7 +35,11 @@ def test_the_command_takes_the_file_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [("assume: {v3.idz: integer}", "is no assumption; the nearest is v3.ids"), ("assume: [", "real.yaml:2:1: this is not YAML")]
+    ("text", "told"),
+    [
+        ("assume: {v3.idz: integer}", "is no assumption; the nearest is v3.ids"),
+        ("assume: [", "real.yaml:2:1: this is not YAML"),
+    ],
 )
 def test_a_file_with_a_mistake_is_refused_with_its_place(tmp_path: Path, text: str, told: str) -> None:
     """The file is named, and what is wrong in it."""

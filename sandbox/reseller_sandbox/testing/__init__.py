@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from reseller_sandbox.testing.clocks import freeze_time
     from reseller_sandbox.testing.containers import SandboxContainer
+    from reseller_sandbox.testing.explaining import expect_explained
     from reseller_sandbox.testing.interception import NetworkRefused
     from reseller_sandbox.testing.line import EndlessWait
     from reseller_sandbox.testing.with_httpx import SandboxTransport
@@ -23,6 +24,7 @@ __all__ = [
     "SandboxAdapter",
     "SandboxContainer",
     "SandboxTransport",
+    "expect_explained",
     "freeze_time",
 ]
 
@@ -35,6 +37,7 @@ def __getattr__(name: str) -> Any:
         "SandboxAdapter": "with_requests",
         "SandboxContainer": "containers",
         "SandboxTransport": "with_httpx",
+        "expect_explained": "explaining",
         "freeze_time": "clocks",
     }
     if name in homes:

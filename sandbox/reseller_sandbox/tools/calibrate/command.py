@@ -1,0 +1,51 @@
+"""The command that calibrates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from reseller_sandbox.console import Command, give_up, say
+
+_EXITS = "Ends with 0 when all is explained, 1 when something is not, 2 when a file cannot be used."
+
+
+@click.command(cls=Command, epilog=_EXITS)
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--write", "target", metavar="FILE", type=click.Path(path_type=Path), help="Write a profile there."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@click.pass_context
+def calibrate(context: click.Context, files: tuple[Path, ...], target: Path | None, as_json: bool) -> None:
+    """Say what transcripts of a real service tell of what the contract leaves open.
+
+    Each of FILES is a HAR file, as browsers and proxies write it, or what journal find --json prints. Nothing
+    is sent anywhere. The profile that --write makes is for --profile.
+    """
+    import json
+
+    from reseller_sandbox.tools.calibrate import report
+    from reseller_sandbox.tools.calibrate.calibration import calibrated
+    from reseller_sandbox.tools.calibrate.exchanges import UnusableTranscript
+    from reseller_sandbox.tools.calibrate.transcripts import read_transcript
+
+    try:
+        read = [read_transcript(file) for file in files]
+    except UnusableTranscript as problem:
+        give_up(str(problem))
+    passed_over = [one for transcript in read for one in transcript.passed_over]
+    found = calibrated(one for transcript in read for one in transcript.exchanges)
+    if not found.exchanges:
+        give_up("the files tell of no request of the reseller API that was answered")
+    if target is not None:
+        try:
+            target.write_text(report.profile(found, len(files)), "utf-8")
+        except OSError as problem:
+            give_up(f"{target}: {problem.strerror}")
+    if as_json:
+        say(json.dumps(report.as_json(found, passed_over), ensure_ascii=False, indent=2))
+    else:
+        say("\n".join(report.lines(found, passed_over)))
+    context.exit(1 if found.deviations else 0)

@@ -1,0 +1,80 @@
+"""Exchanges: what a program asked of a service and what that answered, whatever file tells of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from urllib.parse import parse_qsl
+
+from reseller_sandbox.core.clock import parse_instant
+
+#: Where the reseller API begins in a path; what stands before it is the service's own.
+_OWN = re.compile(r"/(?:v3/(?:domains|balance|setContacts)|[Vv][0-9]+\.[0-9]+/(?:domain|contact|customer))\b")
+_CREDENTIAL = re.compile(r"[^=]*(?:API-?_?KEY|SIGNATURE|TOKEN)(?:=|$)", re.IGNORECASE)
+
+
+class UnusableTranscript(ValueError):
+    """A file cannot be used as a transcript; the message says where and why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObservedExchange:
+    """A request and its answer; ``place`` is the file and where in it. Headers have lower-case names."""
+
+    place: str
+    method: str
+    target: str
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes = field(default=b"", repr=False)
+    at: datetime
+    status: int
+    answer: Any = field(repr=False)
+
+    @property
+    def path(self) -> str:
+        """The path without the query."""
+        return self.target.partition("?")[0]
+
+    @property
+    def asked(self) -> Mapping[str, Any]:
+        """The object in the body, or the fields of a form; nothing where the body is something else."""
+        try:
+            found = json.loads(self.body) if self.body else {}
+        except (ValueError, RecursionError):
+            found = dict(parse_qsl(self.body.decode("utf-8", "replace")))
+        return found if isinstance(found, dict) else {}
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """What a file tells: the exchanges, and those that say nothing here, with the reason."""
+
+    exchanges: Sequence[ObservedExchange]
+    passed_over: Sequence[tuple[str, str]] = ()
+
+
+def own_target(target: str) -> str | None:
+    """Return a request target from where the API begins in it; None where it is something else's.
+
+    The elements of the query that prove who asks are left out.
+    """
+    path, _, query = target.partition("?")
+    found = _OWN.search(path)
+    if found is None:
+        return None
+    kept = "&".join(one for one in query.split("&") if one and not _CREDENTIAL.match(one))
+    return path[found.start() :] + (f"?{kept}" if kept else "")
+
+
+def instant(told: object) -> datetime | None:
+    """Return the instant that a text or a number of seconds stands for, in whole seconds; None for others."""
+    if not isinstance(told, str):
+        return None
+    try:
+        return parse_instant(told).replace(microsecond=0)
+    except ValueError:
+        return None

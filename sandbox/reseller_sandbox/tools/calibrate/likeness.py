@@ -1,0 +1,119 @@
+"""How an answer is compared with one that the sandbox made.
+
+Names, dates, amounts, ids and messages are the service's own: of them the form is compared. Words that say
+how something stands, truth values, codes, and which keys there are, are compared as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+#: The keys whose words and numbers are compared as they are.
+_EXACT = frozenset({"status", "error", "avail", "code", "transfer_status"})
+
+#: The sentences of v2.0 that have something of the service's own in them, up to where that begins.
+_OPEN = re.compile(
+    r"(Object not found|Not the correct IPv[46]:|Not the correct ns:|Unknown ip type :"
+    r"|Not the correct (?=X-)).*",
+    re.DOTALL,
+)
+#: The keys that names stand under, whose form is compared, and what a name is written like.
+_NAMES = frozenset({"domainName", "domain", "hostname", "name", "zone", "sdn", "tld"})
+
+#: A name that nobody sells has no term.
+_TERMS = frozenset({"periodMin", "periodMax"})
+_TELLING = _NAMES | _TERMS | {"msg"}
+_HOST = re.compile(r"[^\s@:/]+")
+_DATES = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
+_MONEY = re.compile(r"cost|paid|price|balance", re.IGNORECASE)
+_AMOUNT = re.compile(r"-?\d+\.(\d+)")
+
+#: How many elements of an array are compared.
+_MOST = 200
+
+
+class Unlikeness(NamedTuple):
+    """One difference: where, what the service answered and what the sandbox.
+
+    ``hard`` is whether it can depend on an assumption; one of form alone is soft.
+    """
+
+    where: str
+    told: Any
+    made: Any
+    hard: bool = True
+
+
+class Lacking:
+    """What stands for a value that is not there."""
+
+    def __repr__(self) -> str:
+        """Return it in words."""
+        return "(nothing)"
+
+
+LACKING = Lacking()
+
+
+def differences(told: Any, made: Any, where: str = "", key: str = "") -> Iterator[Unlikeness]:
+    """Yield where an answer of a service and one of the sandbox are different."""
+    if isinstance(told, Mapping) and isinstance(made, Mapping):
+        for one in dict.fromkeys((*made, *told)):
+            path = f"{where}.{one}".removeprefix(".")
+            if one not in told or one not in made:
+                yield Unlikeness(path, told.get(one, LACKING), made.get(one, LACKING))
+            else:
+                yield from differences(told[one], made[one], path, one)
+    elif isinstance(told, list) and isinstance(made, list):
+        yield from _of_lists(told, made, where, key)
+    elif (difference := _of_values(told, made, key)) is not None:
+        yield Unlikeness(where or "the body", told, made, difference)
+
+
+def _of_lists(told: Sequence[Any], made: Sequence[Any], where: str, key: str) -> Iterator[Unlikeness]:
+    """Yield how each element of a service's array differs from the likest that the sandbox made."""
+    if not made:
+        return
+    others = {_skeleton(one, key): one for one in made[:_MOST]}
+    kinds = {_skeleton(one, key): (at, one) for at, one in reversed([*enumerate(told[:_MOST])])}
+    for skeleton, (at, one) in kinds.items():
+        if skeleton not in others:
+            found = [list(differences(one, other, f"{where}[{at}]", key)) for other in others.values()]
+            yield from min(found, key=len)
+
+
+def _skeleton(value: Any, key: str) -> str:
+    """Return what of a value is compared, as a text: values with the same one are alike."""
+    if isinstance(value, Mapping):
+        return "{" + ",".join(f"{one}:{_skeleton(value[one], one)}" for one in sorted(value)) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(sorted({_skeleton(one, key) for one in value})) + "]"
+    if key in _EXACT or isinstance(value, bool) or value is None:
+        return repr(value)
+    return _form(value, key) if isinstance(value, str) else "number"
+
+
+def _of_values(told: Any, made: Any, key: str) -> bool | None:
+    """Return None for values that are alike; else whether the difference is hard."""
+    if _skeleton(told, key) == _skeleton(made, key):
+        return None
+    both_texts = isinstance(told, str) and isinstance(made, str) and key not in _EXACT
+    if both_texts and not (told and made) and key != "msg":
+        return None
+    return not both_texts or key in _TELLING
+
+
+def _form(text: str, key: str) -> str:
+    """Return what of a text is compared."""
+    if key == "msg":
+        return _OPEN.sub(r"\1", text)
+    if key in _TERMS:
+        return "no term" if text == "0" else "a term"
+    if key in _NAMES and _HOST.fullmatch(text):
+        return f"name {'xn--' in text.lower()} {text.isascii()}"
+    if _DATES.fullmatch(text):
+        return re.sub(r"\d", "0", text)
+    number = _AMOUNT.fullmatch(text) if _MONEY.search(key) else None
+    return f"amount with {len(number[1])} digits" if number is not None else "text"

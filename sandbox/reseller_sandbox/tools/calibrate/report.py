@@ -1,0 +1,156 @@
+"""What is said of a calibration: in lines for people, as JSON, and as a profile; no secret is in any."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import yaml
+
+from reseller_sandbox.console import printable
+from reseller_sandbox.core.assumptions import kinds
+from reseller_sandbox.core.complaints import shortened
+from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
+from reseller_sandbox.tools.calibrate.calibration import Calibration, Deviation, ToldOf
+from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness
+from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, telling_request
+
+#: How many differences are listed of one exchange, and how many exchanges that are not explained.
+_MOST, _MOST_EXCHANGES = 8, 50
+
+
+def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
+    """Yield the report."""
+    told = [one for one in found.verdicts.values() if one.value is not None]
+    partly = [one for one in found.verdicts.values() if one.value is None and one.is_told]
+    count = f"{found.exchanges} exchange{'s' if found.exchanges != 1 else ''}"
+    yield f"{count}: {len(told)} of {len(kinds())} assumptions are told, {len(partly)} in part"
+    if told:
+        yield "\ntold:"
+    for one in told:
+        yield f"  {one.name}={written(one.value)}{_not(one)}  ({_places(one.by)})"
+    if partly:
+        yield "\ntold in part:"
+    for one in partly:
+        left = " or ".join(written(value) for value in one.left) or "some other value"
+        yield f"  {one.name}: {left}{_not(one)}  ({_places(one.by)})"
+    if open_ := untold(found):
+        yield "\nnot told, and what would tell it:"
+    yield from (f"  {name}: {telling_request(name)}" for name in open_)
+    if unseen := [
+        name for name in NOT_SEEN if name not in found.verdicts or not found.verdicts[name].is_told
+    ]:
+        yield "\nnot to be told by answers:"
+    yield from (f"  {name}: {NOT_SEEN[name]}" for name in unseen)
+    if found.deviations:
+        yield "\nexplained by no value:"
+    for deviation in found.deviations[:_MOST_EXCHANGES]:
+        yield from side_by_side(deviation)
+    if len(found.deviations) > _MOST_EXCHANGES:
+        yield f"  and {len(found.deviations) - _MOST_EXCHANGES} more"
+    if found.left_aside:
+        yield f"\nleft aside, since too much was to be tried: {_places(found.left_aside)}"
+    reasons = [reason for _, reason in passed_over]
+    for reason in dict.fromkeys(reasons):
+        first = next(place for place, why in passed_over if why == reason)
+        yield f"\npassed over: {reasons.count(reason)} that {_plural(reason)} (first: {printable(first)})"
+
+
+def untold(found: Calibration) -> list[str]:
+    """Return the assumptions of which nothing is known that a request would tell."""
+    return [name for name in REQUESTS if name not in found.verdicts or not found.verdicts[name].is_told]
+
+
+def as_json(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
+    """Return the report for programs."""
+    open_ = untold(found)
+    return {
+        "exchanges": found.exchanges,
+        "assumptions": [
+            {
+                "name": one.name,
+                "value": one.value,
+                "left": list(one.left),
+                "ruled_out": list(one.ruled_out),
+                "told_by": list(one.by),
+                "would_tell": telling_request(one.name) if one.name in open_ else None,
+            }
+            for one in found.verdicts.values()
+        ],
+        "deviations": [
+            {
+                "place": one.exchange.place,
+                "operation": one.operation,
+                "differences": [
+                    {
+                        "where": each.where,
+                        "service": shown(each, each.told),
+                        "sandbox": shown(each, each.made),
+                    }
+                    for each in one.differences
+                ],
+            }
+            for one in found.deviations
+        ],
+        "left_aside": list(found.left_aside),
+        "passed_over": [{"place": place, "reason": reason} for place, reason in passed_over],
+    }
+
+
+def profile(found: Calibration, sources: int) -> str:
+    """Return a profile of what is told, which ``--profile`` takes."""
+    head = f"# What {found.exchanges} exchanges of {sources} transcripts tell of the service.\n"
+    assume = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in found.assume.items()
+    }
+    return head + yaml.safe_dump({"assume": assume}, sort_keys=False, allow_unicode=True)
+
+
+def written(value: object) -> str:
+    """Return a value as the command line takes it."""
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def shown(difference: Unlikeness, value: Any) -> Any:
+    """Return a value of an answer without what is secret in it."""
+    if value is LACKING:
+        return None
+    if is_secret(difference.where.rpartition(".")[2]):
+        return MASK
+    return _masked(value)
+
+
+def _masked(value: Any) -> Any:
+    from reseller_sandbox.worlds.redact import masked
+
+    return text_masked(value) if isinstance(value, str) else masked(value)
+
+
+def side_by_side(one: Deviation) -> Iterator[str]:
+    """Yield the lines of an exchange that is not explained."""
+    yield f"  {printable(one.exchange.place)}: {one.operation}"
+    for each in one.differences[:_MOST]:
+        told, made = (
+            "nothing" if value is LACKING else shortened(shown(each, value))
+            for value in (each.told, each.made)
+        )
+        yield f"    {printable(each.where)}: the service {printable(told)}, the sandbox {printable(made)}"
+    if len(one.differences) > _MOST:
+        yield f"    and {len(one.differences) - _MOST} more"
+
+
+def _not(one: ToldOf) -> str:
+    return f", not {', '.join(map(written, one.ruled_out))}" if one.ruled_out else ""
+
+
+def _places(places: Sequence[str]) -> str:
+    more = f" and {len(places) - 1} more" if len(places) > 1 else ""
+    return printable(places[0]) + more if places else ""
+
+
+def _plural(reason: str) -> str:
+    words = {"is": "are", "has": "have", "does": "do", "was": "were"}
+    first, _, rest = reason.partition(" ")
+    return f"{words.get(first, first)} {rest}"

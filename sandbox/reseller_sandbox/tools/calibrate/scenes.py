@@ -1,0 +1,324 @@
+"""States in which a service may have been when it answered: the likeliest first, each a fixture.
+
+Nothing is known of the registry behind a transcript. So an answer is explained when there is *a* state that
+explains it, and a value is ruled out when there is none. Each scene takes one thing to be otherwise than
+usual, since the first thing that stands in the way of a request is what it is refused for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.model import Flag
+from reseller_sandbox.fixture.zones import ZONE_TYPES
+from reseller_sandbox.tools.calibrate.belief import Known, agrees
+from reseller_sandbox.tools.calibrate.bench import ACCOUNT
+from reseller_sandbox.tools.calibrate.subject import Subject
+
+_PRICES = {
+    "registration": "10.00",
+    "renewal": "12.00",
+    "transfer": "9.00",
+    "restore": "80.00",
+    "privacy": "3.00",
+}
+_CARD = ACCOUNT["contact"]
+_OTHER = {**ACCOUNT, "client_id": 2002, "key": "other-key", "secret": "other-secret", "token": "other-token"}
+_LAPSED = {"overdue": "-2d", "redemption": "-40d", "pending_delete": "-63d"}
+
+#: How many other names are made up for a list.
+_MOST_OTHERS = 2000
+
+Scene = dict[str, Any]
+
+
+def scenes(subject: Subject, known: Known | None = None) -> Iterator[Scene]:
+    """Yield the scenes for a subject, as far as they agree with what is known; in some no world can be."""
+    if known is None:
+        yield from _all(subject)
+        return
+    shown = {subject.name: {**subject.shown.get(subject.name, {}), **_before(known, subject)}}
+    told = replace(subject, shown={**subject.shown, **shown})
+    yield from (scene for scene in _all(told) if agrees(scene, subject.name, known))
+
+
+def _before(known: Known, subject: Subject) -> Scene:
+    """Return how a name is known to have stood, as a fixture writes it."""
+    shown = {*subject.shown.get(subject.name, {}).get("flags", ())}
+    flags = [str(flag) for flag in Flag if known.get(str(flag), str(flag) in shown)]
+    return {"flags": flags, **{key: known[key] for key in ("autorenew", "nameservers") if key in known}}
+
+
+def _all(subject: Subject) -> Iterator[Scene]:
+    if subject.operation == "v3.listDomains":
+        yield from (_having(subject, {}), _many(subject), _free(subject))
+        return
+    usual = list(_standings(subject))
+    yield from usual
+    for scene in (usual[0], *_turning_points(subject)):
+        yield from _disturbed(scene, subject)
+
+
+def _turning_points(subject: Subject) -> Iterator[Scene]:
+    """Yield the scenes from which other things can be otherwise as well."""
+    yield _free(subject)
+    yield _elsewhere(subject, {})
+
+
+def _world(subject: Subject) -> Scene:
+    zones = {_zone(name): _zone_entry() for name in subject.names if "." in name}
+    zones |= {f"0-{number:03}": _zone_entry() for number in range(subject.start)}
+    listed = {name: {**_zone_entry(), **entry} for name, entry in subject.zones.items()}
+    return {
+        "now": wire(subject.at),
+        "zones": {**zones, **listed},
+        "accounts": {"main": {**deepcopy(ACCOUNT), "reseller": True}, "other": {**_OTHER, "reseller": True}},
+        "customers": {
+            number: {**_CARD, "mail": subject.mail or f"c{number}@example.com"}
+            for number in subject.customers
+        },
+        "contacts": {handle: dict(_CARD) for handle in subject.handles},
+        "contact_params": {},
+        "domains": {},
+        "taken": {},
+        "transfers": {},
+    }
+
+
+def _zone_entry() -> dict[str, Any]:
+    return {"types": list(ZONE_TYPES), "prices": dict(_PRICES), "idn": True}
+
+
+def _zone(name: str) -> str:
+    return name.partition(".")[2]
+
+
+def _own(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the account's order for a name, as far as an answer shows it."""
+    entry: dict[str, Any] = {**subject.shown.get(name, {}), **more}
+    if subject.expires is not None and "expires" not in more:
+        entry["expires"] = wire(subject.expires)
+    elif subject.operation.endswith((".renew", ".renewDomain", ".restore")):
+        entry.pop("expires", None)  # what is shown is the new one
+    if "expires" in entry and "created" not in entry:
+        entry["created"] = "-2y"
+    if subject.code:
+        entry["auth_code"] = subject.code
+    if subject.order is not None:
+        entry["id"] = subject.order
+    if subject.host:
+        label = subject.host.removesuffix(f".{name}")
+        entry["hosts"] = {label: ["192.0.2.250"], "another": ["192.0.2.251"]}
+    return entry
+
+
+def _having(subject: Subject, more: Mapping[str, Any], flag: Flag | None = None) -> Scene:
+    """Return the scene in which the names are the account's own; ``flag`` is the other way about."""
+    made = _world(subject)
+    for name in subject.names:
+        entry = _own(subject, name, more)
+        if flag is not None:
+            entry["flags"] = sorted({*entry.get("flags", ())} ^ {str(flag)})
+        made["domains"][name] = entry
+    if subject.order is not None and not subject.names:
+        made["zones"]["com"] = _zone_entry()
+        made["domains"]["ordered.com"] = _own(subject, "ordered.com", more)
+    return made
+
+
+def _free(subject: Subject) -> Scene:
+    return _world(subject)
+
+
+def _elsewhere(subject: Subject, more: Mapping[str, Any]) -> Scene:
+    made = _world(subject)
+    code = {"auth_code": subject.code} if subject.code else {}
+    made["taken"] = {name: {"created": "-3y", **code, **more} for name in subject.names}
+    return made
+
+
+def _standings(subject: Subject) -> Iterator[Scene]:
+    """Yield the scenes that differ in how the names stand, the likeliest for the operation first."""
+    new = subject.operation.endswith((".createDomain", ".register", ".check", ".checkAvailability"))
+    coming = subject.operation.endswith((".requestTransfer", "transfer.request"))
+    if coming:
+        yield _elsewhere(subject, {})
+    elif new:
+        yield _free(subject)
+    yield from _held(subject)
+    if not new:
+        yield _free(subject)
+    for more in (
+        {},
+        {"created": "-3d"},
+        {"locked": True},
+        {"auth_code": "Another-Code-9"},
+        {"stage": "redemption", "expires": "-40d"},
+    ):
+        yield _elsewhere(subject, more)
+    for to, frm in (("main", "outside"), ("outside", "main")):
+        for status in ("pending", "clientApproved", "clientRejected", "clientCancelled", "serverApproved"):
+            yield _transferred(subject, to, frm, status)
+
+
+def _held(subject: Subject) -> Iterator[Scene]:
+    yield _having(subject, {})
+    for stage in ("requested", "processing"):
+        yield _having(subject, {"stage": stage, "due": "+1h", "created": "-1h"})
+    for stage, past in _LAPSED.items():
+        yield _having(subject, {"stage": stage})
+        yield _having(subject, {"stage": stage, "expires": past})
+    for flag in Flag:
+        yield _having(subject, {}, flag)
+    yield _having(subject, {"flags": [str(Flag.HOLD), str(Flag.SERVER_HOLD)]})
+    for switch in ("autorenew", "privacy"):
+        for on in (True, False):
+            yield _having(subject, {switch: on})
+    yield _having(subject, {"created": "-1d", "expires": "+364d"})
+    yield _having(subject, {"expires": "+9y"})
+    if subject.more_pages or subject.page[0] > 1:
+        yield _many(subject)
+
+
+def _many(subject: Subject) -> Scene:
+    """Return the scene of an account with names on the pages before the one that is shown, and after it."""
+    made = _having(subject, {})
+    made["zones"]["com"] = _zone_entry()
+    page, size = subject.page
+    before: Scene = {f"before-{number}.com": {} for number in range(min((page - 1) * size, _MOST_OTHERS))}
+    after: Scene = {f"after-{number}.com": {} for number in range(size if subject.more_pages else 0)}
+    made["domains"] = {**before, **made["domains"], **after}
+    return made
+
+
+def _transferred(subject: Subject, to: str, frm: str, status: str) -> Scene:
+    """Return the scene of a transfer: one that goes on, or that has ended."""
+    made = _elsewhere(subject, {}) if to == "main" and status == "pending" else _having(subject, {})
+    entry = {"requested": "-1d"} if status == "pending" else {"requested": "-1d", "status": status}
+    ended = status in ("clientApproved", "serverApproved")
+    if ended and to == "outside":
+        made = _elsewhere(subject, {})
+    for name in subject.names:
+        made["transfers"][name] = {"from": frm, **entry} if ended else {"to": to, **entry}
+    return made
+
+
+def _disturbed(scene: Scene, subject: Subject) -> Iterator[Scene]:
+    """Yield a scene with one more thing in it that is otherwise: of its zones, its account, its people."""
+    for change in _ZONES:
+        yield _with_zones(scene, change)
+    yield _with_zones(scene, {"prices": {key: _PRICES[key] for key in _PRICES if key != "privacy"}})
+    for number in subject.numbers:
+        yield _with_zones(scene, {"max_years": number})
+        yield _with_zones(scene, {"min_years": number})
+    for price in filter(None, (subject.price, Decimal(4321))):
+        each = str(price / subject.years)
+        made = deepcopy(scene)
+        for name in subject.names:
+            if (zone := made["zones"].get(_zone(name))) is not None:
+                zone["premium"] = {
+                    name.partition(".")[0]: dict.fromkeys(("registration", "renewal", "transfer"), each)
+                }
+        yield made
+    yield {**scene, "zones": {}} if not scene["domains"] and not scene["taken"] else _nowhere(scene)
+    reserved = deepcopy(scene)
+    for name in subject.names:
+        if (zone := reserved["zones"].get(_zone(name))) is not None:
+            zone["reserved"] = [name.partition(".")[0]]
+    yield reserved
+    yield from _of_accounts(scene, subject)
+    yield from _of_people(scene, subject)
+    yield from _of_hosts(scene, subject)
+
+
+_ZONES = (
+    {"in_service": False},
+    {"transfers": False},
+    {"hosts": False},
+    {"license": "[0-9]{5,7}"},
+    {"license": ".+"},
+    {"max_years": 1},
+    {"min_years": 2},
+    {"idn": False},
+    {"prices": {**_PRICES, "owner_change": "5.00"}},
+)
+
+
+def _nowhere(scene: Scene) -> Scene:
+    return {**scene, "zones": {}, "domains": {}, "taken": {}, "transfers": {}}
+
+
+def _with_zones(scene: Scene, change: Mapping[str, Any]) -> Scene:
+    return {**scene, "zones": {name: {**entry, **change} for name, entry in scene["zones"].items()}}
+
+
+def _of_accounts(scene: Scene, subject: Subject) -> Iterator[Scene]:
+    main = scene["accounts"]["main"]
+    yield {**scene, "accounts": {**scene["accounts"], "main": {**main, "balance": "0.00"}}}
+    yield {**scene, "accounts": {**scene["accounts"], "main": {**main, "reseller": False}}, "customers": {}}
+    if subject.operation.startswith(("v2.contact", "v2.customer")):
+        yield {**scene, "contact_params": dict.fromkeys(subject.keys, ".*")}
+        yield {**scene, "contact_params": dict.fromkeys(subject.keys, "[^ -~]")}
+
+
+def _of_people(scene: Scene, subject: Subject) -> Iterator[Scene]:
+    """Yield scenes without the customers and contacts, with others' of them, and with names of theirs."""
+    if subject.customers or subject.mail:
+        yield {**scene, "customers": {}}
+        others = {990001: {**_CARD, "mail": subject.mail or "m@example.com"}}
+        first = {number: {**_CARD, "mail": f"c{number}@example.com"} for number in subject.customers}
+        yield {**scene, "customers": others}
+        yield {**scene, "customers": {**first, **others}}
+        yield {**scene, "customers": first}
+        for more in ({}, {"stage": "overdue", "expires": "-2d"}, {"stage": "redemption", "expires": "-40d"}):
+            yield _of_a_customer(scene, subject, more)
+    if subject.handles:
+        yield {**scene, "contacts": {}}
+        yield {**scene, "contacts": {one: {**_CARD, "account": "other"} for one in subject.handles}}
+        linked = deepcopy(scene)
+        linked["zones"]["com"] = _zone_entry()
+        linked["domains"]["linked.com"] = {"contacts": {"registrant": subject.handles[0]}}
+        yield linked
+
+
+def _of_a_customer(scene: Scene, subject: Subject, more: Mapping[str, Any]) -> Scene:
+    made = deepcopy(scene)
+    made["zones"]["com"] = _zone_entry()
+    for number in subject.customers:
+        made["domains"][f"of-{number}.com"] = {"customer": number, **more}
+    return made
+
+
+def _of_hosts(scene: Scene, subject: Subject) -> Iterator[Scene]:
+    """Yield scenes in which hosts are there or in use, and name servers lie below names of the registry."""
+    own = {name: entry for name, entry in scene["domains"].items() if entry.get("hosts")}
+    if own:
+        bare = {name: {**entry, "hosts": {}} for name, entry in own.items()}
+        yield {**scene, "domains": {**scene["domains"], **bare}}
+        used = deepcopy(scene)
+        for name, entry in own.items():
+            used["domains"][f"user-of.{_zone(name)}"] = {
+                "nameservers": [f"{one}.{name}" for one in entry["hosts"]]
+            }
+        yield used
+    if subject.servers:
+        under = deepcopy(scene)
+        for server in subject.servers:
+            parent = ".".join(server.split(".")[-2:])
+            under["zones"].setdefault(_zone(parent), _zone_entry())
+        yield under
+        for name, entry in scene["domains"].items():
+            held = [*entry.get("nameservers", ACCOUNT["nameservers"])]
+            yield {
+                **scene,
+                "domains": {**scene["domains"], name: {**entry, "nameservers": list(subject.servers)}},
+            }
+            rest = [one for one in held if one not in subject.servers] or ["ns8.example.org"]
+            yield {**scene, "domains": {**scene["domains"], name: {**entry, "nameservers": rest}}}
+            both = list(dict.fromkeys([*held, *subject.servers]))
+            yield {**scene, "domains": {**scene["domains"], name: {**entry, "nameservers": both}}}

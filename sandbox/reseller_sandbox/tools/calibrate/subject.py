@@ -1,0 +1,194 @@
+"""What a request is about, and what its answer shows of that: all that a scene for it can be made of."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal, InvalidOperation
+from typing import Any
+from urllib.parse import unquote
+
+from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange, instant
+
+_KEYS = {
+    "createDate": "created",
+    "date_created": "created",
+    "expireDate": "expires",
+    "date_end": "expires",
+    "nameservers": "nameservers",
+    "ns": "nameservers",
+    "privacyEnabled": "privacy",
+    "autorenewEnabled": "autorenew",
+}
+_IN_PATH = {
+    "handle": re.compile(r"/contact/([^/]+)"),
+    "customer": re.compile(r"/customer/([0-9]+)"),
+    "host": re.compile(r"/(?:host|glueRecords/[^/]+)/([^/]+)"),
+    "start": re.compile(r"/zones/(?:.*/)?start/([0-9]{1,3})$"),
+    "order": re.compile(r"/getDomain/([0-9]+)$"),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What a request is about: names, their hosts, handles, customers, a code, a price.
+
+    ``shown`` is what the answer shows of each name, as a fixture writes it; ``zones`` are those it lists.
+    """
+
+    operation: str
+    at: datetime
+    names: tuple[str, ...]
+    shown: Mapping[str, Mapping[str, Any]]
+    zones: Mapping[str, Mapping[str, Any]]
+    host: str = ""
+    servers: tuple[str, ...] = ()
+    handles: tuple[str, ...] = ()
+    customers: tuple[int, ...] = ()
+    mail: str = ""
+    code: str = ""
+    price: Decimal | None = None
+    years: int = 1
+    expires: datetime | None = None
+    order: int | None = None
+    page: tuple[int, int] = (1, 100)
+    more_pages: bool = False
+    numbers: tuple[int, ...] = ()
+    keys: tuple[str, ...] = ()
+    start: int = 0
+
+    @property
+    def name(self) -> str:
+        """The first of its names; an empty text where it is about none."""
+        return self.names[0] if self.names else ""
+
+
+def subject_of(one: ObservedExchange, operation: str, names: Sequence[str]) -> Subject:
+    """Return what an exchange is about; ``names`` are those in its request."""
+    asked, path = one.asked, unquote(one.path)
+    domain = asked.get("domain")
+    inner = domain if isinstance(domain, dict) else {}
+    both: dict[str, Any] = {**inner, **asked}
+    shown = dict(_shown(one.answer, names))
+    in_path = {what: found[1] for what, pattern in _IN_PATH.items() if (found := pattern.search(path))}
+    handles = [both[key] for key in both if key.startswith("contact_") and isinstance(both[key], str)]
+    customers = [_whole(both.get("customer_id")), _whole(in_path.get("customer"))]
+    expected = both.get("current_expiry_date")
+    query = dict(pair.partition("=")[::2] for pair in one.target.partition("?")[2].split("&"))
+    return Subject(
+        operation=operation,
+        at=one.at,
+        names=tuple(dict.fromkeys((*names, *shown))) if operation.startswith("v3.list") else tuple(names),
+        shown=shown,
+        zones=dict(_zones(one.answer)),
+        host=in_path.get("host") or _text(both.get("hostname")),
+        servers=tuple(_servers(both)),
+        handles=tuple(dict.fromkeys([*filter(None, (in_path.get("handle"),)), *handles])),
+        customers=tuple(dict.fromkeys(number for number in customers if number)),
+        mail=_text(both.get("mail")),
+        code=next((str(both[key]) for key in ("authCode", "authcode", "transfer_code") if both.get(key)), ""),
+        price=_price(both.get("purchaseCost", query.get("purchaseCost"))),
+        years=_whole(both.get("years", both.get("period"))) or 1,
+        expires=instant(expected) if isinstance(expected, str) else None,
+        start=_whole(in_path.get("start")) or 0,
+        order=_whole(in_path.get("order")),
+        page=(_whole(query.get("page")) or 1, _whole(query.get("perPage")) or 100),
+        more_pages=isinstance(one.answer, Mapping) and "nextPage" in one.answer,
+        numbers=tuple(map(int, re.findall(r"\d{1,2}$", str(_field(one.answer, "msg"))))),
+        keys=tuple(key for key in asked if key.isascii()),
+    )
+
+
+def _shown(answer: Any, names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what an answer shows of each name."""
+    inner = _field(answer, "domain")
+    listed = _field(answer, "domains")
+    whole = _field(answer, "data")
+    for one in (inner, *(listed if isinstance(listed, list) else ()), whole, answer):
+        if not isinstance(one, Mapping):
+            continue
+        given = one.get("domainName")
+        name = _name(given) if isinstance(given, str) else names[0] if len(names) == 1 else None
+        entry = {
+            _KEYS[key]: value for key, value in one.items() if key in _KEYS and _KEYS[key] != "nameservers"
+        }
+        entry = {key: value for key, value in entry.items() if _is_fit(key, value)}
+        if name is not None and entry:
+            servers = one.get("nameservers", one.get("ns"))
+            if isinstance(servers, list) and servers and all(isinstance(server, str) for server in servers):
+                entry["nameservers"] = servers
+            flags = ["client_transfer_prohibited"] if one.get("lockedEnabled") is True else []
+            flags += ["client_update_prohibited"] if one.get("updateProhibited") is True else []
+            yield name, {**entry, "flags": flags}
+
+
+def _is_fit(key: str, value: Any) -> bool:
+    return instant(value) is not None if key in ("created", "expires") else isinstance(value, bool)
+
+
+def _zones(answer: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the zones that an answer lists, with their promotions."""
+    data = _field(answer, "data")
+    for one in data if isinstance(data, list) else [data]:
+        name = _name_of_zone(one.get("zone")) if isinstance(one, Mapping) else None
+        if name is None:
+            continue
+        entry: dict[str, Any] = {
+            "idn": bool(one.get("idn_avail")),
+            "transfers": one.get("transfer_avail") is not False,
+        }
+        for word, long in (("reg", "registration"), ("renew", "renewal")):
+            if instant(one.get(f"date_end_{word}_action")) is not None:
+                entry[f"{long}_promotion"] = {"price": "1.00", "until": one[f"date_end_{word}_action"]}
+        yield name, entry
+
+
+def _name_of_zone(given: Any) -> str | None:
+    found = _name(f"x.{given}") if isinstance(given, str) else None
+    return found.removeprefix("x.") if found else None
+
+
+def _field(answer: Any, key: str) -> Any:
+    return answer.get(key) if isinstance(answer, Mapping) else None
+
+
+def _name(given: str) -> str | None:
+    with suppress(BadName):
+        return normalise(given)
+    return None
+
+
+def _servers(asked: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the name servers of a request."""
+    given = asked.get("nameservers", asked.get("ns"))
+    if isinstance(given, Mapping):
+        given = [one for listed in given.values() if isinstance(listed, list) for one in listed]
+    for one in given if isinstance(given, list) else ():
+        if isinstance(one, str) and (name := _name(one)) is not None:
+            yield name
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _whole(value: Any) -> int | None:
+    with suppress(ValueError, TypeError):
+        if not isinstance(value, bool) and 0 < (found := int(value)) < 10**9:
+            return found
+    return None
+
+
+def _price(value: Any) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    with suppress(InvalidOperation):
+        found = Decimal(json.dumps(value) if isinstance(value, float) else str(value))
+        if found.is_finite() and 0 < found < 10**6:
+            return found
+    return None

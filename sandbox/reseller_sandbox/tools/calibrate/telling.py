@@ -1,0 +1,105 @@
+"""Which request would tell what transcripts leave open: an operation, and what is particular about it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from reseller_sandbox.assembly import contract
+
+#: By assumption, the operation to ask for, and how.
+REQUESTS: Mapping[str, tuple[str, str]] = {
+    "locks.registry_hold": ("v3.unlock", "for a name that its registry holds"),
+    "hosts.private_addresses": ("v3.createGlueRecord", "with the address 10.0.0.1"),
+    "requests.unknown_keys": ("v3.checkAvailability", "with a key more that the contract does not have"),
+    "v2.versions": ("v2.domain.check", "with another version in the path"),
+    "v2.token_headers": ("v2.domain.check", "with the token in another header"),
+    "v2.http_status": ("v2.domain.info", "for a name that is not there"),
+    "v2.customer_edit.by": ("v2.customer.edit", "without an id in the path, with the mail of a customer"),
+    "v2.domain_info.shape": ("v2.domain.info", "for a name of the account"),
+    "v2.domain_check.avail": ("v2.domain.check", "for any name"),
+    "v2.zones.data": ("v2.domain.zones", "for all zones"),
+    "v2.customer_delete.refusal_status": ("v2.customer.delete", "for a customer with active orders"),
+    "v2.transfer_status": ("v2.transfer.status", "for a name with a transfer that has ended"),
+    "v2.request_format": ("v2.transfer.request", "with a form for a body"),
+    "v2.order_processing": (
+        "v2.domain.register",
+        "and then v3.getDomain at once, and again until it is active",
+    ),
+    "v2.contact.required": ("v2.contact.create", "without the company, the fax number and the region"),
+    "v2.customer.required": (
+        "v2.customer.create",
+        "with a mail and a name alone, and with all but the company",
+    ),
+    "v2.phone": ("v2.contact.create", "with the telephone number +380 44 123 45 67"),
+    "v2.ns.repeated": (
+        "v2.domain.edit",
+        "adding a name server that the name has, after v2.domain.info has shown it",
+    ),
+    "v2.zones.no_promotion": ("v2.domain.zones", "for zones without a promotion"),
+    "v2.license": ("v2.domain.register", "in a zone that asks for a licence"),
+    "v3.request.content_type": ("v3.checkAvailability", "with Content-Type: text/plain"),
+    "v3.errors.http_status": ("v3.getDomain", "for a name that is not there"),
+    "v3.availability.taken": (
+        "v3.checkAvailability",
+        "for a name of the account, after v3.getDomain has shown it",
+    ),
+    "v3.availability.unsupported": ("v3.checkAvailability", "for a name under a zone that does not exist"),
+    "v3.availability.invalid": ("v3.checkAvailability", "for the name -.com"),
+    "v3.contacts.required": ("v3.createDomain", "without contacts, and with the registrant alone"),
+    "v3.contacts.fields": (
+        "v3.createDomain",
+        "with a contact that has a name alone, and one without a company",
+    ),
+    "v3.unlock_transfer.locked": ("v3.unlockTransfer", "for a name that is locked"),
+    "v3.list.last_page": ("v3.listDomains", "for the last page"),
+    "v3.list.parameters": ("v3.listDomains", "without perPage and page"),
+    "v3.set_contacts.answer": ("v3.setContacts", "for any name of the account"),
+    "v3.expired_status": ("v3.getDomain", "for a name that has expired"),
+    "v3.update_lock.covers": ("v3.setNameservers", "for a name after v3.lockUpdate"),
+    "v3.get_domain.order_id": ("v3.getDomain", "with the order-id of a name in its place"),
+    "v3.ids": ("v3.balance", "by anybody"),
+    "v3.names.form": (
+        "v3.getDomain",
+        "for an internationalised name, once written in Unicode and once as xn--",
+    ),
+    "v3.switches.repeated": ("v3.enableAutorenew", "for a name that has shown autorenewEnabled already"),
+    "v3.create.autorenew": ("v3.createDomain", "with autorenewEnabled true, and without it"),
+    "v3.create.locked": ("v3.createDomain", "with lockedEnabled true, and without it"),
+    "v3.nameservers.own_glue": (
+        "v3.setNameservers",
+        "with a host below the name itself that has no glue record",
+    ),
+}
+
+_PRICES = "amounts are not compared, since the service's prices are its own"
+_SECRET = "what was signed cannot be seen without the secret; a refused request of your own tells it"
+
+#: Why no answer tells an assumption here, by its name.
+NOT_SEEN: Mapping[str, str] = {
+    "lifecycle.early_delete.refunds": _PRICES,
+    "lifecycle.transfer_lock.from": "when a name of another registrar came there is not shown",
+    "lifecycle.autorenew.tries": "what happens while nobody asks is not followed",
+    "v2.active_orders": "whose a name is that has expired is not shown",
+    "v2.premium_names": "v2.0 does not show which names are premium",
+    "v2.arriving_status": "an order that waits for something else looks the same",
+    "v2.names.form": "no answer that shows a name stands alone for it; what v3.names.form is may be a hint",
+    "v2.renew.maximum": "the most that a zone sells is not known",
+    "v2.renew.date_end": "a wrong date may be refused for current_expiry_date as well",
+    "v3.signature.endpoint": _SECRET,
+    "v3.signature.payload": _SECRET,
+    "v3.signature.query": _SECRET,
+    "v3.availability.reserved": "a name that is taken looks the same",
+    "v3.availability.out_of_service": "that a zone is out of service is not shown",
+    "v3.contacts.left_out": "what a contact had before is not compared",
+    "v3.purchase_cost": _PRICES,
+    "v3.privacy.charged": _PRICES,
+    "v3.privacy.renewal": _PRICES,
+    "v3.transfer.years": _PRICES,
+}
+
+
+def telling_request(name: str) -> str:
+    """Return which request would tell an assumption, in words."""
+    operation, how = REQUESTS[name]
+    known = next(one for one in contract() if one.id == operation)
+    return f"{known.method} {known.path}, {how}"

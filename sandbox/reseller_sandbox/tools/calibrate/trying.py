@@ -1,0 +1,217 @@
+"""What explains one exchange: the states and values under which the sandbox answers as the service did.
+
+Each explanation names values of those assumptions alone that the answer rests on, so that a few tries stand
+for all the ways in which sixty assumptions can be set.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from reseller_sandbox.tools.calibrate.belief import Belief, Known
+from reseller_sandbox.tools.calibrate.bench import NONE, RIGHT, WRONG, Bench, TriedAnswer
+from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
+from reseller_sandbox.tools.calibrate.likeness import Unlikeness, differences
+from reseller_sandbox.tools.calibrate.scenes import Scene, scenes
+from reseller_sandbox.tools.calibrate.subject import Subject, subject_of
+from reseller_sandbox.tools.calibrate.values import TOKEN_HEADERS, VERSIONS, Candidates, token_headers
+from reseller_sandbox.worlds import Moment
+
+#: How often one request is tried at the most, before its exchange is left aside.
+MOST_TRIES = 6000
+
+#: What says that a request was not let in, in either generation.
+_LOCKED_OUT = frozenset(
+    ("credentials_missing", "unknown_key", "signature_mismatch", "Token not found", "Authorization failed")
+)
+
+#: What decides in v2.0 whether a request is let in; an answer need not say that it rests on a default there.
+_LET_IN = (VERSIONS, TOKEN_HEADERS)
+
+#: Values of some assumptions, by name.
+Values = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """An exchange, what it is about, and what earlier ones told of that."""
+
+    exchange: ObservedExchange
+    subject: Subject
+    known: Known | None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What it tells, so that another one tells nothing new."""
+        one = self.exchange
+        sent = one.method, one.target, one.body, one.headers.get("content-type"), tuple(token_headers(one))
+        return *sent, one.status, repr(one.answer), repr(self.known)
+
+
+@dataclass(slots=True)
+class Explained:
+    """What explains an exchange: any of ``ways``; without one, ``nearest`` is how it differs at the least.
+
+    ``cut_short`` is whether the ways so far leave every value possible, so that others were not looked for.
+    ``given_up`` is whether there was too much to try. ``beside`` are differences of
+    form that no assumption and no state explains, and that are left aside.
+    """
+
+    met: Met
+    ways: list[dict[str, Any]] = field(default_factory=list)
+    cut_short: bool = False
+    given_up: bool = False
+    nearest: tuple[Unlikeness, ...] = ()
+    beside: tuple[Unlikeness, ...] = ()
+
+
+class _TooMany(Exception):
+    """The tries for one exchange are used up."""
+
+
+class Trying:
+    """Tries exchanges on a bench."""
+
+    def __init__(self) -> None:
+        self._bench = Bench()
+        self._belief = Belief()
+
+    def met(self, one: ObservedExchange) -> Met:
+        """Return an exchange with what was known before it; they are to come in their order."""
+        moment = self._bench.moment(_NOTHING, one.at)
+        assert moment is not None
+        first = self._bench.ask(one, moment, {})
+        subject = subject_of(one, first.operation, first.names)
+        known = self._belief.of(one, subject)
+        self._belief.learn(one, subject)
+        return Met(one, subject, known)
+
+    def explained(self, met: Met, alive: Candidates) -> Explained:
+        """Return what explains an exchange under the values that are alive.
+
+        Where nothing does in what is known, that may no longer hold.
+        """
+        found = self._explained(met, alive)
+        if found.nearest and met.known is not None:
+            return self._explained(replace(met, known=None), alive)
+        return found
+
+    def _explained(self, met: Met, alive: Candidates) -> Explained:
+        one = met.exchange
+        found = Explained(met)
+        tries = self._tries(one, scenes(met.subject, met.known), alive)
+        made: list[tuple[dict[str, Any], tuple[Unlikeness, ...]]] = []
+        try:
+            for values, answer in tries:
+                different = _compared(one, answer)
+                made.append((values, different))
+                if not different:
+                    found.ways.append(values)
+                    if allows_all(found.ways, alive):
+                        found.cut_short = True
+                        return found
+        except _TooMany:
+            found.given_up = True
+            found.ways.append({})
+            return found
+        if not found.ways:
+            _settle_for(found, made)
+        return found
+
+    def _tries(
+        self, one: ObservedExchange, states: Iterable[Scene], alive: Candidates
+    ) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
+        """Yield what the sandbox answers in each scene, under each values that can make a difference."""
+        left = MOST_TRIES
+        locked_out = _word(one.answer) in _LOCKED_OUT
+        for credentials in (NONE, WRONG, RIGHT) if locked_out else (RIGHT,):
+            seen: set[str] = set()
+            for scene in states:
+                if (written := json.dumps(scene, sort_keys=True, default=str)) in seen:
+                    continue
+                seen.add(written)
+                if (moment := self._bench.moment(scene, one.at)) is None:
+                    continue
+                for found in self._under(one, moment, alive, credentials):
+                    yield found
+                    left -= 1
+                    if not left:
+                        raise _TooMany
+                if credentials != RIGHT:
+                    break
+
+    def _under(
+        self, one: ObservedExchange, moment: Moment, alive: Candidates, credentials: str
+    ) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
+        """Yield each answer that values of the assumptions can make a request have in one state, once.
+
+        An answer rests on few assumptions: only those are set otherwise, one after another.
+        """
+        always = _LET_IN if is_about_entry(one) else ()
+        waiting: list[dict[str, Any]] = [{}]
+        while waiting:
+            fixed = waiting.pop()
+            values = {name: alive[name][0] for name in alive} | fixed
+            made = self._bench.ask(one, moment, values, credentials)
+            rests_on = list(dict.fromkeys([*always, *made.rests_on]))
+            yield {name: values[name] for name in rests_on}, made
+            held = dict(fixed)
+            for name in rests_on:
+                if name not in held:
+                    waiting += [{**held, name: value} for value in alive[name][1:]]
+                    held[name] = alive[name][0]
+
+
+_NOTHING: Mapping[str, Any] = {
+    "accounts": {"main": {"client_id": 1001, "contact": {"name": "A", "country": "UA"}}}
+}
+
+
+def is_about_entry(one: ObservedExchange) -> bool:
+    """Whether a v2.0 request was let in, or not, by something else than what the contract names."""
+    if one.path.startswith("/v3"):
+        return False
+    usual = one.path[:6].upper() == "/V2.0/" and set(token_headers(one)) <= {"X-Auth-Token"}
+    return not usual or _word(one.answer) in {*_LOCKED_OUT, "no implementation for this version"}
+
+
+def _word(answer: Any) -> Any:
+    return (answer.get("error") or answer.get("msg")) if isinstance(answer, Mapping) else None
+
+
+def _compared(one: ObservedExchange, made: TriedAnswer) -> tuple[Unlikeness, ...]:
+    status = () if one.status == made.status else (Unlikeness("HTTP status", one.status, made.status),)
+    return (*status, *differences(one.answer, made.answer))
+
+
+def allows_all(ways: Sequence[Values], alive: Candidates) -> bool:
+    """Whether the ways leave every value possible."""
+    return all(possible(ways, name, values) == list(values) for name, values in alive.items())
+
+
+def possible(ways: Sequence[Values], name: str, values: Sequence[Any]) -> list[Any]:
+    """Return the values of an assumption that one of the ways allows."""
+    if any(name not in way for way in ways):
+        return list(values)
+    return [value for value in values if any(way[name] == value for way in ways)]
+
+
+def _settle_for(found: Explained, made: list[tuple[dict[str, Any], tuple[Unlikeness, ...]]]) -> None:
+    """Say how an exchange that nothing explains differs; learn of it what does not depend on that.
+
+    What the service answers beside, in no state and under no value of the sandbox's, is left aside, and so
+    is another form of a text.
+    """
+    nearest = min((one for _, one in made), key=len, default=())
+    if nearest and all(not one.hard or repr(one.made) == "(nothing)" for one in nearest):
+        places = {one.where for one in nearest}
+        alike = [values for values, one in made if {each.where for each in one} <= places]
+        everywhere = all(places <= {each.where for each in one} for values, one in made if values in alike)
+        if everywhere:
+            found.ways, found.beside = alike, nearest
+            return
+    found.nearest = nearest
+    found.ways.append({})
