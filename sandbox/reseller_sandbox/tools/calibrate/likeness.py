@@ -75,6 +75,8 @@ def differences(told: Any, made: Any, where: str = "", key: str = "") -> Iterato
 def _of_lists(told: Sequence[Any], made: Sequence[Any], where: str, key: str) -> Iterator[Unlikeness]:
     """Yield how each element of a service's array differs from the likest that the sandbox made."""
     if not made:
+        if any(isinstance(one, Mapping) for one in told):
+            yield Unlikeness(where or "the body", told, made)
         return
     others = {_skeleton(one, key): one for one in made[:_MOST]}
     kinds = {_skeleton(one, key): (at, one) for at, one in reversed([*enumerate(told[:_MOST])])}

@@ -114,6 +114,8 @@ def _own(subject: Subject, name: str, more: Mapping[str, Any]) -> dict[str, Any]
     if subject.host:
         label = subject.host.removesuffix(f".{name}")
         entry["hosts"] = {label: ["192.0.2.250"], "another": ["192.0.2.251"]}
+    elif subject.operation == "v3.listGlueRecords":
+        entry["hosts"] = {"another": ["192.0.2.251"]}
     return entry
 
 
