@@ -17,8 +17,8 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import kinds
 from reseller_sandbox.testing import expect_explained
 from reseller_sandbox.tools.calibrate.calibration import Calibration, calibrated
-from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, telling_request
-from reseller_sandbox.tools.calibrate.transcripts import read_transcript
+from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, WITH_ZONES, telling_request
+from reseller_sandbox.tools.calibrate.transcripts import read_transcript, zones_of
 from reseller_sandbox.tools.calibrate.values import SOME_TIME, UNSEEN
 from tests.thorough import tries
 from tests.tools.transcripts import Recorder
@@ -41,10 +41,13 @@ def available(*names: str) -> tuple[Any, ...]:
     return "POST", f"{D}/checkAvailability", {"domainNames": list(names)}
 
 
-def create(name: str, **more: Any) -> tuple[Any, ...]:
+def create(name: str, years: int = 1, **more: Any) -> tuple[Any, ...]:
     """A registration."""
-    return "POST", f"{D}/createDomain", {"domain": {"domainName": name, **more}}
+    return "POST", f"{D}/createDomain", {"domain": {"domainName": name, **more}, "years": years}
 
+
+#: Requests that tell the word for a name that is taken.
+TAKEN = (("GET", f"{D}/getDomain/active-example.com"), available("active-example.com"))
 
 #: Requests about the default fixture that tell an assumption, by its name.
 PROBES: Mapping[str, Sequence[tuple[Any, ...]]] = {
@@ -92,7 +95,7 @@ PROBES: Mapping[str, Sequence[tuple[Any, ...]]] = {
         )
     ],
     "v3.errors.http_status": [("GET", f"{D}/getDomain/nobodys-name.com")],
-    "v3.availability.taken": [("GET", f"{D}/getDomain/active-example.com"), available("active-example.com")],
+    "v3.availability.taken": TAKEN,
     "v3.availability.unsupported": [available("free-name.nozone", "free-name.com")],
     "v3.availability.invalid": [available("-.com")],
     "v3.contacts.required": [
@@ -132,6 +135,28 @@ PROBES: Mapping[str, Sequence[tuple[Any, ...]]] = {
     "v3.nameservers.own_glue": [("POST", f"{D}/setNameservers/active-example.com", WITH_GLUE)],
 }
 
+#: Requests that tell one together with the zones and prices of the fixture.
+PRICED: Mapping[str, Sequence[tuple[Any, ...]]] = {
+    "v2.renew.maximum": [
+        ("PUT", f"{V}/domain/long-example.com/renew", {"current_expiry_date": "2035-01-15", "period": 5})
+    ],
+    "v3.availability.reserved": [*TAKEN, available("registry.com")],
+    "v3.availability.out_of_service": [*TAKEN, available("free-name.tel")],
+    "v3.purchase_cost": [
+        ("POST", f"{D}/renewDomain/active-example.com", {"purchaseCost": 1}),
+        ("POST", f"{D}/renewDomain/silver.com"),
+    ],
+    "v3.privacy.charged": [create("private-two.com", 2, privacyEnabled=True)],
+    "v3.privacy.renewal": [("POST", f"{D}/renewDomain/private-example.com")],
+    "v3.transfer.years": [
+        (
+            "POST",
+            f"{D}/requestTransfer",
+            {"domain": {"domainName": "taken-example.net"}, "authCode": "Taken-Code-2", "years": 2},
+        )
+    ],
+}
+
 #: What the words for availability may be.
 WORDS = ("busy", "not-there", "registered")
 
@@ -168,6 +193,27 @@ def test_a_value_that_can_be_told_is_told(name: str, value: Any) -> None:
     for request in PROBES[name]:
         record(*request)
     found = calibrated(record.found)
+    require_right(found, record.sandbox)
+    assert found.verdicts[name].value == value, found.verdicts[name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (name, value)
+        for name in PRICED
+        for value in values_of(name)
+        if (name, value) != ("v3.availability.reserved", "registered")  # as a taken name is called
+    ],
+    ids=lambda part: str(part),
+)
+def test_the_zones_and_prices_of_a_service_tell_more(name: str, value: Any) -> None:
+    """What rests on amounts, on premium and reserved names, and on the terms of a zone."""
+    record = service({name: value})
+    for request in PRICED[name]:
+        record(*request)
+    found = calibrated(record.found, zones=zones_of("default"))
     require_right(found, record.sandbox)
     assert found.verdicts[name].value == value, found.verdicts[name]
 
@@ -226,11 +272,11 @@ def test_a_few_requests_tell_the_habits_of_a_service(assume: dict[str, Any]) -> 
 def test_each_assumption_says_what_would_tell_it_or_why_nothing_does() -> None:
     """One of both, for all that have more than one value; what is said to tell it does so in a test."""
     several = {name for name, kind in kinds().items() if len(kind.values) != 1}
-    assert REQUESTS.keys() | NOT_SEEN.keys() == several
-    assert not REQUESTS.keys() & NOT_SEEN.keys()
-    assert all(telling_request(name).startswith(("GET", "PUT", "POST", "DELETE")) for name in REQUESTS)
+    assert sorted([*REQUESTS, *WITH_ZONES, *NOT_SEEN]) == sorted(several)
+    assert all(telling_request(name).startswith(("GET", "P", "DELETE")) for name in REQUESTS | WITH_ZONES)
     others = {"v2.versions", "v2.token_headers", "v2.license", "v2.order_processing"}  # told in part
     assert REQUESTS.keys() - others == PROBES.keys()
+    assert WITH_ZONES.keys() - {"v2.premium_names"} == PRICED.keys()  # that is told where they are charged
 
 
 # Files

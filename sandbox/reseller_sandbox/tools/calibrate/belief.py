@@ -31,6 +31,9 @@ _SHOWING = frozenset({"v3.getDomain", "v2.domain.info", *_SWITCHES})
 #: What changes no name, but perhaps the one it is about in a way that is not known here.
 _READING = frozenset({"v3.checkAvailability", "v2.domain.check", "v3.listDomains", "v3.balance"})
 
+#: What is known of a name beside its flags, as fixtures call it.
+KEPT = ("autorenew", "nameservers", "privacy")
+
 #: For how long a name is taken to be the account's.
 _LASTS = timedelta(days=1)
 
@@ -86,7 +89,7 @@ def _is_pending(answer: Mapping[str, Any]) -> bool:
 
 def _shown(subject: Subject) -> Iterator[tuple[str, Any]]:
     shown = subject.shown[subject.name]
-    for key in ("autorenew", "nameservers"):
+    for key in KEPT:
         if key in shown:
             yield key, shown[key]
     if subject.operation == "v3.getDomain":
@@ -99,7 +102,7 @@ def agrees(scene: Mapping[str, Any], name: str, known: Known) -> bool:
     if entry is None:
         return False
     for key, value in known.items():
-        if key in ("autorenew", "nameservers"):
+        if key in KEPT:
             if key in entry and entry[key] != value:
                 return False
         elif (key in entry.get("flags", ())) is not value:

@@ -76,16 +76,22 @@ class Calibration:
         }
 
 
-def calibrated(exchanges: Iterable[ObservedExchange], only: Assumptions | None = None) -> Calibration:
+def calibrated(
+    exchanges: Iterable[ObservedExchange],
+    only: Assumptions | None = None,
+    *,
+    zones: Mapping[str, Any] | None = None,
+) -> Calibration:
     """Return what exchanges tell; what one of them rules out is ruled out for all.
 
-    With ``only``, no other values are tried than those.
+    With ``only``, no other values are tried than those. With ``zones``, as a fixture has them, the service's
+    are those, and so are its prices.
     """
     known = [part for one in exchanges for part in _parts(one)]
     tried = candidates(known) if only is None else _alone(only)
     alive = {name: list(values) for name, values in tried.items()}
     by: dict[str, dict[str, None]] = {name: {} for name in tried}
-    trying = Trying()
+    trying = Trying(None if zones is None else dict(zones))
     found: list[Explained] = []
     seen: set[tuple[Any, ...]] = set()
     for met in map(trying.met, known):

@@ -16,27 +16,33 @@ _EXITS = "Ends with 0 when all is explained, 1 when something is not, 2 when a f
 @click.option(
     "--write", "target", metavar="FILE", type=click.Path(path_type=Path), help="Write a profile there."
 )
+@click.option("--fixture", metavar="PATH", help="A fixture whose zones and prices are the service's.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @click.pass_context
-def calibrate(context: click.Context, files: tuple[Path, ...], target: Path | None, as_json: bool) -> None:
+def calibrate(
+    context: click.Context, files: tuple[Path, ...], target: Path | None, fixture: str | None, as_json: bool
+) -> None:
     """Say what transcripts of a real service tell of what the contract leaves open.
 
     Each of FILES is a HAR file, as browsers and proxies write it, or what journal find --json prints. Nothing
-    is sent anywhere. The profile that --write makes is for --profile.
+    is sent anywhere. The profile that --write makes is for --profile. With a fixture of the service's zones,
+    more can be told: what depends on prices, on premium and reserved names, and on terms.
     """
     import json
 
+    from reseller_sandbox.fixture import FixtureError
     from reseller_sandbox.tools.calibrate import report
     from reseller_sandbox.tools.calibrate.calibration import calibrated
     from reseller_sandbox.tools.calibrate.exchanges import UnusableTranscript
-    from reseller_sandbox.tools.calibrate.transcripts import read_transcript
+    from reseller_sandbox.tools.calibrate.transcripts import read_transcript, zones_of
 
     try:
         read = [read_transcript(file) for file in files]
-    except UnusableTranscript as problem:
+        zones = None if fixture is None else zones_of(fixture)
+    except (UnusableTranscript, FixtureError) as problem:
         give_up(str(problem))
     passed_over = [one for transcript in read for one in transcript.passed_over]
-    found = calibrated(one for transcript in read for one in transcript.exchanges)
+    found = calibrated((one for transcript in read for one in transcript.exchanges), zones=zones)
     if not found.exchanges:
         give_up("the files tell of no request of the reseller API that was answered")
     if target is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from typing import Any, NamedTuple
 
 #: The keys whose words and numbers are compared as they are.
@@ -55,6 +56,25 @@ class Lacking:
 
 
 LACKING = Lacking()
+
+
+def amounts(told: Any, made: Any, key: str = "") -> Iterator[Unlikeness]:
+    """Yield where the prices in two answers are different, but for that of the account's own money."""
+    if isinstance(told, Mapping) and isinstance(made, Mapping):
+        for one in told.keys() & made.keys():
+            yield from amounts(told[one], made[one], str(one))
+    elif isinstance(told, list) and isinstance(made, list):
+        pairs = zip(told, made, strict=False)
+        yield from (each for one, other in pairs for each in amounts(one, other, key))
+    elif _MONEY.search(key) and key != "balance" and _amount(told) != _amount(made):
+        yield Unlikeness(key, told, made)
+
+
+def _amount(value: Any) -> Decimal | None:
+    try:
+        return None if isinstance(value, bool) or value is None else Decimal(str(value))
+    except InvalidOperation:
+        return None
 
 
 def differences(told: Any, made: Any, where: str = "", key: str = "") -> Iterator[Unlikeness]:

@@ -13,7 +13,7 @@ from reseller_sandbox.core.complaints import shortened
 from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
 from reseller_sandbox.tools.calibrate.calibration import Calibration, Deviation, ToldOf
 from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness
-from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, telling_request
+from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, WITH_ZONES, telling_request
 
 #: How many differences are listed of one exchange, and how many exchanges that are not explained.
 _MOST, _MOST_EXCHANGES = 8, 50
@@ -34,14 +34,10 @@ def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> It
     for one in partly:
         left = " or ".join(written(value) for value in one.left) or "some other value"
         yield f"  {one.name}: {left}{_not(one)}  ({_places(one.by)})"
-    if open_ := untold(found):
-        yield "\nnot told, and what would tell it:"
-    yield from (f"  {name}: {telling_request(name)}" for name in open_)
-    if unseen := [
-        name for name in NOT_SEEN if name not in found.verdicts or not found.verdicts[name].is_told
-    ]:
-        yield "\nnot to be told by answers:"
-    yield from (f"  {name}: {NOT_SEEN[name]}" for name in unseen)
+    for head, names in _left_open(found):
+        if names:
+            yield f"\n{head}:"
+        yield from (f"  {name}: {NOT_SEEN.get(name) or telling_request(name)}" for name in names)
     if found.deviations:
         yield "\nexplained by no value:"
     for deviation in found.deviations[:_MOST_EXCHANGES]:
@@ -56,14 +52,17 @@ def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> It
         yield f"\npassed over: {reasons.count(reason)} that {_plural(reason)} (first: {printable(first)})"
 
 
-def untold(found: Calibration) -> list[str]:
-    """Return the assumptions of which nothing is known that a request would tell."""
-    return [name for name in REQUESTS if name not in found.verdicts or not found.verdicts[name].is_told]
+def _left_open(found: Calibration) -> Iterator[tuple[str, Sequence[str]]]:
+    """Yield the assumptions of which nothing is known, by what would tell them."""
+    told = {name for name, one in found.verdicts.items() if one.is_told}
+    yield "not told, and what would tell it", [name for name in REQUESTS if name not in told]
+    beside = "not told, and what would tell it together with --fixture, for the service's zones and prices"
+    yield beside, [name for name in WITH_ZONES if name not in told]
+    yield "not to be told by answers", [name for name in NOT_SEEN if name not in told]
 
 
 def as_json(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> dict[str, Any]:
     """Return the report for programs."""
-    open_ = untold(found)
     return {
         "exchanges": found.exchanges,
         "assumptions": [
@@ -73,7 +72,9 @@ def as_json(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> 
                 "left": list(one.left),
                 "ruled_out": list(one.ruled_out),
                 "told_by": list(one.by),
-                "would_tell": telling_request(one.name) if one.name in open_ else None,
+                "would_tell": None
+                if one.is_told or one.name not in {**REQUESTS, **WITH_ZONES}
+                else telling_request(one.name),
             }
             for one in found.verdicts.values()
         ],

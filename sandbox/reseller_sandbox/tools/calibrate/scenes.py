@@ -7,7 +7,8 @@ usual, since the first thing that stands in the way of a request is what it is r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
 from decimal import Decimal
@@ -16,7 +17,7 @@ from typing import Any
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.model import Flag
 from reseller_sandbox.fixture.zones import ZONE_TYPES
-from reseller_sandbox.tools.calibrate.belief import Known, agrees
+from reseller_sandbox.tools.calibrate.belief import KEPT, Known, agrees
 from reseller_sandbox.tools.calibrate.bench import ACCOUNT
 from reseller_sandbox.tools.calibrate.subject import Subject
 
@@ -27,6 +28,7 @@ _PRICES = {
     "restore": "80.00",
     "privacy": "3.00",
 }
+_PREMIUM = ("registration", "renewal", "transfer")
 _CARD = ACCOUNT["contact"]
 _OTHER = {**ACCOUNT, "client_id": 2002, "key": "other-key", "secret": "other-secret", "token": "other-token"}
 _LAPSED = {"overdue": "-2d", "redemption": "-40d", "pending_delete": "-63d"}
@@ -37,8 +39,15 @@ _MOST_OTHERS = 2000
 Scene = dict[str, Any]
 
 
-def scenes(subject: Subject, known: Known | None = None) -> Iterator[Scene]:
-    """Yield the scenes for a subject, as far as they agree with what is known; in some no world can be."""
+def scenes(subject: Subject, known: Known | None = None, zones: Scene | None = None) -> Iterator[Scene]:
+    """Yield the scenes for a subject, as far as they agree with what is known; in some no world can be.
+
+    With ``zones`` they are as a fixture says, and nothing about them is otherwise.
+    """
+    if zones is not None:
+        listed = {written: scene for scene in scenes(subject, known) for written in [_but_zones(scene)]}
+        yield from ({**scene, "zones": zones} for scene in listed.values())
+        return
     if known is None:
         yield from _all(subject)
         return
@@ -47,11 +56,15 @@ def scenes(subject: Subject, known: Known | None = None) -> Iterator[Scene]:
     yield from (scene for scene in _all(told) if agrees(scene, subject.name, known))
 
 
+def _but_zones(scene: Scene) -> str:
+    return json.dumps({**scene, "zones": {}}, sort_keys=True, default=str)
+
+
 def _before(known: Known, subject: Subject) -> Scene:
     """Return how a name is known to have stood, as a fixture writes it."""
     shown = {*subject.shown.get(subject.name, {}).get("flags", ())}
     flags = [str(flag) for flag in Flag if known.get(str(flag), str(flag) in shown)]
-    return {"flags": flags, **{key: known[key] for key in ("autorenew", "nameservers") if key in known}}
+    return {"flags": flags, **{key: known[key] for key in KEPT if key in known}}
 
 
 def _all(subject: Subject) -> Iterator[Scene]:
@@ -65,13 +78,16 @@ def _all(subject: Subject) -> Iterator[Scene]:
 
 
 def _turning_points(subject: Subject) -> Iterator[Scene]:
-    """Yield the scenes from which other things can be otherwise as well."""
-    yield _free(subject)
-    yield _elsewhere(subject, {})
+    """Yield the scenes, beside the usual one, from which other things can be otherwise as well."""
+    if not subject.operation.endswith(_OF_NEW_NAMES):
+        yield from (_free(subject), _having(subject, {}))
 
 
 def _world(subject: Subject) -> Scene:
     zones = {_zone(name): _zone_entry() for name in subject.names if "." in name}
+    for name in subject.premium:
+        premium = zones.setdefault(_zone(name), _zone_entry()).setdefault("premium", {})
+        premium[name.partition(".")[0]] = dict.fromkeys(_PREMIUM, "4321.00")
     zones |= {f"0-{number:03}": _zone_entry() for number in range(subject.start)}
     listed = {name: {**_zone_entry(), **entry} for name, entry in subject.zones.items()}
     return {
@@ -146,26 +162,30 @@ def _elsewhere(subject: Subject, more: Mapping[str, Any]) -> Scene:
 
 def _standings(subject: Subject) -> Iterator[Scene]:
     """Yield the scenes that differ in how the names stand, the likeliest for the operation first."""
-    new = subject.operation.endswith((".createDomain", ".register", ".check", ".checkAvailability"))
-    coming = subject.operation.endswith((".requestTransfer", "transfer.request"))
-    if coming:
+    if subject.operation.endswith(_OF_NEW_NAMES):  # to which a name that is held is a name that is held
+        yield from (_free(subject), _having(subject, {}), _elsewhere(subject, {}))
+        return
+    transferring = "ransfer" in subject.operation
+    if transferring:
         yield _elsewhere(subject, {})
-    elif new:
-        yield _free(subject)
     yield from _held(subject)
-    if not new:
-        yield _free(subject)
-    for more in (
-        {},
-        {"created": "-3d"},
-        {"locked": True},
-        {"auth_code": "Another-Code-9"},
-        {"stage": "redemption", "expires": "-40d"},
-    ):
+    yield _free(subject)
+    for more in _OTHERS if transferring else ({},):
         yield _elsewhere(subject, more)
     for to, frm in (("main", "outside"), ("outside", "main")):
-        for status in ("pending", "clientApproved", "clientRejected", "clientCancelled", "serverApproved"):
+        for status in _ENDS if transferring else _ENDS[:1]:
             yield _transferred(subject, to, frm, status)
+
+
+_OF_NEW_NAMES = (".createDomain", "domain.register", "domain.check", ".checkAvailability")
+_ENDS = ("pending", "clientApproved", "clientRejected", "clientCancelled", "serverApproved")
+_OTHERS: Sequence[Scene] = (
+    {},
+    {"created": "-3d"},
+    {"locked": True},
+    {"auth_code": "Another-Code-9"},
+    {"stage": "redemption", "expires": "-40d"},
+)
 
 
 def _held(subject: Subject) -> Iterator[Scene]:
@@ -214,40 +234,46 @@ def _disturbed(scene: Scene, subject: Subject) -> Iterator[Scene]:
     """Yield a scene with one more thing in it that is otherwise: of its zones, its account, its people."""
     for change in _ZONES:
         yield _with_zones(scene, change)
-    yield _with_zones(scene, {"prices": {key: _PRICES[key] for key in _PRICES if key != "privacy"}})
-    for number in subject.numbers:
-        yield _with_zones(scene, {"max_years": number})
-        yield _with_zones(scene, {"min_years": number})
+    if not subject.is_done:
+        yield from _obstructed(scene, subject)
     for price in filter(None, (subject.price, Decimal(4321))):
         each = str(price / subject.years)
         made = deepcopy(scene)
         for name in subject.names:
             if (zone := made["zones"].get(_zone(name))) is not None:
-                zone["premium"] = {
-                    name.partition(".")[0]: dict.fromkeys(("registration", "renewal", "transfer"), each)
-                }
+                zone["premium"] = {name.partition(".")[0]: dict.fromkeys(_PREMIUM, each)}
         yield made
+    yield from _of_accounts(scene, subject)
+    yield from _of_people(scene, subject)
+    yield from _of_hosts(scene, subject)
+
+
+def _obstructed(scene: Scene, subject: Subject) -> Iterator[Scene]:
+    """Yield a scene with one more thing in it that can only be in the way of a request."""
+    for change in _OBSTACLES:
+        yield _with_zones(scene, change)
+    for number in subject.numbers:
+        yield _with_zones(scene, {"max_years": number})
+        yield _with_zones(scene, {"min_years": number})
     yield {**scene, "zones": {}} if not scene["domains"] and not scene["taken"] else _nowhere(scene)
     reserved = deepcopy(scene)
     for name in subject.names:
         if (zone := reserved["zones"].get(_zone(name))) is not None:
             zone["reserved"] = [name.partition(".")[0]]
     yield reserved
-    yield from _of_accounts(scene, subject)
-    yield from _of_people(scene, subject)
-    yield from _of_hosts(scene, subject)
+    main = scene["accounts"]["main"]
+    yield {**scene, "accounts": {**scene["accounts"], "main": {**main, "balance": "0.00"}}}
 
 
-_ZONES = (
+_ZONES = ({"hosts": False}, {"license": "[0-9]{5,7}"}, {"license": ".+"})
+_OBSTACLES = (
     {"in_service": False},
     {"transfers": False},
-    {"hosts": False},
-    {"license": "[0-9]{5,7}"},
-    {"license": ".+"},
     {"max_years": 1},
     {"min_years": 2},
     {"idn": False},
     {"prices": {**_PRICES, "owner_change": "5.00"}},
+    {"prices": {key: price for key, price in _PRICES.items() if key != "privacy"}},
 )
 
 
@@ -261,7 +287,6 @@ def _with_zones(scene: Scene, change: Mapping[str, Any]) -> Scene:
 
 def _of_accounts(scene: Scene, subject: Subject) -> Iterator[Scene]:
     main = scene["accounts"]["main"]
-    yield {**scene, "accounts": {**scene["accounts"], "main": {**main, "balance": "0.00"}}}
     yield {**scene, "accounts": {**scene["accounts"], "main": {**main, "reseller": False}}, "customers": {}}
     if subject.operation.startswith(("v2.contact", "v2.customer")):
         yield {**scene, "contact_params": dict.fromkeys(subject.keys, ".*")}

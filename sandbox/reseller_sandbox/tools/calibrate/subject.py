@@ -61,6 +61,8 @@ class Subject:
     numbers: tuple[int, ...] = ()
     keys: tuple[str, ...] = ()
     start: int = 0
+    is_done: bool = False
+    premium: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -95,6 +97,8 @@ def subject_of(one: ObservedExchange, operation: str, names: Sequence[str]) -> S
         price=_price(both.get("purchaseCost", query.get("purchaseCost"))),
         years=_whole(both.get("years", both.get("period"))) or 1,
         expires=instant(expected) if isinstance(expected, str) else None,
+        premium=tuple(_premium(one.answer)),
+        is_done=_is_done(one, operation),
         start=_whole(in_path.get("start")) or 0,
         order=_whole(in_path.get("order")),
         page=(_whole(query.get("page")) or 1, _whole(query.get("perPage")) or 100),
@@ -127,6 +131,19 @@ def _shown(answer: Any, names: Sequence[str]) -> Iterator[tuple[str, dict[str, A
             yield name, {**entry, "flags": flags}
 
 
+def _premium(answer: Any) -> Iterator[str]:
+    """Yield the names that an answer shows as premium ones."""
+    listed = [*_listed(_field(answer, "domains")), *_listed(_field(answer, "results"))]
+    for one in (_field(answer, "domain"), *listed):
+        name = _field(one, "domainName")
+        if _field(one, "premium") is True and isinstance(name, str) and (found := _name(name)) is not None:
+            yield found
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
+
+
 def _is_fit(key: str, value: Any) -> bool:
     return instant(value) is not None if key in ("created", "expires") else isinstance(value, bool)
 
@@ -151,6 +168,13 @@ def _zones(answer: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 def _name_of_zone(given: Any) -> str | None:
     found = _name(f"x.{given}") if isinstance(given, str) else None
     return found.removeprefix("x.") if found else None
+
+
+def _is_done(one: ObservedExchange, operation: str) -> bool:
+    """Whether something was carried out that does not show what could be in its way."""
+    answer = one.answer
+    refused = isinstance(answer, Mapping) and (answer.get("error") or answer.get("code", 200) != 200)
+    return one.status == 200 and not refused and not operation.endswith(("check", "checkAvailability"))
 
 
 def _field(answer: Any, key: str) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from reseller_sandbox.assembly import contract
 
 #: By assumption, the operation to ask for, and how.
-REQUESTS: Mapping[str, tuple[str, str]] = {
+REQUESTS: dict[str, tuple[str, str]] = {
     "locks.registry_hold": ("v3.unlock", "for a name that its registry holds"),
     "hosts.private_addresses": ("v3.createGlueRecord", "with the address 10.0.0.1"),
     "requests.unknown_keys": ("v3.checkAvailability", "with a key more that the contract does not have"),
@@ -71,35 +71,47 @@ REQUESTS: Mapping[str, tuple[str, str]] = {
     ),
 }
 
-_PRICES = "amounts are not compared, since the service's prices are its own"
+#: By assumption, what would tell it together with a fixture that has the service's zones and prices.
+WITH_ZONES: dict[str, tuple[str, str]] = {
+    "v2.premium_names": ("v2.domain.check", "for a premium name that is free"),
+    "v2.renew.maximum": ("v2.domain.renew", "for more years than can be had"),
+    "v3.availability.reserved": (
+        "v3.checkAvailability",
+        "for a name kept back, and for one of the account's",
+    ),
+    "v3.availability.out_of_service": (
+        "v3.checkAvailability",
+        "for a free name in a zone out of service, and for one of the account's",
+    ),
+    "v3.purchase_cost": (
+        "v3.renewDomain",
+        "for an ordinary name with a wrong price, and a premium one without",
+    ),
+    "v3.privacy.charged": ("v3.createDomain", "with privacyEnabled, for two years"),
+    "v3.privacy.renewal": ("v3.renewDomain", "for a name with privacyEnabled"),
+    "v3.transfer.years": ("v3.requestTransfer", "for two years"),
+}
+
 _SECRET = "what was signed cannot be seen without the secret; a refused request of your own tells it"
 
 #: Why no answer tells an assumption here, by its name.
 NOT_SEEN: Mapping[str, str] = {
-    "lifecycle.early_delete.refunds": _PRICES,
+    "lifecycle.early_delete.refunds": "what an account has is not followed from one request to the next",
     "lifecycle.transfer_lock.from": "when a name of another registrar came there is not shown",
     "lifecycle.autorenew.tries": "what happens while nobody asks is not followed",
     "v2.active_orders": "whose a name is that has expired is not shown",
-    "v2.premium_names": "v2.0 does not show which names are premium",
     "v2.arriving_status": "an order that waits for something else looks the same",
     "v2.names.form": "no answer that shows a name stands alone for it; what v3.names.form is may be a hint",
-    "v2.renew.maximum": "the most that a zone sells is not known",
     "v2.renew.date_end": "a wrong date may be refused for current_expiry_date as well",
     "v3.signature.endpoint": _SECRET,
     "v3.signature.payload": _SECRET,
     "v3.signature.query": _SECRET,
-    "v3.availability.reserved": "a name that is taken looks the same",
-    "v3.availability.out_of_service": "that a zone is out of service is not shown",
     "v3.contacts.left_out": "what a contact had before is not compared",
-    "v3.purchase_cost": _PRICES,
-    "v3.privacy.charged": _PRICES,
-    "v3.privacy.renewal": _PRICES,
-    "v3.transfer.years": _PRICES,
 }
 
 
 def telling_request(name: str) -> str:
     """Return which request would tell an assumption, in words."""
-    operation, how = REQUESTS[name]
+    operation, how = (REQUESTS | WITH_ZONES)[name]
     known = next(one for one in contract() if one.id == operation)
     return f"{known.method} {known.path}, {how}"

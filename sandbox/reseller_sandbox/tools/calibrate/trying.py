@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.tools.calibrate.belief import Belief, Known
 from reseller_sandbox.tools.calibrate.bench import NONE, RIGHT, WRONG, Bench, TriedAnswer
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
-from reseller_sandbox.tools.calibrate.likeness import Unlikeness, differences
+from reseller_sandbox.tools.calibrate.likeness import Unlikeness, amounts, differences
 from reseller_sandbox.tools.calibrate.scenes import Scene, scenes
 from reseller_sandbox.tools.calibrate.subject import Subject, subject_of
 from reseller_sandbox.tools.calibrate.values import TOKEN_HEADERS, VERSIONS, Candidates, token_headers
@@ -75,7 +76,8 @@ class _TooMany(Exception):
 class Trying:
     """Tries exchanges on a bench."""
 
-    def __init__(self) -> None:
+    def __init__(self, zones: Scene | None = None) -> None:
+        self._zones = zones
         self._bench = Bench()
         self._belief = Belief()
 
@@ -102,11 +104,11 @@ class Trying:
     def _explained(self, met: Met, alive: Candidates) -> Explained:
         one = met.exchange
         found = Explained(met)
-        tries = self._tries(one, scenes(met.subject, met.known), alive)
+        tries = self._tries(one, scenes(met.subject, met.known, self._zones), alive)
         made: list[tuple[dict[str, Any], tuple[Unlikeness, ...]]] = []
         try:
             for values, answer in tries:
-                different = _compared(one, answer)
+                different = _compared(one, answer, prices=self._zones is not None)
                 made.append((values, different))
                 if not different:
                     found.ways.append(values)
@@ -151,11 +153,14 @@ class Trying:
         An answer rests on few assumptions: only those are set otherwise, one after another.
         """
         always = _LET_IN if is_about_entry(one) else ()
+        defaults = Assumptions().values()
+        first = {name: values[0] for name, values in alive.items()}
+        other = {name: value for name, value in first.items() if value != defaults[name]}
         waiting: list[dict[str, Any]] = [{}]
         while waiting:
             fixed = waiting.pop()
-            values = {name: alive[name][0] for name in alive} | fixed
-            made = self._bench.ask(one, moment, values, credentials)
+            values = first | fixed
+            made = self._bench.ask(one, moment, other | fixed, credentials)
             rests_on = list(dict.fromkeys([*always, *made.rests_on]))
             yield {name: values[name] for name in rests_on}, made
             held = dict(fixed)
@@ -182,9 +187,10 @@ def _word(answer: Any) -> Any:
     return (answer.get("error") or answer.get("msg")) if isinstance(answer, Mapping) else None
 
 
-def _compared(one: ObservedExchange, made: TriedAnswer) -> tuple[Unlikeness, ...]:
+def _compared(one: ObservedExchange, made: TriedAnswer, *, prices: bool) -> tuple[Unlikeness, ...]:
     status = () if one.status == made.status else (Unlikeness("HTTP status", one.status, made.status),)
-    return (*status, *differences(one.answer, made.answer))
+    priced = amounts(one.answer, made.answer) if prices else ()
+    return (*status, *differences(one.answer, made.answer), *priced)
 
 
 def allows_all(ways: Sequence[Values], alive: Candidates) -> bool:
