@@ -64,6 +64,18 @@ PROBES: Mapping[str, Sequence[tuple[Any, ...]]] = {
     "v2.domain_check.avail": [("GET", f"{V}/domain/free-name.com/check")],
     "v2.zones.data": [("GET", f"{V}/domain/zones/new")],
     "v2.zones.no_promotion": [("GET", f"{V}/domain/zones/ukrainian")],
+    "v2.names.form": [
+        (
+            "PUT",
+            f"{V}/domain/xn--espaa-example-lkb.com/renew",
+            {"current_expiry_date": "2026-10-07", "period": 1},
+        ),
+        (
+            "PUT",
+            f"{V}/domain/espa%C3%B1a-example.com/renew",
+            {"current_expiry_date": "2027-10-07", "period": 1},
+        ),
+    ],
     "v2.customer_delete.refusal_status": [("DELETE", f"{V}/customer/501")],
     "v2.transfer_status": [("GET", f"{V}/domain/kept-example.org/transfer")],
     "v2.request_format": [
@@ -123,7 +135,7 @@ PROBES: Mapping[str, Sequence[tuple[Any, ...]]] = {
     "v3.get_domain.order_id": [("GET", f"{D}/getDomain/100001")],
     "v3.ids": [("GET", "/v3/balance")],
     "v3.names.form": [
-        ("GET", f"{D}/getDomain/xn--espaa-example-dhb.com"),
+        ("GET", f"{D}/getDomain/xn--espaa-example-lkb.com"),
         ("GET", f"{D}/getDomain/espa%C3%B1a-example.com"),
     ],
     "v3.switches.repeated": [

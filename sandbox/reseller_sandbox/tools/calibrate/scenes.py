@@ -69,7 +69,7 @@ def _before(known: Known, subject: Subject) -> Scene:
 
 def _all(subject: Subject) -> Iterator[Scene]:
     if subject.operation == "v3.listDomains":
-        yield from (_having(subject, {}), _many(subject), _free(subject))
+        yield from (_having(subject, {}), _many(subject), _world(subject))
         return
     usual = list(_standings(subject))
     yield from usual
@@ -80,10 +80,11 @@ def _all(subject: Subject) -> Iterator[Scene]:
 def _turning_points(subject: Subject) -> Iterator[Scene]:
     """Yield the scenes, beside the usual one, from which other things can be otherwise as well."""
     if not subject.operation.endswith(_OF_NEW_NAMES):
-        yield from (_free(subject), _having(subject, {}))
+        yield from (_world(subject), _having(subject, {}))
 
 
 def _world(subject: Subject) -> Scene:
+    """Return the scene in which nobody holds the names."""
     zones = {_zone(name): _zone_entry() for name in subject.names if "." in name}
     for name in subject.premium:
         premium = zones.setdefault(_zone(name), _zone_entry()).setdefault("premium", {})
@@ -149,10 +150,6 @@ def _having(subject: Subject, more: Mapping[str, Any], flag: Flag | None = None)
     return made
 
 
-def _free(subject: Subject) -> Scene:
-    return _world(subject)
-
-
 def _elsewhere(subject: Subject, more: Mapping[str, Any]) -> Scene:
     made = _world(subject)
     code = {"auth_code": subject.code} if subject.code else {}
@@ -163,13 +160,13 @@ def _elsewhere(subject: Subject, more: Mapping[str, Any]) -> Scene:
 def _standings(subject: Subject) -> Iterator[Scene]:
     """Yield the scenes that differ in how the names stand, the likeliest for the operation first."""
     if subject.operation.endswith(_OF_NEW_NAMES):  # to which a name that is held is a name that is held
-        yield from (_free(subject), _having(subject, {}), _elsewhere(subject, {}))
+        yield from (_world(subject), _having(subject, {}), _elsewhere(subject, {}))
         return
     transferring = "ransfer" in subject.operation
     if transferring:
         yield _elsewhere(subject, {})
     yield from _held(subject)
-    yield _free(subject)
+    yield _world(subject)
     for more in _OTHERS if transferring else ({},):
         yield _elsewhere(subject, more)
     for to, frm in (("main", "outside"), ("outside", "main")):

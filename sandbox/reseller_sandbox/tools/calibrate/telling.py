@@ -35,6 +35,10 @@ REQUESTS: dict[str, tuple[str, str]] = {
         "v2.domain.edit",
         "adding a name server that the name has, after v2.domain.info has shown it",
     ),
+    "v2.names.form": (
+        "v2.domain.renew",
+        "for an internationalised name, once written in Unicode and once as xn--",
+    ),
     "v2.zones.no_promotion": ("v2.domain.zones", "for zones without a promotion"),
     "v2.license": ("v2.domain.register", "in a zone that asks for a licence"),
     "v3.request.content_type": ("v3.checkAvailability", "with Content-Type: text/plain"),
@@ -101,7 +105,6 @@ NOT_SEEN: Mapping[str, str] = {
     "lifecycle.autorenew.tries": "what happens while nobody asks is not followed",
     "v2.active_orders": "whose a name is that has expired is not shown",
     "v2.arriving_status": "an order that waits for something else looks the same",
-    "v2.names.form": "no answer that shows a name stands alone for it; what v3.names.form is may be a hint",
     "v2.renew.date_end": "a wrong date may be refused for current_expiry_date as well",
     "v3.signature.endpoint": _SECRET,
     "v3.signature.payload": _SECRET,
