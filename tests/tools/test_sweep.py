@@ -22,8 +22,9 @@ from reseller_sandbox.cli import main
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.replaying import replay
-from reseller_sandbox.tools.sweep import FAULTS, BadProgram, Came, SweepReport
+from reseller_sandbox.tools.sweep import BadProgram, Came, SweepReport
 from reseller_sandbox.tools.sweep import sweep as swept
+from reseller_sandbox.tools.sweep.troubles import FAULTS
 from reseller_sandbox.tools.view import BadView
 from tests.outfit import program
 from tests.tools import billing
@@ -495,6 +496,21 @@ def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     words = [sys.executable, billing.__file__, "careless", "renewals"]
     done = command("--capsules", str(tmp_path / "taken" / "in"), "--kinds", "twice", "--", *words)
     assert (done.exit_code, "Not a directory" in done.stderr) == (2, True), done.output
+
+
+@pytest.mark.parametrize("tool", ["sweep", "explore"])
+def test_help_on_a_tool_loads_no_sandbox(tool: str) -> None:
+    """So that it comes at once."""
+    code = f"""
+import sys
+from reseller_sandbox.cli import main
+try:
+    main(["{tool}", "--help"])
+except SystemExit:
+    print([name for name in ("flask", "marshmallow", "yaml") if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"
 
 
 def test_the_fields_are_checked_in_python_too(prepared: Sandbox) -> None:

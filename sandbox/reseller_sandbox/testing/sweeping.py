@@ -15,8 +15,8 @@ from reseller_sandbox.tables import in_lines
 from reseller_sandbox.testing.again import again, in_full
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.running import KEPT, Ended
-from reseller_sandbox.tools.sweep import FAULTS, AskedNothing, BadProgram, SweepWanted, sweep_program
-from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, OUTSIDERS
+from reseller_sandbox.tools.sweep.engine import AskedNothing, BadProgram, SweepWanted, sweep_program
+from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, FAULTS, OUTSIDERS
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox

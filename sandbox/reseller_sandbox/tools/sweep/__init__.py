@@ -4,18 +4,21 @@
 what came of it, ``command`` is ``reseller-sandbox sweep``.
 """
 
-from reseller_sandbox.tools.sweep.engine import AskedNothing, BadProgram, SweepWanted, sweep, sweep_program
-from reseller_sandbox.tools.sweep.report import Came, Run, SweepReport
-from reseller_sandbox.tools.sweep.troubles import FAULTS
+from __future__ import annotations
 
-__all__ = [
-    "FAULTS",
-    "AskedNothing",
-    "BadProgram",
-    "Came",
-    "Run",
-    "SweepReport",
-    "SweepWanted",
-    "sweep",
-    "sweep_program",
-]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from reseller_sandbox.tools.sweep.engine import BadProgram, SweepWanted, sweep
+    from reseller_sandbox.tools.sweep.report import Came, SweepReport
+
+__all__ = ["BadProgram", "Came", "SweepReport", "SweepWanted", "sweep"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what is asked for: whoever wants help on the command needs none of it."""
+    if name in __all__:
+        home = "report" if name in ("Came", "SweepReport") else "engine"
+        return getattr(import_module(f"{__name__}.{home}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

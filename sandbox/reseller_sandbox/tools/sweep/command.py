@@ -11,7 +11,8 @@ from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, say
 from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunAsked, RunningCommand, loaded
 
 if TYPE_CHECKING:
-    from reseller_sandbox.tools.sweep import SweepReport, SweepWanted
+    from reseller_sandbox.tools.sweep.engine import SweepWanted
+    from reseller_sandbox.tools.sweep.report import SweepReport
 
 #: How much of the output of a program that does not pass is shown.
 _SHOWN = 4000
@@ -48,7 +49,8 @@ def sweep(
     left undone is silently wrong: each such run is listed, and the sweep ends with 1.
     """
     from reseller_sandbox.settings import BadSetting
-    from reseller_sandbox.tools.sweep import FAULTS, SweepWanted
+    from reseller_sandbox.tools.sweep.engine import SweepWanted
+    from reseller_sandbox.tools.sweep.troubles import FAULTS
 
     try:
         chosen = tuple(FAULTS) if kinds is None else tuple(kinds.replace(",", " ").split())
@@ -62,7 +64,7 @@ def sweep(
 
 def _swept(asked: RunAsked, wanted: SweepWanted) -> SweepReport:
     from reseller_sandbox.tools.progress import progress
-    from reseller_sandbox.tools.sweep import BadProgram, sweep_program
+    from reseller_sandbox.tools.sweep.engine import BadProgram, sweep_program
 
     with asked.opened() as (ground, program), progress("sweep") as tell:
         try:
