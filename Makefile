@@ -5,7 +5,7 @@ BIN := .venv/bin
 # Compiled modules are kept, whatever the surroundings say: the tests start this package some hundred times.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all mutants site lint format examples bench lock audit dist clean
+.PHONY: run test test-all mutants pictures site lint format examples bench lock audit dist clean
 
 run: .venv/ready
 	$(BIN)/reseller-sandbox serve $(ARGS)
@@ -24,6 +24,10 @@ mutants: .venv/mutants
 
 .venv/mutants: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ cosmic-ray==8.7.0 coverage==7.17.3
+
+# Takes the pictures of the README anew, which needs Chromium.
+pictures: .venv/ready
+	$(BIN)/python -m tests.page.pictures
 
 # The manual as a site, in dist/manual.
 site: .venv/site

@@ -23,6 +23,9 @@ FLAGS = (
     "--no-first-run",
 )
 
+#: What the browser may be called.
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
 #: Phones, tablets, desks.
 WIDTHS = (390, 768, 1440)
 
@@ -64,7 +67,7 @@ class Watched:
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     """One browser for a worker's tests of this package: its event loop would be in the way of others' own."""
-    path = program("chromium", "chromium-browser", "google-chrome")
+    path = program(*CHROMIUM)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser

@@ -1,75 +1,37 @@
-"""The walk of somebody who has never seen the page: from a refusal to its cause, back, on, and ahead."""
+"""Whoever has never seen the page finds the way by it; the pictures of that are in the README."""
 
 from __future__ import annotations
 
-import json
+import re
+import subprocess
+import sys
+from pathlib import Path
 
-from playwright.sync_api import Page, expect
+import pytest
 
 from reseller_sandbox import Sandbox
-from tests.page.conftest import Open
-from tests.registry import connect
-
-CREATE = {"domain": {"domainName": "new.com"}}
+from tests.outfit import program
+from tests.page.conftest import CHROMIUM, Open
+from tests.page.pictures import FOLDER
+from tests.page.walk import prepare, walk
 
 
 def test_from_a_refusal_to_a_name_that_expires(served: Sandbox, open_page: Open) -> None:
     """Find why a registration was refused, go back before it, mend the cause, try again, move on, watch."""
-    served.names.add("soon.com", account="main", expires="2026-03-20")
-    connect(served, "poor").post("/v3/domains/createDomain", CREATE)
-
-    page = open_page("/")
-    _find_why(page)
-    _go_back(page)
-    assert served.journal.find().requests == ()
-    _mend(page)
-    _try_again(page)
-    assert served.names["new.com"].account == "poor"
-    _move_on(page)
+    prepare(served)
+    walk(served, open_page("/"))
     assert served.names["soon.com"].stage == "overdue"
 
 
-def _find_why(page: Page) -> None:
-    """The refused request is red in the list; it says why, and what would do."""
-    page.get_by_role("link").filter(has_text="insufficient_funds").click()
-    entry = page.get_by_role("region", name="Request r1")
-    expect(entry).to_contain_text("10.00 USD are needed and the balance is 1.00 USD")
-    expect(entry).to_contain_text("What would do: top up the balance by 9.00 USD or more")
-
-
-def _go_back(page: Page) -> None:
-    """One click: the request has not been made, and stands there to be sent."""
-    page.get_by_role("button", name="Go back and try again", exact=True).click()
-    body = page.get_by_label("Body", exact=True)
-    expect(body).not_to_be_empty()
-    assert json.loads(body.input_value()) == CREATE
-
-
-def _mend(page: Page) -> None:
-    """The other side has money to give."""
-    page.get_by_role("link", name="Other side").click()
-    account = page.get_by_role("listitem").filter(has=page.get_by_text("poor", exact=True))
-    account.get_by_role("button", name="Adjust balance", exact=True).click()
-    sheet = page.get_by_role("dialog", name="Adjust balance")
-    sheet.get_by_label("to", exact=False).first.fill("100")
-    sheet.get_by_role("button", name="Adjust balance", exact=True).click()
-    expect(account).to_contain_text("100.00")
-    page.go_back()
-
-
-def _try_again(page: Page) -> None:
-    """The request is still there."""
-    page.get_by_role("button", name="Send", exact=True).click()
-    expect(page.locator(".answer")).to_contain_text("200 OK")
-
-
-def _move_on(page: Page) -> None:
-    """Thirty days: what will happen is told first; then the name has expired."""
-    page.get_by_role("button", name="Move time").click()
-    page.get_by_role("button", name="30 days").click()
-    expiry = page.locator(".happenings li").filter(has_text="soon.com")
-    expect(expiry).to_contain_text("expiry")
-    expiry.get_by_role("link").click()
-    expect(page.get_by_role("img", name="The name is active")).to_be_visible()
-    page.get_by_role("button", name="Advance", exact=True).click()
-    expect(page.get_by_role("img", name="The name is overdue")).to_be_visible()
+@pytest.mark.slow
+def test_the_pictures_of_the_readme_are_of_the_walk(tmp_path: Path) -> None:
+    """The script that takes them takes all that the README shows, of the size that they have there."""
+    program(*CHROMIUM)
+    subprocess.run([sys.executable, "-m", "tests.page.pictures", tmp_path], check=True)
+    shown = re.findall(
+        r"!\[.+?\]\(.github/pictures/(.+?)\)", (FOLDER.parents[1] / "README.md").read_text("utf-8")
+    )
+    assert {one.name for one in tmp_path.iterdir()} == {one.name for one in FOLDER.iterdir()} == set(shown)
+    for name in shown:
+        size = slice(16, 24)  # where a PNG tells its width and its height
+        assert (tmp_path / name).read_bytes()[size] == (FOLDER / name).read_bytes()[size]
