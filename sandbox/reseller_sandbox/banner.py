@@ -41,7 +41,10 @@ def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
         ]
     if server.authority is not None:
         lines += [*_trust(server.authority), ""]
-    lines += [f"  Control: {url}/_sandbox/health, {url}/_sandbox/assumptions. Ctrl-C stops it."]
+    lines += [
+        f"  In a browser: {url}/",
+        f"  Control: {url}/_sandbox/health, {url}/_sandbox/assumptions. Ctrl-C stops it.",
+    ]
     return "\n".join(lines)
 
 

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
+
+import httpx
+import pytest
 from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
@@ -25,6 +30,7 @@ def test_requests_show_up_as_they_come(wire: Api, open_page: Open) -> None:
     expect(rows.nth(1)).to_contain_text("−10")
 
 
+@pytest.mark.slow
 def test_many_requests_are_told_in_bundles(wire: Api, open_page: Open) -> None:
     """The list is drawn once for each picture of the screen, and is never longer than what is looked at."""
     page = open_page("/")
@@ -79,6 +85,7 @@ def test_going_back_before_a_request(served: Sandbox, wire: Api, open_page: Open
     assert [one.name for one in served.branches] == ["b1"]
 
 
+@pytest.mark.slow
 def test_a_filter_is_an_address(wire: Api, open_page: Open) -> None:
     """It can be sent to somebody else, and holds for what comes."""
     wire.get("/v3/balance")
@@ -117,3 +124,36 @@ def test_all_that_happens_stands_in_one_line(served: Sandbox, wire: Api, open_pa
     expect(rows).to_have_count(len([one for one in log if one.kind == "time"]))
     served.clock.advance("P60D")
     expect(rows).to_have_count(len(served.events.find(kind="time", limit=500).events))
+
+
+def test_a_request_is_made_to_fail_next_time(served: Sandbox, wire: Api, open_page: Open) -> None:
+    """By a fault for such requests alone, which strikes once."""
+    wire.post("/v3/domains/createDomain", CREATE)
+    page = open_page("/#/journal/r1")
+    page.get_by_role("button", name="Make this fail next time", exact=True).click()
+    sheet = page.get_by_role("dialog", name="Make this fail next time")
+    expect(sheet).to_contain_text("reseller-sandbox faults add reset")
+    sheet.get_by_role("button", name="Make this fail next time", exact=True).click()
+    expect(page.locator("page-notices")).to_contain_text("waits for it")
+    (rule,) = served.faults.list().faults
+    assert rule.match == {"operation": "v3.createDomain", "domain": "new.com"}
+    assert rule.when["times"] == 1
+
+
+@pytest.mark.slow
+def test_a_request_is_sent_again_from_elsewhere(served: Sandbox, wire: Api, open_page: Open) -> None:
+    """The commands and calls that are told do that as they stand, signed."""
+    wire.post("/v3/domains/createDomain", CREATE)
+    wire.send("GET", "/V2.0/domain/new.com/check", [("X-Auth-Token", served.account().token)])
+    for number, answered in ((1, "name_taken"), (2, '"code":200')):
+        page = open_page(f"/#/journal/r{number}")
+        page.get_by_text("Send it again from elsewhere").click()
+        told = {
+            name: page.locator(".copied").filter(has_text=re.compile(f"^{name}")).locator("code").inner_text()
+            for name in ("Shell", "curl", "httpx")
+        }
+        assert told["Shell"].startswith("reseller-sandbox request ")
+        assert told["Shell"].endswith(" --account main")
+        done = subprocess.run(told["curl"], shell=True, capture_output=True, text=True, check=True)
+        assert answered in done.stdout
+        assert answered in eval(told["httpx"], {"httpx": httpx}).text.replace('": ', '":')

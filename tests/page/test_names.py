@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
@@ -75,6 +76,7 @@ def test_the_other_side_acts_on_a_name(served: Sandbox, open_page: Open) -> None
     assert served.names["free.com"].account == "outside"
 
 
+@pytest.mark.slow
 def test_a_name_at_a_moment_has_an_address(served: Sandbox, wire: Api, open_page: Open) -> None:
     """It shows what was then, whatever has become of the name."""
     wire.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})

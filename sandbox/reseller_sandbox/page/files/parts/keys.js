@@ -20,7 +20,8 @@ export function keys() {
     else if (event.key === "j" || event.key === "k") move(event.key === "j" ? 1 : -1);
     else if (event.key === "ArrowLeft" || event.key === "ArrowRight") {
       if (!slide(event.key === "ArrowRight" ? 1 : -1)) return;
-    } else if (event.key === "?") notice(WORDS);
+    } else if (event.key === "Escape") document.querySelector("main .close")?.click();
+    else if (event.key === "?") notice(WORDS);
     else return;
     event.preventDefault();
   });
