@@ -144,6 +144,7 @@ GOOD = {
     "fixture": "zones: {}",
     "in_service": True,
     "ips": ["192.0.2.1"],
+    "interface": "v3",
     "kind": "reset",
     "name": "x",
     "of": "renewal",
@@ -155,6 +156,7 @@ GOOD = {
     "rate": 100,
     "rules": [],
     "stage": "active",
+    "target": "/v3/balance",
     "to": "2030-01-01",
     "zone": "com",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from marshmallow import RAISE, fields, validate
+from marshmallow import RAISE, Schema, fields, validate
 
 from reseller_sandbox.control.rows import ControlCall, Nothing
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, UNKNOWN_ACCOUNT
@@ -17,8 +17,10 @@ from reseller_sandbox.web.fields import Shape, Text
 SIGNATURE = "/_sandbox/signature"
 
 
-class UnsignedRequest(Shape):
+class UnsignedRequest(Schema):
     """A request that is to be signed."""
+
+    error_messages = Shape.error_messages
 
     class Meta:
         unknown = RAISE
