@@ -17,6 +17,8 @@ FREE = Decimal(0)
 
 def premium(zone: Zone, name: str) -> Premium | None:
     """Return the premium prices of ``name`` in ``zone``, or None for an ordinary name."""
+    if not zone.premium:
+        return None
     label = label_of(name, zone)
     at = bisect_left(zone.premium, (label,))
     if at == len(zone.premium):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from reseller_sandbox.core.assumptions import Assumptions
 
@@ -32,8 +32,7 @@ class Signer:
         return hmac.compare_digest(made.hexdigest().encode(), signature)
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(NamedTuple):
     """One string that may have been signed, in its three parts, and the assumptions' values that make it.
 
     ``decoded`` is whether it has the target percent-decoded, where that is not how it was sent.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from itertools import chain, islice
 from typing import Any
 
@@ -68,13 +69,18 @@ def _strange(
     schema: Schema | None, given: Mapping[str, Any], read: Collection[str], path: str = ""
 ) -> Iterator[str]:
     """Yield the keys of an object, and of the objects inside it, that its schema lacks and nothing reads."""
-    known = {} if schema is None else {one.data_key or name: one for name, one in schema.load_fields.items()}
+    known = {} if schema is None else _fields(schema)
     for key, value in given.items():
         if key in known:
             if isinstance(value, dict | list):
                 yield from _within(known[key], value, read, f"{path}{key}.")
         elif key not in read:
             yield _named(key, path, known)
+
+
+@cache  # a schema is one of a row's
+def _fields(schema: Schema) -> Mapping[str, fields.Field[Any]]:
+    return {one.data_key or name: one for name, one in schema.load_fields.items()}
 
 
 def _within(field: fields.Field[Any], value: Any, read: Collection[str], path: str) -> Iterator[str]:
