@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from marshmallow import ValidationError, fields, pre_load, validate
 
-from reseller_sandbox.core import orders, renewals
+from reseller_sandbox.core import prices, renewals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.contacts import Wanted
-from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, RoleHandles, Stage
+from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, RoleHandles, Stage, Zone
 from reseller_sandbox.core.names import written
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
@@ -268,14 +268,14 @@ def number(call: Call, value: int) -> str | int:
 
 
 class Summary(NamedTuple):
-    """What lists show of a name, which follows from its order, its spelling and whether it is premium."""
+    """What lists show of a name, which follows from its order, its spelling and its zone."""
 
     record: Order
-    told: tuple[str, bool]
+    told: tuple[str, Zone]
 
     def shown(self) -> dict[str, Any]:
         """Return it."""
-        order, (name, premium) = self
+        order, (name, zone) = self
         return {
             "domainName": name,
             "privacyEnabled": order.privacy,
@@ -283,14 +283,13 @@ class Summary(NamedTuple):
             "autorenewEnabled": order.autorenew,
             "createDate": order.created,
             "expireDate": order.expires,
-            "premium": premium,
+            "premium": prices.premium(zone, order.name) is not None,
         }
 
 
 def summary(call: Call, order: Order, asked: str | None = None) -> Summary:
     """Return what lists show of a name; ``asked`` is how the request wrote it."""
-    _, special = orders.zone_and_premium(call.draft.state, order)
-    return Summary(order, (shown(call, order.name, asked), special is not None))
+    return Summary(order, (shown(call, order.name, asked), call.draft.state.zones[order.zone]))
 
 
 def domain(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
