@@ -9,14 +9,16 @@ if TYPE_CHECKING:
     from reseller_sandbox.core.refusals import Refused
     from reseller_sandbox.sandbox import Sandbox, connect
     from reseller_sandbox.settings import BadSetting
+    from reseller_sandbox.tools.replaying import replay
 
-__all__ = ["BadSetting", "Refused", "Sandbox", "connect"]
+__all__ = ["BadSetting", "Refused", "Sandbox", "connect", "replay"]
 
 _WHERE = {
     "BadSetting": "reseller_sandbox.settings",
     "Refused": "reseller_sandbox.core.refusals",
     "Sandbox": "reseller_sandbox.sandbox",
     "connect": "reseller_sandbox.sandbox",
+    "replay": "reseller_sandbox.tools.replaying",
 }
 
 

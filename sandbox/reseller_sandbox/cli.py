@@ -57,11 +57,14 @@ def main(context: click.Context) -> None:
 #: Commands that have a module of their own, which is loaded for them and for the list of all commands.
 _ELSEWHERE = {
     "calibrate": "reseller_sandbox.tools.calibrate.command",
+    "capsule": "reseller_sandbox.tools.capsules",
     "coverage": "reseller_sandbox.reports.command",
     "deploy": "reseller_sandbox.deploy.commands",
     "explore": "reseller_sandbox.tools.explore.command",
     "manual": "reseller_sandbox.manual.command",
+    "open": "reseller_sandbox.tools.capsules",
     "openapi": "reseller_sandbox.documents",
+    "replay": "reseller_sandbox.tools.capsules",
     "sweep": "reseller_sandbox.tools.sweep.command",
 }
 for _name, _module in _ELSEWHERE.items():

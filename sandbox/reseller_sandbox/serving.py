@@ -20,20 +20,25 @@ from reseller_sandbox.watching import watching
 
 if TYPE_CHECKING:
     from reseller_sandbox.keeping.keeper import KeptFile
+    from reseller_sandbox.worlds.kept import KeptWorlds
 
 
-def serve(settings: ServerSettings) -> None:
-    """Serve until a signal ends that; raise ``BadSetting`` and ``CannotListen``."""
+def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, source: str = "") -> None:
+    """Serve until a signal ends that; raise ``BadSetting`` and ``CannotListen``.
+
+    The worlds are those ``worlds_there``, which come from a ``source``, or begin as the settings say.
+    """
     tls = assembly.tls_of(settings)
     with ExitStack() as stack:
         keeping = None if settings.keep is None else stack.enter_context(_kept_file(settings.keep))
-        worlds = assembly.open_worlds(
-            settings, frozen=False, kept=None if keeping is None else keeping.found()
-        )
+        kept = None if keeping is None else keeping.found()
+        if kept is not None and worlds_there is not None:
+            raise BadSetting(f"keep: {settings.keep} has worlds already; those of {source} need another file")
+        worlds = assembly.open_worlds(settings, frozen=False, kept=worlds_there or kept)
         app = assembly.assemble(worlds, settings)
         file = stack.enter_context(ready_file(settings.ready_file))
         server = stack.enter_context(assembly.server_of(app, settings, settings.host, settings.port, tls))
-        say(banner(worlds.default, server, str(settings.fixture), settings.header_prefix))
+        say(banner(worlds.default, server, source or str(settings.fixture), settings.header_prefix))
         in_json = settings.log == "json"
         log = stack.enter_context(log_on_standard_error(AsJson() if in_json else None))
         stack.enter_context(sparing_survivors())

@@ -194,11 +194,11 @@ def test_a_secret_in_a_request_is_nowhere_afterwards(
     with Server(sandbox.app, port=0, log=lines.put, when_unread=when_unread) as server:
         for raw in requests(plant):
             told.append((f"answer to {raw[:60]!r}", _send(server, raw)))
-        told.append(("report", aftermath.told(connect(server.url), tmp_path / "world.yaml")))
+        told.append(("report", aftermath.told(connect(server.url), tmp_path / "world.capsule")))
     told += [("log", repr(lines.get_nowait())) for _ in range(lines.qsize())]
     told += [
         *_pages(sandbox),
-        ("file", (tmp_path / "world.yaml").read_text("utf-8")),
+        ("file", (tmp_path / "world.capsule").read_text("utf-8")),
         ("logging", caplog.text),
     ]
     leaks = {place: where for where, text in told for place in plant.found(text)}

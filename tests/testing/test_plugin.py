@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from reseller_sandbox import Sandbox
+from reseller_sandbox import Sandbox, replay
 from tests.testing.repositories import REPOSITORIES, lay_out
 
 pytest_plugins = "pytester"
@@ -244,11 +244,11 @@ def test_a_failed_test_tells_what_happened(tmp_path: Path) -> None:
         assert re.search(f"^{line}$", printed, re.MULTILINE), f"{line}\n{printed}"
     assert re.search(r"^>       reseller_sandbox.names\[\"nobody-has-it.com\"\]$", printed, re.MULTILINE)
     assert "sandbox/reseller_sandbox" not in printed.replace(str(tmp_path), ""), "frames of the sandbox's own"
-    files = re.findall(r"^open it   reseller-sandbox serve --fixture (.+)$", printed, re.MULTILINE)
-    opened = Sandbox(files[0])
+    files = re.findall(r"^open it   reseller-sandbox open (.+)$", printed, re.MULTILINE)
+    opened = replay(files[0]).sandbox
     assert opened.names["mine.com"].account == "main"
     assert opened.faults["lost"].kind == "reset"
-    assert Sandbox(files[1]).clock.now.day == 16
+    assert replay(files[1]).sandbox.clock.now.day == 16
 
 
 def test_what_is_left_over_fails_a_test_where_that_is_asked_for(

@@ -11,9 +11,9 @@ from reseller_sandbox.worlds import Entry
 _KEPT = 4096
 
 
-def came(entry: Entry) -> CameOfIt:
-    """Return what came of a request: what a replay compares."""
-    body, size = entry.answer, entry.answer_size
+def came(entry: Entry, answer: bytes | None = None) -> CameOfIt:
+    """Return what came of a request, which a replay compares; ``answer`` is without the secrets of others."""
+    body, size = entry.answer if answer is None else answer, entry.answer_size
     is_long = len(body) > _KEPT
     return CameOfIt(
         status=entry.status,

@@ -5,8 +5,8 @@ The first line is the head and has the version of the format; each other line is
 
 from __future__ import annotations
 
-import gzip
 import json
+import struct
 import zlib
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -30,8 +30,8 @@ VERSION = 1
 #: How many bytes a capsule may be when it is unpacked.
 MOST = 1 << 28
 
-#: What every capsule's file begins with: the head of gzip, without a time and a name.
-_BEGINNING = gzip.compress(b"", mtime=0)[:10]
+#: What every capsule's file begins with: the head of gzip, without a time, a name and a system.
+_BEGINNING = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"
 
 _NAMES = {kind: name for name, kind in STEPS.items()}
 
@@ -47,7 +47,14 @@ def to_bytes(recording: Recording) -> bytes:
     text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines).encode()
     if len(text) > MOST:
         raise BadCapsule(f"the capsule would be {len(text)} bytes long; it can be {MOST}")
-    return gzip.compress(text, 9, mtime=0)
+    return packed(text)
+
+
+def packed(text: bytes) -> bytes:
+    """Return ``text`` as gzip has it, the same on every system."""
+    packing = zlib.compressobj(9, wbits=-zlib.MAX_WBITS)
+    end = struct.pack("<II", zlib.crc32(text), len(text) & 0xFFFFFFFF)
+    return _BEGINNING + packing.compress(text) + packing.flush() + end
 
 
 def _written(value: Any) -> dict[str, Any]:

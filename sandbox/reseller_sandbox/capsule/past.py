@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.capsule.came import came
+from reseller_sandbox.capsule.secrets import Clean, cleaned, held_in, told_without_secrets
 from reseller_sandbox.capsule.steps import (
     AsSent,
     CallStep,
@@ -40,29 +41,31 @@ _TOO_EARLY = "it goes back to what came before the capsule begins"
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """The past of a world that began at ``origin`` and is at ``end`` now; ``entries`` are its journal."""
+    """The past of a world that began at ``origin``, if that is known, and is at ``end`` now.
+
+    ``entries`` are its journal, ``credentials`` those of its accounts.
+    """
 
     engine: Engine
-    origin: Moment
+    origin: Moment | None
     end: Moment
     entries: Sequence[Entry]
+    credentials: frozenset[str]
 
     def steps(self) -> Iterator[Step]:
         """Yield its steps in their order; the first one says where it begins."""
         line = self._line()
         gap = self._gap({step.number for step, _ in line if not isinstance(step, WaitingStep)})
-        first = next((entry for _, entry in line if entry is not None and entry.step > gap), None)
-        if not gap:
+        if self.origin is not None and not gap:
             yield self._stand(0, self.origin, self.origin.clock.instant)
-            known = self.origin
-        elif first is not None:
-            yield self._stand(first.step - 1, first.before, first.at, FORGOTTEN)
-            known = first.before
-        else:
+            yield from self._since(0, self.origin, line)
+            return
+        first = next((entry for _, entry in line if entry is not None and entry.step > gap), None)
+        if first is None:
             yield self._stand(self.end.log.number, self.end, self.end.clock.instant, FORGOTTEN)
             return
-        begin = first.step if gap and first is not None else 0
-        yield from self._since(begin, known, [one for one in line if one[0].number >= begin])
+        yield self._stand(first.step - 1, first.before, first.at, FORGOTTEN)
+        yield from self._since(first.step, first.before, [one for one in line if one[0].number >= first.step])
 
     def _gap(self, known: set[int]) -> int:
         """Return the last number that nothing is known of, of those that something has followed."""
@@ -112,12 +115,13 @@ class Past:
         for event in self.end.log.events:
             found.append(((event.number, 0, 0), self._event(event), None))
         for entry in self.entries:
-            found.append(((entry.step, 0, 0), _request(entry), entry))
+            found.append(((entry.step, 0, 0), self._request(entry), entry))
             if entry.arrived is not None:
-                found.append(_waiting(entry, entry, entry.id))
+                found.append(self._waiting(entry, entry, entry.id))
         strikes: Iterable[Any] = self.end.faults.waiting
-        held = sorted(strikes, key=lambda one: one.arrived)
-        found += (_waiting(one, one.request, f"w{number}") for number, one in enumerate(held, 1))
+        inherited = () if self.origin is None else self.origin.faults.waiting
+        held = sorted((one for one in strikes if one not in inherited), key=lambda one: one.arrived)
+        found += (self._waiting(one, one.request, f"w{number}") for number, one in enumerate(held, 1))
         return [(step, entry) for _, step, entry in sorted(found, key=lambda one: one[0])]
 
     def _event(self, event: Event) -> Step:
@@ -128,9 +132,59 @@ class Past:
             )
         moved = {name: after for name, _, after in event.changed if name == "clock.now"}
         at = moved.get("clock.now", event.at) if event.name.startswith("clock.") else event.at
+        given = {**event.given, **(self._opened(event) if event.name == "accounts.add" else {})}
         return CallStep(
-            number=event.number, at=at, call=event.name, given=event.given, past=event.name in PAST
+            number=event.number,
+            at=at,
+            call=event.name,
+            given=told_without_secrets(given, self._own),
+            past=event.name in PAST,
         )
+
+    def _opened(self, event: Event) -> Mapping[str, str]:
+        """Return the credentials of an account that was added, which others may have stood in the way of."""
+        later = (entry.before.state for entry in self.entries if entry.step > event.number)
+        name = event.given.get("name", event.given.get("account"))
+        accounts = next(later, self.end.state).accounts.values()
+        made = next((one for one in accounts if one.name == name), None)
+        return {} if made is None else {"key": made.key, "secret": made.secret, "token": made.token}
+
+    def _waiting(self, one: Any, entry: Entry, name: str) -> tuple[tuple[int, int, int], WaitingStep, None]:
+        after, matched, at = one.arrived
+        sent = _sent(entry, cleaned(entry, self.credentials))
+        return (after, 1, matched), WaitingStep(number=after, at=at, waits=name, sent=sent), None
+
+    def _request(self, entry: Entry) -> RequestStep:
+        late, clean = entry.arrived is not None, cleaned(entry, self.credentials)
+        return RequestStep(
+            number=entry.step,
+            at=entry.at,
+            id=entry.id,
+            operation=entry.operation,
+            came=came(entry, clean.answer(entry.answer)),
+            sent=None if late else _sent(entry, clean),
+            waits=entry.id if late else None,
+            beyond=_beyond(entry) or clean.beyond,
+        )
+
+    def _own(self) -> frozenset[str]:
+        """Return every secret that the registry has held."""
+        return self.credentials | frozenset(
+            held_in([self.end.state, *([self.origin.state] if self.origin else [])])
+        )
+
+
+def _sent(entry: Entry, clean: Clean) -> AsSent:
+    return AsSent(
+        method=entry.method,
+        target=clean.target,
+        headers=clean.headers,
+        body=clean.body,
+        scheme=entry.scheme,
+        port=entry.port,
+        replaced=tuple(dict.fromkeys(clean.replaced)),
+        anew=clean.anew,
+    )
 
 
 def _differ(one: Moment, other: Moment) -> bool:
@@ -138,36 +192,6 @@ def _differ(one: Moment, other: Moment) -> bool:
     if one.state is not other.state and next(diff.changes(one.state, other.state), None) is not None:
         return True
     return one.assumptions != other.assumptions or one.faults.rules != other.faults.rules
-
-
-def _waiting(one: Any, entry: Entry, name: str) -> tuple[tuple[int, int, int], Step, None]:
-    after, matched, at = one.arrived
-    return (after, 1, matched), WaitingStep(number=after, at=at, waits=name, sent=_sent(entry)), None
-
-
-def _request(entry: Entry) -> RequestStep:
-    late = entry.arrived is not None
-    return RequestStep(
-        number=entry.step,
-        at=entry.at,
-        id=entry.id,
-        operation=entry.operation,
-        came=came(entry),
-        sent=None if late else _sent(entry),
-        waits=entry.id if late else None,
-        beyond=_beyond(entry),
-    )
-
-
-def _sent(entry: Entry) -> AsSent:
-    return AsSent(
-        method=entry.method,
-        target=entry.raw_target,
-        headers=entry.sent,
-        body=entry.body,
-        scheme=entry.scheme,
-        port=entry.port,
-    )
 
 
 def _beyond(entry: Entry) -> str:
@@ -178,6 +202,7 @@ def _beyond(entry: Entry) -> str:
         return "its headers were too long for the journal"
     for rule in entry.before.faults.rules:
         by_the_machine = isinstance(rule.kind, RateLimit) and rule.kind.time == "real"
-        if by_the_machine and entry.before.faults.count(rule.name) != entry.after.faults.count(rule.name):
+        counted = entry.before.faults.count(rule.name) != entry.after.faults.count(rule.name)
+        if by_the_machine and (counted or entry.arrived is not None):
             return f"the fault {rule.name} goes by the machine's clock"
     return ""

@@ -50,7 +50,8 @@ class StandStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AsSent:
-    """A request as it came. ``replaced`` are the places of secrets that others stand for."""
+    """A request as it came. ``replaced`` are the places of secrets that others stand for; it has to be
+    signed ``anew`` where they were among what is signed."""
 
     method: Line
     target: Line
@@ -59,6 +60,7 @@ class AsSent:
     scheme: Line = "http"
     port: Line = ""
     replaced: Lines = ()
+    anew: Annotated[bool, SWITCH] = False
 
 
 _SENT = record(AsSent)

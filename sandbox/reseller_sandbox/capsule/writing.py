@@ -13,6 +13,7 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 
 from reseller_sandbox.capsule.past import Past
+from reseller_sandbox.capsule.secrets import credentials_of
 from reseller_sandbox.capsule.steps import CapsuleHead, EndStep, Recording, StandStep
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.signatures import declared
@@ -28,7 +29,9 @@ def recording_of(engine: Engine, world: World) -> Recording:
     with world.lock:
         world.settle()
         end = world.moment
-        past = Past(engine, world.origin, end, world.journal.entries)
+        begun = (one for one in (world.origin, world.first) if one.log.line == end.log.line)
+        own = credentials_of(world, world.origin.state, end.state)
+        past = Past(engine, next(begun, None), end, world.journal.entries, own)
     steps = tuple(past.steps())
     notes = dict.fromkeys(one.why for one in steps if isinstance(one, StandStep) and one.why)
     last = EndStep(

@@ -24,7 +24,7 @@ _LONGEST = 300
 
 
 def told(sandbox: Sandbox, file: Path | None = None) -> str:
-    """Return what happened in a world, for the reader of a failed test; write the world to a ``file``."""
+    """Return what happened in a world, for the reader of a failed test; write its capsule to a ``file``."""
     try:
         return "\n".join(_lines(sandbox, file))
     except (Refused, Unreachable) as problem:
@@ -69,8 +69,8 @@ def _lines(sandbox: Sandbox, file: Path | None) -> Iterator[str]:
         yield from _request(one)
     if file is not None:
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(sandbox.export(), encoding="utf-8")
-        yield f"open it   reseller-sandbox serve --fixture {file}"
+        sandbox.capsule.write(file)
+        yield f"open it   reseller-sandbox open {file}"
 
 
 def _request(one: RequestRecord) -> Iterator[str]:

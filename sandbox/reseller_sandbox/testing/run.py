@@ -35,7 +35,7 @@ class _Seeded:
 class Sandboxes:
     """The worlds of a test run: fork one, seed it in a fixture of any scope, fork that again.
 
-    ``folder`` is where a file with settings is looked for, ``kept`` where worlds of failed tests are left.
+    ``folder`` is where a file with settings is looked for, ``kept`` where capsules of failed tests are left.
     """
 
     def __init__(self, mode: Mode, folder: Path, strict: frozenset[str], kept: Path | None) -> None:
@@ -110,7 +110,7 @@ class Sandboxes:
         """Yield a title and a text for each world that a failed test concerns."""
         for number, one in enumerate(self.watcher.concerned):
             name = _file_name(node) + (f"-{number + 1}" if number else "")
-            file = self._kept / f"{name}.yaml" if self._kept is not None else None
+            file = self._kept / f"{name}.capsule" if self._kept is not None else None
             yield f"reseller sandbox: world {one.door.name}", aftermath.told(one, file)
 
     def folder_for(self, node: pytest.Item) -> Path | None:

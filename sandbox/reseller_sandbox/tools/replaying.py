@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ from reseller_sandbox.capsule.steps import (
     WaitingStep,
 )
 from reseller_sandbox.capsule.writing import program_version, state_digest
+from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.sandbox import Sandbox
@@ -46,13 +49,18 @@ class FirstDifference:
     recorded: Any
     replayed: Any
 
+    @property
+    def sides(self) -> tuple[Any, Any]:
+        """Both sides as JSON has them: what was recorded, and what came of the replay."""
+        return _told(self.recorded), _told(self.replayed)
+
 
 @dataclass(frozen=True, slots=True)
 class Replay:
     """What came of a replay, and the ``sandbox`` at the point that it reached.
 
     ``requests`` counts those that were done again, ``beyond`` says for each that could not be why, by its id.
-    ``by`` is the version that wrote the capsule.
+    ``by`` is the version that wrote the capsule, ``settings`` are those of its server.
     """
 
     sandbox: Sandbox = field(repr=False)
@@ -61,6 +69,7 @@ class Replay:
     beyond: dict[str, str]
     notes: tuple[str, ...]
     difference: FirstDifference | None
+    settings: Mapping[str, Any] = field(repr=False)
 
     @property
     def identical(self) -> bool:
@@ -83,6 +92,37 @@ def replay(capsule: Recording | bytes | Path | str) -> Replay:
         return _Replaying(capsule).whole()
     except (BadSetting, Refused) as problem:
         raise BadCapsule(f"it cannot be replayed: {problem}") from None
+
+
+def told(found: Replay) -> dict[str, Any]:
+    """Return what came of a replay, as JSON."""
+    one = found.difference
+    difference = one and {
+        **{"number": one.number, "step": one.step, "what": one.what},
+        **dict(zip(("recorded", "replayed"), one.sides, strict=True)),
+    }
+    return {
+        "identical": found.identical,
+        "requests": found.requests,
+        "written_by": found.by,
+        "replayed_by": program_version(),
+        "beyond": found.beyond,
+        "notes": list(found.notes),
+        "difference": difference,
+    }
+
+
+def _told(side: Any) -> Any:
+    """Return one side of a difference as JSON has it."""
+    if isinstance(side, bytes):
+        return side.decode("utf-8", "backslashreplace")
+    return (
+        wire(side)
+        if isinstance(side, datetime)
+        else [_told(one) for one in side]
+        if isinstance(side, tuple)
+        else side
+    )
 
 
 def _sandbox(head: CapsuleHead, begin: Moment, settings: Settings) -> Sandbox:
@@ -136,7 +176,13 @@ class _Replaying:
             self._do(step)
         head = self._recording.head
         return Replay(
-            self.sandbox, head.by, self._requests, self._beyond, tuple(head.notes), self._difference
+            self.sandbox,
+            head.by,
+            self._requests,
+            self._beyond,
+            tuple(head.notes),
+            self._difference,
+            head.settings,
         )
 
     def _do(self, step: Step) -> None:
@@ -188,7 +234,9 @@ class _Replaying:
         moment = _moment(self.sandbox.engine.fixtures, step)
         log = EventLog(self._world.limits.max_events, number=step.number)
         with self._world.lock:
-            self._world.moment = replace(moment, log=log)
+            held = self._world.moment.faults.waiting
+            faults = replace(moment.faults, waiting=held)
+            self._world.moment = replace(moment, log=log, faults=faults)
         self._log, self._expected = log, []
 
     def _ask(self, step: RequestStep) -> None:

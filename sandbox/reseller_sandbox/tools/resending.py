@@ -16,6 +16,7 @@ from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import INCOMPLETE, Unserved
 from reseller_sandbox.server.wsgi import environment, origin_form
 from reseller_sandbox.testing.caller import Caller, Reply
+from reseller_sandbox.v3.signing import signed_headers
 from reseller_sandbox.web.app import UNREAD as TAKES_UNREAD
 from reseller_sandbox.web.pipeline import ENV_WORLD
 from reseller_sandbox.worlds import Entry
@@ -72,11 +73,28 @@ class Resending:
             }
         )
         environ["wsgi.input"] = BytesIO(sent.body)
+        if sent.anew:
+            self._sign(environ, sent)
         if self._chosen and not sent.target.startswith("/_worlds/"):
             environ[ENV_WORLD] = self._chosen
         if outcome == BODY_TOO_LARGE.code:
             environ[ENV_TOO_LARGE] = True
         return environ
+
+    def _sign(self, environ: WSGIEnvironment, sent: AsSent) -> None:
+        """Sign a request anew, as the assumptions want it, where its key is known."""
+        world, prefix = self._sandbox.world, self._sandbox.settings.header_prefix
+        key_name, signature_name = (
+            f"HTTP_{prefix}{one}".upper().replace("-", "_") for one in ("APIKEY", "SIGNATURE")
+        )
+        account = world.inherited.by_key(environ.get(key_name, ""), world.state)
+        if account is None:
+            return
+        path = {"path": sent.target, "path_no_query": sent.target.partition("?")[0]}
+        whole = f"{sent.scheme}://{environ.get('HTTP_HOST', '')}{sent.target}"
+        endpoint = path.get(world.assumptions.signature_endpoint, whole)
+        signed = signed_headers(account.key, account.secret, prefix, endpoint, sent.body)
+        environ[signature_name] = signed[f"{prefix}SIGNATURE"]
 
 
 def _spelt(name: str) -> bytes:

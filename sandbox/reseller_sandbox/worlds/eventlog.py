@@ -52,13 +52,15 @@ class Event:
 class EventLog:
     """The latest events up to ``limit`` of them, and how many there have been, requests included.
 
-    ``cause`` is the number of what is going on, where that brings others about.
+    ``cause`` is the number of what is going on, where that brings others about. ``line`` tells apart the
+    lines of a world that has begun again with other fixtures.
     """
 
     limit: int = 10_000
     number: int = 0
     dropped: int = 0
     cause: int | None = None
+    line: int = 0
     kept: Queue[Event] = field(default_factory=Queue)
 
     def counted(self) -> EventLog:

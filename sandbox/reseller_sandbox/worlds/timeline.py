@@ -106,7 +106,7 @@ def begin_again(world: World, origin: Moment) -> Checkpoint:
         left = _leave(world)
         if world.deed is not None:
             world.deed.given = {}  # a whole fixture, with its secrets
-        world.origin = replace(origin, log=EventLog(world.limits.max_events))
+        world.origin = replace(origin, log=EventLog(world.limits.max_events, line=world.left))
         world.moment = lived_again(world.origin)
         world.journal.clear()
         return left

@@ -1,0 +1,140 @@
+"""The commands about capsules: write one of a server's world, replay one, and serve the world at its end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from reseller_sandbox.commands import JSON
+from reseller_sandbox.console import EXITS, PROGRAM, REFUSED, Command, Configured, give_up, printable, say
+from reseller_sandbox.reaching import OPTIONS, calling, door
+
+if TYPE_CHECKING:
+    from reseller_sandbox.tools.replaying import FirstDifference, Replay
+
+#: How much of a long side of a difference is shown, from a little before the place where they part.
+_SHOWN, _BEFORE = 300, 60
+
+_FILE = click.Argument(["file"], type=click.Path(path_type=Path))
+
+
+def _write(output: Path, as_json: bool, **words: Any) -> None:
+    from reseller_sandbox.sandbox import Sandbox
+
+    with calling(door(words)) as server:
+        try:
+            made = Sandbox.through(server).capsule.write(output)
+        except OSError as problem:
+            give_up(f"{output}: {problem.strerror}")
+    if as_json:
+        told = {"file": str(output), "world": made.world, "requests": made.requests, "notes": made.notes}
+        say(json.dumps(told, ensure_ascii=False, indent=2))
+        return
+    say(f"{output} holds {_requests(made.requests)} of the world {made.world}.")
+    for note in made.notes:
+        say(f"It goes on from what the world was then, where {note}.")
+    say(f"Open it with: {PROGRAM} open {output}")
+
+
+def _replay(file: Path, as_json: bool) -> None:
+    from reseller_sandbox.tools.replaying import told
+
+    found = _replayed(file)
+    if as_json:
+        say(json.dumps({"file": str(file), **told(found)}, ensure_ascii=False, indent=2))
+    else:
+        for request, why in found.beyond.items():
+            say(f"{request} cannot be done again: {why}.")
+        if found.difference is None:
+            say(f"identical to the byte: {_requests(found.requests)}, written by version {found.by}")
+        else:
+            _show(found.difference)
+    if not found.identical:
+        raise click.exceptions.Exit(REFUSED)
+
+
+def _show(difference: FirstDifference) -> None:
+    sides = [one if isinstance(one, str) else json.dumps(one) for one in difference.sides]
+    apart = next((at for at, pair in enumerate(zip(*sides, strict=False)) if pair[0] != pair[1]), 0)
+    begin = apart - _BEFORE if max(map(len, sides)) > _SHOWN and apart > _BEFORE else 0
+    say(f"{difference.step}: the {difference.what} is another one")
+    for side, text in zip(("recorded", "replayed"), sides, strict=True):
+        more = "…" if len(text) > begin + _SHOWN else ""
+        say(f"  {side}  {'…' if begin else ''}{printable(text[begin : begin + _SHOWN])}{more}")
+
+
+def _open(file: Path, given: dict[str, Any]) -> None:
+    from reseller_sandbox import serving
+    from reseller_sandbox.server.server import CannotListen
+    from reseller_sandbox.settings import BadSetting, ServerSettings
+
+    found = _replayed(file)
+    if found.difference is not None:
+        click.echo(f"{PROGRAM}: this is not what it was when the capsule was written: ", err=True, nl=False)
+        click.echo(f"{found.difference.step}: the {found.difference.what} is another one", err=True)
+    world = found.sandbox.world
+    if given.get("frozen") is False:
+        world.run()
+    try:
+        settings = ServerSettings(**{**found.settings, **given})
+        serving.serve(settings, found.sandbox.engine.kept(), str(file))
+    except (BadSetting, CannotListen) as problem:
+        give_up(str(problem))
+
+
+def _replayed(file: Path) -> Replay:
+    from reseller_sandbox.capsule.document import BadCapsule
+    from reseller_sandbox.tools.replaying import replay as done_again
+
+    try:
+        return done_again(file)
+    except BadCapsule as problem:
+        _useless(str(problem))
+    except OSError as problem:
+        _useless(f"{file}: {problem.strerror}")
+
+
+def _useless(problem: str) -> NoReturn:
+    give_up(printable(problem))
+
+
+def _requests(count: int) -> str:
+    return f"{count} request{'' if count == 1 else 's'}"
+
+
+capsule = click.Command(
+    "capsule",
+    callback=_write,
+    params=[
+        click.Option(
+            ["-o", "--output"],
+            type=click.Path(dir_okay=False, path_type=Path),
+            default=Path("world.capsule"),
+            show_default=True,
+            help="The file to write.",
+        ),
+        *OPTIONS,
+        JSON,
+    ],
+    help="Write the past of a server's world to a file, which replay and open take.",
+    epilog=EXITS,
+)
+
+replay = Command(
+    "replay",
+    callback=_replay,
+    params=[_FILE, JSON],
+    help="Do all again that stands in the capsule FILE, and say that it came out identical to the byte, or "
+    "the first difference with both sides. Ends with 1 after a difference.",
+)
+
+open = Configured(  # noqa: A001 - a command is called as its module has it
+    "open",
+    callback=_open,
+    params=[_FILE],
+    help="Serve the world at the end of the capsule FILE, with its journal to step through and to rewind. "
+    "The clock stands still unless --no-frozen is said; all settings of serve can be used.",
+)
