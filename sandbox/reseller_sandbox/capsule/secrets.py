@@ -17,7 +17,7 @@ from urllib.parse import quote, unquote_plus
 
 from reseller_sandbox.core.refusals import SIGNATURE_MISMATCH, UNKNOWN_KEY, UNKNOWN_TOKEN
 from reseller_sandbox.core.state import State
-from reseller_sandbox.server.secrecy import is_secret, text_masked
+from reseller_sandbox.server.secrecy import host_masked, is_secret, text_masked
 from reseller_sandbox.worlds import Entry, World, plain, redact
 from reseller_sandbox.worlds.credentials import NOBODYS
 
@@ -132,10 +132,7 @@ class _Place:
             return value
         if is_secret(name) or lower.endswith(_KEY):
             return self.instead(name, value)
-        masked = text_masked(value)
-        if masked != value:
-            self.found.replaced.append(name)
-        return masked
+        return self._masked(name, host_masked(value) if lower == "host" else text_masked(value), value)
 
     def value(self, given: Any, name: str = "") -> Any:
         """Return a JSON value; what stands below the name of a secret is one."""
@@ -146,10 +143,19 @@ class _Place:
             }
         if isinstance(given, list | tuple):
             return [self.value(inner, name) for inner in given]
-        if not name or given is None or isinstance(given, bool) or given == "" or str(given) in self._own:
+        if given is None or isinstance(given, bool) or given == "" or str(given) in self._own:
             return given
+        if not name:
+            return self._masked("body", text_masked(given), given) if isinstance(given, str) else given
         instead = self.instead(name, str(given))
         return instead if isinstance(given, str) else type(given)(instead)
+
+    def _masked(self, name: str, masked: str, text: str) -> str:
+        """Return a text without what is a secret by its looks."""
+        if masked != text:
+            self.found.replaced.append(name)
+            self.found.stood[text] = masked
+        return masked
 
     def instead(self, name: str, secret: str) -> str:
         """Return what stands for a secret."""
