@@ -71,7 +71,7 @@ def _head(engine: Engine, world: World, notes: Iterable[str]) -> CapsuleHead:
         number=world.number,
         seed=engine.seed,
         settings=settings,
-        keys=world.inherited.keys,
-        tokens=world.inherited.tokens,
+        keys=dict(sorted(world.inherited.keys.items())),
+        tokens=dict(sorted(world.inherited.tokens.items())),
         notes=tuple(notes),
     )
