@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from reseller_sandbox.commands import JSON
 from reseller_sandbox.console import EXITS, PROGRAM, REFUSED, Command, Configured, give_up, printable, say
 from reseller_sandbox.reaching import OPTIONS, calling, door
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 #: How much of a long side of a difference is shown, from a little before the place where they part.
 _SHOWN, _BEFORE = 300, 60
 
+_JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs.")
 _FILE = click.Argument(["file"], type=click.Path(path_type=Path))
 
 
@@ -117,7 +117,7 @@ capsule = click.Command(
             help="The file to write.",
         ),
         *OPTIONS,
-        JSON,
+        _JSON,
     ],
     help="Write the past of a server's world to a file, which replay and open take.",
     epilog=EXITS,
@@ -126,7 +126,7 @@ capsule = click.Command(
 replay = Command(
     "replay",
     callback=_replay,
-    params=[_FILE, JSON],
+    params=[_FILE, _JSON],
     help="Do all again that stands in the capsule FILE, and say that it came out identical to the byte, or "
     "the first difference with both sides. Ends with 1 after a difference.",
 )
