@@ -169,6 +169,14 @@ PRICED: Mapping[str, Sequence[tuple[Any, ...]]] = {
     ],
 }
 
+#: Values that something else looks like, so that they are left open beside the other.
+ALIKE = {
+    ("v3.expired_status", "active"),  # a service that ends a term late
+    ("v3.nameservers.own_glue", "ignored"),  # a zone that keeps no hosts
+    ("v3.availability.reserved", "registered"),  # a name that is taken
+    ("v3.availability.out_of_service", "available"),  # a service that calls unsupported names so
+}
+
 #: What the words for availability may be.
 WORDS = ("busy", "not-there", "registered")
 
@@ -206,18 +214,14 @@ def test_a_value_that_can_be_told_is_told(name: str, value: Any) -> None:
         record(*request)
     found = calibrated(record.found)
     require_right(found, record.sandbox)
-    assert found.verdicts[name].value == value, found.verdicts[name]
+    told = None if (name, value) in ALIKE else value
+    assert found.verdicts[name].value == told, found.verdicts[name]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value"),
-    [
-        (name, value)
-        for name in PRICED
-        for value in values_of(name)
-        if (name, value) != ("v3.availability.reserved", "registered")  # as a taken name is called
-    ],
+    [(name, value) for name in PRICED for value in values_of(name)],
     ids=lambda part: str(part),
 )
 def test_the_zones_and_prices_of_a_service_tell_more(name: str, value: Any) -> None:
@@ -227,7 +231,8 @@ def test_the_zones_and_prices_of_a_service_tell_more(name: str, value: Any) -> N
         record(*request)
     found = calibrated(record.found, zones=zones_of("default"))
     require_right(found, record.sandbox)
-    assert found.verdicts[name].value == value, found.verdicts[name]
+    told = None if (name, value) in ALIKE else value
+    assert found.verdicts[name].value == told, found.verdicts[name]
 
 
 def choices(names: Sequence[str]) -> st.SearchStrategy[dict[str, Any]]:
