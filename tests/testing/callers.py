@@ -80,8 +80,8 @@ class AsyncHttpx:
         return got
 
     def close(self) -> None:
-        self.runner.run(self.client.aclose())
-        self.runner.close()
+        with self.runner:
+            self.runner.run(self.client.aclose())
 
 
 class Requests:
