@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reseller_sandbox import BadSetting, Sandbox, connect
+from reseller_sandbox.server.requestlog import as_json, as_text
 from reseller_sandbox.server.secrecy import target_masked, text_masked
 from reseller_sandbox.server.server import LoggedRequest, Server
 from reseller_sandbox.testing import aftermath
@@ -196,7 +197,8 @@ def test_a_secret_in_a_request_is_nowhere_afterwards(
         for raw in requests(plant):
             told.append((f"answer to {raw[:60]!r}", _send(server, raw)))
         told.append(("report", aftermath.told(connect(server.url), tmp_path / "world.capsule")))
-    told += [("log", repr(lines.get_nowait())) for _ in range(lines.qsize())]
+    logged = [lines.get_nowait() for _ in range(lines.qsize())]
+    told += [("log", shown(line)) for line in logged for shown in (repr, as_text, as_json)]
     told += [
         *_pages(sandbox),
         ("file", gzip.decompress((tmp_path / "world.capsule").read_bytes()).decode()),

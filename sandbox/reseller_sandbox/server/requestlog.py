@@ -40,7 +40,7 @@ class LoggedRequest:
     status: int
     duration_seconds: float
     size: int
-    said: LogWords
+    said: LogWords = field(repr=False)
 
     @property
     def note(self) -> str:
