@@ -42,7 +42,13 @@ def plain() -> bytes:
     return run(PYTHONHASHSEED="0", TZ="UTC")
 
 
-@pytest.mark.parametrize("environment", ENVIRONMENTS, ids=lambda environment: environment["TZ"])
+@pytest.mark.parametrize(
+    "environment",
+    [
+        pytest.param(one, id=one["TZ"], marks=[pytest.mark.slow] * (number > 0))
+        for number, one in enumerate(ENVIRONMENTS)
+    ],
+)
 def test_equal_scripts_give_equal_bytes(plain: bytes, environment: dict[str, str]) -> None:
     """Every status, header and byte of every answer and document, every event, every entry of the ledger."""
     assert plain.count(b"\n") > 400
@@ -65,6 +71,7 @@ show(main, click.Context(main, info_name="reseller-sandbox"))
 """
 
 
+@pytest.mark.slow
 def test_help_is_the_same_without_docstrings() -> None:
     """As they are missing under ``python -OO``."""
     plain = run(sys.executable, "-c", HELP)

@@ -46,21 +46,16 @@ def server(address: str) -> str:
     return address
 
 
-def is_long(name: str) -> bool:
-    """Whether a page of the manual runs pytest, which takes seconds each time."""
-    return name != "README" and any("pytest " in one.content for one in commands(TEXTS[name]) if not one.file)
-
-
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] * is_long(name))
+        pytest.param(name, marks=[pytest.mark.slow] * (name != "README"))
         for name, text in TEXTS.items()
         if commands(text)
     ],
 )
 def test_every_command_prints_what_the_page_shows(name: str, server: str, tmp_path: Path) -> None:
-    """All blocks of commands of a page run in one shell, in an empty folder."""
+    """All blocks of commands of a page run in one shell, in an empty folder; the README's in each run."""
     run_commands(TEXTS[name], server, tmp_path)
 
 

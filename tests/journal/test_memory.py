@@ -73,6 +73,7 @@ def _reached(root: Any) -> list[Any]:
     return list(seen.values())
 
 
+@pytest.mark.slow
 def test_a_refusal_costs_two_kilobytes_of_memory_and_no_more_once_the_journal_is_full() -> None:
     """However long a client is refused, memory stays what a full journal takes."""
     sandbox = Sandbox(REGISTRY, journal=150)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -91,6 +92,7 @@ def take(sandbox: Sandbox, steps: Sequence[tuple[int, Step]]) -> list[Answer]:
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=tries(4), phases=[Phase.generate])
 @given(before=DRAWN, after=DRAWN)
 def test_any_worlds_go_on_as_if_nothing_had_been(

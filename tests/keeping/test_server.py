@@ -11,6 +11,8 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
+import pytest
+
 from reseller_sandbox import Sandbox, connect
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.keeping.worlds import opened
@@ -82,6 +84,7 @@ def test_worlds_are_there_again_after_a_restart(tmp_path: Path) -> None:
         assert two.fork().door.name != "side"
 
 
+@pytest.mark.slow
 def test_killed_it_goes_on_from_the_last_whole_save(tmp_path: Path) -> None:
     """What was done a second or two before is there, and the books balance."""
     path = tmp_path / "worlds"

@@ -13,6 +13,9 @@ from tests.clients import Api
 from tests.page.conftest import Open
 from tests.registry import REGISTRY
 
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def tokened() -> Iterator[tuple[Sandbox, str]]:

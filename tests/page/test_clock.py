@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
 from tests.page.conftest import Open, assert_accessible
+
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
 
 
 def test_it_shows_now_and_what_is_due_next(served: Sandbox, open_page: Open) -> None:

@@ -14,6 +14,9 @@ from reseller_sandbox import Sandbox
 from tests.documented import document
 from tests.page.conftest import Open
 
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
+
 
 def _send(page: Page) -> None:
     page.get_by_role("button", name="Send").click()
@@ -81,7 +84,6 @@ def test_a_fork_has_its_own_accounts(open_page: Open, served: Sandbox) -> None:
         assert not served.journal.find().requests
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("interface", ["v3", "v2"])
 def test_every_operation_can_be_sent(open_page: Open, served: Sandbox, interface: str) -> None:
     """Whatever the API answers to the example; each request is one that is let in."""

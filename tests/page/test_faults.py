@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open
+
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
 
 
 def test_presets_are_switches(open_page: Open, served: Sandbox) -> None:

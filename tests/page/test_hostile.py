@@ -12,6 +12,9 @@ from reseller_sandbox.page.views import VIEWS
 from tests.clients import Api, person
 from tests.page.conftest import Open
 
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
+
 #: What would run, or break out of where it stands, in a page that took text for markup.
 CORPUS = (
     "<script>hacked = 1</script>",
@@ -74,7 +77,6 @@ def _nothing_ran(page: Page) -> None:
         assert page.locator(f"main {made}").count() == 0, made
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_hostile")
 def test_no_view_runs_what_it_shows(open_page: Open, served: Sandbox) -> None:
     """Each is looked at, and every request; the policy of the page would say so if markup had been made."""

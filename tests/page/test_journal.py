@@ -13,6 +13,9 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open, assert_accessible
 
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
+
 CREATE = {"domain": {"domainName": "new.com"}}
 
 
@@ -30,7 +33,6 @@ def test_requests_show_up_as_they_come(wire: Api, open_page: Open) -> None:
     expect(rows.nth(1)).to_contain_text("−10")
 
 
-@pytest.mark.slow
 def test_many_requests_are_told_in_bundles(wire: Api, open_page: Open) -> None:
     """The list is drawn once for each picture of the screen, and is never longer than what is looked at."""
     page = open_page("/")
@@ -85,7 +87,6 @@ def test_going_back_before_a_request(served: Sandbox, wire: Api, open_page: Open
     assert [one.name for one in served.branches] == ["b1"]
 
 
-@pytest.mark.slow
 def test_a_filter_is_an_address(wire: Api, open_page: Open) -> None:
     """It can be sent to somebody else, and holds for what comes."""
     wire.get("/v3/balance")
@@ -140,7 +141,6 @@ def test_a_request_is_made_to_fail_next_time(served: Sandbox, wire: Api, open_pa
     assert rule.when["times"] == 1
 
 
-@pytest.mark.slow
 def test_a_request_is_sent_again_from_elsewhere(served: Sandbox, wire: Api, open_page: Open) -> None:
     """The commands and calls that are told do that as they stand, signed."""
     wire.post("/v3/domains/createDomain", CREATE)

@@ -7,6 +7,9 @@ from playwright.sync_api import expect
 
 from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits
 
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
+
 PAGES = ("/_sandbox/manual", "/_sandbox/manual/tutorial", "/_sandbox/manual/reference/powers")
 
 

@@ -9,6 +9,9 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open, assert_accessible
 
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
+
 
 def test_names_are_found_by_the_server(served: Sandbox, open_page: Open) -> None:
     """By a part of the name, by account, stage and flag; every such list has an address."""
@@ -76,7 +79,6 @@ def test_the_other_side_acts_on_a_name(served: Sandbox, open_page: Open) -> None
     assert served.names["free.com"].account == "outside"
 
 
-@pytest.mark.slow
 def test_a_name_at_a_moment_has_an_address(served: Sandbox, wire: Api, open_page: Open) -> None:
     """It shows what was then, whatever has become of the name."""
     wire.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open
+
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
 
 
 def test_a_name_that_was_asked_about_is_sniped(open_page: Open, served: Sandbox, wire: Api) -> None:
@@ -45,7 +49,10 @@ def test_what_is_pressed_becomes_a_plan(open_page: Open, served: Sandbox) -> Non
     page.get_by_label("Operation of the request").fill("v3.balance")
     page.get_by_label("Operation of the request").press("Enter")
     page.get_by_role("button", name="Hold", exact=True).click()
-    expect(page.locator("page-notices")).to_contain_text("free.com")  # nobody holds it: the refusal names it
+    expect(page.locator("page-notices")).to_contain_text("Planned: Hold.")
+    (made,) = served.plans.list().plans
+    assert (made.action, str(made.given["domain"])) == ("hold", "free.com")
+    assert made.after is not None
 
 
 def test_money_is_changed(open_page: Open, served: Sandbox) -> None:

@@ -10,6 +10,9 @@ from playwright.sync_api import expect
 from reseller_sandbox import Sandbox
 from tests.page.conftest import Open
 
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("document", ["v3", "v2", "control"])
 def test_each_document_is_shown(open_page: Open, document: str) -> None:

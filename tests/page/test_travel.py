@@ -11,6 +11,9 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open, assert_accessible
 
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def _past(wire: Api) -> None:

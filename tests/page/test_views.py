@@ -10,6 +10,9 @@ from reseller_sandbox.page.views import VIEWS
 from tests.clients import Api
 from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits
 
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
+
 #: Addresses at which a view shows the most; each view's bare one comes first.
 MORE = {
     "console": ("/#/console/v3.createDomain",),
@@ -48,7 +51,6 @@ def test_it_fits_every_window(open_page: Open, address: str) -> None:
         assert_fits(page)
 
 
-@pytest.mark.slow
 @pytest.mark.usefixtures("_eventful")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("address", ADDRESSES)

@@ -13,6 +13,9 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open
 
+#: It takes a browser, and its time.
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _no_other_worlds(served: Sandbox) -> Iterator[None]:

@@ -72,6 +72,7 @@ def ran(server: Server, *command: str, trusting: bool = True) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 class TestClients:
     """Each trusts it when it is told so in its own way, and reaches the same world."""
 

@@ -165,6 +165,7 @@ def served() -> Iterator[Callable[..., Served]]:
         yield start
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_log_that_nobody_reads_stops_no_server(served: Any) -> None:
     """Several times the requests that fill a pipe are answered, and SIGTERM ends it as ever."""
@@ -173,6 +174,7 @@ def test_a_log_that_nobody_reads_stops_no_server(served: Any) -> None:
     assert server.stop() < 5
 
 
+@pytest.mark.slow
 @posix_only
 def test_a_log_that_is_read_late_tells_how_much_it_lost(served: Any) -> None:
     """Each request has its line, or is counted among those that have none."""
@@ -199,6 +201,7 @@ def test_a_log_that_cannot_be_written_stops_no_server(served: Any) -> None:
         assert server.stop() < 5
 
 
+@pytest.mark.slow
 @posix_only
 def test_without_descriptors_newcomers_wait_and_the_log_says_so_once_a_second(served: Any) -> None:
     """Those who are connected are served on; as some leave, others come in."""

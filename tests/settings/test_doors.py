@@ -92,6 +92,7 @@ class TestWhatIsRefused:
             serve()
 
 
+@pytest.mark.slow
 class TestTheMarker:
     """What it says reaches the sandbox of the test, or fails the test with one line."""
 

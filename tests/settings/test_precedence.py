@@ -61,6 +61,7 @@ def test_a_setting_that_is_short_for_an_assumption_goes_no_farther(serve: Serve,
     assert serve(["--token-header", "X-A"]).assumed == {"v2.token_headers": ("X-A",)}
 
 
+@pytest.mark.slow
 def test_tests_are_told_in_the_same_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The marker goes first; what is for a server alone is no matter."""
     monkeypatch.setenv("RESELLER_SANDBOX_HEADER_PREFIX", "X-ENV-")

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 from tests.testing.engine import engine
 
 SCRIPT = """
@@ -23,6 +25,7 @@ with SandboxContainer(settings={"fixture": "empty", "seed": "7"}) as container:
 """
 
 
+@pytest.mark.slow
 def test_a_container_of_ones_own_for_a_test() -> None:
     """It is awaited until it is well; it has no rights, its settings, and another token each time."""
     with engine() as one:

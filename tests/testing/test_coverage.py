@@ -142,6 +142,7 @@ def test_the_page_needs_nothing_else(in_process: tuple[Path, str]) -> None:
     assert "src=" not in page
 
 
+@pytest.mark.slow
 def test_the_same_is_collected_wherever_worlds_live(
     in_process: tuple[Path, str], tmp_path: Path, running: str
 ) -> None:

@@ -314,6 +314,7 @@ def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path, suite: str) -> No
     assert "1 passed" in run(tmp_path, suite, *others)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPOSITORIES)
 def test_the_plugin_works_beside_a_sandbox_of_the_users_own(tmp_path: Path, name: str) -> None:
     """As a module or a package, in the root or below ``src``, it stands in nobody's way."""

@@ -69,6 +69,7 @@ def test_the_run_fails_where_one_is_silently_wrong(pytester: pytest.Pytester, te
     assert done.ret == status
 
 
+@pytest.mark.slow
 def test_workers_sweep_side_by_side(tmp_path: Path) -> None:
     """What they have found is shown together."""
     said = run(tmp_path, SUITE, "-n", "2", "--reseller-sandbox-sweep=twice")

@@ -72,6 +72,7 @@ def situations(draw: st.DrawFn) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @given(situation=situations())
 def test_a_renewal_costs_the_same_by_hand_and_by_the_clock(situation: dict[str, Any]) -> None:
     """Whatever the zone, the name and the assumptions; a second before it expires, and then."""

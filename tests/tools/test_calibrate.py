@@ -328,6 +328,7 @@ def run(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProc
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
 
 
+@pytest.mark.slow
 def test_the_command_tells_a_profile_without_a_secret(tmp_path: Path) -> None:
     """It ends with 0, what it writes is a profile that explains them, and no credential is in any."""
     profile = tmp_path / "profile.yaml"

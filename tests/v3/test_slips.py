@@ -251,7 +251,7 @@ def test_a_credential_of_a_world_that_is_no_more_says_so(
 
 def test_how_many_are_remembered_is_bounded(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     """The latest."""
-    monkeypatch.setattr(credentials, "MOST_REMEMBERED", 24)
+    monkeypatch.setattr(credentials, "MOST_REMEMBERED", 18)
     sandbox = make()
     keys = []
     for _ in range(5):

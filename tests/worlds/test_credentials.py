@@ -214,6 +214,7 @@ STEPS: dict[str, Callable[[Sandbox, Sandbox], object]] = {
 }
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["fork", "close", *STEPS])), max_size=12))
 def test_no_two_worlds_have_the_same_credentials(steps: list[tuple[int, str]]) -> None:
     """Whatever is forked, exported, loaded, added, revoked and gone back to, in any order."""

@@ -6,6 +6,8 @@ from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from typing import Any
 
+import pytest
+
 from reseller_sandbox import Sandbox
 from tests.clients import Api, Socket
 from tests.registry import REGISTRY
@@ -58,6 +60,7 @@ def drive(url: str, number: int, world: dict[str, Any]) -> dict[str, Any]:
     return seen
 
 
+@pytest.mark.slow
 def test_fifty_worlds_driven_from_several_processes_never_see_each_other() -> None:
     """Each world comes to exactly what it comes to when it is driven alone on a server of its own."""
     sandbox = Sandbox(REGISTRY)

@@ -65,6 +65,7 @@ def answered_meanwhile(port: int, method: str, path: str, body: bytes | None = N
     return len(answered), told
 
 
+@pytest.mark.slow
 def test_writing_and_reading_a_large_world_lets_others_through(grown: Sandbox) -> None:
     """Export, import and a fork of a state: others are answered all the while, and nothing is missing."""
     with grown.serve() as server:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from reseller_sandbox.console import EXITS, PROGRAM, REFUSED, Command, Configured, give_up, printable, say
-from reseller_sandbox.reaching import OPTIONS, calling, door
+from reseller_sandbox.console import PROGRAM, REFUSED, Command, Configured, Reaching, give_up, printable, say
 
 if TYPE_CHECKING:
+    from reseller_sandbox.remote import There
     from reseller_sandbox.tools.replaying import FirstDifference, Replay
 
 #: How much of a long side of a difference is shown, from a little before the place where they part.
@@ -21,12 +21,13 @@ _JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for 
 _FILE = click.Argument(["file"], type=click.Path(path_type=Path))
 
 
-def _write(output: Path, as_json: bool, **words: Any) -> None:
+def _write(output: Path, as_json: bool, server: There) -> None:
+    from reseller_sandbox.reaching import calling
     from reseller_sandbox.sandbox import Sandbox
 
-    with calling(door(words)) as server:
+    with calling(server) as door:
         try:
-            made = Sandbox.through(server).capsule.write(output)
+            made = Sandbox.through(door).capsule.write(output)
         except OSError as problem:
             give_up(f"{output}: {problem.strerror}")
     if as_json:
@@ -105,7 +106,7 @@ def _requests(count: int) -> str:
     return f"{count} request{'' if count == 1 else 's'}"
 
 
-capsule = click.Command(
+capsule = Reaching(
     "capsule",
     callback=_write,
     params=[
@@ -116,11 +117,9 @@ capsule = click.Command(
             show_default=True,
             help="The file to write.",
         ),
-        *OPTIONS,
         _JSON,
     ],
     help="Write the past of a server's world to a file, which replay and open take.",
-    epilog=EXITS,
 )
 
 replay = Command(

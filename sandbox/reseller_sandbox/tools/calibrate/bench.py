@@ -16,10 +16,13 @@ from reseller_sandbox import fixture
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.settings import USUAL_URL
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
 from reseller_sandbox.tools.calibrate.values import UNSEEN, token_headers
 from reseller_sandbox.v3.signing import sign
 from reseller_sandbox.worlds import Moment
+
+_HOST = USUAL_URL.partition("//")[2]
 
 #: The account that all requests are taken to come from.
 ACCOUNT: Mapping[str, Any] = {
@@ -108,9 +111,9 @@ def _environment(one: ObservedExchange, credentials: str) -> dict[str, Any]:
         "QUERY_STRING": query,
         "REQUEST_URI": one.target,
         "SERVER_NAME": "127.0.0.1",
-        "SERVER_PORT": "8053",
+        "SERVER_PORT": _HOST.rpartition(":")[2],
         "SERVER_PROTOCOL": "HTTP/1.1",
-        "HTTP_HOST": "127.0.0.1:8053",
+        "HTTP_HOST": _HOST,
         "CONTENT_TYPE": one.headers.get("content-type", "application/json" if one.body else ""),
         "CONTENT_LENGTH": str(len(one.body)),
         "wsgi.version": (1, 0),
@@ -132,7 +135,7 @@ def _credentials(one: ObservedExchange, credentials: str) -> Iterator[tuple[str,
     wrong = credentials == WRONG
     if one.target.startswith("/v3"):
         key, secret = str(ACCOUNT["key"]), str(ACCOUNT["secret"])
-        text = f"{key}http://127.0.0.1:8053".encode() + one.target.encode("latin-1", "replace") + one.body
+        text = f"{key}{USUAL_URL}".encode() + one.target.encode("latin-1", "replace") + one.body
         yield "X-SVC-APIKEY", "somebody-else" if wrong else key
         yield "X-SVC-SIGNATURE", sign(secret, text).decode()
         return
