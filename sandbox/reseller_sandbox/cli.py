@@ -57,7 +57,7 @@ def main(context: click.Context) -> None:
 #: Commands that have a module of their own, which is loaded for them and for the list of all commands.
 _ELSEWHERE = {
     "calibrate": "reseller_sandbox.tools.calibrate.command",
-    "capsule": "reseller_sandbox.tools.capsules",
+    "capsule": "reseller_sandbox.tools.capturing",
     "coverage": "reseller_sandbox.reports.command",
     "deploy": "reseller_sandbox.deploy.commands",
     "explore": "reseller_sandbox.tools.explore.command",

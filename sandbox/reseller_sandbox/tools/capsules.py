@@ -1,4 +1,4 @@
-"""The commands about capsules: write one of a server's world, replay one, and serve the world at its end."""
+"""The commands that take capsules: replay one, and serve the world at its end."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
-from reseller_sandbox.console import PROGRAM, REFUSED, Command, Configured, Reaching, give_up, printable, say
+from reseller_sandbox.console import PROGRAM, REFUSED, Command, Configured, give_up, printable, say
 
 if TYPE_CHECKING:
-    from reseller_sandbox.remote import There
     from reseller_sandbox.tools.replaying import FirstDifference, Replay
 
 #: How much of a long side of a difference is shown, from a little before the place where they part.
@@ -21,27 +20,8 @@ _JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for 
 _FILE = click.Argument(["file"], type=click.Path(path_type=Path))
 
 
-def _write(output: Path, as_json: bool, server: There) -> None:
-    from reseller_sandbox.reaching import calling
-    from reseller_sandbox.sandbox import Sandbox
-
-    with calling(server) as door:
-        try:
-            made = Sandbox.through(door).capsule.write(output)
-        except OSError as problem:
-            give_up(f"{output}: {problem.strerror}")
-    if as_json:
-        told = {"file": str(output), "world": made.world, "requests": made.requests, "notes": made.notes}
-        say(json.dumps(told, ensure_ascii=False, indent=2))
-        return
-    say(f"{output} holds {_requests(made.requests)} of the world {made.world}.")
-    for note in made.notes:
-        say(f"It goes on from what the world was then, where {note}.")
-    say(f"Open it with: {PROGRAM} open {output}")
-
-
 def _replay(file: Path, as_json: bool) -> None:
-    from reseller_sandbox.tools.replaying import told
+    from reseller_sandbox.tools.replaying import counted, told
 
     found = _replayed(file)
     if as_json:
@@ -50,7 +30,7 @@ def _replay(file: Path, as_json: bool) -> None:
         for request, why in found.beyond.items():
             say(f"{request} cannot be done again: {why}.")
         if found.difference is None:
-            say(f"identical to the byte: {_requests(found.requests)}, written by version {found.by}")
+            say(f"identical to the byte: {counted(found.requests)}, written by version {found.by}")
         else:
             _show(found.difference)
     if not found.identical:
@@ -101,26 +81,6 @@ def _replayed(file: Path) -> Replay:
 def _useless(problem: str) -> NoReturn:
     give_up(printable(problem))
 
-
-def _requests(count: int) -> str:
-    return f"{count} request{'' if count == 1 else 's'}"
-
-
-capsule = Reaching(
-    "capsule",
-    callback=_write,
-    params=[
-        click.Option(
-            ["-o", "--output"],
-            type=click.Path(dir_okay=False, path_type=Path),
-            default=Path("world.capsule"),
-            show_default=True,
-            help="The file to write.",
-        ),
-        _JSON,
-    ],
-    help="Write the past of a server's world to a file, which replay and open take.",
-)
 
 replay = Command(
     "replay",

@@ -295,3 +295,8 @@ class _Replaying:
 def _moment(fixtures: Fixtures, stand: StandStep) -> Moment:
     moment = fixtures.text(stand.fixture)
     return replace(moment.at(stand.at), log=EventLog(number=stand.number))
+
+
+def counted(requests: int) -> str:
+    """Return how many requests there are, in words."""
+    return f"{requests} request{'' if requests == 1 else 's'}"
