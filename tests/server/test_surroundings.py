@@ -40,6 +40,7 @@ class File:
 
     def __init__(self) -> None:
         self.seen = b""
+        self.writes = 0
         self.free = threading.Event()
         self.free.set()
         self.error: OSError | None = None
@@ -47,6 +48,7 @@ class File:
 
     def write(self, data: bytes) -> int:
         """Take the beginning of ``data``."""
+        self.writes += 1
         self.free.wait(PATIENCE)
         if self.error is not None:
             raise self.error
@@ -72,6 +74,46 @@ def test_lines_are_written_in_their_order(file: File) -> None:
         log.write(f"line {number} …")
     log.end(PATIENCE)
     assert file.lines == [f"line {number} …" for number in range(500)]
+
+
+def test_lines_that_come_while_others_are_written_go_out_in_one_write(file: File) -> None:
+    """So the thread works once for all of them."""
+    file.free.clear()
+    log = LogWriter(file)
+    log.write("taken")
+    until(lambda: file.writes == 1)
+    for number in range(500):
+        log.write(f"{number}")
+    file.free.set()
+    log.end(PATIENCE)
+    assert file.lines == ["taken", *map(str, range(500))]
+    assert file.writes == 2
+
+
+def test_a_line_that_comes_after_a_silence_is_written_without_another(file: File) -> None:
+    """Each time, since a line that finds none waiting calls the thread."""
+    log = LogWriter(file)
+    for number in range(3):
+        log.write(f"{number}")
+        until(lambda: len(file.lines) == number + 1)  # noqa: B023
+    log.end(PATIENCE)
+
+
+def test_what_is_logged_in_the_midst_of_logging_waits_for_nobody(file: File) -> None:
+    """As when a signal comes then, or rubbish is collected that has something to say."""
+    log = LogWriter(file)
+
+    def interrupted() -> None:
+        with log._lock:
+            log.write("the one within")
+        log.write("the one after it")
+
+    thread = threading.Thread(target=interrupted, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
+    log.end(PATIENCE)
+    assert file.lines == ["the one within", "the one after it"]
 
 
 def test_a_file_that_does_not_take_anything_holds_up_nobody(file: File) -> None:

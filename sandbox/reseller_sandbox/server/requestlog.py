@@ -6,8 +6,6 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
-from functools import lru_cache
 from typing import Any
 from urllib.parse import quote
 
@@ -16,6 +14,7 @@ from reseller_sandbox.server.delivery import LogWords
 from reseller_sandbox.server.secrecy import target_masked
 
 _LONGEST = 200  # characters of a target, in a line for people
+_ENCODED = json.JSONEncoder(ensure_ascii=False).encode
 _PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 
 
@@ -52,13 +51,8 @@ def as_text(line: LoggedRequest) -> str:
     """Return a request as people read it."""
     took = f"{line.duration_seconds * 1000:.1f} ms"
     target = line.target if len(line.target) <= _LONGEST else line.target[: _LONGEST - 1] + "…"
-    when = _time(real_now().replace(microsecond=0))
+    when = real_now().time().isoformat("seconds")
     return f"{when}  {line.status}  {line.method} {target}  {line.note}  {took}"
-
-
-@lru_cache(maxsize=1)
-def _time(instant: datetime) -> str:
-    return instant.strftime("%H:%M:%S")
 
 
 def as_json(line: LoggedRequest) -> str:
@@ -85,7 +79,7 @@ class AsJson(logging.Formatter):
 
 def _dumped(level: str, told: Mapping[str, Any]) -> str:
     at = real_now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    return json.dumps({"at": at, "level": level, **told}, ensure_ascii=False)
+    return _ENCODED({"at": at, "level": level, **told})
 
 
 def masked(target: str) -> str:
