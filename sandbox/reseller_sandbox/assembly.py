@@ -36,7 +36,7 @@ from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
-from reseller_sandbox.worlds.kept import KeptWorlds
+from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.authority import Tls
@@ -70,11 +70,21 @@ def open_worlds(settings: Settings, *, frozen: bool, kept: KeptWorlds | None = N
     fixtures = Fixtures(base, still, str(settings.fixture), vocabulary())
     shard = Shard(settings.shard or "")
     if kept is None:
-        return Engine(World(DEFAULT, beginning(settings, frozen=frozen), settings), fixtures, contract, shard)
+        return Engine(
+            World(DEFAULT, beginning(settings, frozen=frozen), settings), fixtures, contract, shard, relive
+        )
     default, *others = (one.opened(settings) for one in kept.worlds)
-    worlds = Engine(default, fixtures, contract, shard)
+    worlds = Engine(default, fixtures, contract, shard, relive)
     worlds.go_on(kept, others)
     return worlds
+
+
+def relive(capsule: bytes) -> Relived:
+    """Return the world that lives a capsule's past again, apart from all others; raise ``BadCapsule``."""
+    from reseller_sandbox.tools.replaying import replay
+
+    found, one = (made := replay(capsule)).sandbox.world, made.difference
+    return Relived(KeptWorld.of(found), str(one or ""), made.notes)
 
 
 def operations() -> tuple[str, ...]:

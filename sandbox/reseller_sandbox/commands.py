@@ -89,7 +89,7 @@ def _given(operation: Operation, words: dict[str, Any]) -> dict[str, Any]:
 def _value(one: Parameter, word: Any) -> Any:
     """Return what the words for a parameter come to: JSON, a list of it, or an object of NAME=VALUE pairs."""
     if isinstance(word, str) and word.startswith("@") and _is_document(one):
-        return _file(word[1:])
+        return _file(one, word[1:])
     if not isinstance(word, tuple):
         return spoken(one.kind.shape, word) if isinstance(word, str) else word
     shapes = list(alternatives(one.kind.shape))
@@ -115,12 +115,13 @@ def _pairs(shapes: Iterable[Mapping[str, Any]], word: str) -> dict[str, Any]:
 
 def _is_document(one: Parameter) -> bool:
     """Whether a parameter takes whole documents, which ``@FILE`` stands for as well."""
-    shapes: Any = one.kind.shape.get("oneOf", ())
-    return any("contentMediaType" in shape for shape in shapes)
+    return any("contentMediaType" in shape for shape in alternatives(one.kind.shape))
 
 
-def _file(path: str) -> str:
+def _file(one: Parameter, path: str) -> str:
     try:
+        if "contentEncoding" in one.kind.shape:
+            return str(one.kind.write(Path(path).read_bytes()))
         return Path(path).read_text("utf-8")
     except (OSError, UnicodeError) as problem:
         raise click.UsageError(f"{path} cannot be read: {problem}") from None

@@ -11,6 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.assembly import operations
+from tests.clients import Api
 from tests.documented import document
 from tests.page.conftest import Open
 
@@ -97,3 +99,30 @@ def test_every_operation_can_be_sent(open_page: Open, served: Sandbox, interface
         last = served.journal.find(limit=1).requests[-1]
         assert last.account == "main", name
         assert last.operation != "unmatched", name
+
+
+@pytest.mark.parametrize(
+    ("path", "operation"),
+    [
+        ("/V2.0/domain/active.com/check", "v2.domainCheck"),
+        ("/v3/domains/getDomain/active.com", "v3.getDomain"),
+    ],
+)
+def test_a_request_is_sent_again(
+    open_page: Open, served: Sandbox, wire: Api, path: str, operation: str
+) -> None:
+    """From the journal the console opens at its operation, of either generation, filled in as it was."""
+    wire.get(path)
+    page = open_page("/#/journal/r1")
+    page.get_by_role("link", name="Send again").click()
+    section = page.locator(f"section[aria-label='{operation}']")
+    expect(section.locator("[data-path*=omain]").first).to_have_value("active.com")
+    expect(page.locator(".operations [aria-current=true]")).to_have_count(1)
+
+
+@pytest.mark.parametrize("interface", ["v3", "v2"])
+def test_every_operation_of_the_journal_is_one_of_the_documents(interface: str) -> None:
+    """So that whatever was sent can be sent again: the documents tell the journal's name for each."""
+    rows: Any = document(interface).content["paths"].values()
+    told = {one["x-sandbox-operation"] for row in rows for one in row.values()}
+    assert told >= {one for one in operations() if one.startswith(f"{interface}.")}

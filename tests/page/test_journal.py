@@ -157,3 +157,20 @@ def test_a_request_is_sent_again_from_elsewhere(served: Sandbox, wire: Api, open
         done = subprocess.run(told["curl"], shell=True, capture_output=True, text=True, check=True)
         assert answered in done.stdout
         assert answered in eval(told["httpx"], {"httpx": httpx}).text.replace('": ', '":')
+
+
+@pytest.mark.parametrize("width", [390, 1000, 1440])
+def test_columns_stand_below_each_other(open_page: Open, served: Sandbox, wire: Api, width: int) -> None:
+    """Whatever a row tells: a refused request, one without a name, a paid one, what is no request."""
+    for _ in range(2):
+        wire.post("/v3/domains/createDomain", {"domain": {"domainName": "one.com"}})
+    wire.get("/v3/balance")
+    served.clock.advance("P400D")
+    page = open_page("/#/journal", viewport={"width": width, "height": 800})
+    expect(page.get_by_text("name_taken")).to_be_visible()
+    for column in ("id", "status", "operation", "who"):
+        lefts = page.locator(f".journal .{column}").evaluate_all(
+            "all => all.map((one) => Math.round(one.getBoundingClientRect().left))"
+        )
+        assert len(lefts) > 3
+        assert len(set(lefts)) == 1, column

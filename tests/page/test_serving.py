@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from http.cookies import SimpleCookie
 from urllib.parse import urljoin
@@ -63,6 +64,25 @@ def test_the_page_loads_its_own_files_alone() -> None:
         assert not re.search(
             r"innerHTML|outerHTML|insertAdjacentHTML|eval\(|https?://(?!www\.w3\.org)", file.read_text()
         )
+
+
+def test_the_first_look_is_light() -> None:
+    """What the page names, and what it learns as it begins: forms and other views come when they open."""
+    client = Sandbox("empty").app.test_client()
+    page = client.get("/", headers={"Accept": BROWSER})
+    links = set(re.findall(r'(?:href|src)="(_sandbox/page/[^"]+)"', page.text))
+    assert "_sandbox/page/views/journal.js" in links
+    sizes = [len(client.get(f"/{link}").data) for link in (*links, "_sandbox/page/powers.json")]
+    assert len(page.data) + sum(sizes) < 120_000
+
+
+def test_every_operation_has_its_form() -> None:
+    """In a file of its own, with every parameter that is named at first."""
+    client = Sandbox("empty").app.test_client()
+    for name, called in json.loads(client.get(f"{PAGE}/powers.json").data).items():
+        form = json.loads(client.get(f"{PAGE}/powers/{name}.json").data)
+        assert [one["name"] for one in form["parameters"]] == [one["name"] for one in called["parameters"]]
+        assert all("shape" in one for one in form["parameters"])
 
 
 def test_every_view_has_its_file() -> None:

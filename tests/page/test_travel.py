@@ -71,7 +71,7 @@ def test_branches_fork_where_they_differ(served: Sandbox, wire: Api, open_page: 
     served.rewind("r2", side="after")
     wire.get("/v3/domains/getDomain/none.com")
     page = open_page("/#/travel")
-    lines = page.locator(".lines g")
+    lines = page.locator(".branches g")
     expect(lines).to_have_count(2)
     expect(lines.first.get_by_role("link")).to_have_count(3)
     expect(lines.last.get_by_role("link")).to_have_count(1)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
@@ -59,7 +60,7 @@ def test_a_world_is_saved_and_opened(open_page: Open, served: Sandbox, wire: Api
     saved = tmp_path / download.value.suggested_filename
     download.value.save_as(saved)
     assert "kept.com" in saved.read_text("utf-8")
-    page.get_by_label("Drop a fixture here").set_input_files(saved)
+    page.get_by_label("Drop a fixture").set_input_files(saved)
     expect(page).to_have_url(re.compile("world="))
     (opened,) = (one.name for one in served.worlds if one.name != "default")
     found = page.request.get(f"/_worlds/{opened}/_sandbox/names/kept.com").json()
@@ -71,6 +72,58 @@ def test_a_file_that_is_no_fixture_opens_nothing(open_page: Open, served: Sandbo
     bad = tmp_path / "bad.yaml"
     bad.write_text("zones: 7\n")
     page = open_page("/#/worlds")
-    page.get_by_label("Drop a fixture here").set_input_files(bad)
+    page.get_by_label("Drop a fixture").set_input_files(bad)
     expect(page.locator("page-notices")).to_contain_text("must be a mapping")
     assert [one.name for one in served.worlds] == ["default"]
+
+
+def _drop(page: Page, name: str, content: bytes) -> None:
+    """Drop a file where the page takes one, by the event that a browser makes of it."""
+    data = page.evaluate_handle(
+        """([name, packed]) => {
+          const content = Uint8Array.from(atob(packed), (one) => one.charCodeAt(0));
+          const data = new DataTransfer();
+          data.items.add(new File([content], name));
+          return data;
+        }""",
+        [name, b64encode(content).decode()],
+    )
+    page.locator(".drop").dispatch_event("drop", {"dataTransfer": data})
+
+
+def test_a_capsule_is_saved_and_dropped(open_page: Open, served: Sandbox, wire: Api, tmp_path: Path) -> None:
+    """It opens as a world of its own, where the first one stood, with its journal to go back in."""
+    wire.post("/v3/domains/createDomain", {"domain": {"domainName": "kept.com"}})
+    assert wire.post("/v3/domains/createDomain", {"domain": {"domainName": "kept.com"}}).status == 409
+    page = open_page("/#/worlds")
+    with page.expect_download() as download:
+        page.locator("tr[data-row=default]").get_by_role("button", name="Capsule", exact=True).click()
+    saved = tmp_path / download.value.suggested_filename
+    download.value.save_as(saved)
+    _drop(page, saved.name, saved.read_bytes())
+    expect(page).to_have_url(re.compile(r"#/journal\?world="))
+    expect(page.locator("main")).to_contain_text("2 requests")
+    (opened,) = (one.name for one in served.worlds if one.name != "default")
+    found = page.request.get(f"/_worlds/{opened}@before:r2/_sandbox/names/kept.com").json()
+    assert found["account"] == "main"
+
+
+def test_a_fixture_is_dropped(open_page: Open, served: Sandbox) -> None:
+    """The same way."""
+    page = open_page("/#/worlds")
+    _drop(page, "mine.yaml", served.export().encode())
+    expect(page).to_have_url(re.compile(r"#/worlds\?world="))
+    assert len(served.worlds.list().worlds) == 2
+
+
+@pytest.mark.parametrize(
+    ("content", "told"), [(b"zones: 7", "must be a mapping"), (b"\x1f\x8b\x08", "is no capsule")]
+)
+def test_a_useless_file_is_refused_when_dropped(
+    open_page: Open, served: Sandbox, content: bytes, told: str
+) -> None:
+    """In words, whichever it seems to be."""
+    page = open_page("/#/worlds")
+    _drop(page, "some.file", content)
+    expect(page.locator("page-notices")).to_contain_text(told)
+    assert len(served.worlds.list().worlds) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import Annotated, Any
 
 from reseller_sandbox.core.values import MAPPING, Kind, mapping, number, whole
@@ -51,6 +52,17 @@ def _pairs(given: Any) -> tuple[tuple[str, str], ...]:
     raise ValueError("must be pairs of a name and a value")
 
 
+def _content(given: Any) -> bytes:
+    if isinstance(given, bytes):
+        return given
+    try:
+        return given.read_bytes() if isinstance(given, Path) else b64decode(_text(given), validate=True)
+    except OSError as problem:
+        raise ValueError(f"cannot be read: {problem}") from None
+    except ValueError:
+        raise ValueError("must be a file's content in Base64") from None
+
+
 def _keys(given: Any) -> Mapping[str, tuple[int, str]]:
     found = {}
     for key, pair in mapping(given).items():
@@ -80,3 +92,11 @@ Tokens = Annotated[Mapping[str, int], Kind({"type": "object"}, _tokens, dict)]
 Count = Annotated[int, _COUNT]
 Seconds = Annotated[float, number(0, _MOST)]
 Told = Annotated[Mapping[str, Any], MAPPING]
+
+#: A whole capsule: its bytes, the same in Base64, or the path of a file, which the caller's side reads.
+CONTENT = Kind(
+    {"type": "string", "contentEncoding": "base64", "contentMediaType": "application/gzip"},
+    _content,
+    lambda content: b64encode(content).decode(),
+)
+Content = Annotated[bytes | str | Path, CONTENT]

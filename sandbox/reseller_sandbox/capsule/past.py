@@ -28,7 +28,15 @@ from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS
 #: What is not done again: each only leads to where the world is, or concerns other worlds.
 PAST = frozenset(
     {
-        *("history.rewind", "history.load", "history.reset", "journal.clear", "worlds.fork", "worlds.remove"),
+        *(
+            "history.rewind",
+            "history.load",
+            "history.reset",
+            "journal.clear",
+            "worlds.fork",
+            "worlds.open",
+            "worlds.remove",
+        ),
         *("snapshots.restore", "snapshots.remove", "branches.switch", "branches.remove"),
     }
 )

@@ -15,8 +15,13 @@ from reseller_sandbox.web.routes import method_of, path_of
 
 
 def declared(powers: Iterable[type[Power]]) -> Mapping[str, Any]:
-    """Return every operation of ``powers`` by its id, as the page takes it."""
-    return {one.id: _operation(one) for power in powers for one in power.operations()}
+    """Return every operation of ``powers`` by its id, with what it takes to call it, and to offer it."""
+    return {one.id: _named(one) for power in powers for one in power.operations()}
+
+
+def forms(powers: Iterable[type[Power]]) -> Mapping[str, Any]:
+    """Return what a form shows for every operation of ``powers``, by its id: the most of what is declared."""
+    return {one.id: _form(one) for power in powers for one in power.operations()}
 
 
 def lifecycle() -> Mapping[str, Any]:
@@ -35,11 +40,21 @@ def recorded(interfaces: Iterable[Interface]) -> Mapping[str, Any]:
     }
 
 
-def _operation(operation: Operation) -> Mapping[str, Any]:
+def _named(operation: Operation) -> Mapping[str, Any]:
     return {
-        "sort": operation.sort,
         "method": method_of(operation),
         "path": path_of(operation),
+        "about": operation.description.partition("\n")[0],
+        "parameters": [
+            {"name": one.name, "place": one.place}
+            | ({"words": one.kind.shape["enum"]} if "enum" in one.kind.shape else {})
+            for one in operation.parameters
+        ],
+    }
+
+
+def _form(operation: Operation) -> Mapping[str, Any]:
+    return {
         "about": operation.description,
         "parameters": [_parameter(operation, one) for one in operation.parameters],
     }
@@ -48,7 +63,6 @@ def _operation(operation: Operation) -> Mapping[str, Any]:
 def _parameter(operation: Operation, parameter: Parameter) -> Mapping[str, Any]:
     return {
         "name": parameter.name,
-        "place": parameter.place,
         "required": parameter.required,
         "shape": parameter.kind.shape,
         "about": operation.told.get(parameter.name, ""),

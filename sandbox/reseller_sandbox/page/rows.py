@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import posixpath
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -36,6 +38,9 @@ POLICY = "; ".join(
 
 _JSON = "application/json"
 
+#: What a module imports as it begins.
+_IMPORTED = re.compile(r'^import [^;]*"(\.[^"]+)"', re.MULTILINE)
+
 
 class _FileName(fields.Raw):
     """A file's name, which may have a slash in it."""
@@ -59,7 +64,7 @@ class PageRows:
     @cached_property
     def _files(self) -> Mapping[str, Answer]:
         """Every file of the page, and what the powers declare, as answers."""
-        from reseller_sandbox.page.declarations import declared, lifecycle, recorded
+        from reseller_sandbox.page.declarations import declared, forms, lifecycle, recorded
 
         found = {
             path.relative_to(FOLDER).as_posix(): Answer(200, path.read_bytes(), TYPES[path.suffix])
@@ -69,6 +74,7 @@ class PageRows:
         told = {
             "lifecycle.json": lifecycle(),
             "powers.json": declared(self._powers.values()),
+            **{f"powers/{one}.json": form for one, form in forms(self._powers.values()).items()},
             "requests.json": recorded(self._interfaces),
         }
         return {**found, **{name: Answer(200, write(one), _JSON) for name, one in told.items()}}
@@ -89,7 +95,7 @@ class PageRows:
 
         loader = PackageLoader("reseller_sandbox.page", "")
         template = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-        modules = [name for name in self._files if name.endswith(".js")]
+        modules = dict.fromkeys((*_with_its_own("page.js"), *_with_its_own(f"views/{VIEWS[0].name}.js")))
         page = template.get_template("page.html")
         return page.render(root=root, views=VIEWS, modules=modules).encode()
 
@@ -125,6 +131,16 @@ class PageRows:
                 forms=(*(kind.partition(";")[0] for kind in TYPES.values()), _JSON),
             ),
         )
+
+
+def _with_its_own(module: str) -> Iterator[str]:
+    """Yield a module of the page, and those that it imports as it begins, and theirs."""
+    found = [module]
+    for one in found:
+        yield one
+        imported = _IMPORTED.findall((FOLDER / one).read_text("utf-8"))
+        names = (posixpath.normpath(f"{posixpath.dirname(one)}/{name}") for name in imported)
+        found += [name.lstrip("/") for name in names if name.lstrip("/") not in found]
 
 
 def sent(call: ControlCall, answer: Answer) -> Answer:

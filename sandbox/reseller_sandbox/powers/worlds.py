@@ -6,8 +6,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any, TypedDict, Unpack
 
+from reseller_sandbox.capsule.document import BadCapsule
+from reseller_sandbox.capsule.kinds import CONTENT, Content
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
+    INVALID_CAPSULE,
     INVALID_FIXTURE,
     INVALID_PARAMETER,
     SET_BACK,
@@ -53,6 +56,18 @@ class WorldRecord(WorldSummary):
 
     accounts: tuple[AccountRecord, ...]
     assumptions: Mapping[str, Any]
+
+
+@result
+class WorldOpened(WorldRecord):
+    """A world that has lived a capsule's past again.
+
+    ``difference`` is what first came out otherwise than it was recorded, if anything did; ``notes`` say what
+    of the past the capsule does not tell.
+    """
+
+    difference: str | None
+    notes: tuple[str, ...]
 
 
 @result
@@ -119,6 +134,25 @@ class Worlds(Power):
         given: dict[str, Any] = {"world": door.world, **wanted}
         return world_record(door.worlds, door.worlds.fork(Fork(**given)))
 
+    @act(INVALID_CAPSULE, TOO_MANY_WORLDS, WORLD_EXISTS, TOO_MANY_FAULTS, long=True)
+    def open(self, capsule: Content, *, name: Text | None = None) -> WorldOpened:
+        """Make a new world that stands where the past in a capsule ends, with its journal to rewind.
+
+        Everything in the capsule is done again first, apart from all worlds. The accounts get new
+        credentials; below the new world's path prefix those of the capsule work, too. Its clock stands still.
+
+        Args:
+            capsule: The file, in Base64.
+            name: What the world will be called.
+        """
+        engine = _beside(self).worlds
+        try:
+            world, relived = engine.open(CONTENT(capsule), name)
+        except BadCapsule as problem:
+            raise Refused(INVALID_CAPSULE, problems=str(problem).removeprefix("capsule: ")) from None
+        difference = relived.difference or None
+        return WorldOpened(**_whole(engine, world), difference=difference, notes=relived.notes)
+
     @act(UNKNOWN_WORLD, DEFAULT_WORLD)
     def remove(self, world: WorldName, /) -> WorldsFound:
         """Delete a world, with all that it holds; return the other worlds."""
@@ -130,16 +164,20 @@ class Worlds(Power):
 
 def world_record(engine: Engine, world: World) -> WorldRecord:
     """Return a world as people look at it."""
-    return WorldRecord(
-        **_summary(engine, world),
-        accounts=accounts_shown(world.state),
-        assumptions=world.assumptions.departures(),
-    )
+    return WorldRecord(**_whole(engine, world))
 
 
 def _found(engine: Engine) -> WorldsFound:
     listed = tuple(WorldSummary(**_summary(engine, world)) for world in engine)
     return WorldsFound(worlds=listed, limit=engine.limits.max_worlds)
+
+
+def _whole(engine: Engine, world: World) -> dict[str, Any]:
+    return {
+        **_summary(engine, world),
+        "accounts": accounts_shown(world.state),
+        "assumptions": world.assumptions.departures(),
+    }
 
 
 def _summary(engine: Engine, world: World) -> dict[str, Any]:

@@ -41,7 +41,7 @@ def _show(difference: FirstDifference) -> None:
     sides = [one if isinstance(one, str) else json.dumps(one) for one in difference.sides]
     apart = next((at for at, pair in enumerate(zip(*sides, strict=False)) if pair[0] != pair[1]), 0)
     begin = apart - _BEFORE if max(map(len, sides)) > _SHOWN and apart > _BEFORE else 0
-    say(f"{difference.step}: the {difference.what} is another one")
+    say(str(difference))
     for side, text in zip(("recorded", "replayed"), sides, strict=True):
         more = "…" if len(text) > begin + _SHOWN else ""
         say(f"  {side}  {'…' if begin else ''}{printable(text[begin : begin + _SHOWN])}{more}")
@@ -55,7 +55,7 @@ def _open(file: Path, given: dict[str, Any]) -> None:
     found = _replayed(file)
     if found.difference is not None:
         click.echo(f"{PROGRAM}: this is not what it was when the capsule was written: ", err=True, nl=False)
-        click.echo(f"{found.difference.step}: the {found.difference.what} is another one", err=True)
+        click.echo(str(found.difference), err=True)
     world = found.sandbox.world
     if given.get("frozen") is False:
         world.run()

@@ -25,9 +25,10 @@ from reseller_sandbox.capsule.steps import (
 from reseller_sandbox.capsule.writing import program_version, state_digest
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.settings import BadSetting, Settings
+from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 from reseller_sandbox.tools.resending import Resending
 from reseller_sandbox.worlds import Fixtures, Moment, World
 from reseller_sandbox.worlds.eventlog import EventLog
@@ -48,6 +49,9 @@ class FirstDifference:
     what: str
     recorded: Any
     replayed: Any
+
+    def __str__(self) -> str:
+        return f"{self.step}: the {self.what} is another one"
 
     @property
     def sides(self) -> tuple[Any, Any]:
@@ -154,7 +158,9 @@ class _Replaying:
         self._recording = recording
         head, first = recording.head, recording.steps[0]
         assert isinstance(first, StandStep)
-        settings = Settings(**head.settings, control_open=True)
+        if strange := head.settings.keys() - {one.name for one in declared(ServiceSettings)}:
+            raise BadCapsule(f"line 1: settings cannot be {', '.join(sorted(strange))}")
+        settings = Settings(**{**head.settings, "control_open": True})
         self.sandbox = _sandbox(head, _moment(Fixtures(), first), settings)
         self._send = Resending(self.sandbox, head.default)
         self._operations = {

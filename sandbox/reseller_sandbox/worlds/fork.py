@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
+from reseller_sandbox.core.assumptions import BadAssumption
 from reseller_sandbox.core.model import DEFAULT
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.worlds.moment import Moment, to
 from reseller_sandbox.worlds.world import World
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
+_COUNTED = re.compile(r"w[0-9]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +37,20 @@ class Fork:
     assume: Mapping[str, object] | None = None
     seed: str | None = None
 
+    def applied(self, begin: Moment) -> Moment:
+        """Return the source's moment with what else is wanted; refuses with ``invalid_parameter``."""
+        if self.now is not None and self.fixture is None and self.state is None:
+            instant = self.now
+            begin, _ = to(lambda _: instant)(begin)
+        if self.frozen is not None:
+            begin = replace(begin, clock=begin.clock.freeze() if self.frozen else begin.clock.run())
+        if not self.assume:
+            return begin
+        try:
+            return replace(begin, assumptions=begin.assumptions.with_values(self.assume))
+        except BadAssumption as problem:
+            raise Refused(INVALID_PARAMETER, problems=f"assume: {problem}") from None
+
     @property
     def told(self) -> dict[str, object]:
         """Return what a new world's own event log says of where it came from."""
@@ -39,3 +60,13 @@ class Fork:
         if self.fixture is not None:
             return {"fixture": self.fixture}
         return {"world": source, "point": self.point}
+
+
+def require_name(name: str, bare: str) -> None:
+    """Refuse a name that no world can have; ``bare`` is it without what its shard puts before it."""
+    if not _NAME.fullmatch(name) or _COUNTED.fullmatch(bare):
+        problem = (
+            "name takes 1 to 40 letters, digits, hyphens and underscores, and not w with a number, "
+            f"which worlds without a name are called; it is {name[:60]!r}"
+        )
+        raise Refused(INVALID_PARAMETER, problems=problem)

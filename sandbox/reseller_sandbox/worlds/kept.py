@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.copies import copied
+from reseller_sandbox.core.state import State, replaced
 from reseller_sandbox.limits import Limits
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.journal import Entry
@@ -52,6 +54,35 @@ class KeptWorld:
                 tally=world.tally.counts(),
             )
 
+    def with_credentials(self, state: State) -> KeptWorld:
+        """Return the world with the credentials that its accounts have in ``state``, at every moment.
+
+        Those that they had before are inherited.
+        """
+        known: dict[int, State] = {}
+
+        def renewed(moment: Moment) -> Moment:
+            if id(moment.state) not in known:
+                known[id(moment.state)] = _with_credentials(moment.state, state)
+            return copied(moment, {"state": known[id(moment.state)]})
+
+        def entries(told: tuple[Entry, ...]) -> tuple[Entry, ...]:
+            return tuple(replace(one, before=renewed(one.before), after=renewed(one.after)) for one in told)
+
+        def points(kept: tuple[Checkpoint, ...]) -> tuple[Checkpoint, ...]:
+            return tuple(Checkpoint(one.name, renewed(one.moment), entries(one.entries)) for one in kept)
+
+        return replace(
+            self,
+            first=renewed(self.first),
+            origin=renewed(self.origin),
+            moment=renewed(self.moment),
+            inherited=self.inherited.and_of(self.origin.state).and_of(self.moment.state),
+            snapshots=points(self.snapshots),
+            branches=points(self.branches),
+            entries=entries(self.entries),
+        )
+
     def opened(self, limits: Limits) -> World:
         """Return the world; its journal is as long as ``limits`` let it be."""
         world = World(self.name, self.moment, limits, self.number)
@@ -66,6 +97,18 @@ class KeptWorld:
 
 
 @dataclass(frozen=True, slots=True)
+class Relived:
+    """A world that has lived a capsule's past again, and what came out otherwise, if anything did.
+
+    ``notes`` say what of the past the capsule does not tell.
+    """
+
+    world: KeptWorld
+    difference: str
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class KeptWorlds:
     """The worlds of a server, the default one first, and what it remembers of former ones."""
 
@@ -75,3 +118,12 @@ class KeptWorlds:
     claims: tuple[tuple[tuple[str, str], str], ...]
     ends: Mapping[str, str]
     departed: Counts
+
+
+def _with_credentials(state: State, new: State) -> State:
+    """Return ``state`` with the credentials that ``new`` has for the accounts of both."""
+    both = [one for one in state.accounts if one in new.accounts]
+    told = {
+        one: {what: getattr(new.accounts[one], what) for what in ("key", "secret", "token")} for one in both
+    }
+    return replaced(state, [copied(state.accounts[one], words) for one, words in told.items()])

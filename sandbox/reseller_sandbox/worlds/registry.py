@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from reseller_sandbox.core.assumptions import BadAssumption
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.copies import copied
@@ -16,7 +14,6 @@ from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
     INVALID_ENTRY,
-    INVALID_PARAMETER,
     TOO_MANY_FAULTS,
     TOO_MANY_WORLDS,
     UNKNOWN_WORLD,
@@ -30,19 +27,16 @@ from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.credentials import NOBODYS, Index, Stranger, renewed, somebodys
 from reseller_sandbox.worlds.eventlog import EventLog
 from reseller_sandbox.worlds.fixtures import Fixtures, told
-from reseller_sandbox.worlds.fork import Fork
+from reseller_sandbox.worlds.fork import Fork, require_name
 from reseller_sandbox.worlds.inherited import Inherited
-from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
-from reseller_sandbox.worlds.moment import Moment, to
+from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
+from reseller_sandbox.worlds.moment import Moment
 from reseller_sandbox.worlds.past import AT, seen
 from reseller_sandbox.worlds.tally import Tally
 from reseller_sandbox.worlds.world import Checkpoint, World
 
 #: How many seconds pass at least between two looks for idle worlds that nobody has asked for.
 SWEEP = 1.0
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
-_COUNTED = re.compile(r"w[0-9]+")
 
 
 class Engine:
@@ -54,9 +48,11 @@ class Engine:
         fixtures: Fixtures | None = None,
         contract: Callable[[], Contract] = tuple,
         shard: Shard = ALONE,
+        relive: Callable[[bytes], Relived] | None = None,
     ) -> None:
         self.default = default
         self.contract = contract
+        self.relive = relive
         self.shard = shard
         self.limits = default.limits
         self.fixtures = fixtures or Fixtures(default.assumptions, default.clock.frozen)
@@ -158,6 +154,25 @@ class Engine:
             world.note("worlds.fork", wanted.told)
             return world
 
+    def open(self, capsule: bytes, name: str | None = None) -> tuple[World, Relived]:
+        """Return a new world that lives a capsule's past again, with credentials of its own, and how it went.
+
+        Refuses with ``too_many_worlds``, ``world_exists``, ``invalid_parameter`` and ``too_many_faults``.
+        """
+        assert self.relive is not None, "what makes this engine does not say how a capsule is opened"
+        self._may_take(name)
+        relived = self.relive(capsule)
+        kept = relived.world
+        self._bounded(kept.moment)
+        with self._lock:
+            name = self._may_take(name)
+            number = self._count + 1
+            renewed = kept.with_credentials(self._with_credentials(kept.moment.state, number))
+            world = replace(renewed, name=name, number=number, idle=0.0).opened(self.limits)
+            self._count = number
+            self._take(world)
+            return world, relived
+
     def load(self, world: World, text: str | Mapping[str, Any]) -> Checkpoint:
         """Let ``world`` begin again as a fixture says; return the branch that keeps what it was.
 
@@ -246,30 +261,14 @@ class Engine:
                 )
             if name is None:
                 return self.shard.named(f"w{self._count + 1}")
-            if not _NAME.fullmatch(name) or _COUNTED.fullmatch(self.shard.bare(name)):
-                problem = (
-                    "name takes 1 to 40 letters, digits, hyphens and underscores, and not w with a number, "
-                    f"which worlds without a name are called; it is {name[:60]!r}"
-                )
-                raise Refused(INVALID_PARAMETER, problems=problem)
+            require_name(name, self.shard.bare(name))
             named = self.shard.named(name)
             if named in self._by_name:
                 raise Refused(WORLD_EXISTS, world=named)
             return named
 
     def _beginning(self, wanted: Fork) -> Moment:
-        begin = copied(self._source(wanted), {"log": EventLog(self.limits.max_events)})
-        if wanted.now is not None and wanted.fixture is None and wanted.state is None:
-            instant = wanted.now
-            begin, _ = to(lambda _: instant)(begin)
-        if wanted.frozen is not None:
-            begin = replace(begin, clock=begin.clock.freeze() if wanted.frozen else begin.clock.run())
-        if not wanted.assume:
-            return begin
-        try:
-            return replace(begin, assumptions=begin.assumptions.with_values(wanted.assume))
-        except BadAssumption as problem:
-            raise Refused(INVALID_PARAMETER, problems=f"assume: {problem}") from None
+        return wanted.applied(copied(self._source(wanted), {"log": EventLog(self.limits.max_events)}))
 
     def _source(self, wanted: Fork) -> Moment:
         if wanted.state is not None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from reseller_sandbox import Sandbox
 from tests.powers.example import BAD, Example
 
 SMALL = "zones: {com: {prices: {registration: 1, renewal: 1, transfer: 1, restore: 1}}}\n"
 OBJECT = {"zones": {"com": {"prices": {"registration": 1, "renewal": 1.5, "transfer": 1, "restore": 1}}}}
+CAPSULE = Sandbox("empty").capsule.get().base64
 MINE = (("worlds.fork", {"name": "mine"}),)
 
 EXAMPLES = (
@@ -40,6 +42,12 @@ EXAMPLES = (
     Example("worlds.fork", {"assume": {"v3.idz": "integer"}}, BAD),
     Example("worlds.fork", {"seed": "same"}),
     Example("worlds.fork", {"seed": ""}, BAD),
+    Example("worlds.open", {"capsule": CAPSULE}),
+    Example("worlds.open", {"capsule": CAPSULE, "name": "opened"}),
+    Example("worlds.open", {"capsule": CAPSULE, "name": "w7"}, BAD),
+    Example("worlds.open", {"capsule": CAPSULE, "name": "default"}, "world_exists"),
+    Example("worlds.open", {"capsule": "H4sIAAAAAAAC/w=="}, "invalid_capsule"),
+    Example("worlds.open", {"capsule": "no Base64"}, BAD),
     Example("worlds.remove", {"world": "mine"}, before=MINE),
     Example("worlds.remove", {"world": "default"}, "default_world"),
     Example("worlds.remove", {"world": "nobodys"}, "unknown_world"),

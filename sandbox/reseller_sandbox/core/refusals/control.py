@@ -55,6 +55,11 @@ INVALID_ENTRY = invalid(
 INVALID_FIXTURE = invalid(
     "invalid_fixture", "The fixture is not usable: {problems}.", "mend the fixture: {problems}"
 )
+INVALID_CAPSULE = invalid(
+    "invalid_capsule",
+    "The capsule is not usable: {problems}.",
+    "give the bytes of a capsule as they were written, in Base64",
+)
 
 UNKNOWN_FAULT = not_found(
     "unknown_fault", "There is no fault {fault!r}; {known}.", "name a fault that is there; {known}"

@@ -1,6 +1,6 @@
 // Buttons that carry an operation out. Each tells the command and the calls that do the same.
 
-import { ask, operations } from "./api.js";
+import { ask, declaration, operations } from "./api.js";
 import { doors } from "./doors.js";
 import { h, render } from "./dom.js";
 import { fields, plain, values } from "./form.js";
@@ -13,7 +13,7 @@ import { notice } from "./notices.js";
  * to ask for, or true for all. `then` is called with the answer, `says` returns what is told of it.
  */
 export function action({ label, operation, given = {}, where, asks = false, tone = "", then, says, title }) {
-  const about = title ?? operations[operation].about.split("\n")[0];
+  const about = title ?? operations[operation].about;
   const all = { label, operation, given, where, then, says, asks };
   const main = h("button.do", { type: "button", class: tone, title: about, onclick: (event) =>
     asks ? sheet(all) : carryOut(all, given, event.currentTarget) }, label);
@@ -43,11 +43,16 @@ async function carryOut({ operation, where, then, says, label }, given, button) 
 // What acts, acts in the present.
 const present = (where) => (where ? { ...where, at: undefined } : where);
 
-/** Show an operation's form, with its doors below, which follow what is filled in. */
-export function sheet(all) {
-  const { label, operation, given, where, asks } = all;
-  const { about, parameters } = operations[operation];
-  const asked = asks === true ? parameters : parameters.filter(({ name }) => asks.includes(name));
+/**
+ * Show an operation's form, with its doors below, which follow what is filled in.
+ *
+ * `abouts` are what is told of parameters in place of what the declaration says, by their names.
+ */
+export async function sheet(all) {
+  const { label, operation, given, where, asks, abouts = {} } = all;
+  const { about, parameters } = await declaration(operation);
+  const asked = parameters.filter(({ name }) => asks === true || asks.includes(name))
+    .map((one) => ({ ...one, about: abouts[one.name] ?? one.about }));
   const kept = Object.fromEntries(Object.entries(given).filter(([key]) => !asked.some(({ name }) => name === key)));
   const told = () => ({ ...kept, ...values(form) });
   const ways = h("div.ways");

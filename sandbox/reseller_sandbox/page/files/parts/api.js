@@ -5,8 +5,13 @@ const here = new URL("../", import.meta.url);
 /** Where the server is. */
 export const root = new URL("../../", here);
 
-/** The declaration of every operation, by its id. */
+/** Every operation by its id: how it is called. What its form shows is asked for when that opens. */
 export let operations = {};
+
+/** Return the declaration of an operation: all that is told of it, and its parameters with their shapes. */
+export const declaration = (operation) => told(`powers/${operation}.json`);
+
+const told = (file) => fetch(new URL(file, here)).then((answer) => answer.json());
 
 let change = "";
 
@@ -20,8 +25,7 @@ export class Refusal extends Error {
 
 /** Learn what there is to call, and what to send with changes; raises a Refusal where a token is wanted. */
 export async function begin() {
-  const told = fetch(new URL("powers.json", here)).then((answer) => answer.json());
-  [operations, { change }] = await Promise.all([told, sent("GET", "_sandbox/session")]);
+  [operations, { change }] = await Promise.all([told("powers.json"), sent("GET", "_sandbox/session")]);
 }
 
 /** Show the control token; the browser keeps a cookie for it. */
@@ -55,7 +59,7 @@ export function request(operation, given = {}, where = {}) {
 }
 
 /** Return the words that a parameter takes, where it takes nothing else. */
-export const choices = (operation, name) => operations[operation].parameters.find((one) => one.name === name).shape.enum;
+export const choices = (operation, name) => operations[operation].parameters.find((one) => one.name === name).words;
 
 /** Return what an operation answers; raise a Refusal where it refuses. */
 export async function ask(operation, given, where) {

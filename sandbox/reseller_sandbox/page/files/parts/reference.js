@@ -11,7 +11,7 @@ export async function operationsOf(interfaceName, where) {
     const example = recorded[told.operationId] ?? {};
     const parameters = told.parameters.map((one) => resolved(one, components));
     return {
-      id: `${interfaceName}.${told.operationId}`, interfaceName, path, method: method.toUpperCase(), tag: told.tags[0],
+      id: `${interfaceName}.${told.operationId}`, own: told["x-sandbox-operation"], interfaceName, path, method: method.toUpperCase(), tag: told.tags[0],
       summary: told.summary, path_fields: of(parameters, "path", example), query_fields: of(parameters, "query", example),
       body: body && { shape: resolved(body.schema, components), example: example.body, required: told.requestBody.required },
     };

@@ -21,7 +21,7 @@ export default class extends View {
     const account = address.account || accounts[0]?.name || "";
     const wanted = (address.q ?? "").toLowerCase();
     const shown = all.filter((one) => `${one.id} ${one.path} ${one.summary}`.toLowerCase().includes(wanted));
-    const chosen = all.find((one) => one.id === address.subject);
+    const chosen = called(all, address);
     const held = chosen && await this.#held(chosen, account);
     if (!this.isCurrent()) return;
     this.render(
@@ -31,7 +31,7 @@ export default class extends View {
         h("label", "as ", h("select", { value: account, onchange: ({ target }) => go({ ...address, account: target.value }) },
           accounts.map(({ name }) => h("option", { value: name, selected: name === account }, name))))),
       h("div.console", { class: chosen && "open" },
-        h("ol.rows.operations", { "aria-label": "Operations" }, shown.map((one) => row(one, address))),
+        h("ol.rows.operations", { "aria-label": "Operations" }, shown.map((one) => row(one, chosen, address))),
         chosen && h("section.detail.sides", { key: chosen.id, "aria-label": chosen.id }, this.#request(chosen, account, held))),
       !shown.length && h("p.empty", "No operation is like that."));
   }
@@ -49,7 +49,7 @@ export default class extends View {
 
   #request(one, account, held) {
     const { address } = this;
-    const again = placed(one.path, address.target);
+    const again = placed(one.path, address.target) ?? {};
     const given = (all) => Object.fromEntries(all.map(({ name, example }) => [name, again[name] ?? (isName({ name }) ? held : example)]));
     const place = h("fieldset.bare", fields(one.path_fields, given(one.path_fields)), fields(one.query_fields, given(one.query_fields)));
     const example = renamed(one.body?.example, one.path_fields.find(isName)?.example, held);
@@ -89,17 +89,25 @@ export default class extends View {
 
 const isName = ({ name }) => /^domain_?name$/i.test(name);
 
-/** What stands in the places of a path where a request is to be sent again. */
+// The documents have a name for each path of an operation, the journal one for them all: the path of what was sent decides.
+function called(all, { subject, target }) {
+  const its = all.filter(({ id, own }) => [id, own].includes(subject));
+  return its.find(({ path }) => placed(path, target)) ?? its.find(({ id }) => id === subject) ?? its[0];
+}
+
+/** What stands in the places of a path and in the query where a request is to be sent again; null for another path. */
 function placed(path, target = "") {
   const pattern = path.replace(/[.*+?^$()|[\]\\]/g, "\\$&").replace(/\{(\w+)\}/g, "(?<$1>[^/]+)");
-  const { groups = {} } = target.split("?")[0].match(new RegExp(`^${pattern}$`, "i")) ?? {};
-  return Object.fromEntries(Object.entries(groups).map(([name, word]) => [name, decodeURIComponent(word)]));
+  const [its, query] = target.split("?");
+  const found = its.match(new RegExp(`^${pattern}$`, "i"));
+  const words = Object.entries(found?.groups ?? {}).map(([name, word]) => [name, decodeURIComponent(word)]);
+  return found && { ...Object.fromEntries(new URLSearchParams(query)), ...Object.fromEntries(words) };
 }
 
 /** The example with another name in place of its own, wherever that stands. */
 const renamed = (example, from, to) => (example && from ? JSON.parse(JSON.stringify(example, (_, value) => (value === from ? to : value))) : example);
 
-const row = (one, { world, at, account, q, subject }) => h("li", { key: one.id, "data-row": one.id, "aria-current": String(one.id === subject) },
+const row = (one, chosen, { world, at, account, q }) => h("li", { key: one.id, "data-row": one.id, "aria-current": String(one === chosen) },
   h("a", { href: beside({ world, at }, "console", one.id, { account, q }) },
     h("span.id", one.interfaceName), h("span.status", one.method), h("span.operation", one.path), h("span.about.quiet", one.summary)));
 

@@ -1,7 +1,7 @@
 // The faults of the world: presets to switch, rules with what they have struck, a form for each kind.
 
 import { action, sheet } from "../parts/action.js";
-import { ask, operations } from "../parts/api.js";
+import { ask } from "../parts/api.js";
 import { h } from "../parts/dom.js";
 import { notice } from "../parts/notices.js";
 import { View } from "../parts/view.js";
@@ -70,12 +70,8 @@ function preset({ preset: name, about }, faults, where) {
 
 function kind({ kind: name, about, parameters: its }, where) {
   const asks = [...its.map((one) => one.name), "name", "match", "when"];
-  const declared = operations["faults.add"].parameters;
-  for (const one of its) {
-    const shape = declared.find((other) => other.name === one.name);
-    if (shape) shape.about = one.about; // a parameter of two kinds is told as this one tells it
-  }
+  const abouts = Object.fromEntries(its.map((one) => [one.name, one.about])); // as this kind tells it: two may share a parameter
   return h("li", { key: name },
-    h("button.do", { type: "button", onclick: () => sheet({ label: `Add ${name}`, operation: "faults.add", given: { kind: name }, where, asks }) }, name),
+    h("button.do", { type: "button", onclick: () => sheet({ label: `Add ${name}`, operation: "faults.add", given: { kind: name }, where, asks, abouts }) }, name),
     h("small", about));
 }

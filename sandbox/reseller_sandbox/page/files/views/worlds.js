@@ -25,8 +25,8 @@ export default class extends View {
         h("label.drop", { ondragover: (event) => event.preventDefault(), ondrop: (event) => {
           event.preventDefault();
           open(event.dataTransfer.files[0], enter);
-        } }, "Drop a fixture here, or choose one: ",
-          h("input", { type: "file", accept: ".yaml,.yml,.json", onchange: ({ target }) => open(target.files[0], enter).then(() => (target.value = "")) }))),
+        } }, "Drop a fixture or a capsule here, or choose one: ",
+          h("input", { type: "file", accept: ".yaml,.yml,.json,.capsule", onchange: ({ target }) => open(target.files[0], enter).then(() => (target.value = "")) }))),
       h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Worlds" }, h("table.grid",
         h("thead", h("tr", ["World", "Now", "Requests", "Orders", "Seed", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
         h("tbody", worlds.map((one) => this.#row(one, address))))),
@@ -46,6 +46,8 @@ export default class extends View {
         h("a.do", { href: beside(where, "journal") }, "Journal"),
         action({ label: "Save", title: "Save the world as a fixture", operation: "history.export", where, then: ({ fixture }) => save(`${one.name}.yaml`, fixture),
           says: () => `${one.name}.yaml is saved.` }),
+        action({ label: "Capsule", title: "Save the world with all its past", operation: "capsule.get", where, then: ({ base64 }) => save(`${one.name}.capsule`, unpacked(base64)),
+          says: ({ requests, notes }) => [`${one.name}.capsule is saved, with ${requests} request${requests === 1 ? "" : "s"}.`, ...notes].join(" ") }),
         one.name !== "default" && action({ label: "Drop", operation: "worlds.remove", given: { world: one.name }, tone: "danger",
           then: () => (here ? go({ view: "worlds" }) : this.update(this.address)) })));
   }
@@ -61,16 +63,30 @@ const pick = (key, label, worlds, address) => h("label", `${label} `, h("select"
 async function open(file, enter) {
   if (!file) return;
   try {
-    const made = await ask("worlds.fork", { state: await file.text() });
-    notice(`${file.name} is open: world ${made.name}.`);
-    enter(made);
+    const content = new Uint8Array(await file.arrayBuffer());
+    const made = await (isPacked(content) ? ask("worlds.open", { capsule: await packed(file) })
+      : ask("worlds.fork", { state: new TextDecoder().decode(content) }));
+    notice(`${file.name} is open: world ${made.name}.`, made.difference && `It is not what it was: ${made.difference}.`);
+    if (made.requests) go({ view: "journal", world: made.name });
+    else enter(made);
   } catch (problem) {
     notice(problem.message, problem.remedy, "bad");
   }
 }
 
-function save(name, text) {
-  const link = h("a", { href: URL.createObjectURL(new Blob([text], { type: "application/yaml" })), download: name });
+// A capsule begins as whatever is packed by gzip, and a fixture cannot.
+const isPacked = ([first, second]) => first === 0x1f && second === 0x8b;
+
+const packed = (file) => new Promise((done, failed) => {
+  const reader = new FileReader();
+  Object.assign(reader, { onload: () => done(reader.result.split(",")[1]), onerror: () => failed(reader.error) });
+  reader.readAsDataURL(file);
+});
+
+const unpacked = (base64) => Uint8Array.from(atob(base64), (one) => one.charCodeAt(0));
+
+function save(name, content) {
+  const link = h("a", { href: URL.createObjectURL(new Blob([content])), download: name });
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href));
 }
