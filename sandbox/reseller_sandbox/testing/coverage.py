@@ -89,7 +89,8 @@ class Collector:
     def __init__(self, wanted: Wishes) -> None:
         self._wanted = wanted
         self._runs: list[Marks] = []
-        self._known: dict[int, Mapping[Key, Mark]] = {}
+        # each with its world, so that no other one can have its id meanwhile
+        self._known: dict[int, tuple[Watched, Mapping[Key, Mark]]] = {}
         self._test = ""
         self._report: Report | None = None
         self._written: list[str] = []
@@ -101,8 +102,9 @@ class Collector:
         for one in worlds:
             with suppress(Refused, Unreachable):  # a world that the test has deleted, a server that is gone
                 marks = {item.key: item.mark for item in one.coverage.items(seen=True).items}
-                self._known[id(one)] = marks
-                self._runs.append(dict(self._new(marks, known.get(id(one), {}))))
+                self._known[id(one)] = one, marks
+                _, before = known.get(id(one), (one, {}))
+                self._runs.append(dict(self._new(marks, before)))
 
     def _new(self, marks: Mapping[Key, Mark], known: Mapping[Key, Mark]) -> Iterator[tuple[Key, Mark]]:
         for key, mark in marks.items():
