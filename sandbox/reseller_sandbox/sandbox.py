@@ -116,13 +116,14 @@ class Sandbox(Powers):
     def close(self) -> None:
         """Delete this world, if it is a fork that is still there; give up the connection to a server."""
         forked, self._fork = self._fork, ""
-        if forked and not (isinstance(self.door, Here) and self.door.is_outdated):
-            try:
+        try:
+            if forked and not (isinstance(self.door, Here) and self.door.is_outdated):
                 self.worlds.remove(forked)
-            except Refused as refused:
-                if refused.rule is not UNKNOWN_WORLD:
-                    raise
-        self.door.close()
+        except Refused as refused:
+            if refused.rule is not UNKNOWN_WORLD:
+                raise
+        finally:
+            self.door.close()
 
     def snapshot(self, name: str) -> CheckpointRecord:
         """Keep this moment under a name, so that ``restore`` can go back to it."""

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -187,17 +187,18 @@ def steer(sandbox: Sandbox, url: str, turn: int) -> None:
     sandbox.clock.advance("PT6H")
     sandbox.snapshot("latest")
     side = sandbox.fork(name=f"side{turn}")
-    account, socket = side.accounts.get("main"), Socket(url)
-    api, had = Api(socket, url, account.key, account.secret), account.balance
+    account = side.accounts.get("main")
+    had = account.balance
     side.faults.clear()
     body = {"domain": {"domainName": f"side{turn}-soak.com"}}
-    first = api.post("/v3/domains/createDomain", body)
-    assert first.status == 200, first
-    assert api.post("/v3/domains/createDomain", body).error == "name_taken"
+    with closing(Socket(url)) as socket:
+        api = Api(socket, url, account.key, account.secret)
+        first = api.post("/v3/domains/createDomain", body)
+        assert first.status == 200, first
+        assert api.post("/v3/domains/createDomain", body).error == "name_taken"
     assert side.accounts.get("main").balance < had
     side.rewind(first.headers["x-sandbox-request"])
     assert side.accounts.get("main").balance == had
-    socket.close()
     sandbox.worlds.remove(f"side{turn}")
 
 
@@ -278,10 +279,10 @@ def _killed(path: Path, seconds: float) -> None:
     with serving(path) as (url, _):
         sandbox = connect(url)
         sandbox.faults.clear()
-        account, socket = sandbox.accounts.get("main"), Socket(url)
-        answer = Api(socket, url, account.key, account.secret).get("/v3/balance")
+        account = sandbox.accounts.get("main")
+        with closing(Socket(url)) as socket:
+            answer = Api(socket, url, account.key, account.secret).get("/v3/balance")
         assert answer.status == 200, answer
-        socket.close()
         sandbox.close()
 
 

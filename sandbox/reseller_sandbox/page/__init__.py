@@ -17,9 +17,10 @@ file, ``files/views/NAME.js``, exports one class::
     import { h } from "../parts/dom.js";
 
     export default class extends View {
-      async show(address) {                     // the address has changed, or something has happened
+      async show(address, isCurrent) {          // the address has changed, or something has happened
         const { worlds } = await this.ask("worlds.list");
-        this.replaceChildren(h("ul", worlds.map((world) => h("li", world.name))));
+        if (!isCurrent()) return;               // meanwhile it has changed again
+        this.render(h("ul", worlds.map((world) => h("li", world.name))));
       }
     }
 

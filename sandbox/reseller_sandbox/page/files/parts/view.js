@@ -12,10 +12,9 @@ export class View extends HTMLElement {
   async update(address) {
     this.address = address;
     const turn = ++this.#turn;
-    this.isCurrent = () => turn === this.#turn && this.isConnected;
-    const isCurrent = this.isCurrent;
+    const isCurrent = () => turn === this.#turn && this.isConnected;
     try {
-      await this.show(address);
+      await this.show(address, isCurrent);
     } catch (problem) {
       if (isCurrent()) render(this, h("p.refusal", { role: "alert" }, problem.message, h("small", problem.remedy)));
       if (!("remedy" in problem)) console.error(problem);

@@ -11,10 +11,10 @@ import { brief } from "../parts/words.js";
 const LISTED = 100; // the latest requests, which are looked through for what they rested on
 
 export default class extends View {
-  async show(address) {
+  async show(address, isCurrent) {
     const [{ assumptions }, { requests }] = await Promise.all([
       this.ask("assumptions.list"), this.ask("journal.find", { limit: LISTED })]);
-    if (!this.isCurrent()) return;
+    if (!isCurrent()) return;
     const rested = restingOn(requests);
     const wanted = (address.q ?? "").toLowerCase();
     const shown = assumptions.filter((one) => matches(one, wanted) && passes(one, address.show, rested));

@@ -11,19 +11,19 @@ import { json } from "../parts/words.js";
 export default class extends View {
   world = null;
 
-  async show(address) {
+  async show(address, isCurrent) {
     if (this.world !== address.world) {
       this.known = Promise.all(["v3", "v2"].map((name) => operationsOf(name, address))).then((both) => both.flat());
       this.world = address.world;
     }
     const [all, { accounts }] = await Promise.all([this.known, this.ask("accounts.list")]);
-    if (!this.isCurrent()) return;
+    if (!isCurrent()) return;
     const account = address.account || accounts[0]?.name || "";
     const wanted = (address.q ?? "").toLowerCase();
     const shown = all.filter((one) => `${one.id} ${one.path} ${one.summary}`.toLowerCase().includes(wanted));
     const chosen = called(all, address);
     const held = chosen && await this.#held(chosen, account);
-    if (!this.isCurrent()) return;
+    if (!isCurrent()) return;
     this.render(
       h("div.bar", h("h1", "Console"),
         h("input", { type: "search", placeholder: "Search operations", "aria-label": "Search operations", value: address.q ?? "",

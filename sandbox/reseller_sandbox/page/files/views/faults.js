@@ -8,10 +8,10 @@ import { View } from "../parts/view.js";
 import { brief } from "../parts/words.js";
 
 export default class extends View {
-  async show(address) {
+  async show(address, isCurrent) {
     const looks = ["faults.list", "faults.presets", "faults.kinds"].map((operation) => this.ask(operation));
     const [{ faults }, { presets }, told] = await Promise.all(looks);
-    if (!this.isCurrent()) return;
+    if (!isCurrent()) return;
     const struck = faults.reduce((sum, one) => sum + one.struck, 0);
     this.render(
       h("div.bar", h("h1", "Faults"),

@@ -16,20 +16,22 @@ export default class extends View {
   #drawn = new Map();
   #for;
 
-  async show(address) {
+  async show(address, isCurrent) {
     const { world = "", at = "", subject } = address;
     const filter = filterOf(address);
     const key = JSON.stringify([world, at, filter, address.kind]);
     if (key !== this.key) {
       this.come = []; // meanwhile
       const [{ requests, matching }, others] = await Promise.all([this.ask("journal.find", { ...filter, limit: MOST }), this.#others(address)]);
-      if (!this.isCurrent()) return;
+      if (!isCurrent()) return;
       const isAlone = address.kind && address.kind !== "request";
       Object.assign(this, { key, lines: merged(isAlone ? [] : requests, others, this.come), matching, come: null });
       this.#listen(address, { ...filter, since: requests.at(-1)?.id }, isAlone);
     }
-    this.entry = subject ? await this.ask("journal.get", { request: subject }) : null;
-    if (this.isCurrent()) this.#draw();
+    const found = subject ? await this.ask("journal.get", { request: subject }) : null;
+    if (!isCurrent()) return;
+    this.entry = found;
+    this.#draw();
   }
 
   // What is no request; what only requests have leaves nothing else over.

@@ -8,12 +8,12 @@ import { day, instant } from "../parts/words.js";
 const MOST = 300;
 
 export default class extends View {
-  async show(address) {
+  async show(address, isCurrent) {
     const { account, domain, before } = address;
     const [{ entries, matching, totals, balances }, { entries: all }, { findings, requests }, { now }] = await Promise.all([
       this.ask("ledger.find", { account, domain, before, limit: MOST }), this.ask("ledger.find", { limit: 10_000 }),
       this.ask("advice.list"), this.ask("clock.show")]);
-    if (!this.isCurrent()) return;
+    if (!isCurrent()) return;
     this.render(
       h("div.bar", h("h1", "Money"),
         h("input", { type: "search", placeholder: "Search a name", "aria-label": "Search movements by name", value: domain ?? "",

@@ -11,10 +11,10 @@ import { day, distance } from "../parts/words.js";
 const PAGE = 50;
 
 export default class extends View {
-  async show(address) {
+  async show(address, isCurrent) {
     if (address.subject) {
       const shown = await name(this);
-      if (this.isCurrent()) this.render(shown);
+      if (isCurrent()) this.render(shown);
       return;
     }
     const { like, account, zone, stage: at, flag, sort, start } = address;
@@ -24,7 +24,7 @@ export default class extends View {
       this.ask("accounts.list"),
       this.ask("clock.show"),
     ]);
-    if (!this.isCurrent()) return;
+    if (!isCurrent()) return;
     const change = (key) => (value) => go({ ...address, start: "", [key]: value });
     this.render(
       h("div.bar", h("h1", "Names"),

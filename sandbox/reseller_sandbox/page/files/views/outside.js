@@ -10,12 +10,12 @@ import { brief, instant } from "../parts/words.js";
 const ASKED = 60; // the latest requests for availability that are looked through
 
 export default class extends View {
-  async show(address) {
+  async show(address, isCurrent) {
     const name = address.subject;
     const [{ transfers }, { accounts }, { plans }, { requests }, { names }] = await Promise.all([
       this.ask("transfers.list", { status: "pending" }), this.ask("accounts.list"), this.ask("plans.list"),
       this.ask("journal.find", { operation: "*heck*", limit: ASKED }), this.ask("names.list", { like: name || "*", limit: 1 })]);
-    if (!this.isCurrent()) return;
+    if (!isCurrent()) return;
     const asked = [...new Set(requests.reverse().flatMap((one) => one.domains))].slice(0, 12);
     const when = planned(address);
     const act = (operation, given = {}, more = {}) => action({ label: words(operation), operation: `outside.${operation}`,

@@ -9,12 +9,12 @@ import { View } from "../parts/view.js";
 import { instant } from "../parts/words.js";
 
 class Past extends View {
-  async show({ at, world = "", view }) {
+  async show({ at, world = "", view }, isCurrent) {
     this.hidden = !at && view !== "travel";
     if (this.hidden) return;
     if (!this.stops || this.world !== world) Object.assign(this, { stops: await stopsOf(world), world });
     const now = at ? (await this.ask("clock.show")).now : "";
-    if (!this.isCurrent()) return;
+    if (!isCurrent()) return;
     const last = this.stops.length - 1;
     const place = at ? placeOf(this.stops, at) : last;
     const stop = this.stops[place];

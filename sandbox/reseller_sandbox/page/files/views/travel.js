@@ -13,7 +13,7 @@ import { instant } from "../parts/words.js";
 const MOST = 100;
 
 export default class extends View {
-  async show(address) {
+  async show(address, isCurrent) {
     const { world } = address;
     const here = { world };
     const [stops, { snapshots }, { branches }] = await Promise.all(
@@ -22,7 +22,7 @@ export default class extends View {
     const from = address.from || "start";
     const to = address.to || address.at || "now";
     const found = await ask("history.diff", { from, to, start: address.start, limit: MOST }, here);
-    if (!this.isCurrent()) return;
+    if (!isCurrent()) return;
     const points = [...stops.map((stop) => [stop.point || "now", told(stop)]),
       ...snapshots.map(({ name, now }) => [`snapshot:${name}`, `snapshot ${name} · ${instant(now)}`]),
       ...branches.map(({ name, now }) => [`branch:${name}`, `branch ${name} · ${instant(now)}`])];

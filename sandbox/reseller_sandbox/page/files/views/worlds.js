@@ -12,11 +12,11 @@ import { instant } from "../parts/words.js";
 const MOST = 200; // the records that are shown of what differs
 
 export default class extends View {
-  async show(address) {
+  async show(address, isCurrent) {
     const { worlds, limit } = await ask("worlds.list");
     const { from, to } = address;
     const difference = from && to ? await ask("history.diff", { from: "now", to: `world:${to}`, limit: MOST }, { world: from }) : null;
-    if (!this.isCurrent()) return;
+    if (!isCurrent()) return;
     const enter = ({ name }) => go({ view: "worlds", world: name === "default" ? "" : name });
     this.render(
       h("div.bar", h("h1", "Worlds"), h("span.quiet", `${worlds.length} of at most ${limit}`),
