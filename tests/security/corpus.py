@@ -137,6 +137,7 @@ def _spoilt(schema: Any, components: dict[str, Any], depth: int) -> Iterator[Any
 #: Good values for keys that must be given.
 GOOD = {
     "account": "main",
+    "capsule": "H4sIAAAAAAAA",
     "changes": {"when": {"times": 1}},
     "contact": {"name": "X"},
     "domain": "active.com",

@@ -27,6 +27,7 @@ from reseller_sandbox.tools.sweep import sweep as swept
 from reseller_sandbox.tools.sweep.troubles import FAULTS
 from reseller_sandbox.tools.view import BadView
 from tests.outfit import program
+from tests.powers.test_streams import MAIN
 from tests.tools import billing
 from tests.tools.billing import Careful, Careless, in_process
 
@@ -574,7 +575,7 @@ def test_an_interruption_ends_the_program_too(tmp_path: Path, how: signal.Signal
     script = f"""
 {ASK} && exit 0
 echo $$ > {tmp_path}/own; sleep 60"""
-    words = [sys.executable, "-m", "reseller_sandbox", "sweep", "--jobs", jobs, "--kinds", "lost-request"]
+    words = [sys.executable, "-c", MAIN, "sweep", "--jobs", jobs, "--kinds", "lost-request"]
     running = subprocess.Popen(
         [*words, "--", "sh", "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     )

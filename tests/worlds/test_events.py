@@ -134,7 +134,7 @@ def test_every_row_of_control_that_acts_is_among_them(fresh: Sandbox) -> None:
         if "GET" not in (rule.methods or ())
     }
     others = {"journal.verify", "worlds.fork", "worlds.remove", "history.reset"}
-    others |= {"session.begin", "session.end", "signature"}  # of a page in a browser
+    others |= {"session.begin", "session.end", "signature", "worlds.open"}  # of the page; new worlds
     known = {name for name, _ in CALLS}
     assert {name for name in acting - others if not name.startswith("outside.")} <= known
     assert known <= acting

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -58,6 +59,12 @@ class Ended:
         return f"ended by signal {-self.status}"
 
 
+def _path() -> str:
+    """Return where programs are looked for: last where this project's own commands are."""
+    usual = os.environ.get("PATH", os.defpath)
+    return os.pathsep.join([usual, str(Path(sys.executable).parent)])
+
+
 #: Something that can be run against a world, again and again, by several threads at once.
 Program = Callable[["Sandbox"], Ended]
 
@@ -95,7 +102,7 @@ class CommandProgram:
         with TemporaryFile() as output, TemporaryDirectory() as folder:
             view = Path(folder, "view.json")
             told = environment(self._ground, world, self._account, view)
-            child = self._begin({**os.environ, **told}, output)
+            child = self._begin({**os.environ, "PATH": _path(), **told}, output)
             try:
                 status: int | None = child.wait(self._timeout)
             except subprocess.TimeoutExpired:
