@@ -13,12 +13,14 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from decimal import Decimal
 from http.client import HTTPConnection, HTTPException
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
+
+T = TypeVar("T")
 
 
 class Answer(NamedTuple):
@@ -51,6 +53,25 @@ WANTED, SHARED = "wanted-example.com", "active-example.com"
 WORKERS = ("ns7.example.net", "ns8.example.net")
 
 TRIES = 4
+
+
+def at_once(these: Iterable[T], work: Callable[[T], object]) -> None:
+    """Do the work for each of these at the same time, on threads; raise what the first that fails raises."""
+    problems: list[Exception] = []
+
+    def worker(one: T) -> None:
+        try:
+            work(one)
+        except Exception as problem:
+            problems.append(problem)
+
+    threads = [threading.Thread(target=worker, args=(one,)) for one in these]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if problems:
+        raise problems[0]
 
 
 class Careful:
@@ -193,21 +214,7 @@ class Careful:
         raise Wrong(f"{host} cannot be added to {name}")
 
     def _both(self, work: Callable[[Send, str], None]) -> None:
-        problems: list[Exception] = []
-
-        def worker(host: str) -> None:
-            try:
-                work(self._connect(), host)
-            except Exception as problem:
-                problems.append(problem)
-
-        threads = [threading.Thread(target=worker, args=(host,)) for host in WORKERS]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
-        if problems:
-            raise problems[0]
+        at_once(WORKERS, lambda host: work(self._connect(), host))
 
 
 class Careless(Careful):

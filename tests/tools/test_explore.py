@@ -15,7 +15,7 @@ from reseller_sandbox.core.state import Draft
 from reseller_sandbox.tools.explore import Exploration, explore
 from reseller_sandbox.tools.explore.report import BROKEN, FAILED, MIXED
 from reseller_sandbox.tools.replaying import replay
-from tests.tools.billing import Careful, Careless, in_process
+from tests.tools.billing import Careful, Careless, at_once, in_process
 
 D = "/v3/domains"
 NAME, OTHER, FREE = "active-example.com", "renewing-example.com", "wanted-example.com"
@@ -66,21 +66,7 @@ def together(*jobs: Job, account: str = "main") -> Callable[[Sandbox], None]:
     """A program that does jobs at once, a worker each; it fails where one of them does."""
 
     def program(sandbox: Sandbox) -> None:
-        problems: list[Exception] = []
-
-        def work(job: Job) -> None:
-            try:
-                job(Worker(sandbox, account))
-            except RuntimeError as problem:
-                problems.append(problem)
-
-        threads = [threading.Thread(target=work, args=(job,)) for job in jobs]
-        for one in threads:
-            one.start()
-        for one in threads:
-            one.join()
-        if problems:
-            raise problems[0]
+        at_once(jobs, lambda job: job(Worker(sandbox, account)))
 
     return program
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -55,6 +55,25 @@ class Transcript:
 
     exchanges: Sequence[ObservedExchange]
     passed_over: Sequence[tuple[str, str]] = ()
+
+    @classmethod
+    def of(
+        cls, told: Iterable[Any], place: str, read: Callable[[Any, str], ObservedExchange | str]
+    ) -> Transcript:
+        """Return what the entries of a file tell; ``read`` returns an exchange, or why there is none.
+
+        It gets an entry and where that stands: ``place`` with a number.
+        """
+        found: list[ObservedExchange] = []
+        passed_over: list[tuple[str, str]] = []
+        for number, one in enumerate(told, 1):
+            where = f"{place} {number}"
+            exchange = read(one, where)
+            if isinstance(exchange, str):
+                passed_over.append((where, exchange))
+            else:
+                found.append(exchange)
+        return cls(found, passed_over)
 
 
 def own_target(target: str) -> str | None:

@@ -27,16 +27,7 @@ def read_har(log: Any, file: str) -> Transcript:
     entries = log.get("entries") if isinstance(log, dict) else None
     if not isinstance(entries, list):
         raise UnusableTranscript(f"{file}: log.entries must be an array of exchanges")
-    found: list[ObservedExchange] = []
-    passed_over: list[tuple[str, str]] = []
-    for number, entry in enumerate(entries, 1):
-        place = f"{file}: entry {number}"
-        told = _read(entry, place)
-        if isinstance(told, str):
-            passed_over.append((place, told))
-        else:
-            found.append(told)
-    return Transcript(found, passed_over)
+    return Transcript.of(entries, f"{file}: entry", _read)
 
 
 def _read(entry: Any, place: str) -> ObservedExchange | str:

@@ -30,7 +30,7 @@ def read_transcript(path: Path) -> Transcript:
     if isinstance(told, dict) and "log" in told:
         found = read_har(told["log"], name)
     elif isinstance(told, dict) and isinstance(told.get("requests"), list):
-        found = _journal(told["requests"], name)
+        found = Transcript.of(told["requests"], f"{name}: request", _journalled)
     else:
         raise UnusableTranscript(
             f"{name}: is neither a HAR file (an object with log.entries) nor what journal find --json prints "
@@ -66,19 +66,6 @@ def _json(path: Path) -> Any:
         raise UnusableTranscript(f"{place}: is no JSON: {problem.msg}") from None
     except (ValueError, RecursionError):
         raise UnusableTranscript(f"{path}: is nested too deeply, or has a number that is too long") from None
-
-
-def _journal(requests: list[Any], file: str) -> Transcript:
-    found: list[ObservedExchange] = []
-    passed_over: list[tuple[str, str]] = []
-    for number, one in enumerate(requests, 1):
-        place = f"{file}: request {number}"
-        told = _journalled(one, place)
-        if isinstance(told, str):
-            passed_over.append((place, told))
-        else:
-            found.append(told)
-    return Transcript(found, passed_over)
 
 
 def _journalled(told: Any, place: str) -> ObservedExchange | str:
