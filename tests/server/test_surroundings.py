@@ -10,6 +10,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -179,12 +180,10 @@ class Served:
             for _ in range(times):
                 answered(connection)
 
-    def stop(self) -> float:
-        """Ask it to end; return how many seconds that took."""
-        began = stopwatch()
+    def stop(self) -> None:
+        """Ask it to end, and see that it does, without a complaint."""
         self.process.send_signal(signal.SIGTERM)
         assert self.process.wait(PATIENCE) == 0
-        return stopwatch() - began
 
 
 def answered(connection: http.client.HTTPConnection) -> bytes:
@@ -213,7 +212,7 @@ def test_a_log_that_nobody_reads_stops_no_server(served: Any) -> None:
     """Several times the requests that fill a pipe are answered, and SIGTERM ends it as ever."""
     server = served(stderr=subprocess.PIPE)
     server.ask(4000)
-    assert server.stop() < 5
+    server.stop()
 
 
 @pytest.mark.slow
@@ -240,15 +239,19 @@ def test_a_log_that_cannot_be_written_stops_no_server(served: Any) -> None:
     for shell in ("{command} 2>/dev/full", "{command} 2>&-"):
         server = served(shell)
         server.ask(100)
-        assert server.stop() < 5
+        server.stop()
 
 
 @pytest.mark.slow
 @posix_only
-def test_without_descriptors_newcomers_wait_and_the_log_says_so_once_a_second(served: Any) -> None:
+def test_without_descriptors_newcomers_wait_and_the_log_says_so_once_a_second(
+    served: Any, tmp_path: Path
+) -> None:
     """Those who are connected are served on; as some leave, others come in."""
-    server = served("ulimit -n 40; {command}", stderr=subprocess.PIPE)
+    log = tmp_path / "log"
     with ExitStack() as stack:
+        # A file takes every line whole. A pipe that nobody reads would end in a part of one.
+        server = served("ulimit -n 40; {command}", stderr=stack.enter_context(log.open("wb")))
         clients = [stack.enter_context(closing(server.connect())) for _ in range(80)]
         served_now = [client for client in clients[:20] if answered(client)]
         began = stopwatch()
@@ -259,7 +262,7 @@ def test_without_descriptors_newcomers_wait_and_the_log_says_so_once_a_second(se
         assert all(map(answered, clients[20:30]))
         seconds = stopwatch() - began
     server.stop()
-    lines = [line for line in server.process.stderr.read().decode().splitlines() if "/v3/balance" not in line]
+    lines = [line for line in log.read_text().splitlines() if "/v3/balance" not in line]
     assert lines
     assert set(lines) <= {
         line for line in lines if re.fullmatch(r"ERROR Too many open files: .* have to wait", line)
