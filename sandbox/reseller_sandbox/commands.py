@@ -19,7 +19,7 @@ from reseller_sandbox.options import flagged
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.reaching import OPTIONS, calling, door
 from reseller_sandbox.remote import FollowedThere
-from reseller_sandbox.web.words import alternatives, spoken
+from reseller_sandbox.web.words import alternatives, sorts_of, spoken
 
 JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs.")
 
@@ -102,6 +102,7 @@ def _value(one: Parameter, word: Any) -> Any:
 
 def _pairs(shapes: Iterable[Mapping[str, Any]], word: str) -> dict[str, Any]:
     """Return the object that NAME=VALUE,NAME=VALUE is for one of ``shapes`` with such keys, or {}."""
+    shapes = list(shapes)
     pairs = [pair.partition("=") for pair in word.split(",")]
     if not all(mark for _, mark, _ in pairs):
         pairs = [word.partition("=")]
@@ -110,6 +111,9 @@ def _pairs(shapes: Iterable[Mapping[str, Any]], word: str) -> dict[str, Any]:
         keys = {name: shape.get("properties", {}).get(name, rest) for name, mark, _ in pairs if mark}
         if shape.get("type") == "object" and keys and False not in keys.values():
             return {name: spoken(keys[name], value) for name, _, value in pairs}
+    free = sorts_of({"oneOf": [one for one in shapes if "enum" not in one]})
+    if free == {"object"} and all(mark for _, mark, _ in pairs):
+        return {name: value for name, _, value in pairs}  # refused, with the name that is not known
     return {}
 
 

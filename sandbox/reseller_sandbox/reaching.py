@@ -7,9 +7,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
-from reseller_sandbox.console import REFUSED, UNREACHABLE, give_up
-from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.console import REFUSED, UNREACHABLE, UNUSABLE, give_up
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.options import Options
 from reseller_sandbox.remote import AUTHORITY, There, Unreachable
 from reseller_sandbox.settings import USUAL_URL, BadSetting, ServerSettings
@@ -20,10 +21,15 @@ _SERVER = Options("port", "control_token")
 #: The options of every command that calls a server.
 OPTIONS = (
     click.Option(
-        ["--url"], envvar="RESELLER_SANDBOX_URL", show_envvar=True, help=f"The server, {USUAL_URL}."
+        ["--url"],
+        envvar="RESELLER_SANDBOX_URL",
+        show_envvar=True,
+        help=f"The server's address; by itself {USUAL_URL}.",
     ),
     click.Option(
-        ["--port"], metavar="INTEGER", help="Its port here, in place.  [env var: RESELLER_SANDBOX_PORT]"
+        ["--port"],
+        metavar="INTEGER",
+        help="Its port on this machine, in place of --url.  [env var: RESELLER_SANDBOX_PORT]",
     ),
     click.Option(["--world"], envvar="RESELLER_SANDBOX_WORLD", show_envvar=True, help="The world to act on."),
     _SERVER.click[-1],
@@ -32,7 +38,7 @@ OPTIONS = (
         metavar="PATH",
         envvar=AUTHORITY,
         show_envvar=True,
-        help="The authority to trust, where the server speaks TLS.",
+        help="The file of the authority to trust, where the server speaks TLS.",
     ),
 )
 
@@ -43,6 +49,10 @@ def door(words: dict[str, Any]) -> There:
     End the program where one of them is wrong.
     """
     url, world, ca = (words.pop(name) for name in ("url", "world", "ca"))
+    if url is not None and words["port"] is not None:
+        if click.get_current_context().get_parameter_source("url") is ParameterSource.COMMANDLINE:
+            raise click.UsageError("--url and --port both say where the server is: give one of them")
+        url = None  # what was typed comes before the environment
     server = _SERVER.settled(words)
     where = url or f"http://127.0.0.1:{server.get('port', ServerSettings.port)}"
     try:
@@ -57,7 +67,7 @@ def calling(server: There) -> Iterator[There]:
     try:
         yield server
     except Refused as refused:
-        give_up(refused.message, REFUSED)
+        give_up(refused.message, UNUSABLE if refused.rule is INVALID_PARAMETER else REFUSED)
     except Unreachable as problem:
         give_up(f"{problem}; start one with: reseller-sandbox serve", UNREACHABLE)
     finally:

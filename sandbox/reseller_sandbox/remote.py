@@ -85,6 +85,10 @@ class There:
         self.token = token
         self._timeout = timeout
         self._parts = urlsplit(self.url)
+        if beyond := self.url.partition(self._parts.netloc)[2]:
+            raise BadSetting(
+                f"the server's address must end with host and port, or with /_worlds/NAME, not {beyond!r:.80}"
+            )
         self.authority = authority
         self._trust = trust(authority) if self._parts.scheme == "https" else None
         self._used = 0.0

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse, IncompleteRead
 from pathlib import Path
+from string import punctuation
 from typing import Any
 from urllib.parse import quote
 
@@ -66,10 +67,11 @@ class Received:
 def request(server: There, method: str, path: str, body: bytes, account: str, prefix: str) -> Received:
     """Send a request as ``account`` and return the answer; raise ``Refused`` and ``Unreachable``.
 
+    ``path`` may also be a URL of the server. What no request line can hold is percent-encoded in it.
     One of v3 is signed, with headers that begin with ``prefix``, one of v2.0 carries the token, and one of
     the control interface the control token.
     """
-    path = f"/{path.removeprefix('/')}"
+    path = quote(f"/{path.removeprefix(server.url).removeprefix('/')}", safe=punctuation)
     if _CONTROL.match(path):
         headers = server.headers()
     elif _V2.match(path):

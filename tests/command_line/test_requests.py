@@ -71,6 +71,23 @@ class TestRequest:
         """It is asked as it is."""
         assert json.loads(ask("request", "GET", "/_sandbox/health").stdout)["status"] == "ok"
 
+    @pytest.mark.parametrize(
+        "name", ["бібліотека.укр", "%D0%B1%D1%96%D0%B1.укр", "a b.com", "a\r\nX-Y: z.com"]
+    )
+    def test_a_path_has_any_letters(self, ask: Any, sandbox: Sandbox, name: str) -> None:
+        """What a request line cannot hold is percent-encoded; what is so already stays."""
+        done = ask("request", "GET", f"/v3/domains/getDomain/{name}")
+        assert (done.exit_code, done.stderr) == (1, "")
+        assert json.loads(done.stdout)["error"] in ("domain_not_found", "invalid_name")
+        latest = sandbox.journal.find().requests[-1]
+        assert latest.operation == "v3.getDomain"
+        assert latest.account == "main"
+
+    def test_a_path_may_be_a_url_of_the_server(self, ask: Any, server: Server) -> None:
+        """As ``sign`` takes it."""
+        url = f"http://127.0.0.1:{server.port}"
+        assert ask("request", "GET", f"{url}/v3/balance").exit_code == 0
+
     def test_a_body_is_sent_as_it_stands(self, ask: Any, tmp_path: Path) -> None:
         """As a word, or from a file."""
         body = '{"domainNames": ["a.com"]}'
@@ -189,6 +206,28 @@ def test_a_guarded_server_is_asked_with_its_token(tmp_path: Path, monkeypatch: p
         for words in (asked, ["request", "GET", "/_sandbox/clock", "--url", server.url]):
             assert CliRunner().invoke(main, [*words, "--control-token", "a-token"]).exit_code == 0
         assert CliRunner().invoke(main, ["wait", "--url", server.url]).stdout == f"{server.url}\n"
+
+
+class TestWhere:
+    """Which server a command is for."""
+
+    def test_what_is_typed_comes_first(
+        self, ask: Any, server: Server, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A port before an address of the environment; the two typed together contradict each other."""
+        monkeypatch.setenv("RESELLER_SANDBOX_URL", "http://127.0.0.1:1")
+        assert ask("clock", "show").exit_code == 3
+        assert ask("clock", "show", "--port", str(server.port)).exit_code == 0
+        both = ask("clock", "show", "--port", str(server.port), "--url", server.url)
+        assert (both.exit_code, both.stdout) == (2, "")
+        assert "--url and --port" in both.stderr
+
+    @pytest.mark.parametrize("beyond", ["/foo", "/_sandbox", "?world=w1", "#journal"])
+    def test_an_address_that_goes_on_is_refused(self, ask: Any, server: Server, beyond: str) -> None:
+        """It would not be asked there."""
+        done = ask("clock", "show", "--url", f"http://127.0.0.1:{server.port}{beyond}")
+        assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+        assert repr(beyond) in done.stderr
 
 
 class TestWait:

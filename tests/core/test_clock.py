@@ -47,7 +47,25 @@ def test_lengths_of_time(text: str, length: relativedelta) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "P", "PT", "T", "-1d", "1.5h", "1x", "d", "P1D1D", "9" * 30, "P1H2Q", "½d"]
+    "text",
+    [
+        "",
+        "P",
+        "PT",
+        "T",
+        "-1d",
+        "1.5h",
+        "1x",
+        "d",
+        "P1D1D",
+        "9" * 30,
+        "P1H2Q",
+        "½d",
+        "P30",
+        "PT30",
+        "1d12",
+        "1h30",
+    ],
 )
 def test_what_is_no_length_of_time(text: str) -> None:
     """Said with an example of one that is."""

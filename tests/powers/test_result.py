@@ -60,3 +60,11 @@ def test_an_order_reads_well() -> None:
     assert "stage=active" in repr(name)
     assert "datetime" not in repr(name)
     assert "Decimal" not in repr(name)
+
+
+def test_a_sandbox_and_its_powers_say_whose_they_are() -> None:
+    """Without an address in memory, which differs from run to run."""
+    sandbox = Sandbox()
+    shown = {name: repr(getattr(sandbox, name)) for name in sandbox.powers()}
+    assert shown["ledger"] == "<Ledger: world default>"
+    assert [one for one in shown.values() if not one.endswith(": world default>")] == []

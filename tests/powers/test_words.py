@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
+from reseller_sandbox import Sandbox
 from reseller_sandbox.cli import main
 from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.remote import There
@@ -83,6 +84,43 @@ def test_what_words_come_to(monkeypatch: pytest.MonkeyPatch, words: list[str], g
     monkeypatch.setattr(There, "answer", answer)
     done = CliRunner().invoke(main, words)
     assert (done.exit_code, told) == (0, [given]), done.output
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            ["faults", "add", "hang", "--match", "operaton=v3.*"],
+            "match.operaton is not known here; the nearest is operation",
+        ),
+        (
+            ["faults", "add", "hang", "--when", "times=2,evry=3"],
+            "when.evry is not known here; the nearest is every",
+        ),
+        (
+            ["clock", "advance", "--until", "domian=x.com"],
+            "until.domian is not known here; the nearest is domain",
+        ),
+        (["faults", "add", "latncy"], "the nearest is latency"),
+        (["faults", "add", "--preset", "flakey"], "the nearest is flaky"),
+        (["journal", "find", "--limit", "x"], "limit must be a whole number"),
+        (["clock", "advance", "P30"], "by must be a length of time such as P30D"),
+        (["clock", "advance"], "takes exactly one of by, to and until"),
+    ],
+    ids=str,
+)
+def test_words_that_cannot_be_used_are_told(server_url: str, words: list[str], told: str) -> None:
+    """With the nearest that can; the command ends with 2, as where an option is not known."""
+    done = CliRunner().invoke(main, [*words, "--url", server_url])
+    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert told in done.stderr
+
+
+@pytest.fixture(scope="module")
+def server_url() -> Iterator[str]:
+    """The address of a server."""
+    with Sandbox().serve() as server:
+        yield server.url
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import re
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -149,6 +150,12 @@ def test_an_unknown_world_is_named(wire: Api, world: str) -> None:
     """Before anything else is looked at."""
     message = told(wire.call("GET", f"/_worlds/{world}/v3/balance"), 404, "unknown_world")
     assert message.startswith("There is no world '")
+
+
+def test_an_unknown_world_is_named_in_its_own_letters(wire: Api) -> None:
+    """As it was asked for, not byte by byte."""
+    message = told(wire.call("GET", f"/_worlds/{quote('світ')}/v3/balance"), 404, "unknown_world")
+    assert message == "There is no world 'світ'."
 
 
 def test_every_answer_has_the_date_of_the_world(wire: Api) -> None:

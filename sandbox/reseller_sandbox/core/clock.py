@@ -26,7 +26,7 @@ _TICK = timedelta(seconds=1)
 
 _DURATION = re.compile(
     r"P?(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)MO)?(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
-    r"T?(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+)S?)?"
+    r"T?(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+)S)?"
 )
 _ISO_MONTHS = re.compile(r"^(P[^T]*?\d)M", re.IGNORECASE)
 
@@ -154,7 +154,7 @@ def parse_duration(text: str) -> relativedelta:
     Raise ValueError for anything else.
     """
     plain = _ISO_MONTHS.sub(r"\1MO", text.strip()).upper()
-    found = _DURATION.fullmatch(plain)
+    found = _DURATION.fullmatch(f"{plain}S" if plain.isdecimal() else plain)
     amounts = {unit: int(count) for unit, count in found.groupdict().items() if count} if found else {}
     if not amounts or any(count > 10**11 for count in amounts.values()):
         raise ValueError(f"{text[:80]!r} is not a length of time such as P30D, 90m or 3600")

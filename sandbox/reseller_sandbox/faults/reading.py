@@ -152,7 +152,7 @@ def _expanded(item: Any) -> tuple[list[Any], list[Mistake]]:
         return [{key: value for key, value in item.items() if key != "preset"}], []
     preset = PRESETS.get(item["preset"]) if isinstance(item["preset"], str) else None
     if preset is None:
-        return [], [("preset", f"must be one of {', '.join(PRESETS)}")]
+        return [], [("preset", _one_of(PRESETS, item["preset"]))]
     wrong: list[Mistake] = []
     rules = expanded(preset, {key: value for key, value in item.items() if value is not None})
     for key, value in item.items():
@@ -232,13 +232,18 @@ def _kind(word: Any, given: Mapping[str, Any]) -> tuple[FaultKind | None, list[M
     """Return the kind of that name with the parameters ``given``, if it can be made, and the mistakes."""
     kind = KINDS.get(word) if isinstance(word, str) else None
     if kind is None:
-        known = f"must be one of {', '.join(KINDS)}"
+        known = _one_of(KINDS, word)
         return None, [("kind", known if word is not None else f"is missing; it {known}")]
     found, wrong = read((*declared(kind), *declared(Parts)), given)
     if wrong:
         return None, [_split(problem) for problem in wrong]
     made = kind(**by_attribute(declared(kind), found))
     return made, list(made.mistakes())
+
+
+def _one_of(names: Iterable[str], given: Any) -> str:
+    near = nearest(given, names) if isinstance(given, str) else ""
+    return f"must be one of {', '.join(names)}{near}"
 
 
 def _of_phase(rule: FaultRule) -> Iterator[Mistake]:

@@ -150,6 +150,10 @@ class Power:
     def __init__(self, door: Door) -> None:
         self._door = door
 
+    def __repr__(self) -> str:
+        """Return what it is of which world."""
+        return f"<{type(self).__name__}: {self._door}>"
+
     @classmethod
     def operations(cls) -> tuple[Operation, ...]:
         """Return what can be asked of it, in the order in which it is written, what it inherits first."""

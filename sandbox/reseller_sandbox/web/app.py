@@ -144,7 +144,7 @@ def _through_world(
     path: str = environ["PATH_INFO"]
     if path.startswith("/_worlds/"):
         name, _, rest = path.removeprefix("/_worlds/").partition("/")
-        environ[ENV_WORLD] = name
+        environ[ENV_WORLD] = name.encode("latin-1").decode("utf-8", "replace")  # WSGI has bytes as latin-1
         environ[ENV_PREFIX] = f"/_worlds/{name}"
         environ["PATH_INFO"] = f"/{rest}"
     return serve(environ, start_response)

@@ -13,7 +13,7 @@ def spoken(shape: Mapping[str, Any], word: str) -> Any:
 
     Where ``shape`` takes texts, whatever else it does not take is a text as well.
     """
-    sorts = {sort for one in alternatives(shape) for sort in _listed(one.get("type"))}
+    sorts = sorts_of(shape)
     if sorts == {"string"}:
         return word
     try:
@@ -34,6 +34,11 @@ def alternatives(shape: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from alternatives(one)
     if "oneOf" not in shape:
         yield shape
+
+
+def sorts_of(shape: Mapping[str, Any]) -> set[Any]:
+    """Return the types of JSON that ``shape`` takes; None is among them where it takes all."""
+    return {sort for one in alternatives(shape) for sort in _listed(one.get("type"))}
 
 
 def _listed(sort: Any) -> list[Any]:
