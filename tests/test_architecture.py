@@ -130,6 +130,12 @@ def test_no_function_writes_a_global(file: Path) -> None:
     assert not any(isinstance(node, ast.Global) for node in nodes(file))
 
 
+@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def test_dataclasses_are_those_that_are_quick_to_declare(file: Path) -> None:
+    """core/dataclass.py alone asks the standard library for them."""
+    assert file == ROOT / "core" / "dataclass.py" or "dataclasses.dataclass" not in imports(file)
+
+
 def test_no_module_keeps_state() -> None:
     """Two busy sandboxes leave every list, dict and set of every module as they were."""
     from tests.script import SCRIPT

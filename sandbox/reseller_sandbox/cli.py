@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -185,7 +184,7 @@ def check(files: tuple[str, ...], as_json: bool) -> None:
         try:
             state = fixtures.load(fixtures.find(file), words=words).state
         except fixtures.FixtureError as problem:
-            told.append({"file": file, "problems": [asdict(one) for one in problem.problems]})
+            told.append({"file": file, "problems": [one._asdict() for one in problem.problems]})
             if not as_json:
                 click.echo(str(problem), err=True)
         else:

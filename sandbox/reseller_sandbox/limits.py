@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.values import MOST, SECONDS, whole
 
 _Count = Annotated[int, whole(0, MOST)]

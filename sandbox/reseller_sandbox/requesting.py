@@ -6,7 +6,6 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from http.client import HTTPException, HTTPResponse, IncompleteRead
 from pathlib import Path
 from string import punctuation
@@ -14,6 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.remote import There, Unreachable, reason_of
 from reseller_sandbox.v3.signing import signed_headers

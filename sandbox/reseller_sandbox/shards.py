@@ -7,7 +7,8 @@ whoever stands in front of several needs to know nothing of any world.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from reseller_sandbox.core.dataclass import dataclass
 
 #: What a shard may be called: letters, and a number.
 NAME = r"[a-z]{1,8}[0-9]{1,4}"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
 
 from reseller_sandbox.advice.record import Record
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.worlds import Entry
 
 

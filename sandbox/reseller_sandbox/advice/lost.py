@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import LIST, Record, cost, currency, order_asked_for, reads
 from reseller_sandbox.core import money, refusals
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.worlds import Entry
 

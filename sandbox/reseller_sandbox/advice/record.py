@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import NO_OPERATION
 from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.names import to_unicode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,7 @@ from reseller_sandbox.capsule.steps import (
     WaitingStep,
 )
 from reseller_sandbox.core.clock import WorldClock
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.faults.kinds.rate_limit import RateLimit
 from reseller_sandbox.faults.kinds.stale import Stale
 from reseller_sandbox.worlds import Engine, Entry, Moment, diff

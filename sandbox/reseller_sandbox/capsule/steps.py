@@ -6,11 +6,11 @@ The fields of each class are the keys of its line.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
 
 from reseller_sandbox.capsule.kinds import Count, Keys, Line, Lines, Pairs, Raw, Seconds, Tokens, Told
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.values import INSTANT, SWITCH
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 
 from dateutil.relativedelta import relativedelta
+
+from reseller_sandbox.core.dataclass import dataclass
 
 #: The instants a world may stand at: room on both sides for every term and grace period.
 EARLIEST = datetime(1985, 1, 1, tzinfo=UTC)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from reseller_sandbox.core import hosts, orders
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import SWITCHES, Action, require
 from reseller_sandbox.core.model import Flag, Order
 from reseller_sandbox.core.refusals import INVALID_NAMESERVER, Refused

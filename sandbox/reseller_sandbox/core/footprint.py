@@ -8,7 +8,7 @@ in place of a ``Draft``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
@@ -16,6 +16,7 @@ from rpds import HashTrieMap
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.copies import writers
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account, Record
 from reseller_sandbox.core.ordered import Ordered
 from reseller_sandbox.core.state import Change, Draft, State

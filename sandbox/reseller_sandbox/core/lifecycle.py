@@ -7,7 +7,6 @@ has it otherwise; ``TIMED`` the only one that says how an order moves on when no
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
@@ -16,6 +15,7 @@ from reseller_sandbox.core.actions import Action as Action
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days
 from reseller_sandbox.core.copies import copied
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Flag, Order, Policy, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Possible, Refused

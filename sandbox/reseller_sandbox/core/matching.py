@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, NamedTuple, Protocol, TypedDict
 
 from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.globs import Glob, any_matches
 from reseller_sandbox.core.match_parts import (
     GLOBS_BY_NAME,

@@ -6,12 +6,13 @@ in the account's currency, instants as aware UTC datetimes in whole seconds.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import Match
 
 #: The world that a server begins with.

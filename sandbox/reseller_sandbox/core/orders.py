@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
 
 from reseller_sandbox.core import contacts, hosts, ledger, money, prices, refusals
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.contacts import Wanted
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import Action, enter, require, require_unlocked
 from reseller_sandbox.core.model import Account, Flag, Order, Premium, Purpose, Zone
 from reseller_sandbox.core.names import to_unicode

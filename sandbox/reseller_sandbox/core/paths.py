@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.texts import require_whole_letters
 from reseller_sandbox.core.values import Kind
 

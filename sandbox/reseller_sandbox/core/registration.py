@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from reseller_sandbox.core import (
     texts,
 )
 from reseller_sandbox.core.clock import years_later
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import enter
 from reseller_sandbox.core.model import (
     LONGEST_TERM,

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from keyword import iskeyword
 from typing import Any, Literal, Required, Unpack, get_args, get_origin, get_type_hints, is_typeddict
 
 from reseller_sandbox.core.complaints import complaint, shortened
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.values import Kind, mapping

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
@@ -14,6 +14,7 @@ from rpds import HashTrieMap
 from reseller_sandbox.core.actions import Action
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.copies import copied, writers
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import (
     Account,
     Contact,

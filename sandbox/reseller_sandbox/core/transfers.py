@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from reseller_sandbox.core import customers, hosts, ledger, orders, prices, refusals, renewals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days, wire, years_later
 from reseller_sandbox.core.contacts import assign, check
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import Action, completion, enter, require
 from reseller_sandbox.core.model import (
     LONGEST_TERM,

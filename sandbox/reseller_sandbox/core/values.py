@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Annotated, Any, Generic, TypeVar
@@ -26,6 +25,7 @@ from reseller_sandbox.core.clock import (
     parse_instant,
     wire,
 )
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.texts import require_whole_letters
 

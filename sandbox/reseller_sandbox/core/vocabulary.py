@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 from reseller_sandbox.core import refusals
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.globs import Glob, any_matches
 from reseller_sandbox.core.matching import MATCH, NO_OPERATION, OUTCOMES, Match, is_status
 from reseller_sandbox.core.refusals import Rule

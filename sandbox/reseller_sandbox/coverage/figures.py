@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.coverage.items import AREAS, Item
 from reseller_sandbox.coverage.marks import Key, Mark, exercised
 

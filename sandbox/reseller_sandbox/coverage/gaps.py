@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Any
 
 from reseller_sandbox.core.assumptions import Assumptions, catalogue
 from reseller_sandbox.core.contract import ApiOperation, Contract
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.lifecycle import TIMED, edges
 from reseller_sandbox.core.model import Stage

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from reseller_sandbox.core.contract import ApiOperation, Contract
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import TIMED
 from reseller_sandbox.coverage.items import checks_stage, event_name, transitions
 from reseller_sandbox.worlds.tally import Counted, Exercise, Tally

@@ -6,9 +6,9 @@ The names and handles are made up for that, so that they get in no one's way.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Stage
 
 NAME, FREE, HANDLE, CUSTOMER, HOST, CODE = (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import re
-from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
+
+from reseller_sandbox.core.dataclass import dataclass
 
 NAME = "reseller-sandbox"
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.match_index import MatchIndex
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Asked, Luck, Phase, Turn

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.server.delivery import Cut, Delivery, Drops
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Literal, Protocol
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import Request
 from reseller_sandbox.faults.effects import Effects
 

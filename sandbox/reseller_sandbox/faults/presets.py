@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import INTERNAL_ERROR, MAINTENANCE, UNAVAILABLE
 
 

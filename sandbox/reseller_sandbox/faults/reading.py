@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Annotated, Any, NamedTuple
 
 from reseller_sandbox.core.complaints import complaint
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import MATCH, Match, Matching
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.signatures import by_attribute, declared, object_shape, read, written

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from typing import Annotated, Any
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.values import INSTANT, Kind, choice, number, several, whole

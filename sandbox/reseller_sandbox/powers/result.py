@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 from typing import Any, TypeVar, dataclass_transform
 
 from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.dataclass import dataclass
 
 T = TypeVar("T")
 

@@ -6,9 +6,10 @@ The stages stand in a line; what requests do goes above it, and what time does b
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import TIMED, Edge, edges
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.state import State

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from functools import cached_property
 from typing import Any, Literal
 
 from reseller_sandbox.assembly import contract
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.coverage import figures, gaps
 from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
 from reseller_sandbox.coverage.gaps import Gap

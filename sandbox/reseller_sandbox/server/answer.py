@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from http import HTTPStatus
+
+from reseller_sandbox.core.dataclass import dataclass
 
 #: After how many seconds without news a follower is told that the server is still there.
 HEARTBEAT = 15.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.server.tls import BadCertificate, require_certificate
 
 if TYPE_CHECKING:

@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from http.client import BadStatusLine
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from reseller_sandbox.core.dataclass import dataclass
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment

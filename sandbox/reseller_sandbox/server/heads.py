@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.server.problem import Unserved
 
 _RAW = re.compile(rb"[\x80-\xff]")

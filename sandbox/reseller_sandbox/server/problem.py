@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.server.answer import WireAnswer
 
 #: The longest request target and the longest head of a request, in bytes.

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
 from httptools import HttpParserError, HttpRequestParser
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.server.answer import WireAnswer
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import quote, urlsplit
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.remote import There, trust
 from reseller_sandbox.testing.caller import PORTS
 

@@ -12,9 +12,10 @@ import math
 import os
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.server.answer import HEARTBEAT, HEARTBEAT_BYTES, WireAnswer
 from reseller_sandbox.server.delivery import (
     CutShort,

@@ -6,7 +6,6 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -16,6 +15,7 @@ import click
 from click.core import ParameterSource
 
 from reseller_sandbox.console import Configured, give_up
+from reseller_sandbox.core.dataclass import dataclass
 
 if TYPE_CHECKING:
     from reseller_sandbox.options import Options

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:

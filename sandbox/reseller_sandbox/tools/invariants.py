@@ -7,13 +7,13 @@ left, and yields a sentence for each thing that does not hold. ``expected`` says
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from reseller_sandbox.advice import Severity
 from reseller_sandbox.advice.record import LIST
 from reseller_sandbox.core import money
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import OK
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.tools.left import Holding, Left

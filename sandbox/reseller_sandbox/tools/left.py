@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.names import normalise
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.settings import BadSetting

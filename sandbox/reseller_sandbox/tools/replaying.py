@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from reseller_sandbox.capsule.steps import (
 )
 from reseller_sandbox.capsule.writing import program_version, state_digest
 from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.powers.power import Operation

@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock
@@ -16,6 +15,7 @@ from traceback import format_exc
 from typing import IO, TYPE_CHECKING
 
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.environment import environment
 from reseller_sandbox.tools.view import BadView, OrderSaid, read_view, view_in

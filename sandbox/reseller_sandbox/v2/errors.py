@@ -7,10 +7,10 @@ is documented for the operation answers. The rule and its sentence travel beside
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from reseller_sandbox.core import refusals as r
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import Refused, Rule
 from reseller_sandbox.v2.wording import WORDING
 from reseller_sandbox.web import errors as web

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from marshmallow import Schema
 
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Rule
 from reseller_sandbox.core.state import Draft

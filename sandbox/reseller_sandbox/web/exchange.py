@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import FAULT, NO_OPERATION, OK
 from reseller_sandbox.core.model import Account, Stage
 from reseller_sandbox.core.refusals import Refusal, Refused

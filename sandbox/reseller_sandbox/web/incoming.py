@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from werkzeug.wsgi import get_input_stream
 
 from reseller_sandbox.core.assumptions import Assumptions, watched
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.refusals import Refused

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from marshmallow import Schema
 
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Refused, Rule, Wording
 from reseller_sandbox.core.state import Draft

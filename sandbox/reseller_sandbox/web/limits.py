@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from reseller_sandbox.core.dataclass import dataclass
 
 _CONTROL = re.compile(r"(/_worlds/[^/]*)?/_sandbox(/|$)")
 

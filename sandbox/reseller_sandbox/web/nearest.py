@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
 from functools import lru_cache
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.web.endpoint import Endpoint
 
 #: How many are named, and from which likeness on.

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from marshmallow import Schema, fields
 
 from reseller_sandbox.core import names
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Price, Shape, Whole

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 
 from reseller_sandbox.core.copies import copied
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.state import State, replaced
 from reseller_sandbox.shards import ALONE, Shard

@@ -7,7 +7,7 @@ name the one that brought them about. The log is part of the world's moment: it 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 from rpds import Queue
 
 from reseller_sandbox.core.copies import copied
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.happenings import Happening
 
 Kind = Literal["request", "control", "time", "plan"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from threading import Condition
 from typing import Any
+
+from reseller_sandbox.core.dataclass import dataclass
 
 #: How much is kept for a follower that reads slowly; what it misses beyond is counted.
 KEPT = 10_000

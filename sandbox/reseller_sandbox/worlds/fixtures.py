@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 from reseller_sandbox import fixture
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import WorldClock
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import INVALID_FIXTURE, Refused
 from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.fixture import FixtureError, Seed

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from reseller_sandbox.core.assumptions import BadAssumption
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.worlds.moment import Moment, to

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.state import State
 

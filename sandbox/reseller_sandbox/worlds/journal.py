@@ -6,12 +6,13 @@ import json
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import LedgerEntry, Stage
 from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refusal, Refused
 from reseller_sandbox.core.state import Change

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.copies import copied
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.state import State, replaced
 from reseller_sandbox.limits import Limits
 from reseller_sandbox.worlds.inherited import Inherited

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
 
@@ -11,6 +11,7 @@ from reseller_sandbox.core import events, plans
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import LATEST, WorldClock, wire
 from reseller_sandbox.core.copies import copied
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.matching import Request
 from reseller_sandbox.core.model import Stage

@@ -6,9 +6,9 @@ It only grows: neither a rewind nor a journal that drops its oldest entries take
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.state import Change

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import Match, Miss
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.server.secrecy import MASK, is_secret

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import datetime
 from threading import local
 from typing import Any, Generic, TypeVar
@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar
 from reseller_sandbox.core.assumptions import Assumptions, watched
 from reseller_sandbox.core.clock import WorldClock, stopwatch
 from reseller_sandbox.core.copies import copied
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Change, Draft, State

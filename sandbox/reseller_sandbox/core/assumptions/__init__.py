@@ -7,7 +7,7 @@ seen to rely on where that differs, and what it decides. Settings, fixtures and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any, cast
 
 from reseller_sandbox.core.assumptions.registry import RegistrySilences
@@ -17,6 +17,7 @@ from reseller_sandbox.core.assumptions.silence import read as read_value
 from reseller_sandbox.core.assumptions.v2 import V2Silences
 from reseller_sandbox.core.assumptions.v3 import V3Silences
 from reseller_sandbox.core.complaints import shortened
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.spelling import nearest
 
 PROFILES = ("documented", "observed")

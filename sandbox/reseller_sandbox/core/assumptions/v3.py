@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from reseller_sandbox.core.assumptions.silence import WORD, free, one_of, switch
+from reseller_sandbox.core.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import StrEnum
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals.wording import PLAIN, Wording
 
 

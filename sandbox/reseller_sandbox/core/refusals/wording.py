@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TypeVar
+
+from reseller_sandbox.core.dataclass import dataclass
 
 _Action = TypeVar("_Action", bound=StrEnum)
 _TERM = re.compile(r"\{([A-Z_]+)\}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, ClassVar
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.paths import DROPPED, PATH, Path
 from reseller_sandbox.core.values import ANYTHING, SWITCH, choice
 from reseller_sandbox.faults.effects import Effects

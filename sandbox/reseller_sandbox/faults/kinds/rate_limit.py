@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, ClassVar
 
 from rpds import HashTrieMap
 
 from reseller_sandbox.core.clock import real_now
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import RATE_LIMITED
 from reseller_sandbox.core.values import choice, span, whole
 from reseller_sandbox.faults.effects import Effects, NamedError

@@ -6,9 +6,9 @@ Each file here makes what stands on one page below its first sentence, by its fu
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib import import_module
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.powers.power import Power
 
 Powers = Mapping[str, type[Power]]

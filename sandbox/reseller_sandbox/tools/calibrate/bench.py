@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -15,6 +15,7 @@ from werkzeug.test import run_wsgi_app
 from reseller_sandbox import fixture
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import WorldClock
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import USUAL_URL
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange

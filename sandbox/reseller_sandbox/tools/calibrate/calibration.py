@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
 from reseller_sandbox.tools.calibrate.likeness import Unlikeness
 from reseller_sandbox.tools.calibrate.trying import Explained, Trying, allows_all, possible

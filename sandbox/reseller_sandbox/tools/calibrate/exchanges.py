@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
 from reseller_sandbox.core.clock import parse_instant
+from reseller_sandbox.core.dataclass import dataclass
 
 #: Where the reseller API begins in a path; what stands before it is the service's own.
 _OWN = re.compile(r"/(?:v3/(?:domains|balance|setContacts)|[Vv][0-9]+\.[0-9]+/(?:domain|contact|customer))\b")

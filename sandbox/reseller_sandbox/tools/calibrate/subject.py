@@ -6,12 +6,12 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import unquote
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange, instant
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.tools.calibrate.belief import Belief, Known
 from reseller_sandbox.tools.calibrate.bench import NONE, RIGHT, WRONG, Bench, TriedAnswer
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import field
 from graphlib import CycleError, TopologicalSorter
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.footprint import Footprint
 
 #: How often an order is tried that the program does not come to.

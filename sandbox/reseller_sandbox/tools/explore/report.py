@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from operator import and_
 from typing import Any
 
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.tools.running import Ended
 
 #: Kinds of findings: the program ends badly, an invariant does not hold, and what is left is left by no order

@@ -6,12 +6,13 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from itertools import islice, permutations
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.footprint import Footprint
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools.explore.actors import Actors

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from hashlib import sha256
 from io import BytesIO
 from threading import Condition, Event, Thread, current_thread
@@ -17,6 +17,7 @@ from threading import enumerate as threads
 from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.footprint import Footprint
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_SERVED, Again

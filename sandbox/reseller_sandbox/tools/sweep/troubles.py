@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.advice.record import ORDERS
 from reseller_sandbox.core import money
 from reseller_sandbox.core.contract import ApiOperation
+from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import Category, Refused
 from reseller_sandbox.tools.invariants import Expected
 
