@@ -14,12 +14,16 @@ from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from reseller_sandbox import Refused, Sandbox, connect
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.powers.following import Followed
 from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.server import wire
 from reseller_sandbox.worlds import feed
+from reseller_sandbox.worlds.feed import Feed
 from tests.registry import REGISTRY
 
 #: The command; whoever has started the tests may have let the keyboard end nothing.
@@ -171,6 +175,56 @@ def test_who_does_not_read_is_told_how_much_was_missed(monkeypatch: pytest.Monke
     sandbox.client().get(BALANCE)
     assert not sandbox.world.feed.kept
     assert list(following) == []
+
+
+@pytest.mark.parametrize("name", ["journal.follow", "events.follow", "clock.watch"])
+def test_who_looks_on_costs_what_is_told(name: str) -> None:
+    """Of a second's worth the latest are told and made ready, and of the others how many there were."""
+    sandbox = Sandbox(REGISTRY)
+    power, _, stream = name.partition(".")
+    follow = getattr(getattr(sandbox, power), stream)
+    with follow() as everything, follow(per_second=20) as some:
+        for _ in range(15):
+            sandbox.client().get(BALANCE)
+            sandbox.clock.advance("PT1M")
+        told = some.ready()
+        assert sum(bool(one.shown) for one in sandbox.world.feed.kept) == len(told) == 5
+        all_of_it = everything.ready()
+        assert told == all_of_it[-5:]
+        assert (some.missed, everything.missed) == (len(all_of_it) - 5, 0)
+        assert (some.pause, everything.pause) == (0.25, 0)
+
+
+@given(st.integers(1, 50), st.lists(st.integers(0, 60), max_size=12))
+def test_no_more_is_told_than_is_wanted_in_a_second(per_second: int, bursts: list[int]) -> None:
+    """However requests come: the latest is always told, what is left out is counted, nothing comes twice."""
+    come, seconds = Feed(), 0.0
+    told: list[int] = []
+    some = Followed("all", come.follow(), lambda _: True, lambda one: one, per_second)
+    number = 0
+    for burst in bursts:
+        come.put(range(number, number + burst))
+        number += burst
+        assert len(told) <= per_second * seconds + 1e-6
+        told += some.ready()
+        seconds += some.pause
+        assert told[-1:] == ([number - 1] if number else [])
+    assert told == sorted(set(told))
+    assert len(told) + some.missed == number
+
+
+def test_who_comes_again_to_look_on_is_not_told_all_of_it(served: tuple[Sandbox, str]) -> None:
+    """What came meanwhile is thinned as well, through every door."""
+    sandbox, url = served
+    for _ in range(9):
+        sandbox.client().get(BALANCE)
+    for world in (sandbox, connect(url)):
+        with world.journal.follow(since="r1", per_second=4) as some:
+            assert next(some).id == "r9"
+            assert some.missed == 7
+            sandbox.client().get(NOBODY)
+            assert next(some).id == "r10"
+            sandbox.rewind("r10")
 
 
 def test_closing_wakes_who_waits(served: tuple[Sandbox, str]) -> None:

@@ -52,7 +52,7 @@ class EventStream:
     @property
     def pause(self) -> float:
         """Return how many seconds to leave between two pieces."""
-        return _PACE * self._followed.follower.company
+        return max(_PACE * self._followed.follower.company, self._followed.pause)
 
     def when_news(self, call: Callable[[], None]) -> None:
         """Have ``call`` called when there is something new to send."""

@@ -175,7 +175,7 @@ class Match:
             ("operation", self.operation, request.operation),
             ("method", self.method, request.method.upper() if self.method else ""),
             ("account", self.account, request.account),
-            ("path", self.path, request.path),
+            ("path", self.path, request.path if self.path else ""),
         ):
             if globs is not None and (actual is None or not any_matches(globs, actual)):
                 yield Miss(what, _told(globs), actual)

@@ -29,7 +29,7 @@ from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.powers.events import followed
 from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.pages import Since, client_of
+from reseller_sandbox.powers.pages import PerSecond, Since, client_of
 from reseller_sandbox.powers.power import Power, act, look, stream
 from reseller_sandbox.powers.records import Fired, fired, fired_one, record_of
 from reseller_sandbox.powers.result import result
@@ -210,17 +210,19 @@ class Clock(Power):
         return Coming(now=moment.clock.now(), total=total, due=fired(moment.state, coming))
 
     @stream()
-    def watch(self, *, since: Since | None = None) -> Following[Tick]:
+    def watch(self, *, since: Since | None = None, per_second: PerSecond | None = None) -> Following[Tick]:
         """Yield what the clock shows when it is moved, stopped or let run, and when something comes due."""
         world = here(self).world
-        return followed("clock", world, lambda event: _tick(world, event), since)
+        return followed("clock", world, _ticks, lambda event: _tick(world, event), since, per_second)
 
 
-def _tick(world: World, event: Event) -> Tick | None:
-    """Return what an event is to the clock, or None where the clock is not concerned."""
+def _ticks(event: Event) -> bool:
+    """Whether the clock is concerned."""
+    return event.happening is not None or any(name.startswith("clock.") for name, _, _ in event.changed)
+
+
+def _tick(world: World, event: Event) -> Tick:
     changed = {name: after for name, _, after in event.changed if name.startswith("clock.")}
-    if event.happening is None and not changed:
-        return None
     return record_of(
         Tick,
         event,

@@ -14,7 +14,7 @@ from reseller_sandbox.core.values import TEXT, choice, whole
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.powers.following import Followed, Following
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.pages import Number, Since, latest
+from reseller_sandbox.powers.pages import Number, PerSecond, Since, latest
 from reseller_sandbox.powers.power import Power, look, stream
 from reseller_sandbox.powers.records import Fired, Setting, fired_one, record_of, settings_of
 from reseller_sandbox.powers.result import result
@@ -130,27 +130,40 @@ class Events(Power):
         return EventsFound(events=listed, matching=len(found), kept=len(known), dropped=dropped)
 
     @stream(INVALID_NAME)
-    def follow(self, *, since: Since | None = None, **sought: Unpack[EventFilter]) -> Following[Logged]:
+    def follow(
+        self,
+        *,
+        since: Since | None = None,
+        per_second: PerSecond | None = None,
+        **sought: Unpack[EventFilter],
+    ) -> Following[Logged]:
         """Yield each matching event as it happens."""
-        world, wanted = here(self).world, _wanted(**sought)
-        key = f"events {sorted(sought.items())}"
+        world, key = here(self).world, f"events {sorted(sought.items())}"
         return followed(
-            key, world, lambda event: _shown(event, world.state) if wanted(event) else None, since
+            key, world, _wanted(**sought), lambda event: _shown(event, world.state), since, per_second
         )
 
 
-def followed(key: str, world: World, show: Callable[[Event], T | None], since: int | None) -> Followed[T]:
+def followed(
+    key: str,
+    world: World,
+    wanted: Callable[[Event], bool],
+    show: Callable[[Event], T],
+    since: int | None,
+    per_second: int | None,
+) -> Followed[T]:
     """Return what ``show`` makes of events as they happen; first of those after the number ``since``."""
     with world.lock:
         world.settle()
         follower, entries = world.journal.follow()
         known = sorted([*map(_request, entries), *world.moment.log.events], key=lambda event: event.number)
-    past = (show(event) for event in known if since is not None and event.number > since)
+    follower.begin(event for event in known if since is not None and event.number > since)
     return Followed(
         key,
         follower,
+        lambda one: wanted(_request(one) if isinstance(one, Entry) else one),
         lambda one: show(_request(one) if isinstance(one, Entry) else one),
-        [shown for shown in past if shown is not None],
+        per_second,
     )
 
 

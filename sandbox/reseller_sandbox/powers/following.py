@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 if TYPE_CHECKING:
@@ -12,11 +12,15 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+#: In how many pieces a second is told, at the most, to those who want so many records a second.
+PIECES = 4
+
 
 class Following(ABC, Generic[T], Iterator[T]):
     """An iterator that waits for each next record; ``close`` ends it, from any thread.
 
-    ``missed`` counts the records that came too fast to be kept while nobody read.
+    ``missed`` counts the records that came too fast: to be kept while nobody read, or for as many a second
+    as were wanted.
     """
 
     missed: int = 0
@@ -37,18 +41,29 @@ class Following(ABC, Generic[T], Iterator[T]):
 
 
 class Followed(Following[T]):
-    """What happens in a world of this process: ``past`` first, then what ``show`` makes of what comes.
+    """What happens in a world of this process: what ``show`` makes of that which is ``wanted``.
 
-    ``show`` returns None for what does not match. Streams with the same ``key`` show the same.
+    Streams with the same ``key`` want and show the same. With ``per_second`` no more than so many of the
+    latest are shown in a second: whoever only looks on costs next to nothing, however much there is.
     """
 
     def __init__(
-        self, key: str, follower: Follower, show: Callable[[Any], T | None], past: Iterable[T] = ()
+        self,
+        key: str,
+        follower: Follower,
+        wanted: Callable[[Any], bool],
+        show: Callable[[Any], T],
+        per_second: int | None = None,
     ) -> None:
         self.follower = follower
         self._key = key
+        self._wanted = wanted
         self._show = show
-        self._ready = deque(past)
+        self._per_second = per_second
+        self._left_out = 0
+        self._ready: deque[T] = deque()
+        #: How many seconds to leave before more is taken.
+        self.pause = 0.0
 
     def ready(self) -> list[T]:
         """Return the records that wait to be read, without waiting for more."""
@@ -60,7 +75,7 @@ class Followed(Following[T]):
         """Return what ``ready`` would, as bytes; streams with the same key share what ``write`` returns."""
         found = [write(one) for one in self._ready]
         self._ready.clear()
-        for come in self.follower.take():
+        for come in self._come():
             key = self._key, write
             if key not in come.shown:
                 one = self._shown(come)
@@ -70,22 +85,34 @@ class Followed(Following[T]):
         return found
 
     def _taken(self) -> Iterator[T]:
-        shown = map(self._shown, self.follower.take())
+        shown = map(self._shown, self._come())
         return (one for one in shown if one is not None)
+
+    def _come(self) -> list[Come]:
+        """Return what has come, or the latest of that, as much as there may be in a piece."""
+        come = self.follower.take()
+        if self._per_second is None:
+            return come
+        come = [one for one in come if self._wanted(one.thing)]
+        told = come[-max(self._per_second // PIECES, 1) :]
+        self._left_out += len(come) - len(told)
+        self.pause = len(told) / self._per_second
+        return told
 
     def _shown(self, come: Come) -> T | None:
         if self._key not in come.shown:
-            come.shown[self._key] = self._show(come.thing)
+            come.shown[self._key] = self._show(come.thing) if self._wanted(come.thing) else None
         found: T | None = come.shown[self._key]
         return found
 
     @property
     def missed(self) -> int:  # type: ignore[override]
-        """Return how many records came too fast to be kept while nobody read."""
-        return self.follower.missed
+        """Return how many records came too fast."""
+        return self.follower.missed + self._left_out
 
     def __next__(self) -> T:
         while not self._ready:
+            self.follower.rest(self.pause)
             self._ready.extend(self._taken())
             if not self._ready:
                 if self.follower.ended:

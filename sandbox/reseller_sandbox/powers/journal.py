@@ -19,7 +19,7 @@ from reseller_sandbox.powers.journal_records import (
     request_record,
 )
 from reseller_sandbox.powers.matching import Wanted, match_of
-from reseller_sandbox.powers.pages import latest
+from reseller_sandbox.powers.pages import PerSecond, latest
 from reseller_sandbox.powers.power import Power, act, look, stream
 from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import Entry, plain, verify
@@ -125,7 +125,9 @@ class Journal(Power):
     __getitem__ = get
 
     @stream()
-    def follow(self, **match: Unpack[Matching]) -> Following[RequestLine]:
+    def follow(
+        self, *, per_second: PerSecond | None = None, **match: Unpack[Matching]
+    ) -> Following[RequestLine]:
         """Yield each matching request, in one line, as it comes.
 
         With ``since`` those that came after that go first, as far as the journal still has them.
@@ -133,12 +135,13 @@ class Journal(Power):
         wanted = match_of(self, match)
         live = replace(wanted, since=None)
         follower, entries = here(self).world.journal.follow()
-        past = [request_line(entry) for entry in entries if wanted(entry)] if "since" in match else ()
+        follower.begin(filter(wanted, entries) if "since" in match else ())
         return Followed(
             f"journal {live}",
             follower,
-            lambda one: request_line(one) if isinstance(one, Entry) and live(one) else None,
-            past,
+            lambda one: isinstance(one, Entry) and live(one),
+            request_line,
+            per_second,
         )
 
     @act()

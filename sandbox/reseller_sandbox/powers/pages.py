@@ -34,6 +34,13 @@ Limit = Annotated[int, whole(1, 1000), "How many to list."]
 #: The number of an event in the line of all that changed a world, of a plan, an order or a movement of money.
 Number = Annotated[int, whole(1, 10**15)]
 
+#: How much of a stream is told.
+PerSecond = Annotated[
+    int,
+    whole(1, 10**6),
+    "Tell no more than so many a second, the latest, and how many others were missed: for whoever looks on.",
+]
+
 #: Where a stream of events begins.
 Since = Annotated[
     int, whole(0, 10**15), "Begin with what came after the event of this number, as far as it is still known."

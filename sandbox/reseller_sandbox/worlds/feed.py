@@ -75,26 +75,37 @@ class Follower:
     def __init__(self, feed: Feed) -> None:
         self._feed = feed
         self._at = feed.count
+        self._past: list[Come] = []
         self.missed = 0
         self.ended = False
         self.asleep = True
         self.when_news: Callable[[], None] | None = None
 
+    def begin(self, past: Iterable[Any]) -> None:
+        """Take what came before it followed first of all."""
+        self._past = list(map(Come, past))
+
     def take(self) -> list[Come]:
         """Return what has come since the last time."""
-        feed = self._feed
+        feed, past, self._past = self._feed, self._past, []
         with feed.changed:
             self.asleep = True
             oldest = feed.count - len(feed.kept)
             self.missed += max(oldest - self._at, 0)
             found = list(islice(feed.kept, max(self._at - oldest, 0), None)) if self._at < feed.count else []
             self._at = feed.count
-            return found
+            return past + found
 
     def wait(self) -> None:
         """Wait until there is something to take, or nothing will come any more."""
         with self._feed.changed:
             self._feed.changed.wait_for(lambda: self.ended or self._at < self._feed.count)
+
+    def rest(self, seconds: float) -> None:
+        """Wait for so long, or until nothing will come any more."""
+        if seconds:
+            with self._feed.changed:
+                self._feed.changed.wait_for(lambda: self.ended, seconds)
 
     @property
     def company(self) -> int:

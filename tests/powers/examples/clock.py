@@ -44,6 +44,8 @@ EXAMPLES = (
     Example("clock.watch"),
     Example("clock.watch", {"since": 1}),
     Example("clock.watch", {"since": -1}, BAD),
+    Example("clock.watch", {"per_second": 10}),
+    Example("clock.watch", {"per_second": "all"}, BAD),
     Example("clock.due"),
     Example("clock.due", {"limit": 3}),
     Example("clock.due", {"limit": 0}, BAD),

@@ -14,6 +14,8 @@ EXAMPLES = (
     Example("events.follow", {"domain": "-"}, "invalid_name"),
     Example("events.follow", {"since": 2}),
     Example("events.follow", {"since": "lately"}, BAD),
+    Example("events.follow", {"since": 2, "per_second": 10}),
+    Example("events.follow", {"per_second": 0}, BAD),
     Example("events.find"),
     Example("events.find", {"kind": "time"}, before=(("clock.advance", {"by": "P60D"}),)),
     Example("events.find", {"kind": "tide"}, BAD),

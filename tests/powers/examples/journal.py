@@ -43,6 +43,8 @@ ANY: dict[str, Any] = {}
 EXAMPLES = (
     *_matching("journal.find"),
     *_matching("journal.follow"),
+    Example("journal.follow", {"account": "main", "per_second": 10}),
+    Example("journal.follow", {"per_second": 0}, BAD),
     Example("journal.find", {"outcome": "404"}),
     Example("journal.find", {"since": "2026-03-01T12:00:00Z", "limit": 3}),
     Example("journal.find", {"limit": 0}),

@@ -3,18 +3,20 @@
 import { request, root } from "./api.js";
 
 const [AGAIN, BUNDLE] = [1000, 100];
-const MOST = 2000;
+const LONGEST = 2000;
 
 /**
  * Follow a stream, and call `tell` with the records that have come; return what ends that.
  *
  * It catches up after a break, from the last record on. While the page is hidden it does not listen: a
- * browser has few connections to a server, and other pages want theirs. `state` is called with "live",
- * "lost" or "missed", and how many records were.
+ * browser has few connections to a server, and other pages want theirs. Of `given`, `per_second` says how
+ * many records come at the most; `missed` is called with how many more there were. `state` is called with
+ * "live" or "lost".
  */
-export function follow(operation, given, where, tell, state = () => {}) {
+export function follow(operation, given, where, { tell, missed, state = () => {} }) {
   let source, timer, bundle;
   let mark = given.since;
+  let left = 0;
   let waiting = [];
   let isOpen = true;
 
@@ -23,13 +25,18 @@ export function follow(operation, given, where, tell, state = () => {}) {
     if (document.hidden) return;
     const { path } = request(operation, { ...given, since: mark }, where);
     source = new EventSource(new URL(path, root));
+    left = 0;
     source.onopen = () => state("live");
     source.onmessage = ({ data, lastEventId }) => {
       mark = lastEventId;
-      if (waiting.push(data) > MOST) waiting.shift();
+      waiting.push(data);
       bundle ??= setTimeout(() => requestAnimationFrame(flush), BUNDLE);
     };
-    source.addEventListener("missed", ({ data }) => state("missed", JSON.parse(data).missed));
+    source.addEventListener("missed", ({ data }) => {
+      const { missed: all } = JSON.parse(data);
+      missed(all - left);
+      left = all;
+    });
     source.addEventListener("end", again);
     source.onerror = () => {
       state("lost");
@@ -63,18 +70,22 @@ export function follow(operation, given, where, tell, state = () => {}) {
   };
 }
 
-/** Return `act` so that it is carried out at most once in so many milliseconds, and never twice at once. */
-export function seldom(act, pause = 300) {
+/**
+ * Return `act` so that it is carried out at most once in so many milliseconds, and never twice at once; with
+ * `share`, after a pause so many times as long as it took, so that it takes little of the server's time.
+ */
+export function seldom(act, pause = 300, share = 0) {
   let timer, busy, wanted;
   const run = async () => {
     [busy, wanted] = [true, false];
+    const began = performance.now();
     try {
       await act();
     } finally {
       timer = setTimeout(() => {
         busy = false;
         if (wanted) run();
-      }, pause);
+      }, Math.max(pause, Math.min(share * (performance.now() - began), LONGEST)));
     }
   };
   const call = () => {

@@ -6,7 +6,7 @@ import { seldom } from "./live.js";
 
 export class View extends HTMLElement {
   #turn = 0;
-  #anew = seldom(() => this.update(this.address), 500);
+  #anew = seldom(() => this.update(this.address), 500, 20);
 
   /** Show what the address says; what an older address still waits for is not shown any more. */
   async update(address) {
@@ -34,6 +34,11 @@ export class View extends HTMLElement {
   /** Something has happened in the world: `events` are its records. */
   news() {
     if (!this.address?.at) this.#anew();
+  }
+
+  /** More has happened in the world than was told. */
+  missed() {
+    View.prototype.news.call(this);
   }
 
   disconnectedCallback() {

@@ -9,6 +9,7 @@ import { View } from "../parts/view.js";
 import { brief, instant, money } from "../parts/words.js";
 
 const MOST = 300;
+const [PER_SECOND, CALM] = [100, 1000];
 const REWRITES = /^(history|journal|branches|snapshots)\./;
 
 export default class extends View {
@@ -25,7 +26,7 @@ export default class extends View {
       const [{ requests, matching }, others] = await Promise.all([this.ask("journal.find", { ...filter, limit: MOST }), this.#others(address)]);
       if (!isCurrent()) return;
       const isAlone = address.kind && address.kind !== "request";
-      Object.assign(this, { key, lines: merged(isAlone ? [] : requests, others, this.come), matching, come: null });
+      Object.assign(this, { key, lines: merged(isAlone ? [] : requests, others, this.come), matching, come: null, hasGaps: false });
       this.#listen(address, { ...filter, since: requests.at(-1)?.id }, isAlone);
     }
     const found = subject ? await this.ask("journal.get", { request: subject }) : null;
@@ -45,10 +46,26 @@ export default class extends View {
   #listen({ at, world }, given, isAlone) {
     this.leave();
     if (at || isAlone) return;
-    this.stop = follow("journal.follow", given, { world }, (come) => {
-      this.matching += come.length;
-      this.#take(come);
+    this.stop = follow("journal.follow", { ...given, per_second: PER_SECOND }, { world }, {
+      tell: (come) => {
+        this.matching += come.length;
+        this.#take(come);
+      },
+      missed: (count) => {
+        this.matching += count;
+        this.missed();
+      },
     });
+  }
+
+  // Those between the rows that were told are looked up when it is calm.
+  missed() {
+    this.hasGaps = true;
+    clearTimeout(this.calm);
+    this.calm = setTimeout(() => {
+      this.key = undefined;
+      super.missed();
+    }, CALM);
   }
 
   news(events) {
@@ -76,6 +93,7 @@ export default class extends View {
   }
 
   leave() {
+    clearTimeout(this.calm);
     this.stop?.();
   }
 
@@ -87,7 +105,7 @@ export default class extends View {
         field("search", "Search by name", address.domain, change("domain"), { placeholder: "Search a name: shop-example.com" }),
         select("Kind", "everything", ["request", "control", "time", "plan"], address.kind, change("kind")),
         select("Outcome", "all outcomes", ["ok", "refused", "fault"], address.outcome, change("outcome")),
-        h("span.quiet", `${this.matching} request${this.matching === 1 ? "" : "s"}`)),
+        h("span.quiet", `${this.matching} request${this.matching === 1 ? "" : "s"}`, this.hasGaps && ": too many at once to show each")),
       h("div.split", { class: this.entry && "open" },
         h("ol.rows.journal", { "aria-label": "What happened" }, this.#rows()),
         this.entry && h("section.detail", { "aria-label": `Request ${this.entry.id}` }, entry(address, this.entry))),

@@ -46,9 +46,13 @@ class Past extends View {
       h("button.do.first", { type: "button", onclick: () => go({ ...read(), at: "" }) }, "Let go"));
   }
 
-  news(events) {
+  news() {
+    this.missed();
+  }
+
+  missed() {
     this.stops = undefined;
-    if (!this.hidden) super.news(events);
+    if (!this.hidden) super.missed();
   }
 }
 
