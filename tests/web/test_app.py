@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from flask import Response, g, request, url_for
-from werkzeug.routing import Rule
+from werkzeug.routing import BaseConverter, Rule
 
 from reseller_sandbox import Sandbox
 from tests.registry import REGISTRY
@@ -27,6 +27,26 @@ def test_routes_can_be_added(fresh: Sandbox) -> None:
 
     assert fresh.client().get("/mine/3").text == "4"
     assert Sandbox(REGISTRY).client().get("/mine/3").status_code == 404
+
+
+def test_the_way_to_read_paths_can_be_changed(fresh: Sandbox) -> None:
+    """Converters and the reading of slashes are those of one sandbox; its routes are found as before."""
+
+    class Shouted(BaseConverter):
+        regex = "[A-Z]+"
+
+    fresh.app.url_map.converters["shouted"] = Shouted
+    fresh.app.url_map.merge_slashes = True
+    fresh.app.add_url_rule("/mine/<shouted:word>", view_func=lambda word: word)
+    client, other = fresh.client(), Sandbox(REGISTRY)
+    assert [client.get(path).status_code for path in ("/mine/LOUD", "/mine/low", "/mine//LOUD")] == [
+        200,
+        404,
+        308,
+    ]
+    assert client.get("/v3/domains/getDomain/active.com").status_code == 200
+    assert "shouted" not in other.app.url_map.converters
+    assert not other.app.url_map.merge_slashes
 
 
 def test_urls_can_be_built(fresh: Sandbox) -> None:
