@@ -77,3 +77,35 @@ def test_looks(reseller_sandbox):
 def test_a_server_elsewhere_is_refused(told: Callable[..., str]) -> None:
     """Its requests cannot be held from here."""
     assert "needs worlds in this process" in told(ELSEWHERE, "--reseller-sandbox-mode=server")
+
+
+def test_every_test_can_be_explored(told: Callable[..., str]) -> None:
+    """Without a mark: by an option, with invariants and a bound; a mark that there is counts before it."""
+    suite = """
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+
+def never(world):
+    return "never holds"
+
+
+def test_two_look(reseller_sandbox):
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda _: reseller_sandbox.client().get("/v3/balance"), [1, 2]))
+
+
+@pytest.mark.reseller_sandbox_explore(invariants=[])
+def test_marked(reseller_sandbox):
+    reseller_sandbox.client().get("/v3/balance")
+
+
+def test_has_no_world():
+    pass
+"""
+    said = told(suite, "--reseller-sandbox-explore", "--reseller-sandbox-invariant=test_suite:never")
+    assert "1 failed, 2 passed" in said
+    assert "never: never holds" in said
+    assert "3 passed" in told(suite, "--reseller-sandbox-explore=2", "--reseller-sandbox-explore-max-runs=1")
+    assert "-explore must be a number above 0; it is 'two'" in told(suite, "--reseller-sandbox-explore=two")

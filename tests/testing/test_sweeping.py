@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import asdict
+from functools import reduce
 from pathlib import Path
 
 import pytest
 
+from reseller_sandbox import Sandbox
+from reseller_sandbox.tools.sweep import sweep
+from reseller_sandbox.tools.sweep.told import SweepTold
 from tests.testing.test_plugin import run
 from tests.testing.test_plugin import told as told
 
@@ -75,7 +81,7 @@ def test_workers_sweep_side_by_side(tmp_path: Path) -> None:
     said = run(tmp_path, SUITE, "-n", "2", "--reseller-sandbox-sweep=twice")
     assert "4 passed" in said
     assert said.count("reseller sandbox: sweep of ") == 2
-    assert "1 runs: 1 silently wrong." in said
+    assert "1 run: 1 silently wrong." in said
 
 
 def test_worlds_in_a_server_are_swept_too(told: Callable[..., str]) -> None:
@@ -155,3 +161,64 @@ def test_a_kind_that_there_is_not_is_refused(told: Callable[..., str]) -> None:
     said = told(SUITE, "--reseller-sandbox-sweep=lost")
     assert "--reseller-sandbox-sweep: there is no kind 'lost'" in said
     assert "outsiders, all" in said
+
+
+def test_what_the_command_takes_pytest_takes_as_well(told: Callable[..., str], tmp_path: Path) -> None:
+    """Operations by a pattern, invariants, how late an answer is, a part of the runs, the first finding."""
+    suite = """
+def rich(world):
+    return "main is poor" if world.accounts["main"].balance < 9980 else None
+
+
+def test_renews_and_looks(reseller_sandbox):
+    client = reseller_sandbox.client(timeout=10)
+    client.get("/v3/balance")
+    client.post("/v3/domains/renewDomain/active-example.com")
+"""
+    few = ("--reseller-sandbox-sweep=twice,slow-answer", "--reseller-sandbox-sweep-only=v3.renew*")
+    said = told(
+        suite, *few, "--reseller-sandbox-sweep-slow=5", "--reseller-sandbox-invariant=test_suite:rich"
+    )
+    assert "r2 v3.renewDomain active-example.com  WRONG  fine" in said
+    assert "rich: main is poor" in said
+    assert "2 runs: 1 fine, 1 silently wrong." in said
+    said = told(suite, *few, "--reseller-sandbox-sweep-part=2/2", f"--reseller-sandbox-capsules={tmp_path}")
+    assert "1 run: 1 failed." in said or "1 run: 1 silently wrong." in said
+    said = told(suite, few[0], "--reseller-sandbox-sweep-stop-at-first", "-k", "looks")
+    assert "more were not tried" in said
+
+
+def test_parts_of_a_sweep_are_the_whole(tmp_path: Path) -> None:
+    """Whatever the number of parts, each run is made in one of them, and put together they read the same."""
+
+    def asks(world: Sandbox) -> None:
+        client = world.client(timeout=10)
+        client.get("/v3/balance")
+        client.post("/v3/domains/createDomain", json={"domain": {"domainName": "a-example.com"}})
+
+    kinds = ("lost-answer", "twice", "error")
+    with Sandbox() as sandbox:
+        whole = sweep(asks, sandbox, kinds=kinds, outsiders=True).told()
+        parts = [sweep(asks, sandbox, kinds=kinds, outsiders=True, part=(at, 3)).told() for at in (1, 2, 3)]
+    assert min(len(one.runs) for one in parts) > 1
+    assert reduce(SweepTold.beside, parts) == whole
+    assert SweepTold.read(json.loads(json.dumps(asdict(whole)))).json() == json.loads(
+        json.dumps(whole.json())
+    )
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ("--reseller-sandbox-sweep-slow=late", "must be a number of seconds above 0; it is 'late'"),
+        ("--reseller-sandbox-sweep-part=3/2", "must be a part such as 1/2; it is '3/2'"),
+        ("--reseller-sandbox-invariant=nowhere:at_all", "--invariant nowhere:at_all: ModuleNotFoundError"),
+    ],
+)
+def test_options_that_cannot_be_used_are_refused_in_a_line(
+    told: Callable[..., str], option: str, words: str
+) -> None:
+    """Before any test is run."""
+    said = told(SUITE, "--reseller-sandbox-sweep", option)
+    assert words in said
+    assert "passed" not in said

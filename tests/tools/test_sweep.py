@@ -564,7 +564,7 @@ def test_a_server_that_runs_already_lends_its_world(prepared: Sandbox) -> None:
     with prepared.serve() as server:
         before = len(prepared.worlds.list().worlds)
         done = command("--url", server.url, "--kinds", "lost-request", "--", "sh", "-c", ASK)
-        assert (done.exit_code, "1 runs: 1 failed." in done.stdout) == (0, True), done.output
+        assert (done.exit_code, "1 run: 1 failed." in done.stdout) == (0, True), done.output
         assert len(prepared.worlds.list().worlds) == before
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
+import math
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,8 +12,18 @@ from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.testing.again import again, in_full
-from reseller_sandbox.tools.explore.runs import QUIET_HERE, Explorer
+from reseller_sandbox.testing.options import (
+    EXPLORE,
+    EXPLORE_QUIET,
+    EXPLORE_RUNS,
+    EXPLORE_SCHEDULE,
+    INVARIANT,
+    flag,
+)
+from reseller_sandbox.tools.explore.runs import MAX_RUNS, QUIET_HERE, Explorer
 from reseller_sandbox.tools.ground import Ground
+from reseller_sandbox.tools.hearing import is_heard, say_to_tool
+from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import KEPT, Ended
 
 if TYPE_CHECKING:
@@ -21,64 +32,128 @@ if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.testing.run import Sandboxes
     from reseller_sandbox.tools.explore import Exploration
+    from reseller_sandbox.tools.invariants import OwnInvariant
+    from reseller_sandbox.tools.progress import Tell
 
-#: The mark that makes a test one that is explored.
-MARK = "reseller_sandbox_explore"
+#: The fixture that makes a test one that can be explored.
+FIXTURE = "reseller_sandbox"
+
+
+def wished(said: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the options ask for, for every test that is explored; raise ``UsageError``."""
+    found: dict[str, Any] = {"all": bool(said[EXPLORE]), "schedule": said[EXPLORE_SCHEDULE]}
+    try:
+        found["invariants"] = named(said[INVARIANT].split(","))
+        for name, option, kind in _NUMBERS:
+            if said[option]:
+                found[name] = kind(said[option])
+                if not 0 < found[name] < math.inf:
+                    raise ValueError
+    except BadSetting as problem:
+        raise pytest.UsageError(str(problem)) from None
+    except ValueError:
+        word = f"{said[option][:80]!r}"
+        raise pytest.UsageError(f"{flag(option)} must be a number above 0; it is {word}") from None
+    return found
+
+
+_NUMBERS: tuple[tuple[str, str, type[Any]], ...] = (
+    ("actors", EXPLORE, int),
+    ("max_runs", EXPLORE_RUNS, int),
+    ("quiet", EXPLORE_QUIET, float),
+)
 
 
 class ExploringTests:
-    """A plugin of its own, which is there only where a test is marked."""
+    """A plugin of its own, which is there only where a test is marked, or all are to be explored."""
 
-    def __init__(self, run: pytest.StashKey[Sandboxes]) -> None:
+    def __init__(self, wanted: Mapping[str, Any], run: pytest.StashKey[Sandboxes]) -> None:
+        self._wanted = {**wanted}
+        self._all = self._wanted.pop("all")
         self._run = run
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-        """Run a marked test as usual and then, if it passes, in every order."""
-        mark = item.get_closest_marker(MARK)
-        return None if mark is None else in_full(item, nextitem, lambda: self._told(item, mark))
+        """Run a test as usual and then, if it passes, in every order."""
+        mark = item.get_closest_marker(EXPLORE)
+        if mark is None and not (self._all and FIXTURE in getattr(item, "fixturenames", ())):
+            return None
+        return in_full(item, nextitem, lambda: self._told(item, mark))
 
-    def _told(self, item: pytest.Item, mark: pytest.Mark) -> list[pytest.TestReport]:
+    def _told(self, item: pytest.Item, mark: pytest.Mark | None) -> list[pytest.TestReport]:
         """Return the reports of a test; what was found in some order makes it fail."""
         reports = again(item)
         run = item.config.stash.get(self._run, None)
         if run is not None and all(one.passed for one in reports):
             words = self._found(item, run, mark)
             for one in reports:
-                if words and one.when == "call":
+                if words and one.when == "call" and not is_heard():
                     one.outcome, one.longrepr = "failed", words
         return reports
 
-    def _found(self, item: pytest.Item, run: Sandboxes, mark: pytest.Mark) -> str:
+    def _found(self, item: pytest.Item, run: Sandboxes, mark: pytest.Mark | None) -> str:
         """Return the report of what was found, or nothing."""
         run.watcher.end()  # what each run has made goes with it
         prepared = run.prepared(item)
+
+        def tell(schedule: str, _: int | None) -> None:
+            say_to_tool(ran=f"{item.name} {schedule}")
+
         try:
             if not isinstance(prepared.door, Here):
-                return f"@pytest.mark.{MARK} needs worlds in this process, not those of a server"
-            explored = partial(_explored, _tested(item, run), prepared, run.folder_for(item))
-            found = explored(*mark.args, **mark.kwargs)
+                raise BadSetting("it needs worlds in this process, not those of a server")
+            wanted = {
+                **self._wanted,
+                **_marked(*(mark.args if mark else ()), **(mark.kwargs if mark else {})),
+            }
+            found = _explored(_tested(item, run), prepared, run.folder_for(item), tell, **wanted)
+            if found.actors:
+                say_to_tool(explored={"test": item.nodeid, "told": found.told(), "lines": [*found.lines()]})
             return "\n".join(found.lines()) if found.findings else ""
         except (TypeError, ValueError, BadSetting) as problem:
-            return f"@pytest.mark.{MARK}: {problem}"
+            how = f"@pytest.mark.{EXPLORE}" if mark is not None else flag(EXPLORE)
+            words = f"{how}: {problem}"
+            none = {"told": {}, "lines": [f"not explored: {problem}"], "problem": str(problem)}
+            say_to_tool(explored={"test": item.nodeid, **none})
+            return words
         finally:
             prepared.close()
             run.watcher.begin()
+
+
+def _marked(
+    *,
+    actors: int | None = None,
+    max_runs: int | None = None,
+    schedule: str | None = None,
+    invariants: Sequence[OwnInvariant] | None = None,
+) -> dict[str, Any]:
+    """Return what a mark says."""
+    told = {"actors": actors, "max_runs": max_runs, "schedule": schedule, "invariants": invariants}
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _explored(
     program: Any,
     prepared: Sandbox,
     folder: Path | None,
+    tell: Tell,
     *,
     actors: int = 2,
-    max_runs: int = 200,
+    max_runs: int = MAX_RUNS,
     schedule: str = "",
+    quiet: float = QUIET_HERE,
+    invariants: Sequence[OwnInvariant] = (),
 ) -> Exploration:
     explorer = Explorer(
-        ground=Ground(prepared), program=program, actors=actors, quiet=QUIET_HERE, folder=folder
+        ground=Ground(prepared),
+        program=program,
+        actors=actors,
+        quiet=quiet,
+        invariants=invariants,
+        folder=folder,
     )
-    return explorer.one(schedule) if schedule else explorer.explore(max_runs)
+    return explorer.one(schedule) if schedule else explorer.explore(max_runs, tell)
 
 
 def _tested(item: pytest.Item, run: Sandboxes) -> Any:

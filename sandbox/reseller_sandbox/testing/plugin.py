@@ -9,45 +9,28 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from reseller_sandbox.testing.options import (
+    CAPSULES,
+    COVER_MIN,
+    COVER_OF,
+    COVERAGE,
+    EXPLORE,
+    MODE,
+    OPTIONS,
+    STRICT,
+    SWEEP,
+    flag,
+    variable,
+)
+
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
     from reseller_sandbox.testing.run import Sandboxes
-
-_MODE = "reseller_sandbox_mode"
-_STRICT = "reseller_sandbox_strict"
-_MODE_HELP = (
-    "where the worlds of reseller-sandbox live: process (the default), server (one of this run), "
-    "or the address of one that runs"
-)
-_STRICT_HELP = (
-    "what fails a test when it is left over: faults that never struck, plans that never did, advice"
-)
-
-_COVERAGE = "reseller_sandbox_coverage"
-_COVERAGE_HELP = (
-    "report how much of the contract the tests have exercised: term (the default), html, json, or several of "
-    "these, with a file as in html:coverage.html"
-)
-_COVER_MIN = "reseller_sandbox_cover_min"
-_COVER_MIN_HELP = (
-    "fail the run when less of the contract than so many percent is exercised, in all or, as in "
-    "operations=90,errors=40, in an area"
-)
-_COVER_OF = "reseller_sandbox_cover_of"
-_COVER_OF_HELP = "a pattern of the operations that coverage is about, such as v3.*"
-
-_SWEEP = "reseller_sandbox_sweep"
-_SWEEP_HELP = (
-    "run each test that passes again for each of its requests and each thing that can go wrong with it, and "
-    "show what came of it: all (the default), or some of lost-request, lost-answer, slow-answer, twice, "
-    "error, garbage, rate-limited, assumptions, outsiders"
-)
-
-_EXPLORE = "reseller_sandbox_explore"
 
 #: The worlds of the run, once a test has asked for one.
 _RUN = pytest.StashKey["Sandboxes"]()
@@ -56,17 +39,9 @@ _RUN = pytest.StashKey["Sandboxes"]()
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Make the options known, and their keys in pytest's own file."""
     group = parser.getgroup("reseller-sandbox")
-    for name, about, more in (
-        (_MODE, _MODE_HELP, {"metavar": "MODE"}),
-        (_STRICT, _STRICT_HELP, {"metavar": "NAMES"}),
-        (_COVERAGE, _COVERAGE_HELP, {"metavar": "FORM", "nargs": "?", "const": "term", "action": "append"}),
-        (_COVER_MIN, _COVER_MIN_HELP, {"metavar": "PERCENT"}),
-        (_COVER_OF, _COVER_OF_HELP, {"metavar": "PATTERN"}),
-        (_SWEEP, _SWEEP_HELP, {"metavar": "KINDS", "nargs": "?", "const": "all"}),
-    ):
-        flag = f"--{name.replace('_', '-')}"
-        group.addoption(flag, dest=name, default=None, help=about, **more)
-        parser.addini(name, f"{about}; the same as {flag}", default="")
+    for name, (about, more) in OPTIONS.items():
+        group.addoption(flag(name), dest=name, default=None, help=about, **more)
+        parser.addini(name, f"{about}; the same as {flag(name)}", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -79,29 +54,28 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "reseller_sandbox(**settings): the settings of this test's sandbox")
     config.addinivalue_line(
         "markers",
-        "reseller_sandbox_explore(actors=2, max_runs=200, schedule=''): run this test in every order of the "
-        "requests of its threads that could matter",
+        "reseller_sandbox_explore(actors=2, max_runs=200, schedule='', invariants=()): run this test in "
+        "every order of the requests of its threads that could matter",
     )
-    forms, least = _said(config, _COVERAGE), _said(config, _COVER_MIN)
+    forms, least = _said(config, COVERAGE), _said(config, COVER_MIN)
     if forms or least:
         from reseller_sandbox.testing.coverage import Collector, wishes
 
-        wanted = wishes(forms, least, _said(config, _COVER_OF), config.invocation_params.dir)
-        config.pluginmanager.register(Collector(wanted), _COVERAGE)
-    if kinds := _said(config, _SWEEP):
+        wanted = wishes(forms, least, _said(config, COVER_OF), config.invocation_params.dir)
+        config.pluginmanager.register(Collector(wanted), COVERAGE)
+    if _said(config, SWEEP):
         from reseller_sandbox.testing.sweeping import SweepingTests, wished
 
-        config.pluginmanager.register(SweepingTests(wished(kinds), _RUN), _SWEEP)
+        config.pluginmanager.register(SweepingTests(wished(_spoken(config)), _RUN), SWEEP)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Have tests explored, where some are marked."""
-    if any(item.get_closest_marker(_EXPLORE) for item in items) and not config.pluginmanager.has_plugin(
-        _EXPLORE
-    ):
-        from reseller_sandbox.testing.exploring import ExploringTests
+    """Have tests explored, where some are marked or all are to be."""
+    known = config.pluginmanager.has_plugin(EXPLORE)
+    if not known and (_said(config, EXPLORE) or any(item.get_closest_marker(EXPLORE) for item in items)):
+        from reseller_sandbox.testing.exploring import ExploringTests, wished
 
-        config.pluginmanager.register(ExploringTests(_RUN), _EXPLORE)
+        config.pluginmanager.register(ExploringTests(wished(_spoken(config)), _RUN), EXPLORE)
 
 
 @pytest.fixture(scope="session")
@@ -109,7 +83,7 @@ def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
     """Yield the worlds of this run: fork one, seed it in a fixture of any scope, fork that again."""
     run = _sandboxes(pytestconfig)
     pytestconfig.stash[_RUN] = run
-    if (collector := pytestconfig.pluginmanager.get_plugin(_COVERAGE)) is not None:
+    if (collector := pytestconfig.pluginmanager.get_plugin(COVERAGE)) is not None:
         run.watcher.observe = collector.collect
     run.watcher.begin()
     yield run
@@ -120,6 +94,10 @@ def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
 @pytest.fixture
 def reseller_sandbox(request: pytest.FixtureRequest, reseller_sandboxes: Sandboxes) -> Iterator[Sandbox]:
     """Yield a world for this test, forked from the seeded one."""
+    if "RESELLER_SANDBOX_TOLD" in os.environ and not reseller_sandboxes.is_lent:
+        from reseller_sandbox.tools.hearing import say_to_tool
+
+        say_to_tool(tests=[request.node.nodeid])
     with reseller_sandboxes.world_of(request.node) as world:
         yield world
 
@@ -161,20 +139,25 @@ def _sandboxes(config: pytest.Config) -> Sandboxes:
     from reseller_sandbox.testing.modes import mode_of
     from reseller_sandbox.testing.run import Sandboxes
 
-    cache = getattr(config, "cache", None)
+    cache, folder = getattr(config, "cache", None), _said(config, CAPSULES)
+    kept = Path(folder).absolute() if folder else cache.mkdir("reseller-sandbox") if cache else None
     try:
         return Sandboxes(
-            mode_of(_said(config, _MODE) or "process"),
+            mode_of(_said(config, MODE) or "process"),
             config.invocation_params.dir,
-            read_strict(_said(config, _STRICT)),
-            cache.mkdir("reseller-sandbox") if cache is not None else None,
+            read_strict(_said(config, STRICT)),
+            kept,
         )
     except BadSetting as problem:
         pytest.exit(f"reseller-sandbox: {problem}", returncode=pytest.ExitCode.USAGE_ERROR)
+
+
+def _spoken(config: pytest.Config) -> dict[str, str]:
+    return {name: _said(config, name) for name in OPTIONS}
 
 
 def _said(config: pytest.Config, name: str) -> str:
     """Return what the option says, or the environment, or pytest's file."""
     option = config.getoption(name)
     given = ",".join(option) if isinstance(option, list) else option
-    return str(given or os.environ.get(name.upper()) or config.getini(name) or "")
+    return str(given or os.environ.get(variable(name)) or config.getini(name) or "")

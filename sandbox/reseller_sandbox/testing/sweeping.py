@@ -3,42 +3,82 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+import math
+import re
+from collections.abc import Generator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
 
 import pytest
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tables import in_lines
 from reseller_sandbox.testing.again import again, in_full
+from reseller_sandbox.testing.options import (
+    INVARIANT,
+    SWEEP,
+    SWEEP_ONLY,
+    SWEEP_PART,
+    SWEEP_SLOW,
+    SWEEP_STOP,
+    flag,
+)
 from reseller_sandbox.tools.ground import Ground
+from reseller_sandbox.tools.hearing import say_to_tool
+from reseller_sandbox.tools.invariants import named
 from reseller_sandbox.tools.running import KEPT, Ended
 from reseller_sandbox.tools.sweep.engine import AskedNothing, BadProgram, SweepWanted, sweep_program
+from reseller_sandbox.tools.sweep.told import SweepTold, in_sections
 from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, FAULTS, OUTSIDERS
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.testing.run import Sandboxes
+    from reseller_sandbox.tools.sweep.report import SweepReport
 
 #: The fixture that makes a test one that is swept, and what its report carries from a worker.
 _FIXTURE, _TOLD = "reseller_sandbox", "reseller_sandbox_sweep"
 
 
-def wished(kinds: str) -> SweepWanted:
-    """Return what the option asks for; raise ``UsageError``."""
-    words = kinds.replace(",", " ").split()
+def wished(said: Mapping[str, str]) -> SweepWanted:
+    """Return what the options ask for; raise ``UsageError``."""
+    words = said[SWEEP].replace(",", " ").split()
     own = tuple(one for one in words if one not in (ASSUMPTIONS, OUTSIDERS, "all"))
+    try:
+        invariants = named(said[INVARIANT].split(","))
+        slow, part = _number(said[SWEEP_SLOW] or "30"), _part(said[SWEEP_PART] or "1/1")
+    except BadSetting as problem:
+        raise pytest.UsageError(str(problem)) from None
     try:
         return SweepWanted(
             kinds=tuple(FAULTS) if "all" in words else own,
+            only=said[SWEEP_ONLY] or "*",
             assumptions=ASSUMPTIONS in words,
             outsiders=OUTSIDERS in words,
+            slow=slow,
+            part=part,
+            stop_at_first=said[SWEEP_STOP].lower() not in ("", "0", "false", "no", "off"),
+            invariants=invariants,
         )
     except BadSetting as problem:
         more = f"{ASSUMPTIONS}, {OUTSIDERS}"
-        raise pytest.UsageError(f"--reseller-sandbox-sweep: {problem}, {more}, all") from None
+        raise pytest.UsageError(f"{flag(SWEEP)}: {problem}, {more}, all") from None
+
+
+def _number(word: str) -> float:
+    with suppress(ValueError):
+        if 0 < (found := float(word)) < math.inf:
+            return found
+    raise BadSetting(f"{flag(SWEEP_SLOW)} must be a number of seconds above 0; it is {word[:80]!r}")
+
+
+def _part(word: str) -> tuple[int, int]:
+    if found := re.fullmatch(r"([1-9]\d{0,3})/([1-9]\d{0,3})", word):
+        number, of = int(found[1]), int(found[2])
+        if number <= of:
+            return number, of
+    raise BadSetting(f"{flag(SWEEP_PART)} must be a part such as 1/2; it is {word[:80]!r}")
 
 
 class SweepingTests:
@@ -47,7 +87,9 @@ class SweepingTests:
     def __init__(self, wanted: SweepWanted, run: pytest.StashKey[Sandboxes]) -> None:
         self._wanted = wanted
         self._run = run
-        self._swept: list[dict[str, Any]] = []
+        self._swept: list[SweepTold] = []
+        #: Whether nothing more is to be swept.
+        self._over = False
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
@@ -59,13 +101,17 @@ class SweepingTests:
     def _told(self, item: pytest.Item) -> list[pytest.TestReport]:
         """Return the reports of a test, which carry what came of its sweep."""
         reports = again(item)
-        told = self._sweep(item) if all(one.passed for one in reports) else None
-        if told is not None:
-            reports[-1].user_properties.append((_TOLD, json.dumps({"test": item.nodeid, **told})))
+        if any(one.failed for one in reports):
+            say_to_tool(swept=asdict(SweepTold(test=item.nodeid, problem="it does not pass")))
+        passed = all(one.passed for one in reports) and not self._over
+        if passed and (told := self._sweep(item)) is not None:
+            self._over = self._wanted.stop_at_first and bool(told.wrong)
+            say_to_tool(swept=asdict(told))
+            reports[-1].user_properties.append((_TOLD, json.dumps(asdict(told))))
         return reports
 
-    def _sweep(self, item: pytest.Item) -> dict[str, Any] | None:
-        """Return what came of a test's sweep, to be shown; None for a test that sends no request."""
+    def _sweep(self, item: pytest.Item) -> SweepTold | None:
+        """Return what came of a test's sweep; None for a test that sends no request."""
         run = item.config.stash[self._run]
         run.watcher.end()  # what each run has made goes with it
         prepared = run.prepared(item)
@@ -77,34 +123,35 @@ class SweepingTests:
             words = "\n".join(one.longreprtext for one in failed)
             return Ended(1 if failed else 0, words[-KEPT:], stopwatch() - began)
 
+        def step(report: SweepReport, words: str) -> None:
+            say_to_tool(planned=0 if words else report.planned, ran=f"{item.name} {words}")
+
         try:
             wanted = replace(self._wanted, folder=run.folder_for(item))
-            report = sweep_program(program, Ground(prepared), wanted)
+            return sweep_program(program, Ground(prepared), wanted, step).told(item.nodeid)
         except AskedNothing:
             return None
         except BadProgram as problem:
-            return {"tables": [], "lines": [f"not swept: {problem}"], "wrong": 0}
+            return SweepTold(test=item.nodeid, problem=str(problem))
         finally:
             prepared.close()
             run.watcher.begin()
-        tables = in_lines({name: rows for name, rows in report.tables().items() if rows})
-        return {"tables": tables, "lines": list(report.lines()), "wrong": len(report.wrong)}
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what a test's report carries, in this process or from a worker."""
         told = [value for name, value in report.user_properties if name == _TOLD]
-        self._swept += map(json.loads, map(str, told))
+        self._swept += map(SweepTold.read, map(json.loads, map(str, told)))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
         """Have the run fail where a test passed that should not have."""
-        if any(one["wrong"] for one in self._swept) and session.exitstatus == pytest.ExitCode.OK:
+        if any(one.wrong for one in self._swept) and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         yield
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Show the table of each test that was swept."""
         for one in self._swept:
-            terminalreporter.section(f"reseller sandbox: sweep of {one['test']}")
-            for line in (*one["tables"], *([""] if one["tables"] else []), *one["lines"]):
+            terminalreporter.section(f"reseller sandbox: sweep of {one.test}")
+            for line in in_sections(one):
                 terminalreporter.write_line(line)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import signal
-import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -16,6 +14,7 @@ from click.core import ParameterSource
 
 from reseller_sandbox.console import Configured, give_up
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.testing.options import MODE, variable
 
 if TYPE_CHECKING:
     from reseller_sandbox.options import Options
@@ -46,7 +45,7 @@ _OPTIONS = (
 )
 
 
-#: The option of commands that take more invariants; ``loaded`` makes functions of what it is given.
+#: The option of commands that take more invariants; ``named`` makes functions of what it is given.
 INVARIANTS = click.option(
     "--invariant",
     "invariants",
@@ -77,6 +76,13 @@ class RunAsked:
     world: str | None
     ca: str | None
     settings: dict[str, Any]
+    said: Mapping[str, str]
+
+    def _around(self, ground: Ground) -> dict[str, str]:
+        """Return what has a pytest that is run make its tests worlds like those of the program."""
+        if self.url is None:
+            return dict(self.said)
+        return {variable(MODE): f"{ground.url}/_worlds/{ground.prepared.door.name}"}
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Ground, CommandProgram]]:
@@ -92,7 +98,13 @@ class RunAsked:
         try:
             with (
                 self._ground() as ground,
-                CommandProgram(self.words, ground, account=self.account, timeout=self.timeout) as program,
+                CommandProgram(
+                    self.words,
+                    ground,
+                    account=self.account,
+                    timeout=self.timeout,
+                    around=self._around(ground),
+                ) as program,
             ):
                 yield ground, program
         except (BadSetting, CannotListen) as problem:
@@ -141,9 +153,13 @@ class RunningCommand(Configured):
         said = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
         own = {one.name for one in self._options.click} - {"control_token"}
         _require_one_place(ctx, [name for name in said if name in own], [one for one in said if one in _AWAY])
+        from reseller_sandbox.sources import variables
+
+        told = {name: ctx.params[name] for name in said if name in variables()}
         ctx.params["asked"] = RunAsked(
             **{name: ctx.params.pop(name) for name in ("words", "account", "timeout", *_AWAY)},
             settings=self._options.settled(ctx.params),
+            said={variables()[name]: _in_one(value) for name, value in told.items()},
         )
         return click.Command.invoke(self, ctx)
 
@@ -156,21 +172,10 @@ def _require_one_place(ctx: click.Context, own: list[str], away: list[str]) -> N
         raise click.UsageError(f"--{name} does not go with --url: the server there has its settings", ctx)
 
 
+def _in_one(value: Any) -> str:
+    """Return what an option was given as one word, as a variable of the environment has it."""
+    return " ".join(value) if isinstance(value, tuple) else str(value)
+
+
 def _ended(*_: object) -> NoReturn:
     raise SystemExit(128 + signal.SIGTERM)
-
-
-def loaded(named: str) -> Any:
-    """Return the function that is named ``module:function``; raise ``BadSetting``."""
-    from reseller_sandbox.settings import BadSetting
-
-    module, _, function = named.partition(":")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))
-    try:
-        found = getattr(import_module(module), function)
-    except Exception as problem:
-        raise BadSetting(f"--invariant {named}: {type(problem).__name__}: {problem}") from None
-    if not callable(found):
-        raise BadSetting(f"--invariant {named} is no function")
-    return found

@@ -6,8 +6,11 @@ left, and yields a sentence for each thing that does not hold. ``expected`` says
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
+from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reseller_sandbox.advice import Severity
@@ -16,6 +19,7 @@ from reseller_sandbox.core import money
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import OK
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.left import Holding, Left
 
 if TYPE_CHECKING:
@@ -97,22 +101,32 @@ def left_undone(run: Left, usual: Left, expected: Expected) -> Iterator[str]:
             yield f"{account} has {to_unicode(name)}, which it does not have without the fault"
         elif wanted is not None and found is not None:
             for what, one, other in _differences(found, wanted):
-                yield f"{to_unicode(name)}: {what} is {one}, and {other} without the fault"
+                yield f"{to_unicode(name)}: {what} {one}, and {other} without the fault"
 
 
 def _differences(found: Holding, wanted: Holding) -> Iterator[tuple[str, str, str]]:
     if abs(found.expires - wanted.expires) > _SAME:
-        yield "its expiry date", f"{found.expires:%Y-%m-%d}", f"{wanted.expires:%Y-%m-%d}"
-    for what in ("stage", "autorenew", "privacy", "flags", "nameservers"):
+        yield "its expiry date is", f"{found.expires:%Y-%m-%d}", f"{wanted.expires:%Y-%m-%d}"
+    for what, words in _COMPARED.items():
         one, other = getattr(found, what), getattr(wanted, what)
         if one != other:
-            yield what, _told(one), _told(other)
+            yield words, _told(one), _told(other)
+
+
+#: What is compared of a name beside its date, and how it is told.
+_COMPARED = {
+    "stage": "its stage is",
+    "autorenew": "its automatic renewal is",
+    "privacy": "its privacy is",
+    "flags": "its flags are",
+    "nameservers": "its name servers are",
+}
 
 
 def _told(value: object) -> str:
     if isinstance(value, tuple):
         return ", ".join(value) or "none"
-    return str(value).lower()
+    return str(value) if not isinstance(value, bool) else "on" if value else "off"
 
 
 def agreed_prices(run: Left, usual: Left, expected: Expected) -> Iterator[str]:
@@ -164,4 +178,22 @@ def own_broken(invariants: Iterable[OwnInvariant], world: Sandbox) -> list[str]:
         except Exception as problem:
             words = f"{type(problem).__name__}: {problem}"
         found += [f"{getattr(one, '__name__', 'invariant')}: {words}"] if words else []
+    return found
+
+
+def named(functions: Iterable[str]) -> tuple[OwnInvariant, ...]:
+    """Return the functions of these names, ``module:function``; raise ``BadSetting``."""
+    return tuple(_loaded(one) for one in functions if one)
+
+
+def _loaded(name: str) -> OwnInvariant:
+    module, _, function = name.partition(":")
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))
+    try:
+        found: OwnInvariant = getattr(import_module(module), function)
+    except Exception as problem:
+        raise BadSetting(f"--invariant {name}: {type(problem).__name__}: {problem}") from None
+    if not callable(found):
+        raise BadSetting(f"--invariant {name} is no function")
     return found

@@ -6,26 +6,37 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock
 from traceback import format_exc
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.environment import environment
+from reseller_sandbox.tools.hearing import TOLD, Hearing
 from reseller_sandbox.tools.view import BadView, OrderSaid, read_view, view_in
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.tools.ground import Ground
 
+#: What is said of a program that does not use what it finds in its environment.
+ASKED_NOTHING = (
+    "the program has asked its world nothing: its address, and its key, secret and token, are in the "
+    "environment (RESELLER_SANDBOX_URL, …)"
+)
+
 #: How much of what a program wrote is kept, from its end.
 KEPT = 64 << 10
+
+#: After how many seconds it is looked what a program has said.
+_GLANCE = 0.25
 
 #: For how many seconds a program may go on that was told to end.
 _GRACE = 2.0
@@ -35,13 +46,15 @@ _GRACE = 2.0
 class Ended:
     """How a run ended: its exit ``status``, None where it took too long, and the end of what it wrote.
 
-    ``view`` is what it says that it has ordered, None where it says nothing of that.
+    ``view`` is what it says that it has ordered, None where it says nothing of that. ``tests`` are the tests
+    of a pytest that have worlds of their own.
     """
 
     status: int | None
     output: str
     seconds: float
     view: tuple[OrderSaid, ...] | None = None
+    tests: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -72,16 +85,24 @@ Program = Callable[["Sandbox"], Ended]
 class CommandProgram:
     """A command: it finds the world's address and credentials in its environment, see ``environment``.
 
-    As a context manager it ends what still runs. Raises ``BadSetting`` for a command that cannot be begun.
+    ``around`` is what it finds there beside. As a context manager it ends what still runs. Raises
+    ``BadSetting`` for a command that cannot be begun.
     """
 
     def __init__(
-        self, words: Sequence[str], ground: Ground, *, account: str = "main", timeout: float = 120.0
+        self,
+        words: Sequence[str],
+        ground: Ground,
+        *,
+        account: str = "main",
+        timeout: float = 120.0,
+        around: Mapping[str, str] | None = None,
     ) -> None:
         self._words = tuple(words)
         self._ground = ground
         self._account = account
         self._timeout = timeout
+        self._around = around or {}
         self._running: set[subprocess.Popen[bytes]] = set()
         self._lock = Lock()
         self._over = False
@@ -98,20 +119,44 @@ class CommandProgram:
 
     def __call__(self, world: Sandbox) -> Ended:
         """Run the command against a world, and end all that it has begun."""
+        tests: list[str] = []
+        ended = self.heard(world, {}, lambda said: tests.extend(said.get("tests", ())))
+        return replace(ended, tests=tuple(dict.fromkeys(tests)))
+
+    def heard(
+        self, world: Sandbox, more: Mapping[str, str], hear: Callable[[Mapping[str, Any]], object]
+    ) -> Ended:
+        """Run the command with ``more`` in its environment; ``hear`` is told whatever it says of its tests.
+
+        It may take as long as it likes as long as it says something now and then.
+        """
         began = stopwatch()
         with TemporaryFile() as output, TemporaryDirectory() as folder:
-            view = Path(folder, "view.json")
-            told = environment(self._ground, world, self._account, view)
-            child = self._begin({**os.environ, "PATH": _path(), **told}, output)
+            view, told = Path(folder, "view.json"), Path(folder, "told")
+            variables = environment(self._ground, world, self._account, view)
+            child = self._begin(
+                {**os.environ, "PATH": _path(), **self._around, **variables, TOLD: str(told), **more}, output
+            )
             try:
-                status: int | None = child.wait(self._timeout)
-            except subprocess.TimeoutExpired:
-                status = None
+                status = self._followed(child, Hearing(told), hear)
             finally:
                 _end(child)
                 with self._lock:
                     self._running.discard(child)
             return Ended(status, _tail(output), stopwatch() - began, view_in(view))
+
+    def _followed(
+        self, child: subprocess.Popen[bytes], hearing: Hearing, hear: Callable[[Mapping[str, Any]], object]
+    ) -> int | None:
+        """Return the exit status of a program; None where nothing has come from it for too long."""
+        since, status = stopwatch(), None
+        while status is None and (left := since + self._timeout - stopwatch()) > 0:
+            with suppress(subprocess.TimeoutExpired):
+                status = child.wait(min(left, _GLANCE))
+            for said in hearing.news():
+                hear(said)
+                since = stopwatch()
+        return status
 
     def _begin(self, variables: dict[str, str], output: IO[bytes]) -> subprocess.Popen[bytes]:
         with self._lock:

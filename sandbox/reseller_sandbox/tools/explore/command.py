@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say
-from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunningCommand, loaded
+from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunningCommand
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reseller_sandbox.tools.asking import RunAsked
+    from reseller_sandbox.tools.explore.runs import Explorer
+    from reseller_sandbox.tools.explore.tests import ExploredTold
+    from reseller_sandbox.tools.progress import Tell
 
 
 @click.command(cls=RunningCommand)
@@ -61,29 +65,89 @@ def explore(
     A worker is told by the header X-Sandbox-Actor, then by its account, then by its connection. Something is
     found where the program fails in some order, where an invariant of sweep does not hold, and where it
     leaves what no order leaves in which the workers go one after the other.
+
+    Tests of a pytest that use the fixture reseller_sandbox are explored one by one, in their own process.
     """
     from reseller_sandbox.settings import BadSetting
+    from reseller_sandbox.testing import options
     from reseller_sandbox.tools.explore.runs import Explorer
+    from reseller_sandbox.tools.explore.tests import tests_explored
+    from reseller_sandbox.tools.invariants import named
     from reseller_sandbox.tools.progress import progress
 
     if asked.url is not None:
         raise click.UsageError("--url does not go with explore: only a server of its own can hold requests")
     try:
-        own = tuple(map(loaded, invariants))
+        own = named(invariants)
     except BadSetting as problem:
         give_up(str(problem))
     with asked.opened() as (ground, program), progress("explore") as tell:
         explorer = Explorer(
             ground=ground, program=program, actors=actors, quiet=quiet, invariants=own, folder=folder
         )
+        wanted = {
+            options.EXPLORE_RUNS: max_runs,
+            options.EXPLORE_SCHEDULE: schedule,
+            options.INVARIANT: ",".join(invariants),
+        }
         try:
-            found = explorer.one(schedule) if schedule else explorer.explore(max_runs, tell)
+            found, tests = _itself(explorer, schedule, max_runs, tell)
+            if tests:
+                found += tests_explored(program, ground, explorer, wanted, folder, tell)
         except ValueError as problem:
             give_up(str(problem))
-    if as_json:
-        say(json.dumps(found.told(), indent=2, ensure_ascii=False))
-    else:
-        say("\n".join(map(printable, found.lines())))
+    _show(found, as_json)
+    if found and found[0].problem and not found[0].test:
+        give_up(found[0].problem)
+    if any(one.findings for one in found):
+        raise SystemExit(REFUSED)
+    if any(one.problem for one in found):
+        raise SystemExit(UNUSABLE)
+
+
+def _itself(
+    explorer: Explorer, schedule: str | None, max_runs: int, tell: Tell
+) -> tuple[list[ExploredTold], Sequence[str]]:
+    """Return what came of the program by itself, and its tests that have worlds of their own.
+
+    Raise ValueError where there is nothing of either.
+    """
+    from reseller_sandbox.tools.explore.runs import NotReached
+    from reseller_sandbox.tools.explore.tests import ExploredTold
+    from reseller_sandbox.tools.running import ASKED_NOTHING
+
+    try:
+        found = explorer.one(schedule) if schedule else explorer.explore(max_runs, tell)
+    except NotReached as problem:
+        if problem.ended.passed and problem.ended.tests:
+            return [], problem.ended.tests
+        raise
+    tests = [test for order in found.orders for test in order.ended.tests]
     if found.never_passes and not schedule:
-        give_up("the program fails in every order", UNUSABLE)
-    raise SystemExit(REFUSED if found.findings else 0)
+        return [ExploredTold.of(found, "the program fails in every order")], ()
+    if found.actors:
+        return [ExploredTold.of(found)], tests
+    if not tests:
+        raise ValueError(ASKED_NOTHING)
+    return [], tests
+
+
+def _show(found: Sequence[ExploredTold], as_json: bool) -> None:
+    if as_json:
+        say(json.dumps(_json(found), indent=2, ensure_ascii=False))
+        return
+    for number, one in enumerate(found):
+        if number:
+            say("")
+        if one.test:
+            say(printable(one.test))
+        say("\n".join(map(printable, one.lines)))
+
+
+def _json(found: Sequence[ExploredTold]) -> dict[str, Any]:
+    """Return the report for programs: one, or where tests were explored, all of them together."""
+    if len(found) == 1 and not found[0].test:
+        return found[0].json()
+    sums = {key: sum(one.told.get(key, 0) for one in found) for key in ("orders", "untried", "strayed")}
+    findings = [{"test": one.test, **finding} for one in found for finding in one.findings]
+    return {**sums, "findings": findings, "explorations": [one.json() for one in found]}

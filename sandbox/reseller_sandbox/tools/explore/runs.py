@@ -110,6 +110,14 @@ class GivenOrder:
         self.steps.append(Turned(actor, self._waiting, self._waiting - before, footprint))
 
 
+class NotReached(ValueError):
+    """The program has not come to the order that was asked for; ``ended`` is how it ended."""
+
+    def __init__(self, message: str, ended: Ended) -> None:
+        super().__init__(message)
+        self.ended = ended
+
+
 class _Made(NamedTuple):
     """A run that was made."""
 
@@ -190,7 +198,8 @@ class Explorer:
         made = self.run(given)
         missed = given.missed or given.next_up
         if missed:
-            raise ValueError(f"{missed} has no request waiting where {schedule!r} lets one through")
+            words = f"{missed} has no request waiting where {schedule!r} lets one through"
+            raise NotReached(words, made.order.ended)
         order, *others = _judged([made, *self._in_turns([made])])
         findings = [one for one in found([order, *others]) if one.order is order]
         return Exploration([order], self._kept(findings))

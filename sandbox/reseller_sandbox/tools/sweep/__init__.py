@@ -1,7 +1,8 @@
 """Sweep: the same program that passes, run again with each thing going wrong once.
 
-``troubles`` is what can go wrong, ``engine`` runs the program with each of that, ``report`` is the table of
-what came of it, ``command`` is ``reseller-sandbox sweep``.
+``troubles`` is what can go wrong, ``engine`` runs the program with each of that, ``report`` is what came of
+it, ``told`` the same in words. ``command`` is ``reseller-sandbox sweep``, ``tests`` has a pytest that it runs
+sweep its own tests.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reseller_sandbox.tools.sweep.engine import BadProgram, SweepWanted, sweep
-    from reseller_sandbox.tools.sweep.report import Came, SweepReport
+    from reseller_sandbox.tools.sweep.report import SweepReport
+    from reseller_sandbox.tools.sweep.told import Came
 
 __all__ = ["BadProgram", "Came", "SweepReport", "SweepWanted", "sweep"]
 
@@ -19,6 +21,6 @@ __all__ = ["BadProgram", "Came", "SweepReport", "SweepWanted", "sweep"]
 def __getattr__(name: str) -> Any:
     """Load what is asked for: whoever wants help on the command needs none of it."""
     if name in __all__:
-        home = "report" if name in ("Came", "SweepReport") else "engine"
+        home = {"Came": "told", "SweepReport": "report"}.get(name, "engine")
         return getattr(import_module(f"{__name__}.{home}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, say
-from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunAsked, RunningCommand, loaded
+from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say
+from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunAsked, RunningCommand
 
 if TYPE_CHECKING:
     from reseller_sandbox.tools.sweep.engine import SweepWanted
-    from reseller_sandbox.tools.sweep.report import SweepReport
+    from reseller_sandbox.tools.sweep.told import SweepTold
 
 #: How much of the output of a program that does not pass is shown.
 _SHOWN = 4000
@@ -47,42 +49,79 @@ def sweep(
 
     A program that fails has noticed. One that ends with 0 though something was paid twice, paid and lost, or
     left undone is silently wrong: each such run is listed, and the sweep ends with 1.
+
+    Tests of a pytest that use the fixture reseller_sandbox are swept one by one, in their own process.
     """
     from reseller_sandbox.settings import BadSetting
+    from reseller_sandbox.tools.invariants import named
     from reseller_sandbox.tools.sweep.engine import SweepWanted
     from reseller_sandbox.tools.sweep.troubles import FAULTS
 
     try:
         chosen = tuple(FAULTS) if kinds is None else tuple(kinds.replace(",", " ").split())
-        wanted = SweepWanted(kinds=chosen, invariants=tuple(map(loaded, invariants)), **given)
+        wanted = SweepWanted(kinds=chosen, invariants=named(invariants), **given)
     except BadSetting as problem:
         give_up(str(problem))
-    report = _swept(asked, wanted)
-    _show(report, as_json)
-    raise SystemExit(REFUSED if report.wrong else 0)
+    found = _swept(asked, wanted, invariants)
+    if as_json:
+        say(json.dumps(_json(found), ensure_ascii=False, indent=2))
+    else:
+        _show(found)
+    if any(one.wrong for one in found):
+        raise SystemExit(REFUSED)
+    if any(one.problem for one in found):
+        raise SystemExit(UNUSABLE)
 
 
-def _swept(asked: RunAsked, wanted: SweepWanted) -> SweepReport:
+def _swept(asked: RunAsked, wanted: SweepWanted, invariants: tuple[str, ...]) -> list[SweepTold]:
+    """Return what came of the program, and of each of its tests with worlds of their own."""
     from reseller_sandbox.tools.progress import progress
-    from reseller_sandbox.tools.sweep.engine import BadProgram, sweep_program
+    from reseller_sandbox.tools.sweep.engine import AskedNothing, BadProgram, sweep_program
+    from reseller_sandbox.tools.sweep.tests import tests_swept
 
     with asked.opened() as (ground, program), progress("sweep") as tell:
+        found: list[SweepTold] = []
+        nothing: AskedNothing | None = None
         try:
-            return sweep_program(
-                program, ground, wanted, lambda report, words: tell(words, report.planned + 1)
-            )
+            try:
+                report = sweep_program(
+                    program, ground, wanted, lambda report, words: tell(words, report.planned + 1)
+                )
+                found, tests = [report.told()], report.tests
+            except AskedNothing as problem:
+                nothing, tests = problem, problem.ended.tests
+            if tests:
+                found += tests_swept(
+                    program, ground, wanted, invariants, lambda count, words: tell(words, count)
+                )
+            if nothing is not None and not found:
+                raise nothing
+            return found
         except BadProgram as problem:
             click.echo(problem.ended.output[-_SHOWN:], err=True, nl=False)
             give_up(str(problem), UNUSABLE)
 
 
-def _show(report: SweepReport, as_json: bool) -> None:
-    if as_json:
-        say(json.dumps(report.json(), ensure_ascii=False, indent=2))
-        return
+def _json(found: Sequence[SweepTold]) -> dict[str, Any]:
+    """Return the report for programs: one sweep, or where tests were swept, all of them together."""
+    if len(found) == 1 and not found[0].test:
+        return found[0].json()
+    sums = Counter[str]()
+    for one in found:
+        sums.update({"runs": len(one.runs), "planned": one.planned, **one.counts()})
+    findings = [{"test": one.test, **run.json()} for one in found for run in one.wrong]
+    return {**sums, "findings": findings, "sweeps": [one.json() for one in found]}
+
+
+def _show(found: Sequence[SweepTold]) -> None:
     from reseller_sandbox.tables import show
 
-    if tables := {name: rows for name, rows in report.tables().items() if rows}:
-        show(tables)
-        say("")
-    say("\n".join(report.lines()))
+    for number, one in enumerate(found):
+        if number:
+            say("")
+        if one.test:
+            say(printable(one.test))
+        if tables := one.tables():
+            show(tables)
+            say("")
+        say("\n".join(one.lines()))

@@ -8,7 +8,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from reseller_sandbox.assembly import contract
 from reseller_sandbox.core.dataclass import dataclass
@@ -18,8 +18,9 @@ from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
 from reseller_sandbox.tools.left import MOST, Left, kept, left_in
-from reseller_sandbox.tools.running import Ended, FunctionProgram, Program
-from reseller_sandbox.tools.sweep.report import Came, Run, SweepReport
+from reseller_sandbox.tools.running import ASKED_NOTHING, Ended, FunctionProgram, Program
+from reseller_sandbox.tools.sweep.report import Run, SweepReport
+from reseller_sandbox.tools.sweep.told import Came
 from reseller_sandbox.tools.sweep.troubles import (
     FAULTS,
     SweptRequest,
@@ -33,6 +34,8 @@ from reseller_sandbox.tools.sweep.troubles import (
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
+
+_T = TypeVar("_T")
 
 #: What is said of a program that passes once alone.
 _A_SECOND_TIME = (
@@ -63,6 +66,7 @@ class SweepWanted:
         outsiders: Whether other people act right before each request that is paid for.
         slow: How many seconds a slow answer takes.
         jobs: How many runs go on at once.
+        part: Which part of all runs is made, as in 1 of 2, where several processes share them.
         stop_at_first: Whether the first silently wrong run is the last.
         invariants: What else holds of a world after a run: a function that returns words where it does not.
         folder: Where the capsule of each silently wrong run is written.
@@ -74,6 +78,7 @@ class SweepWanted:
     outsiders: bool = False
     slow: float = 30.0
     jobs: int = 1
+    part: tuple[int, int] = (1, 1)
     stop_at_first: bool = False
     invariants: Sequence[OwnInvariant] = ()
     folder: Path | None = None
@@ -107,14 +112,15 @@ def sweep_program(
     second = _run_well(program, ground, wanted, _A_SECOND_TIME)
     requests = numbered(usual.requests, (one.id for one in contract()))
     chosen = [one for one in requests if fnmatchcase(one.operation, wanted.only)]
-    report = SweepReport(chosen, unsteady=_asked(usual) != _asked(second))
-    troubles = list(_troubles(chosen, requests, wanted))
+    report = SweepReport(chosen, unsteady=_asked(usual) != _asked(second), tests=usual.ended.tests)
+    number, of = wanted.part
+    troubles = list(enumerate(_troubles(chosen, requests, wanted)))[number - 1 :: of]
     report.planned = len(troubles)
     if step is not None:
         step(report, "")
 
-    def one(trouble: Trouble) -> Run | None:
-        return _tried(program, ground, wanted, trouble, usual, report.unsteady)
+    def one(numbered: tuple[int, Trouble]) -> Run | None:
+        return _tried(program, ground, wanted, *numbered, usual, report.unsteady)
 
     for made in _in_order(one, troubles, wanted.jobs):
         if made is None:
@@ -148,11 +154,7 @@ def _run_well(program: Program, ground: Ground, wanted: SweepWanted, when: str) 
             raise BadProgram(f"without any fault the program does not pass{when}: {ended}", ended)
         left = left_in(world, ended)
         if not left.requests:
-            raise AskedNothing(
-                "the program has asked its world nothing: its address, and its key, secret and token, are in "
-                "the environment (RESELLER_SANDBOX_URL, …)",
-                ended,
-            )
+            raise AskedNothing(ASKED_NOTHING, ended)
         if len(left.requests) >= MOST or world.journal.find(limit=0).dropped:
             raise BadProgram(f"the program sends more requests than a journal keeps, which is {MOST}", ended)
         if words := [*broken(left, left, Expected()), *own_broken(wanted.invariants, world)]:
@@ -165,7 +167,13 @@ def _asked(left: Left) -> list[tuple[str, tuple[str, ...]]]:
 
 
 def _tried(
-    program: Program, ground: Ground, wanted: SweepWanted, trouble: Trouble, usual: Left, unsteady: bool
+    program: Program,
+    ground: Ground,
+    wanted: SweepWanted,
+    number: int,
+    trouble: Trouble,
+    usual: Left,
+    unsteady: bool,
 ) -> Run | None:
     """Run the program with one thing going wrong; return None where that cannot happen in its world."""
     with ground.world(assume=trouble.assume) as world:
@@ -179,7 +187,7 @@ def _tried(
         left = left_in(world, ended)
         expected = replace(trouble.expected, same=trouble.expected.same and not unsteady)
         words = (*broken(left, usual, expected), *own_broken(wanted.invariants, world))
-        run = Run(trouble, ended, words, trouble.has_struck(world))
+        run = Run(trouble, ended, words, trouble.has_struck(world), number=number)
         if run.came is Came.WRONG and wanted.folder is not None:
             return replace(run, file=_kept(world, trouble, wanted.folder))
         return run
@@ -191,9 +199,7 @@ def _kept(world: Sandbox, trouble: Trouble, folder: Path) -> str:
     return kept(world, folder, "-".join(parts))
 
 
-def _in_order(
-    work: Callable[[Trouble], Run | None], troubles: Sequence[Trouble], jobs: int
-) -> Iterator[Run | None]:
+def _in_order(work: Callable[[_T], Run | None], troubles: Sequence[_T], jobs: int) -> Iterator[Run | None]:
     """Yield what comes of each, in their order, with so many under way at once."""
     if jobs == 1:
         yield from map(work, troubles)

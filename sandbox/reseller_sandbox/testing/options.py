@@ -1,0 +1,98 @@
+"""The options of the pytest plugin; each is also a variable of the environment and a key of pytest's file.
+
+Nothing is loaded here: pytest reads it for every test run, and the tools name the variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+MODE = "reseller_sandbox_mode"
+STRICT = "reseller_sandbox_strict"
+COVERAGE = "reseller_sandbox_coverage"
+COVER_MIN = "reseller_sandbox_cover_min"
+COVER_OF = "reseller_sandbox_cover_of"
+SWEEP = "reseller_sandbox_sweep"
+SWEEP_ONLY = "reseller_sandbox_sweep_only"
+SWEEP_SLOW = "reseller_sandbox_sweep_slow"
+SWEEP_PART = "reseller_sandbox_sweep_part"
+SWEEP_STOP = "reseller_sandbox_sweep_stop_at_first"
+EXPLORE = "reseller_sandbox_explore"
+EXPLORE_RUNS = "reseller_sandbox_explore_max_runs"
+EXPLORE_QUIET = "reseller_sandbox_explore_quiet"
+EXPLORE_SCHEDULE = "reseller_sandbox_explore_schedule"
+INVARIANT = "reseller_sandbox_invariant"
+CAPSULES = "reseller_sandbox_capsules"
+
+#: By name: what the option is for, and how pytest takes it.
+OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    MODE: (
+        "where the worlds of reseller-sandbox live: process (the default), server (one of this run), "
+        "or the address of one that runs",
+        {"metavar": "MODE"},
+    ),
+    STRICT: (
+        "what fails a test when it is left over: faults that never struck, plans that never did, advice",
+        {"metavar": "NAMES"},
+    ),
+    COVERAGE: (
+        "report how much of the contract the tests have exercised: term (the default), html, json, or "
+        "several of these, with a file as in html:coverage.html",
+        {"metavar": "FORM", "nargs": "?", "const": "term", "action": "append"},
+    ),
+    COVER_MIN: (
+        "fail the run when less of the contract than so many percent is exercised, in all or, as in "
+        "operations=90,errors=40, in an area",
+        {"metavar": "PERCENT"},
+    ),
+    COVER_OF: ("a pattern of the operations that coverage is about, such as v3.*", {"metavar": "PATTERN"}),
+    SWEEP: (
+        "run each test that passes again for each of its requests and each thing that can go wrong with it, "
+        "and show what came of it: all (the default), or some of lost-request, lost-answer, slow-answer, "
+        "twice, error, garbage, rate-limited, assumptions, outsiders",
+        {"metavar": "KINDS", "nargs": "?", "const": "all"},
+    ),
+    SWEEP_ONLY: ("a pattern of the operations that are swept, such as v3.renew*", {"metavar": "PATTERN"}),
+    SWEEP_SLOW: ("how late a slow answer comes in a sweep: 30 seconds", {"metavar": "SECONDS"}),
+    SWEEP_PART: (
+        "make one part of the runs of a sweep, such as 1/2, where several processes share them",
+        {"metavar": "PART"},
+    ),
+    SWEEP_STOP: ("end sweeping with the first run that is silently wrong", {"action": "store_true"}),
+    EXPLORE: (
+        "run each test that passes in every order of the requests of its threads that could matter, so many "
+        "of them at a time (2)",
+        {"metavar": "ACTORS", "nargs": "?", "const": "2"},
+    ),
+    EXPLORE_RUNS: ("how often a test that is explored is run at most: 200", {"metavar": "RUNS"}),
+    EXPLORE_QUIET: (
+        "how long nothing comes from a test that is explored before those that wait are taken for all: 0.1",
+        {"metavar": "SECONDS"},
+    ),
+    EXPLORE_SCHEDULE: ("the one order in which tests are run that are explored", {"metavar": "ACTORS"}),
+    INVARIANT: (
+        "what holds after each run of a sweep and in each order that is explored: it gets the Sandbox, and "
+        "returns words if not; may come often",
+        {"metavar": "MODULE:FUNCTION", "action": "append"},
+    ),
+    CAPSULES: (
+        "the folder where the files are left that replay what was found; in pytest's cache, unless given",
+        {"metavar": "FOLDER"},
+    ),
+}
+
+
+def flag(name: str) -> str:
+    """Return the option of this name as a command line has it."""
+    return f"--{name.replace('_', '-')}"
+
+
+def variable(name: str) -> str:
+    """Return the variable of the environment that says the same."""
+    return name.upper()
+
+
+def variables(said: Mapping[str, object]) -> dict[str, str]:
+    """Return the variables that say this; what is empty is left out."""
+    return {variable(name): str(value) for name, value in said.items() if value not in (None, "", False)}

@@ -1,0 +1,167 @@
+"""What is told of a sweep, whoever has made it: the table of requests by kinds, and what is wrong."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from enum import StrEnum
+from typing import Any
+
+from reseller_sandbox.core.dataclass import dataclass
+
+
+class Came(StrEnum):
+    """What came of a run, the worst last."""
+
+    UNREACHED = "not reached"
+    FINE = "fine"
+    FAILED = "failed"
+    WRONG = "silently wrong"
+
+
+#: What stands in the table, where there is little room.
+_WORDS = {one: "WRONG" if one is Came.WRONG else str(one) for one in Came}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunTold:
+    """A run in words: the request with its ``id``, what went wrong with it, and what came of that.
+
+    ``number`` is its place among all that were planned.
+    """
+
+    number: int
+    request: str | None
+    id: str | None
+    kind: str
+    detail: str
+    came: Came
+    ended: str
+    broken: Sequence[str]
+    file: str | None
+    output: str
+
+    @property
+    def trouble(self) -> str:
+        """What went wrong."""
+        return f"{self.kind} ({self.detail})" if self.detail else self.kind
+
+    @property
+    def row(self) -> str:
+        """The row of the table in which it stands."""
+        return f"{self.id} {self.request}"
+
+    def json(self) -> dict[str, Any]:
+        """Return it for programs."""
+        return {name: value for name, value in asdict(self).items() if name != "number"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SweepTold:
+    """The runs of one program, or of one ``test`` of it, of so many that were ``planned``.
+
+    ``rows`` are the requests in the order of the table. ``unsteady`` is whether two runs without faults asked
+    something else; ``problem`` is why there are no runs.
+    """
+
+    test: str = ""
+    rows: Sequence[str] = ()
+    runs: Sequence[RunTold] = ()
+    planned: int = 0
+    unsteady: bool = False
+    problem: str = ""
+
+    @classmethod
+    def read(cls, told: Mapping[str, Any]) -> SweepTold:
+        """Return what ``asdict`` has made."""
+        runs = [RunTold(**{**one, "came": Came(one["came"])}) for one in told["runs"]]
+        return cls(**{**told, "runs": runs})
+
+    def beside(self, other: SweepTold) -> SweepTold:
+        """Return this with the runs of another part of the same sweep."""
+        runs = sorted((*self.runs, *other.runs), key=lambda one: one.number)
+        return replace(
+            self,
+            runs=runs,
+            planned=self.planned + other.planned,
+            unsteady=self.unsteady or other.unsteady,
+            problem=self.problem or other.problem,
+        )
+
+    @property
+    def wrong(self) -> list[RunTold]:
+        """The runs that were silently wrong."""
+        return [one for one in self.runs if one.came is Came.WRONG]
+
+    def counts(self) -> dict[str, int]:
+        """Return how many runs came to what."""
+        found = Counter(one.came for one in self.runs)
+        return {str(one): found[one] for one in Came}
+
+    def tables(self) -> dict[str, list[dict[str, str]]]:
+        """Return the tables that have rows: what came of each request and kind, and of each assumption."""
+        about = {row: [run for run in self.runs if run.id and run.row == row] for row in self.rows}
+        kinds = list(dict.fromkeys(run.kind for run in self.runs if run.id))
+        requests = [
+            {
+                "request": row,
+                **{kind: _cell([run.came for run in runs if run.kind == kind]) for kind in kinds},
+            }
+            for row, runs in about.items()
+            if runs
+        ]
+        others = [run for run in self.runs if not run.id]
+        assumed = [{"assumption": run.detail, "came": _WORDS[run.came]} for run in others]
+        both = {"requests": requests, "assumptions": assumed}
+        return {name: rows for name, rows in both.items() if rows}
+
+    def json(self) -> dict[str, Any]:
+        """Return all of it for programs."""
+        test = {"test": self.test} if self.test else {}
+        return {
+            **test,
+            "runs": len(self.runs),
+            "planned": self.planned,
+            "unsteady": self.unsteady,
+            "problem": self.problem or None,
+            **self.counts(),
+            **{"requests": [], "assumptions": []},
+            **self.tables(),
+            "findings": [one.json() for one in self.wrong],
+            "others": [one.json() for one in self.runs if one.came in (Came.FAILED, Came.UNREACHED)],
+        }
+
+    def lines(self) -> Iterator[str]:
+        """Yield what is said below the table."""
+        if self.problem:
+            yield f"not swept: {self.problem}"
+            return
+        for number, one in enumerate(self.wrong, 1):
+            where = f"{one.row}: " if one.id else ""
+            yield f"{number}. {where}{one.trouble}, and it ends as if all were well."
+            yield from (f"   {words}" for words in one.broken)
+            if one.file is not None:
+                yield f"   reseller-sandbox open {one.file}"
+        counted = ", ".join(f"{count} {came}" for came, count in self.counts().items() if count)
+        count = len(self.runs)
+        yield f"{count} run{'' if count == 1 else 's'}: {counted or 'nothing to try'}."
+        if count < self.planned:
+            yield f"{self.planned - count} more were not tried."
+        if self.unsteady:
+            yield "Two runs without faults did not ask the same, so that names they left are not compared."
+
+
+def in_sections(one: SweepTold) -> list[str]:
+    """Return a sweep as text: the tables, and what is said below them."""
+    from reseller_sandbox.tables import in_lines
+
+    tables = one.tables()
+    return [*(in_lines(tables) if tables else ()), *([""] if tables else []), *one.lines()]
+
+
+def _cell(came: Sequence[Came]) -> str:
+    if len(set(came)) < 2:
+        return _WORDS[came[0]] if came else "-"
+    found = Counter(came)
+    return ", ".join(f"{found[one]} {_WORDS[one]}" for one in Came if found[one])
