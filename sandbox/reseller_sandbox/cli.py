@@ -72,7 +72,7 @@ for _name, _module in _ELSEWHERE.items():
 
 @main.command(cls=Configured)
 def serve(given: dict[str, Any]) -> None:
-    """Serve the reseller API until SIGTERM or Ctrl-C.
+    """Serve the reseller API until Ctrl-C, SIGTERM, or the terminal is closed.
 
     Each option can also be a variable of the environment, or a key of [tool.reseller_sandbox] in a
     pyproject.toml.

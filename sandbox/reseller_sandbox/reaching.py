@@ -69,6 +69,6 @@ def calling(server: There) -> Iterator[There]:
     except Refused as refused:
         give_up(refused.message, UNUSABLE if refused.rule is INVALID_PARAMETER else REFUSED)
     except Unreachable as problem:
-        give_up(f"{problem}; start one with: reseller-sandbox serve", UNREACHABLE)
+        give_up(str(problem), UNREACHABLE)
     finally:
         server.close()

@@ -160,7 +160,10 @@ class There:
         return connection.getresponse()
 
     def _away(self, problem: Exception) -> Unreachable:
-        return Unreachable(f"no sandbox answers at {self.url}: {reason_of(problem)}")
+        start = (
+            "; start one with: reseller-sandbox serve" if isinstance(problem, ConnectionRefusedError) else ""
+        )
+        return Unreachable(f"no sandbox answers at {self.url}: {reason_of(problem)}{start}")
 
     def ask(self, method: str, path: str, body: bytes = b"") -> Any:
         """Return the JSON that a path of the control interface answers; raise as ``answer`` does."""
@@ -286,7 +289,7 @@ def trust(authority: str | None = None) -> SSLContext:
             if path:
                 context.load_verify_locations(**{"capath" if os.path.isdir(path) else "cafile": path})
         except OSError as problem:
-            raise BadSetting(f"{name} is {path}: {reason_of(problem)}") from None
+            raise BadSetting(f"{name}: {path} cannot be used: {reason_of(problem)}") from None
     return context
 
 

@@ -41,7 +41,7 @@ def ran(*words: str) -> Result:
         (["health", "show", "--port", "x"], "--port must be a whole number from 0 to 65535, not 'x'"),
         (
             ["health", "show", "--url", "https://127.0.0.1:1", "--ca", "/no/ca.pem"],
-            "/no/ca.pem: No such file",
+            "/no/ca.pem cannot be used: No such file",
         ),
     ],
 )

@@ -192,7 +192,7 @@ class TestConnect:
         """With its name, before anything is asked."""
         if content is not None:
             (tmp_path / "ca.pem").write_bytes(content)
-        with pytest.raises(BadSetting, match=r"authority is .*ca\.pem"):
+        with pytest.raises(BadSetting, match=r"authority: .*ca\.pem cannot be used"):
             connect("https://127.0.0.1:1", authority=str(tmp_path / "ca.pem"))
 
 

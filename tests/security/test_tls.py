@@ -61,6 +61,10 @@ def test_it_is_served(authority: trustme.CA, files: dict[str, str], options: tup
     ("options", "words"),
     [
         (("--certfile", "missing"), "missing: No such file"),
+        (
+            ("--port", "8055", "--tls-port", "8055", "--certfile", "cert", "--keyfile", "key"),
+            "the ports for HTTP and for HTTPS are the same: 8055",
+        ),
         (("--certfile", "cert", "--keyfile", "missing"), "missing: No such file"),
         (("--certfile", "text"), "text is no certificate with its key"),
         (("--certfile", "cert"), "cert is no certificate with its key"),

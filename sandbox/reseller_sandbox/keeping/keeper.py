@@ -40,7 +40,7 @@ class KeptFile:
         except BadFile as problem:
             raise BadSetting(f"{problem}. It is left as it is: move it away to begin anew") from None
         except OSError as problem:
-            raise BadSetting(f"{self.path}: {problem.strerror}") from None
+            raise BadSetting(f"--keep {self.path} cannot be read: {problem.strerror}") from None
 
     def keeping(self, worlds: Engine, beside: AbstractContextManager[Any]) -> Keeper:
         """Return the context in which ``worlds`` are kept in it."""
@@ -60,7 +60,7 @@ def _held(path: Path) -> BinaryIO:
     try:
         held = beside.open("ab")
     except OSError as problem:
-        raise BadSetting(f"keep: {path} cannot be written: {problem.strerror}") from None
+        raise BadSetting(f"--keep {path} cannot be written: {problem.strerror}") from None
     with suppress(ImportError):  # Windows has no such locks
         import fcntl
 

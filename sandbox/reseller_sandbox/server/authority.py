@@ -86,7 +86,9 @@ def _make(place: Path, names: Sequence[str], *, lasting: bool) -> None:
             _write(place / AUTHORITY_KEY, authority.private_key_pem.bytes(), secret=True)
         _write(place / AUTHORITY, authority.cert_pem.bytes())
     except OSError as error:
-        raise BadCertificate(f"{error.filename or place}: {error.strerror}") from None
+        raise BadCertificate(
+            f"no certificate can be made: {error.filename or place}: {error.strerror}"
+        ) from None
 
 
 def _authority(place: Path) -> trustme.CA:

@@ -109,7 +109,7 @@ class Server:
         return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
 
     def run(self, ready: Callable[[], None] | None = None) -> None:
-        """Serve until SIGINT or SIGTERM (or ``stop`` in another thread), then return.
+        """Serve until SIGINT, SIGTERM or SIGHUP (or ``stop`` in another thread), then return.
 
         ``ready`` is called once it listens. Requests in flight are finished first, delayed answers too
         where the grace suffices for them; a second signal cuts that short.
@@ -200,6 +200,8 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 def _all_bound(host: str, port: int, tls_port: int | None) -> list[socket.socket]:
     """Return the sockets of both ports, or of the one there is; raise ``CannotListen``."""
+    if port == tls_port != 0:
+        raise CannotListen(f"the ports for HTTP and for HTTPS are the same: {port}")
     sockets = [bound(host, port)]
     try:
         return sockets if tls_port is None else [*sockets, bound(host, tls_port)]
@@ -241,12 +243,14 @@ def handling_signals(stop: Callable[[], None]) -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    names = [name for name in ("SIGINT", "SIGTERM", "SIGBREAK") if hasattr(signal, name)]
+    heeded = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGBREAK") if hasattr(signal, name)]
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        heeded.append(signal.SIGHUP)  # the terminal has been closed; under nohup that is nothing
 
     def handle(_number: int, _frame: Any) -> None:
         stop()
 
-    before = {one: signal.signal(one, handle) for one in (getattr(signal, name) for name in names)}
+    before = {one: signal.signal(one, handle) for one in heeded}
     try:
         yield
     finally:

@@ -73,7 +73,7 @@ def serving(certfile: str, keyfile: str | None) -> Context:
         raise BadCertificate(f"{files} is no certificate with its key: {error.reason or error}") from None
     except OSError as error:
         wrong = keyfile if keyfile is not None and os.access(certfile, os.R_OK) else certfile
-        raise BadCertificate(f"{wrong}: {error.strerror}") from None
+        raise BadCertificate(f"the certificate cannot be read: {wrong}: {error.strerror}") from None
     return context
 
 
