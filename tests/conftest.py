@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 
 import pytest
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core.clock import stopwatch
 from tests import thorough
 from tests.clients import Api, Socket
 from tests.documented import documented
@@ -51,6 +53,20 @@ def sandbox(_in_process: Sandbox) -> Sandbox:
     """A sandbox of the tests' registry as it began, its clock standing still."""
     _in_process.reset(original=True)
     return _in_process
+
+
+@pytest.fixture
+def at_once(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager[None]]:
+    """A context in which servers stop without waiting for anything: their grace would last a minute."""
+    monkeypatch.setattr("reseller_sandbox.server.server.STOP_GRACE", 60.0)
+
+    @contextmanager
+    def stopping() -> Iterator[None]:
+        began = stopwatch()
+        yield
+        assert stopwatch() - began < 60
+
+    return stopping
 
 
 @pytest.fixture

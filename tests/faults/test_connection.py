@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -95,10 +96,10 @@ def test_latency(dial: Dialler, served: Sandbox, register: Register, phase: str)
 def test_an_operation_that_waits_takes_effect_though_the_client_has_left(
     dial: Dialler, served: Sandbox, register: Register
 ) -> None:
-    served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
+    served.faults.add(kind="latency", seconds=0.5, match={"operation": "v3.createDomain"})
     dial.send("POST", CREATE, register("new.com")).socket.close()
     assert charges(served, "new.com") == []
-    deadline = stopwatch() + 5
+    deadline = stopwatch() + 30
     while not charges(served, "new.com") and stopwatch() < deadline:
         dial.get(BALANCE)
     assert [amount for _, amount in charges(served, "new.com")] == ["-10.00"]
@@ -109,7 +110,7 @@ def test_what_waits_never_happens_once_the_world_is_back_before_it(
     dial: Dialler, served: Sandbox, register: Register, undo: str
 ) -> None:
     served.snapshot("clean")
-    served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
+    served.faults.add(kind="latency", seconds=0.5, match={"operation": "v3.createDomain"})
     connection = dial.send("POST", CREATE, register("new.com"))
     assert connection.silent(0.05)
     served.reset() if undo == "reset" else served.restore("clean")
@@ -118,25 +119,18 @@ def test_what_waits_never_happens_once_the_world_is_back_before_it(
     assert list(served.world.journal) == []
 
 
-def test_what_waits_happens_though_its_rule_is_taken_away(
+def test_what_waits_happens_though_its_rule_is_taken_away_and_is_numbered_then(
     dial: Dialler, served: Sandbox, register: Register
 ) -> None:
-    served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
+    """After those that came while it waited."""
+    served.faults.add(kind="latency", seconds=1, match={"operation": "v3.createDomain"})
     connection = dial.send("POST", CREATE, register("new.com"))
     assert connection.silent(0.05)
     served.faults.clear()
+    assert dial.get(BALANCE).headers["x-sandbox-request"] == "r1"
     answer = connection.answer()
     assert (answer.status, answer.headers["x-sandbox-fault"]) == (200, "latency")
-
-
-def test_a_request_that_waits_is_numbered_when_it_takes_effect(
-    dial: Dialler, served: Sandbox, register: Register
-) -> None:
-    served.faults.add(kind="latency", seconds=0.2, match={"operation": "v3.createDomain"})
-    connection = dial.send("POST", CREATE, register("new.com"))
-    assert connection.silent(0.05)
-    assert dial.get(BALANCE).headers["x-sandbox-request"] == "r1"
-    assert connection.answer().headers["x-sandbox-request"] == "r2"
+    assert answer.headers["x-sandbox-request"] == "r2"
     assert [entry.id for entry in served.world.journal] == ["r1", "r2"]
     assert charges(served, "new.com") == [("r2", "-10.00")]
 
@@ -154,7 +148,7 @@ def test_latency_adds_up_and_what_comes_after_the_wait_may_be_an_error(
     )
     began = stopwatch()
     answer = dial.get(BALANCE)
-    assert 0.2 <= stopwatch() - began < 5
+    assert stopwatch() - began >= 0.2
     assert (answer.status, answer.headers["retry-after"]) == (503, "7")
     assert answer.headers["x-sandbox-fault"] == "latency, more, error"
     assert [rule.struck for rule in served.faults.list()] == [1, 1, 1, 0]
@@ -165,13 +159,16 @@ def test_drip(dial: Dialler, served: Sandbox) -> None:
     began = stopwatch()
     connection = dial.send("GET", BALANCE)
     status, headers = connection.head()
-    length = int(headers["content-length"])
-    seen: list[bytes] = []
-    while sum(map(len, seen)) < length:
-        seen.append(connection.piece())
+    length, came = int(headers["content-length"]), 0
+    while came < length:
+        came += len(connection.piece())
     assert status == 200
-    assert [len(piece) for piece in seen[:-1]] == [30] * (len(seen) - 1)
-    assert stopwatch() - began >= 0.05 * (len(seen) - 1)
+    assert stopwatch() - began >= 0.05 * ((length - 1) // 30)
+    served.faults.replace([{"kind": "drip", "size": 30, "pause": 600}])
+    connection = dial.send("GET", BALANCE)
+    connection.head()
+    assert len(connection.piece()) == 30
+    assert connection.silent(0.1)
 
 
 def test_bandwidth(dial: Dialler, served: Sandbox) -> None:
@@ -213,20 +210,19 @@ def test_truncate_with_a_reset(dial: Dialler, served: Sandbox) -> None:
         connection.rest()
 
 
-def test_a_stop_waits_for_nothing_that_is_held_up(make: Make) -> None:
+def test_a_stop_waits_for_nothing_that_is_held_up(make: Make, at_once: Any) -> None:
     sandbox = make()
     sandbox.faults.replace(
         [
             {"kind": "hang", "match": {"method": "POST"}},
-            {"kind": "latency", "seconds": 60, "when": {"phase": "before", "every": 2}},
-            {"kind": "latency", "name": "late", "seconds": 60, "when": {"phase": "after"}},
+            {"kind": "latency", "seconds": 600, "when": {"phase": "before", "every": 2}},
+            {"kind": "latency", "name": "late", "seconds": 600, "when": {"phase": "after"}},
         ]
     )
-    with sandbox.serve() as server:
+    with ExitStack() as stopping, sandbox.serve() as server:
         dialler = Dialler(sandbox, server.url)
         connections = [dialler.send(method, BALANCE) for method in ("GET", "GET")]
         connections.append(dialler.send("POST", "/v3/domains/lock/active.com"))
         assert all(connection.silent(0.1) for connection in connections)
-        began = stopwatch()
-    assert stopwatch() - began < 1
+        stopping.enter_context(at_once())
     dialler.close()

@@ -122,7 +122,7 @@ def test_no_glob_holds_up_a_world(sandbox: Sandbox, match: dict[str, Any]) -> No
     began = stopwatch()
     client.post(f"/v3/{long}", query_string={"q": long}, headers={"User-Agent": long}, json={"text": long})
     sandbox.journal.count(**match)
-    assert stopwatch() - began < 2
+    assert stopwatch() - began < 30  # another matcher would take years
 
 
 @pytest.mark.parametrize("part", ["operation", "domain", "account", "method", "path", "fault"])

@@ -10,7 +10,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from contextlib import ExitStack
 from http.client import HTTPConnection
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -260,17 +262,16 @@ def test_a_follower_that_left_is_forgotten(served: tuple[Sandbox, str]) -> None:
     sse.close()
     began = stopwatch()
     while sandbox.world.feed.followers:
-        assert stopwatch() - began < 5
+        assert stopwatch() - began < 30
 
 
-def test_the_server_stops_at_once_and_says_so() -> None:
+def test_the_server_stops_at_once_and_says_so(at_once: Any) -> None:
     """Every follower gets an end event, and none holds the server up."""
     sandbox = Sandbox(REGISTRY)
-    with sandbox.serve() as server:
+    with ExitStack() as stopping, sandbox.serve() as server:
         sse = [Sse(server.url, "journal/follow") for _ in range(20)]
         following = connect(server.url).events.follow()
-        began = stopwatch()
-    assert stopwatch() - began < 0.9
+        stopping.enter_context(at_once())
     assert [one.event() for one in sse] == [{"event": "end", "data": "{}"}] * 20
     for one in sse:
         one.close()

@@ -128,7 +128,7 @@ def test_stop_takes_no_time(serve: Serve, dial: Dial) -> None:
         server.stop()
         times.append(stopwatch() - began)
         assert idle.read_all() == used.read_all() == b""
-    assert min(times) < 0.05  # uvicorn alone takes 0.1 and more.
+    assert min(times) < 0.09  # uvicorn alone takes 0.1 and more.
 
 
 def test_over_tls(serve: Serve, dial: Dial, certfile: str) -> None:
@@ -139,28 +139,26 @@ def test_over_tls(serve: Serve, dial: Dial, certfile: str) -> None:
     assert client.read_answer()[2] == b"fine"
 
 
-def test_stop_takes_no_time_over_tls(serve: Serve, dial: Dial, certfile: str) -> None:
+def test_stop_takes_no_time_over_tls(serve: Serve, dial: Dial, certfile: str, at_once: Any) -> None:
     server = serve(Toy(), certfile=certfile)
     clients = [dial(server) for _ in range(5)]
     for client in clients:
         client.get()
         client.read_answer()
-    began = stopwatch()
-    server.stop()
-    assert stopwatch() - began < 0.5
+    with at_once():
+        server.stop()
     assert [client.read_all() for client in clients] == [b""] * 5
 
 
 def test_stop_does_not_wait_for_clients_that_do_not_answer_tls_goodbyes(
-    serve: Serve, dial: Dial, certfile: str
+    serve: Serve, dial: Dial, certfile: str, at_once: Any
 ) -> None:
     server = serve(Toy(), certfile=certfile)
     client = dial(server)
     client.send(b"GET / HTTP/1.1\r\nHost: toy\r\nConnection: close\r\n\r\n")
     client.read_answer()
-    began = stopwatch()
-    server.stop()
-    assert stopwatch() - began < 0.5
+    with at_once():
+        server.stop()
 
 
 def test_stop_ends_connections_that_have_not_shaken_hands(serve: Serve, certfile: str) -> None:
@@ -679,7 +677,7 @@ def test_a_request_that_was_put_off_when_the_server_stops_has_its_line(serve: Se
     assert (line.status, line.target, line.note) == (0, "/put-off", "stopped")
 
 
-def test_stopping_does_not_wait_for_half_a_request(serve: Serve, dial: Dial) -> None:
+def test_stopping_does_not_wait_for_half_a_request(serve: Serve, dial: Dial, at_once: Any) -> None:
     server = serve(Toy())
     half_head, half_body, other = dial(server), dial(server), dial(server)
     half_head.send(b"GET / HTTP/1.1\r\nHo")
@@ -687,9 +685,8 @@ def test_stopping_does_not_wait_for_half_a_request(serve: Serve, dial: Dial) -> 
     half_body.read_until(b"Continue\r\n\r\n")
     other.get()
     other.read_answer()
-    began = stopwatch()
-    server.stop()
-    assert stopwatch() - began < 0.5
+    with at_once():
+        server.stop()
     assert half_head.read_all() == half_body.read_all() == b""
 
 

@@ -289,13 +289,13 @@ def test_a_fork_is_reached_with_what_it_inherited_and_with_its_own(sandbox, clie
 
 
 @pytest.mark.parametrize("phase", ["before", "after"])
-@pytest.mark.parametrize("rule", [{"kind": "latency", "seconds": 30}, {"kind": "hang"}])
+@pytest.mark.parametrize("rule", [{"kind": "latency", "seconds": 600}, {"kind": "hang"}])
 def test_a_timeout_is_raised_at_once(ask, sandbox, rule, phase):
-    """Nobody waits for half a minute, or for ever, to see what a client does then."""
+    """Nobody waits for minutes, or for ever, to see what a client does then."""
     sandbox.faults.replace([{**rule, "when": {"phase": phase}}])
     began = stopwatch()
     assert ask("GET", "/v3/balance").raised in (httpx.ReadTimeout, requests.ReadTimeout)
-    assert stopwatch() - began < 5
+    assert stopwatch() - began < 60
 
 
 def test_a_delay_that_the_client_bears_takes_no_time(ask, sandbox):
@@ -303,7 +303,7 @@ def test_a_delay_that_the_client_bears_takes_no_time(ask, sandbox):
     sandbox.faults.replace([{"kind": "latency", "seconds": 4}, {"kind": "drip", "size": 1, "pause": 4}])
     began = stopwatch()
     assert ask("GET", "/v3/balance").status == 200
-    assert stopwatch() - began < 4
+    assert stopwatch() - began < 60  # it would be minutes
 
 
 @pytest.mark.parametrize("phase", ["before", "after"])
@@ -357,29 +357,36 @@ def test_a_client_without_a_timeout_is_told_that_it_would_wait_for_ever(sandbox,
 @pytest.mark.parametrize("client", CALLERS)
 def test_in_real_time_delays_are_waited_for(sandbox, client):
     """As long as the client does, and no longer."""
-    sandbox.faults.replace([{"kind": "latency", "seconds": 0.2, "when": {"phase": "before"}}])
-    for timeout, waited in ((5, 0.2), (0.05, 0.05)):
+    for seconds, timeout, waited in ((0.2, 60, 0.2), (60, 0.05, 0.05)):
+        sandbox.faults.replace([{"kind": "latency", "seconds": seconds, "when": {"phase": "before"}}])
         with closing(CALLERS[client](sandbox, timeout, real_time=True)) as made:
             began = stopwatch()
             got = made.call("GET", f"{HTTPS}/v3/balance", {}, b"", streamed=False)
-            assert (got.raised is None) == (timeout == 5)
-            assert waited <= stopwatch() - began < waited + 3
+            assert (got.raised is None) == (timeout > seconds)
+            assert waited <= stopwatch() - began < 30
 
 
 def test_in_real_time_others_have_their_turn(sandbox):
     """An asynchronous client that waits holds nobody up, and one that is called off leaves at once."""
     sandbox.faults.replace([{"kind": "latency", "seconds": 0.3, "when": {"phase": "before"}}])
 
+    seen: list[str] = []
+
+    async def counted(client: httpx.AsyncClient) -> httpx.Response:
+        seen.append("asked")
+        answer = await client.get("/V2.0/domain/zones")
+        seen.append("answered")
+        return answer
+
     async def asked() -> list[Any]:
         transport = SandboxTransport(sandbox, real_time=True)
         async with httpx.AsyncClient(transport=transport, headers=TOKEN, base_url=HTTPS) as client:
-            several = [client.get("/V2.0/domain/zones") for _ in range(5)]
+            several = [counted(client) for _ in range(5)]
             called_off = asyncio.wait_for(client.get("/V2.0/domain/zones"), 0.01)
             return await asyncio.gather(*several, called_off, return_exceptions=True)
 
-    began = stopwatch()
     *answers, called_off = asyncio.run(asked())
-    assert stopwatch() - began < 1.4
+    assert seen == ["asked"] * 5 + ["answered"] * 5
     assert [answer.status_code for answer in answers] == [200] * 5
     assert isinstance(called_off, TimeoutError)
     assert len(sandbox.world.journal) == 6

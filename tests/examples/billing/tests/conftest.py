@@ -16,6 +16,6 @@ API = "https://api.example.test"
 def registrar(reseller_sandbox: Sandbox) -> Iterator[Registrar]:
     account = reseller_sandbox.accounts["main"]
     with reseller_sandbox.intercept(API, others="refuse"):
-        registrar = Registrar(API, account.key, account.secret, timeout=0.5)
+        registrar = Registrar(API, account.key, account.secret, timeout=2)
         yield registrar
         registrar.close()

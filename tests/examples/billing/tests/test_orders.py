@@ -59,7 +59,7 @@ def test_an_answer_that_comes_too_late_is_not_paid_for_twice(
     registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal
 ) -> None:
     match = {"operation": "v3.createDomain"}
-    reseller_sandbox.faults.add("latency", seconds=2, match=match, when={"phase": "after", "times": 1})
+    reseller_sandbox.faults.add("latency", seconds=30, match=match, when={"phase": "after", "times": 1})
     assert orders.register(registrar, "new-shop.com") is Outcome.DONE
     assert spent(reseller_sandbox) - before == PRICE
 
