@@ -77,9 +77,12 @@ def serve(given: dict[str, Any]) -> None:
     Each option can also be a variable of the environment, or a key of [tool.reseller_sandbox] in a
     pyproject.toml.
     """
-    from reseller_sandbox import serving
-    from reseller_sandbox.server.server import CannotListen
-    from reseller_sandbox.settings import BadSetting, ServerSettings
+    from reseller_sandbox.server.collector import without_collections
+
+    with without_collections():  # as in the package: of what is loaded nothing goes away
+        from reseller_sandbox import serving
+        from reseller_sandbox.server.server import CannotListen
+        from reseller_sandbox.settings import BadSetting, ServerSettings
 
     try:
         serving.serve(ServerSettings(**given))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from reseller_sandbox import assembly
 from reseller_sandbox.banner import banner
 from reseller_sandbox.console import log_on_standard_error, say
-from reseller_sandbox.server.collector import sparing_survivors
+from reseller_sandbox.server.collector import sparing_survivors, without_collections
 from reseller_sandbox.server.requestlog import AsJson, as_json, as_text
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
@@ -34,8 +34,9 @@ def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, sour
         kept = None if keeping is None else keeping.found()
         if kept is not None and worlds_there is not None:
             raise BadSetting(f"keep: {settings.keep} has worlds already; those of {source} need another file")
-        worlds = assembly.open_worlds(settings, frozen=False, kept=worlds_there or kept)
-        app = assembly.assemble(worlds, settings)
+        with without_collections():
+            worlds = assembly.open_worlds(settings, frozen=False, kept=worlds_there or kept)
+            app = assembly.assemble(worlds, settings)
         file = stack.enter_context(ready_file(settings.ready_file))
         server = stack.enter_context(assembly.server_of(app, settings, settings.host, settings.port, tls))
         say(banner(worlds.default, server, source or str(settings.fixture), settings.header_prefix))
