@@ -98,6 +98,7 @@ def contract() -> Contract:
     return documented((V3, V2))
 
 
+@cache  # nor does it
 def vocabulary() -> Vocabulary:
     """Return the words that faults may use: clients' operations, and the errors that can answer them."""
     errors = {interface.name: interface.known_errors for interface in (V3, V2)}

@@ -142,7 +142,7 @@ class There:
         """Return method, path and body of the request that stands for a call."""
         told = operation.read(given)
         written = operation.written(told)
-        placed = {one.name: written.pop(one.name) for one in operation.parameters if one.place == "segment"}
+        placed = {name: written.pop(name) for name in operation.segments}
         path = path_of(operation)
         for name, value in placed.items():
             path = path.replace(f"{{{name}}}", quote(str(value), safe=""))

@@ -62,6 +62,12 @@ def test_every_parameter_has_examples(operation: Operation) -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
+def test_what_stands_in_a_path_is_known_without_the_types(operation: Operation) -> None:
+    """So that a control interface which nobody calls reads no signature."""
+    assert operation.segments == tuple(one.name for one in operation.parameters if one.place == "segment")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 def test_every_operation_says_what_it_does(operation: Operation) -> None:
     """In its docstring, and for each parameter there."""
     assert operation.description

@@ -105,8 +105,7 @@ class OperationRow(Endpoint):
 
     def routes(self) -> dict[str, str]:
         """Return the converters of the placeholders that take more than a segment of the path."""
-        segments, _ = _places(self._operation)
-        return {one.name: "rest" for one in segments if takes_slashes(self._operation)}
+        return dict.fromkeys(self._operation.segments, "rest") if takes_slashes(self._operation) else {}
 
 
 _SCHEMAS = ("answer", "path", "query", "body")
@@ -121,10 +120,9 @@ def _places(operation: Operation) -> tuple[list[Parameter], list[Parameter]]:
 @cache  # a row holds nothing of a world, so every sandbox has the same
 def _row(operation: Operation) -> Endpoint:
     method = method_of(operation)
-    segments, _ = _places(operation)
 
     def handle(call: ControlCall) -> Any:
-        given = dict(call.arguments)
+        given, (segments, _) = dict(call.arguments), _places(operation)
         given |= {one.name: spoken(one.kind.shape, given[one.name]) for one in segments}
         return call.door.carry_out(operation, given)
 

@@ -15,7 +15,7 @@ from reseller_sandbox.core.signatures import Within
 from reseller_sandbox.core.spelling import nearest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
     """The ids of operations, and the names of each interface's errors.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
+from inspect import unwrap
 from keyword import iskeyword
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, get_args, get_type_hints
 
@@ -74,6 +75,12 @@ class Operation:
         """Return its parameters, in the order of the signature."""
         return declared(self.body)
 
+    @property
+    def segments(self) -> tuple[str, ...]:
+        """Return the names of the parameters in its path, which the body takes by their place alone."""
+        code = unwrap(self.body).__code__
+        return tuple(name.removesuffix("_") for name in code.co_varnames[1 : code.co_posonlyargcount])
+
     @cached_property
     def result(self) -> Any:
         """Return the type of its answer, or of each record that it yields."""
@@ -123,7 +130,7 @@ class Operation:
 
     def call(self, power: Power, told: Mapping[str, Any]) -> Any:
         """Return what the body returns; it runs on the side of the world."""
-        segments = [told[one.name] for one in self.parameters if one.place == "segment"]
+        segments = [told[name] for name in self.segments]
         rest = {
             f"{one.name}_" if iskeyword(one.name) else one.name: told[one.name]
             for one in self.parameters

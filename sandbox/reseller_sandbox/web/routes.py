@@ -47,7 +47,7 @@ def status_of(operation: Operation) -> int:
 
 def path_of(operation: Operation) -> str:
     """Return the path, with a placeholder for each segment."""
-    segments = [f"{{{one.name}}}" for one in operation.parameters if one.place == "segment"]
+    segments = [f"{{{name}}}" for name in operation.segments]
     verb = [] if operation.name in _BARE else [operation.name]
     return "/".join([ROOT, operation.power.name, *segments, *verb])
 
