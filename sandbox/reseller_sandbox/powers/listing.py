@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -61,6 +61,7 @@ class PowerTold:
         return getattr(import_module(self.module), self.class_name)
 
 
+@cache
 def powers_told() -> Mapping[str, PowerTold]:
     """Return what the source says of each power, by the power's name."""
     return {name_of(one.class_name): one for one in _found()}
