@@ -62,6 +62,7 @@ def offered(shell: str, home: Path, words: str) -> set[str]:
     return {line.partition("\t")[0].partition(":")[0] for line in done.stdout.splitlines()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ASKS)
 def test_a_shell_completes_after_one_command(shell: str, tmp_path: Path) -> None:
     """Commands, those of the powers among them, their own commands, and options."""

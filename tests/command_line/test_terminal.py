@@ -80,6 +80,7 @@ def test_tables_fit_the_terminal(server: Server, columns: int) -> None:
     assert "(--json shows them)" in left
 
 
+@pytest.mark.slow
 def test_there_is_style_on_a_terminal_alone(server: Server) -> None:
     """Not where ``NO_COLOR`` is set, nor in a pipe, nor on a terminal that can do nothing."""
     assert "\x1b[" in "".join(on_a_terminal(server, "journal", "find"))
@@ -102,6 +103,7 @@ def test_parts_are_told_below_and_changes_by_what_was(server: Server) -> None:
     assert any(re.search(r"balance=[0-9.]+ → [0-9.]+$", line) for line in lines)
 
 
+@pytest.mark.slow
 def test_nothing_stands_before_the_first_line(server: Server) -> None:
     """A line is left free between two parts alone."""
     for words in (("journal", "find"), ("names", "list"), ("accounts", "list"), ("faults", "list")):

@@ -63,6 +63,7 @@ def refused(kept: Path, content: bytes) -> None:
     assert path.read_bytes() == content
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_one_that_was_made_up_is_refused(kept: Path, data: st.DataObject) -> None:
     """Blocks whose checksums are right may say anything: it is refused, or makes worlds, and nothing else."""

@@ -62,6 +62,7 @@ def wait_for(path: Path, requests: int) -> None:
     raise AssertionError(f"{path} has not been written")
 
 
+@pytest.mark.slow
 def test_worlds_are_there_again_after_a_restart(tmp_path: Path) -> None:
     """With credentials, clock, faults, journal, snapshots and plans: nothing is missing after a signal."""
     path = tmp_path / "worlds"
@@ -98,6 +99,7 @@ def test_killed_it_goes_on_from_the_last_whole_save(tmp_path: Path) -> None:
         assert ask(two, "GET", "/v3/domains/getDomain/k4.com") == 200
 
 
+@pytest.mark.slow
 def test_one_server_keeps_its_worlds_in_a_file(tmp_path: Path) -> None:
     """Another one does not start with it; nor does any with a damaged file, which stays as it is."""
     path = tmp_path / "worlds"

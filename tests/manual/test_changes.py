@@ -94,6 +94,7 @@ def test_every_kind_of_change_has_its_example() -> None:
     assert len(blocks) == sum(map(len, EXAMPLES.values()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("title", EXAMPLES)
 def test_a_change_touches_one_or_two_files_and_works(title: str, tmp_path: Path) -> None:
     """What is new does what the page says of it, in a process whose package is the changed copy."""

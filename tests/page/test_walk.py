@@ -16,6 +16,7 @@ from tests.page.pictures import FOLDER
 from tests.page.walk import prepare, walk
 
 
+@pytest.mark.slow
 def test_from_a_refusal_to_a_name_that_expires(served: Sandbox, open_page: Open) -> None:
     """Find why a registration was refused, go back before it, mend the cause, try again, move on, watch."""
     prepare(served)

@@ -199,6 +199,7 @@ class TestWhatIsToBeCopied:
         assert answer.json["error"] == "locked"
         assert recipes.injection(WITH_RECIPES[0]) == ""
 
+    @pytest.mark.slow
     def test_in_a_shell(self, served: tuple[Sandbox, str]) -> None:
         """Against a server of the packaged fixture, all in one shell."""
         sandbox, url = served

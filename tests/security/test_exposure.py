@@ -82,6 +82,7 @@ class TestOnTheCommandLine:
         (line,) = result.stderr.splitlines()
         assert word in line
 
+    @pytest.mark.slow
     @pytest.mark.parametrize(
         ("options", "environment"),
         [

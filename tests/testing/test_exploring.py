@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
 from tests.testing.test_plugin import told as told
 
 pytest_plugins = "pytester"
@@ -46,6 +48,7 @@ def test_is_not_marked(reseller_sandbox):
 """
 
 
+@pytest.mark.slow
 def test_a_marked_test_fails_where_some_order_leaves_what_it_should_not(told: Callable[..., str]) -> None:
     """With the order, which can be run alone; the others pass."""
     said = told(SUITE)

@@ -36,6 +36,7 @@ def use(sandbox):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", [FROZEN_FIRST, LOADED_FIRST], ids=["frozen first", "loaded first"])
 def test_a_sandbox_within_frozen_time(script: str) -> None:
     """Every power answers as it does elsewhere, in process and over HTTP, within frozen time and after it."""

@@ -187,11 +187,13 @@ class TestWhereWorldsLive:
         """As it is by default."""
         assert "7 passed" in run(tmp_path, ANYWHERE)
 
+    @pytest.mark.slow
     def test_in_a_server_of_the_run(self, tmp_path: Path) -> None:
         """On a port of its own, with workers side by side; said in pytest's file."""
         (tmp_path / "pytest.ini").write_text("[pytest]\nreseller_sandbox_mode = server\n")
         assert "7 passed" in run(tmp_path, ANYWHERE, "-n", "2")
 
+    @pytest.mark.slow
     def test_in_a_server_that_runs_already(self, tmp_path: Path, running: str) -> None:
         """Which has none of their worlds afterwards; said by the environment."""
         assert "7 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
@@ -271,6 +273,7 @@ def test_what_is_left_over_fails_a_test_where_that_is_asked_for(
         assert re.search(f"^{line}$", printed, re.MULTILINE), f"{line}\n{printed}"
 
 
+@pytest.mark.slow
 def test_what_is_drawn_in_a_test_is_the_same_in_any_order(told: Callable[..., str]) -> None:
     """The codes of a test do not depend on those that ran before it."""
     test = (

@@ -67,6 +67,7 @@ def test_a_test_that_passes_where_it_should_not_is_shown(told: Callable[..., str
     assert said.count("shared is set up") == said.count("shared is torn down") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("test", "status"), [("blindly", 1), ("once", 0), ("asks", 0)])
 def test_the_run_fails_where_one_is_silently_wrong(pytester: pytest.Pytester, test: str, status: int) -> None:
     """And passes where all that went wrong was noticed."""
