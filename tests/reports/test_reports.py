@@ -160,7 +160,17 @@ class TestTheLines:
         told = list(lines(REPORT))
         assert [line.split()[0] for line in told[: len(AREAS) + 1]] == [*AREAS, "all"]
         assert f"missing: {len(REPORT.missing)}, of which these tell most" in told
-        assert max(map(len, told)) < 160
+
+    def test_what_exercises_a_gap_can_be_pasted(self, sandbox: Sandbox) -> None:
+        """Each line is whole; an error comes by a fault that strikes once."""
+        pasted = []
+        for line in lines(REPORT):
+            if line.startswith("      reseller_sandbox."):
+                eval(line.strip(), {"reseller_sandbox": sandbox})
+                pasted.append(line)
+            else:
+                sandbox.reset()
+        assert any("kind='error'" in line and "'times': 1" in line for line in pasted)
 
     def test_nothing_is_missing(self) -> None:
         """And so nothing is told of it."""
@@ -241,7 +251,7 @@ def test_the_command_reports_on_a_server(served: tuple[Sandbox, str], tmp_path: 
     assert "<code>another/r2</code>" in (tmp_path / "look.html").read_text()
     status, out = told("--world", "default", "--json", "--operation", "v3.*")
     assert (status, json.loads(out)["by"], json.loads(out)["areas"][0]["covered"]) == (0, "requests", 1)
-    assert told("--operation", "v4.*") == (1, "reseller-sandbox: operation matches no operation.\n")
+    assert told("--operation", "v4.*") == (2, "reseller-sandbox: operation matches no operation.\n")
     status, out = told("--html", str(tmp_path / "nowhere" / "look.html"))
     assert status == 2
     assert "No such file or directory" in out

@@ -198,6 +198,11 @@ class TestWhereWorldsLive:
         """Which has none of their worlds afterwards; said by the environment."""
         assert "7 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
 
+    def test_a_failed_test_tells_of_its_own_world_alone(self, told: Callable[..., str], running: str) -> None:
+        """Not of the one that it is forked from, though that is made for the first test."""
+        printed = told("def test_it(reseller_sandbox): assert 0\n", "--reseller-sandbox-mode", running)
+        assert printed.count("reseller sandbox: world") == 1
+
     def test_what_a_server_is_told_at_its_start_cannot_be_told_later(
         self, told: Callable[..., str], running: str
     ) -> None:
@@ -211,7 +216,8 @@ class TestWhereWorldsLive:
     def test_a_mode_that_there_is_not(self, told: Callable[..., str]) -> None:
         """The option is named, with the nearest."""
         printed = told(ANYWHERE, "--reseller-sandbox-mode", "sever")
-        assert "process, server or the address of a server; it is 'sever'; the nearest is server" in printed
+        assert "the mode must be process, server or the address of a server; it is 'sever'" in printed
+        assert "the nearest is server" in printed
         assert "Traceback" not in printed
 
     def test_nobody_answers(self, told: Callable[..., str]) -> None:

@@ -115,7 +115,7 @@ def _of_operation(made: Gap, operation: ApiOperation, detail: str) -> Gap:
             how=_how_to_be_refused(operation, operation.errors[detail]),
             needs=needs,
             request=request,
-            inject=_fault("error", operation, {"error": detail}),
+            inject=_fault("error", operation, {"error": detail, "when": {"times": 1}}),
         )
     if made.area == "stages" and detail != sample.stage:
         how = f"Ask for it while the name is at the stage {detail}."
@@ -142,14 +142,15 @@ def _how_to_be_refused(operation: ApiOperation, rules: Sequence[Rule]) -> str:
     """Return what raises an error: what each of its rules says, and what would do instead."""
 
     def told(template: str) -> str:
-        return _PLACE.sub(r"<\1>", operation.wording.spelt(template)).rstrip(".")
+        return _PLACE.sub(r"<\1>", _APPENDED.sub("", operation.wording.spelt(template))).rstrip(".")
 
-    ways = [f"“{told(rule.sentence)}” (to avoid that: {told(rule.remedy)})" for rule in rules]
-    return f"It is told when {', or '.join(ways)}."
+    ways = [f"“{told(rule.sentence)}”; to avoid it, {told(rule.remedy)}" for rule in rules]
+    return f"It says {'. Or: '.join(ways)}."
 
 
-#: The place of a fact in a sentence.
+#: The place of a fact in a sentence, and of one that is often empty: it follows a word without a space.
 _PLACE = re.compile(r"\{(\w+)[^}]*\}")
+_APPENDED = re.compile(r"(?<=[\w})])\{\w+\}")
 
 
 def _of_event(made: Gap) -> Gap:

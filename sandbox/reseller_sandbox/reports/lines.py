@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.reports import recipes
 from reseller_sandbox.reports.report import Report
 
-#: How many gaps are told, how wide a bar of a hundred percent is, and how long a line may be.
-_GAPS, _BAR, _LONGEST = 7, 20, 150
+#: How many gaps are told, and how wide a bar of a hundred percent is.
+_GAPS, _BAR = 7, 20
 
 
 def lines(report: Report) -> Iterator[str]:
-    """Yield the figures of each area and of all, and what is missing, each with a line that exercises it."""
+    """Yield the figures of each area and of all, and what is missing, each with the lines that exercise it.
+
+    For an error those have a fault make it up, after a line with what it says when it comes by itself.
+    """
     of = f" of {report.operation}" if report.operation is not None else ""
     for area in report.areas:
         yield _figures(area.area, area.covered, area.total, area.percentage)
@@ -32,5 +36,8 @@ def _figures(name: str, covered: int, total: int, percentage: float) -> str:
 
 def _gap(gap: Gap, recipe: Callable[[Gap], list[str]]) -> Iterator[str]:
     yield f"  {gap.area:12} {gap.item}"
-    for line in [gap.how] if gap.area == "errors" else recipe(gap) or [gap.how]:
-        yield f"      {line if len(line) <= _LONGEST else line[: _LONGEST - 1] + '…'}"
+    if gap.inject is not None:
+        told = [gap.how, *recipe(replace(gap, needs=(*gap.needs, gap.inject)))]
+    else:
+        told = recipe(gap) or [gap.how]
+    yield from (f"      {line}" for line in told)  # whole, however long: they are to be pasted

@@ -43,7 +43,8 @@ def mode_of(given: str) -> Mode:
     if parts.scheme in ("http", "https") and parts.netloc:
         return Running(given)
     raise BadSetting(
-        f"must be process, server or the address of a server; it is {given[:80]!r}{nearest(given, MODES)}"
+        f"the mode must be process, server or the address of a server; it is {given[:80]!r}"
+        f"{nearest(given, MODES)}"
     )
 
 

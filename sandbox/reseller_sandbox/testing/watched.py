@@ -75,6 +75,10 @@ class Watcher:
         self._open.append(sandbox)
         self._own.append(sandbox)
 
+    def shares(self, sandbox: Watched) -> None:
+        """Take a world for no test's own, though it was made while one runs."""
+        self._own = [one for one in self._own if one is not sandbox]
+
     def keeps(self, sandbox: Watched) -> bool:
         """Whether a world that is given up now is needed until the test is over."""
         if not self._runs:
