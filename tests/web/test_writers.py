@@ -19,7 +19,8 @@ from reseller_sandbox.core.paths import Path
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v2.zones import ActionEnd, OneOrMany
 from reseller_sandbox.v3.interface import V3
-from reseller_sandbox.web.fields import Amount, Instant, MoneyNumber, Remembered, RememberedListed, Shape
+from reseller_sandbox.web.fields import Amount, Instant, MoneyNumber, Shape
+from reseller_sandbox.web.remembered import Remembered, RememberedShown
 from reseller_sandbox.web.strict_json import Ready, write
 from tests.registry import REGISTRY
 from tests.thorough import tries
@@ -35,7 +36,7 @@ def values(field: Any) -> st.SearchStrategy[Any]:
     """What an operation may put under a field."""
     if isinstance(field, Remembered):
         found: st.SearchStrategy[Any] = CARDS
-    elif isinstance(field, RememberedListed):
+    elif isinstance(field, RememberedShown):
         found = mappings(field.schema).map(Listed)
     elif isinstance(field, fields.Nested):
         found = records(field.schema)
@@ -72,7 +73,7 @@ class Listed:
     """What lists show, of a record of its own."""
 
     def __init__(self, shown: dict[str, Any]) -> None:
-        self.record, self.told, self._shown = object(), 0, shown
+        self.record, self._shown = object(), shown
 
     def shown(self) -> dict[str, Any]:
         """What is shown."""
@@ -119,3 +120,27 @@ def test_an_answer_of_parts_that_are_ready_reads_like_any_other() -> None:
     changed, _ = Path.parse("parts[0].name").change({"parts": ready}, lambda _: "another")
     assert write(changed) == write({"parts": [{**plain[0], "name": "another"}, {}]})
     assert b"another" not in write({"parts": ready})
+
+
+def test_a_name_is_shown_as_it_is_whatever_was_shown_of_it_before() -> None:
+    """Where its order is the same, and another world spells it otherwise or has another card there."""
+    sandbox = Sandbox(REGISTRY)
+
+    def read(world: Sandbox, name: str = "active.com") -> Any:
+        return world.client().get(f"/v3/domains/getDomain/{name}").json["domain"]
+
+    begun, spelt = read(sandbox), read(sandbox, "xn--espaa-rta.com")
+    assert read(sandbox) == begun
+    with sandbox.fork() as other:
+        assert other.client().post("/v3/domains/lockTransfer/active.com").status_code == 200
+        assert read(other) == {**begun, "lockedEnabled": True}
+        handle = other.names["active.com"].contacts["registrant"]
+        card = dict.fromkeys(("name", "address", "city", "region", "zip", "company"), "new")
+        card |= {"country": "DE", "phone": "+49.123456", "fax": "", "mail": "new@example.net"}
+        edited = other.client().put(f"/V2.0/contact/{handle}", json=card)
+        assert edited.status_code == 200, edited.text
+        assert read(other)["contacts"]["reg-contact"]["email"] == "new@example.net"
+    for form, name in (("unicode", "españa.com"), ("ascii", "xn--espaa-rta.com")):
+        with sandbox.fork(assume={"v3.names.form": form}) as other:
+            assert read(other, "xn--espaa-rta.com")["domainName"] == name
+    assert (read(sandbox), read(sandbox, "xn--espaa-rta.com")) == (begun, spelt)

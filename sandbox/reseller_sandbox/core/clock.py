@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 
@@ -44,17 +45,13 @@ def _plain(found: datetime) -> datetime:
     return EARLIEST + (found - EARLIEST)
 
 
-#: Within an object, where those who freeze time for a test do not look for it.
-_COUNTER = (
+#: Returns seconds on a counter that only grows, and goes on while a test has frozen time: those who freeze it
+#: do not look for it within an object.
+stopwatch: Callable[[], float] = (
     partial(time.clock_gettime, time.CLOCK_MONOTONIC)
     if hasattr(time, "clock_gettime")
     else partial(time.perf_counter)
 )
-
-
-def stopwatch() -> float:
-    """Return seconds on a counter that only grows, and goes on while a test has frozen time."""
-    return _COUNTER()
 
 
 @dataclass(frozen=True, slots=True)

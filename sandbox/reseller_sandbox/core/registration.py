@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import field
 from decimal import Decimal
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from reseller_sandbox.core import (
     texts,
 )
 from reseller_sandbox.core.clock import years_later
+from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import enter
 from reseller_sandbox.core.model import (
@@ -111,9 +112,9 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     cost = Cost(price, prices.protection(zone, wanted.years, draft.assumed, wanted=wanted.privacy))
     ledger.require_funds(account, cost.total)
     order = new_order(draft, account, zone, wanted)
-    order = replace(order, contacts=handles, nameservers=servers, license=license_number)
+    order = copied(order, {"contacts": handles, "nameservers": servers, "license": license_number})
     paid = cost.charge(draft, order, Purpose.REGISTRATION, wanted.years)
-    return Placed(enter(draft, replace(order, registration=paid), order.stage), cost.total)
+    return Placed(enter(draft, copied(order, {"registration": paid}), order.stage), cost.total)
 
 
 def _contacts(draft: Draft, account: Account, wanted: Registration) -> RoleHandles:

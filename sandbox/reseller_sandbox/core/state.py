@@ -269,7 +269,7 @@ class Draft:
 
 def drawn_code(source: str, alphabet: str, length: int) -> str:
     """Return a code that looks random and follows from ``source`` alone."""
-    number = int.from_bytes(hashlib.sha256(source.encode()).digest())
+    number = int.from_bytes(hashlib.sha256(source.encode()).digest()) % len(alphabet) ** length
     letters = []
     for _ in range(length):
         number, at = divmod(number, len(alphabet))

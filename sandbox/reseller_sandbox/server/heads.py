@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from io import BytesIO
 
 from reseller_sandbox.core.dataclass import dataclass
-from reseller_sandbox.server.problem import Unserved
+from reseller_sandbox.server.problem import MAX_HEAD, MAX_TARGET, Unserved
 
 _RAW = re.compile(rb"[\x80-\xff]")
 _REQUEST_LINE = re.compile(r"(?P<method>[A-Za-z-]{1,20})(?: +(?P<target>.*?))?? *(?:HTTP/[0-9.]*)?$")
@@ -42,6 +43,37 @@ def _headers(lines: list[str]) -> Iterator[tuple[str, str]]:
         name, mark, value = line.partition(":")
         if line.strip():
             yield (name.strip(), value.strip()) if mark else (line.split()[0], "")
+
+
+def plain_end(data: bytes, start: int) -> int:
+    """Return where the head at ``start`` is over, if it is there and the parser takes it as it is; else 0."""
+    end = data.find(b"\n\r\n", start) + 3
+    head = data[start:end]
+    if end == 2 or len(head) > MAX_HEAD or not head.isascii() or head[0] in b"\r\n":
+        return 0
+    in_need = b"\n\n" in head or head.find(b"\n") > MAX_TARGET or b"\n" + _UPGRADE in head.lower()
+    return 0 if in_need else end
+
+
+def legible(head: bytes) -> tuple[bytes, str]:
+    """Return the lines of ``head`` up to one at which the parser fails, and what it says of that."""
+    from httptools import (
+        HttpParserError,
+        HttpParserUpgrade,
+        HttpRequestParser,
+    )  # for those who get such a head
+
+    parser, read = HttpRequestParser(None), b""
+    for line in BytesIO(head):
+        given = without_upgrade(line)[0] if read else escaped(line)
+        read += line
+        try:
+            parser.feed_data(given)
+        except HttpParserError as error:
+            return read, str(error.__cause__ or error.__context__ or error)
+        except HttpParserUpgrade:  # after CONNECT
+            break
+    return read, ""
 
 
 def escaped(line: bytes) -> bytes:

@@ -10,7 +10,7 @@ from typing import Any, NoReturn, cast
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from reseller_sandbox.server.bridge import Bridge
-from reseller_sandbox.server.heads import escaped, is_tls, raw_target, without_upgrade
+from reseller_sandbox.server.heads import escaped, is_tls, legible, plain_end, raw_target, without_upgrade
 from reseller_sandbox.server.problem import (
     HEAD_TOO_LONG,
     INCOMPLETE,
@@ -65,8 +65,7 @@ class Protocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Note that the connection has ended, perhaps before its request did."""
         super().connection_lost(exc)
-        unanswered = self.in_body and not self.cycle.response_started
-        if self.problem is None and (self.in_head or unanswered):
+        if self.problem is None and (self.in_head or (self.in_body and not self.cycle.response_started)):
             self.problem = INCOMPLETE
         self._report()
 
@@ -74,13 +73,21 @@ class Protocol(HttpToolsProtocol):
         """Parse what came, unless the client was refused already.
 
         The parser gets it in pieces that end where the next request may begin: only in a request's first
-        line are there bytes to be escaped for it.
+        line are there bytes to be escaped for it. A head that it takes as it is comes in one piece.
         """
         at = 0
         while at < len(data) and self.problem is None and not self.upgraded:
-            end = min(at + self.left, len(data)) if self.left else data.find(b"\n", at) + 1 or len(data)
-            (self._body_received if self.in_body else self._head_received)(data[at:end])
+            if not self.in_body and not self.head and (end := plain_end(data, at)):
+                self._whole_head_received(data[at:end])
+            else:
+                end = min(at + self.left, len(data)) if self.left else data.find(b"\n", at) + 1 or len(data)
+                (self._body_received if self.in_body else self._head_received)(data[at:end])
             at = end
+
+    def _whole_head_received(self, head: bytes) -> None:
+        self.head += head
+        self.headers_at = head.find(b"\n") + 1
+        super().data_received(head)
 
     def _head_received(self, piece: bytes) -> None:
         first = not self.headers_at
@@ -174,6 +181,7 @@ class Protocol(HttpToolsProtocol):
         if self.problem is None:
             error = sys.exception()
             reason = str(error.__cause__ or error.__context__ or error) if error else msg
+            del self.head[len(legible(bytes(self.head))[0]) :]
             self.problem = SPOKE_TLS if is_tls(self.head) else malformed(reason)
         self._answer_problem()
 

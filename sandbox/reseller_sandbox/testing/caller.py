@@ -9,8 +9,6 @@ from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from httptools import HttpParserError, HttpRequestParser
-
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.server.answer import WireAnswer
 from reseller_sandbox.server.delivery import (
@@ -22,7 +20,7 @@ from reseller_sandbox.server.delivery import (
     Delivery,
     Stream,
 )
-from reseller_sandbox.server.heads import Unread
+from reseller_sandbox.server.heads import Unread, legible
 from reseller_sandbox.server.problem import HEAD_TOO_LONG, MAX_HEAD, MAX_TARGET, TARGET_TOO_LONG, malformed
 from reseller_sandbox.server.wsgi import call, environment, origin_form
 from reseller_sandbox.web.app import UNREAD
@@ -180,11 +178,5 @@ def _unreadable(request: WholeRequest) -> Unread | None:
 
 def malformed_in(head: bytes) -> Unread | None:
     """Return what a server has read of ``head`` until it sees that this is no HTTP, if it is none."""
-    parser, read = HttpRequestParser(None), b""
-    for line in head.splitlines(keepends=True):
-        read += line
-        try:
-            parser.feed_data(line)
-        except HttpParserError as error:
-            return Unread.of(read, malformed(str(error.__cause__ or error.__context__ or error)))
-    return None
+    read, reason = legible(head)
+    return Unread.of(read, malformed(reason)) if reason else None

@@ -90,13 +90,12 @@ signed {_QUERY[assumed.signature_query]}.""",
     def authenticate(self, incoming: Incoming, worlds: Engine) -> tuple[World, Account]:
         """Return the world and account that signed; refuses with ``credentials_missing``, ``unknown_key`` or
         ``signature_mismatch``."""
-        key, signature = (self._element(incoming, name) for name in (self.key_name, self.signature_name))
-        missing = [
-            name for name, value in ((self.key_name, key), (self.signature_name, signature)) if not value
-        ]
+        key = self._element(incoming, self.key_name)
+        signature = self._element(incoming, self.signature_name)
         if not key or not signature:
-            instead = self._instead(incoming)
-            raise Refused(CREDENTIALS_MISSING, missing=" and ".join(missing), instead=instead)
+            elements = zip(self.names, (key, signature), strict=True)
+            missing = " and ".join([name for name, value in elements if not value])
+            raise Refused(CREDENTIALS_MISSING, missing=missing, instead=self._instead(incoming))
         found = _account(incoming, worlds, key)
         if found is None:
             stranger = worlds.stranger(key, incoming.world)

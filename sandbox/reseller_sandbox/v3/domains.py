@@ -24,7 +24,7 @@ from reseller_sandbox.v3.shapes import (
     envelope,
     identifier,
     named_below,
-    summary,
+    summaries,
 )
 from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import (
@@ -33,7 +33,6 @@ from reseller_sandbox.web.fields import (
     InnerObject,
     Listed,
     Price,
-    RememberedListed,
     Shape,
     SpacedInstant,
     Text,
@@ -42,6 +41,7 @@ from reseller_sandbox.web.fields import (
     Whole,
     Years,
 )
+from reseller_sandbox.web.remembered import RememberedShown
 
 PER_PAGE = 100
 
@@ -155,7 +155,7 @@ class DomainSummary(Shape):
 class DomainList(Shape):
     """One page of the account's names, the oldest order first."""
 
-    domains = Listed(RememberedListed(DomainSummary))
+    domains = Listed(RememberedShown(DomainSummary))
     nextPage = Whole()
     lastPage = Whole()
 
@@ -173,7 +173,8 @@ def list_domains(call: Call) -> dict[str, Any]:
     last = max(1, -(-total // per_page))
     start = min((page - 1) * per_page, total)
     keys = islice(state.orders_of_account.beginning(mine, start), min(per_page, total))
-    answer: dict[str, Any] = {"domains": [summary(call, state.orders[number]) for _, number in keys]}
+    found = state.orders
+    answer: dict[str, Any] = {"domains": summaries(call, [found[number] for _, number in keys])}
     if page < last:
         answer["nextPage"] = page + 1
     if page < last or call.assumed.list_last_page == "always":
@@ -192,8 +193,8 @@ def get_domain(call: Call) -> dict[str, Any]:
     """Return everything there is to know of one of the account's names."""
     text: str = call.arguments["domainName"]
     if text.isascii() and text.isdigit() and call.assumed.get_domain_order_id == "on":
-        return envelope(call, orders.own_by_id(call.draft.state, call.account, text))
-    return answered(call, own_order(call))
+        return envelope(call, orders.own_by_id(call.draft.state, call.account, text), kept=True)
+    return envelope(call, own_order(call), text, kept=True)
 
 
 # Renewal

@@ -16,7 +16,7 @@ from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.state import State
 from reseller_sandbox.v3 import slips
-from reseller_sandbox.v3.signing import Reading, Signer, sign
+from reseller_sandbox.v3.signing import Reading, sign, signer
 from reseller_sandbox.web.incoming import Incoming
 
 _MOST_SHOWN = 16
@@ -77,7 +77,7 @@ class Mistaken:
 
     def _over_another_string(self, likely: Sequence[Reading]) -> Iterator[str]:
         """Yield what is said of the strings near to the ``likely`` readings that have this signature."""
-        gives = Signer(self.account.secret).gives
+        gives = signer(self.account.secret).gives
         tried: set[bytes] = set()
         for text, told in self._strings(likely):
             if text not in tried:

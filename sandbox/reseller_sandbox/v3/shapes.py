@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from marshmallow import ValidationError, fields, pre_load, validate
@@ -10,7 +11,7 @@ from marshmallow import ValidationError, fields, pre_load, validate
 from reseller_sandbox.core import prices, renewals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.contacts import Wanted
-from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, RoleHandles, Stage, Zone
+from reseller_sandbox.core.model import CARD_FIELDS, HOLDS, ROLES, Card, Flag, Order, Stage, Zone
 from reseller_sandbox.core.names import written
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
@@ -21,7 +22,6 @@ from reseller_sandbox.web.fields import (
     Instant,
     Listed,
     LongAmount,
-    Remembered,
     Shape,
     Shaped,
     SpacedInstant,
@@ -29,6 +29,7 @@ from reseller_sandbox.web.fields import (
     TextOrWhole,
     Truth,
 )
+from reseller_sandbox.web.remembered import Remembered, RememberedShown
 
 STATUSES = ("active", "suspended", "pending")
 
@@ -198,7 +199,7 @@ class EnvelopeWithUpdateLock(Envelope):
 class EnvelopeInFull(Envelope):
     """The envelope that getDomain answers."""
 
-    domain = InnerObject(DomainInFull)
+    domain = RememberedShown(DomainInFull, most=1024)
 
 
 class Message(Shape):
@@ -271,11 +272,12 @@ class Summary(NamedTuple):
     """What lists show of a name, which follows from its order, its spelling and its zone."""
 
     record: Order
-    told: tuple[str, Zone]
+    name: str
+    zone: Zone
 
     def shown(self) -> dict[str, Any]:
-        """Return it."""
-        order, (name, zone) = self
+        """Return what is shown."""
+        order, name, zone = self
         return {
             "domainName": name,
             "privacyEnabled": order.privacy,
@@ -287,32 +289,47 @@ class Summary(NamedTuple):
         }
 
 
-def summary(call: Call, order: Order, asked: str | None = None) -> Summary:
-    """Return what lists show of a name; ``asked`` is how the request wrote it."""
-    return Summary(order, (shown(call, order.name, asked), call.draft.state.zones[order.zone]))
+class InFull(NamedTuple):
+    """All that answers show of a name, which follows from its order, and from what else there is to it."""
+
+    record: Order
+    name: str
+    zone: Zone
+    servers: list[str]
+    cards: list[Card]
+    cost: Decimal
+
+    def shown(self) -> dict[str, Any]:
+        """Return what is shown; each schema takes its part."""
+        return {
+            **Summary(self.record, self.name, self.zone).shown(),
+            "nameservers": self.servers,
+            "contacts": dict(zip(ROLES, self.cards, strict=True)),
+            "updateProhibited": Flag.UPDATE_PROHIBITED in self.record.flags,
+            "renewalCost": self.cost,
+        }
 
 
-def domain(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
-    """Return everything that answers show of a name; each schema takes its part."""
+def summaries(call: Call, orders: Iterable[Order]) -> list[Summary]:
+    """Return what lists show of each name."""
+    zones = call.draft.state.zones
+    return [Summary(order, shown(call, order.name), zones[order.zone]) for order in orders]
+
+
+def in_full(call: Call, order: Order, asked: str | None = None) -> InFull:
+    """Return all that answers show of a name; ``asked`` is how the request wrote it."""
+    state = call.draft.state
+    servers = [shown(call, server, asked) for server in order.nameservers]
+    cards = [state.contacts[handle].card for handle in order.contacts.handles()]
+    cost = renewals.cost(call.draft, order).price
+    return InFull(order, shown(call, order.name, asked), state.zones[order.zone], servers, cards, cost)
+
+
+def envelope(call: Call, order: Order, asked: str | None = None, *, kept: bool = False) -> dict[str, Any]:
+    """Return a name with its order; ``kept`` is for a schema that keeps what it has shown of names."""
+    domain = in_full(call, order, asked)
     return {
-        **summary(call, order, asked).shown(),
-        "nameservers": [shown(call, server, asked) for server in order.nameservers],
-        "contacts": contact_cards(call, order.contacts),
-        "updateProhibited": Flag.UPDATE_PROHIBITED in order.flags,
-        "renewalCost": renewals.cost(call.draft, order).price,
-    }
-
-
-def contact_cards(call: Call, contacts: RoleHandles) -> dict[str, Card]:
-    """Return the cards of a name's four contacts by role."""
-    found = zip(ROLES, contacts.handles(), strict=True)
-    return {role: call.draft.state.contacts[handle].card for role, handle in found}
-
-
-def envelope(call: Call, order: Order, asked: str | None = None) -> dict[str, Any]:
-    """Return a name with its order."""
-    return {
-        "domain": domain(call, order, asked),
+        "domain": domain if kept else domain.shown(),
         "order_id": number(call, order.id),
         "client_id": number(call, order.account),
         "status": status(call, order),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from reseller_sandbox.core.assumptions import Assumptions
@@ -10,7 +11,7 @@ from reseller_sandbox.core.assumptions import Assumptions
 
 def sign(secret: str, text: bytes) -> bytes:
     """Return the signature of ``text``: HMAC-SHA256 in lower-case hexadecimal."""
-    return hmac.digest(secret.encode(), text, "sha256").hex().encode()
+    return signer(secret).signature(text)
 
 
 def signed_headers(key: str, secret: str, prefix: str, endpoint: str, body: bytes) -> dict[str, str]:
@@ -25,11 +26,21 @@ class Signer:
     def __init__(self, secret: str) -> None:
         self._empty = hmac.new(secret.encode(), digestmod="sha256")
 
-    def gives(self, text: bytes, signature: bytes) -> bool:
-        """Whether ``signature`` is that of ``text``."""
+    def signature(self, text: bytes) -> bytes:
+        """Return the signature of ``text``."""
         made = self._empty.copy()
         made.update(text)
-        return hmac.compare_digest(made.hexdigest().encode(), signature)
+        return made.hexdigest().encode()
+
+    def gives(self, text: bytes, signature: bytes) -> bool:
+        """Whether ``signature`` is that of ``text``."""
+        return hmac.compare_digest(self.signature(text), signature)
+
+
+@lru_cache(maxsize=256)
+def signer(secret: str) -> Signer:
+    """Return what signs with ``secret``: most texts are signed with one that was used before."""
+    return Signer(secret)
 
 
 class Reading(NamedTuple):
@@ -62,8 +73,13 @@ class Reading(NamedTuple):
     @property
     def settings(self) -> str:
         """The assumptions that would let it in, as they are written on the command line."""
-        named = {"endpoint": self.endpoint, "payload": self.payload, "query": self.query}
-        told = " ".join(
-            f"v3.signature.{name}={value}" for name, value in named.items() if value not in ("", "body")
-        )
-        return f"{told} (percent-decoded)" if self.decoded else told
+        return _settings(self.endpoint, self.payload, self.query, self.decoded)
+
+
+@cache
+def _settings(endpoint: str, payload: str, query: str, decoded: bool) -> str:
+    named = {"endpoint": endpoint, "payload": payload, "query": query}
+    told = " ".join(
+        f"v3.signature.{name}={value}" for name, value in named.items() if value not in ("", "body")
+    )
+    return f"{told} (percent-decoded)" if decoded else told

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
-from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from marshmallow import EXCLUDE, Schema, ValidationError, fields, pre_load
+from marshmallow import EXCLUDE, Schema, ValidationError, fields, missing, pre_load
+from marshmallow.decorators import POST_LOAD, PRE_LOAD, VALIDATES, VALIDATES_SCHEMA
 
 from reseller_sandbox.core import cards, money, texts
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
 from reseller_sandbox.core.model import LONGEST_TERM
 from reseller_sandbox.core.texts import whole
-from reseller_sandbox.web.strict_json import Ready
 from reseller_sandbox.web.writers import PlainlyWritten, Write, writer
 
 if TYPE_CHECKING:
     from reseller_sandbox.core.assumptions import Assumptions
     from reseller_sandbox.worlds import World
 
-_REMEMBERED = 4096
+#: The kinds of hooks that have a say in what is read.
+_WHEN_LOADED = (PRE_LOAD, POST_LOAD, VALIDATES, VALIDATES_SCHEMA)
+
+#: A field with its key, and its place in what is read.
+Part = tuple[str, str, fields.Field[Any]]
 
 #: A field's JSON Schema, as its ``shape``: what the OpenAPI documents show for it. Where that depends on the
 #: assumptions, a method ``shape_under`` takes them.
@@ -64,6 +69,37 @@ class Shape(Schema):
         if self.many if many is None else many:
             return [self._write(one) for one in obj]
         return self._write(obj)
+
+    @cached_property
+    def _parts(self) -> Sequence[Part] | None:
+        """What is read; None where something beside the fields has a say in it."""
+        hooks = [hook[0] for kind in _WHEN_LOADED for hook in self._hooks[kind]]
+        parts = [(one.data_key or name, one.attribute or name, one) for name, one in self.load_fields.items()]
+        more = any("." in place or one.load_default is not missing for _, place, one in parts)
+        plain = hooks == ["without_nulls"] and self.unknown == EXCLUDE and not (self.partial or self.many)
+        return parts if plain and not more else None
+
+    def load(self, data: Any, **options: Any) -> Any:
+        """Return ``data`` read by the fields; raise ValidationError with every mistake.
+
+        What marshmallow does for hooks and mistakes takes longer than all the rest: it is left out where
+        there are none.
+        """
+        parts = self._parts
+        if parts is not None and type(data) is dict and not any(options.values()):
+            with suppress(ValidationError):
+                return self._read(parts, data)
+        return super().load(data, **options)
+
+    def _read(self, parts: Sequence[Part], given: dict[str, Any]) -> dict[str, Any]:
+        found = {}
+        for key, place, field in parts:
+            value = given.get(key)
+            if value is not None:
+                found[place] = field.deserialize(value, key, given)
+            elif field.required:
+                raise ValidationError("is missing")
+        return found
 
     @pre_load
     def without_nulls(self, given: Any, **_: Any) -> Any:
@@ -227,50 +263,6 @@ class InnerObject(fields.Nested):
     """A JSON object inside another."""
 
     default_error_messages = {"type": "must be an object", "required": "is missing"}  # noqa: RUF012
-
-
-class Remembered(PlainlyWritten, InnerObject):  # type: ignore[misc]  # it writes alone, and reads as the latter
-    """A JSON object made of an immutable record: what it looks like is worked out once and kept."""
-
-    def __init__(self, nested: type[Schema], **kwargs: Any) -> None:
-        super().__init__(nested, **kwargs)
-        self.writes = lru_cache(maxsize=_REMEMBERED)(nested().dump)
-
-
-class Showable(Protocol):
-    """Something to be shown that follows from an immutable record and from what is ``told`` of it beside."""
-
-    @property
-    def record(self) -> object:
-        """The record."""
-
-    @property
-    def told(self) -> object:
-        """What else it follows from."""
-
-    def shown(self) -> Mapping[str, Any]:
-        """Return what is shown."""
-
-
-class RememberedListed(PlainlyWritten, InnerObject):  # type: ignore[misc]  # as above
-    """A JSON object in a list, made of what is ``Showable``: worked out once, with its text, and kept."""
-
-    def __init__(self, nested: type[Schema], **kwargs: Any) -> None:
-        super().__init__(nested, **kwargs)
-        self._made: dict[int, tuple[Showable, Ready]] = {}
-        self._dump = nested().dump
-        self.writes = self._written
-
-    def _written(self, shown: Showable) -> Ready:
-        place = id(shown.record)  # nobody else's, as the record is kept with what is made of it
-        found = self._made.get(place)
-        if found is not None and found[0].record is shown.record and found[0].told == shown.told:
-            return found[1]
-        if len(self._made) >= _REMEMBERED:
-            self._made.clear()
-        made = Ready(self._dump(shown.shown()))
-        self._made[place] = shown, made
-        return made
 
 
 class Texts(fields.Dict):

@@ -78,8 +78,9 @@ class Incoming:
         )
 
     def read_body(self) -> None:
-        """Take the body from the connection."""
-        self.body = get_input_stream(self.environ).read()
+        """Take the body from the connection, if the request says that it has one."""
+        if "CONTENT_LENGTH" in self.environ or "HTTP_TRANSFER_ENCODING" in self.environ:
+            self.body = get_input_stream(self.environ).read()
 
     @cached_property
     def object(self) -> dict[str, Any]:
@@ -96,7 +97,7 @@ class Incoming:
     def object_if_any(self) -> dict[str, Any]:
         """The JSON object in the body; an empty one where the body is something else."""
         try:
-            return self.object
+            return self.object if self.body else {}
         except Refused:
             return {}
 

@@ -43,9 +43,8 @@ def _masked_under(name: str, value: Any, secrets: list[str]) -> Any:
 
 def cut(sent: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
     """Return as many of a request's headers as are worth keeping, and as much of each."""
-    return tuple(
-        (name[:_LONGEST_HEADER], value[:KEPT_OF_A_HEADER]) for name, value in islice(sent, MOST_HEADERS)
-    )
+    kept = islice(sent, MOST_HEADERS)
+    return tuple([(name[:_LONGEST_HEADER], value[:KEPT_OF_A_HEADER]) for name, value in kept])
 
 
 def headers(sent: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:

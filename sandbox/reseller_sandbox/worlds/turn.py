@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from contextvars import ContextVar
 
 _HURRIED: ContextVar[bool] = ContextVar("hurried", default=False)
@@ -19,17 +19,19 @@ class Busy(Exception):
         self.turn = turn
 
 
-@contextmanager
-def hurried() -> Iterator[None]:
+class hurried:  # noqa: N801  # a context, for every request
     """Raise ``Busy`` in this block wherever a turn would have to be waited for.
 
     It is meant for the event loop, which serves every world and cannot wait for one of them.
     """
-    token = _HURRIED.set(True)
-    try:
-        yield
-    finally:
-        _HURRIED.reset(token)
+
+    __slots__ = ("_token",)
+
+    def __enter__(self) -> None:
+        self._token = _HURRIED.set(True)
+
+    def __exit__(self, *_: object) -> None:
+        _HURRIED.reset(self._token)
 
 
 class WorldLock:

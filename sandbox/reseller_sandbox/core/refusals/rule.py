@@ -32,7 +32,7 @@ class Category(StrEnum):
         return Rule(code, self, sentence, remedy, usual)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)  # each is itself alone, so looked up quickly
 class Rule:
     """A reason to refuse. ``sentence`` says what is wrong, ``remedy`` what would do.
 
@@ -44,7 +44,7 @@ class Rule:
     category: Category
     sentence: str
     remedy: str
-    usual: Mapping[str, object] = field(default_factory=dict, hash=False, compare=False)
+    usual: Mapping[str, object] = field(default_factory=dict)
 
 
 invalid = Category.INVALID.rule
