@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 
 import pytest
 from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
-from tests.page.conftest import Open
+from tests.page.conftest import Open, assert_accessible
 
 #: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
@@ -20,6 +21,27 @@ def test_each_document_is_shown(open_page: Open, document: str) -> None:
     page = open_page(f"/_sandbox/reader?document={document}")
     expect(page.locator(".opblock").first).to_be_visible(timeout=15_000)
     expect(page.locator("nav [aria-current]")).to_have_count(1)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_read_it(open_page: Open, scheme: str) -> None:
+    """Axe finds nothing, closed or open: what it finds in Swagger UI itself is mended around it."""
+    page = open_page("/_sandbox/reader?document=v3", color_scheme=scheme)
+    for method in ("get", "post", "put", "delete"):
+        operation = page.locator(f".opblock-{method}").first
+        operation.locator(".opblock-summary-control").click()
+        expect(operation.locator(".responses-table").first).to_be_visible()
+    page.locator(".opblock-post .responses-table .tablinks").get_by_text("Schema").first.click()
+    assert_accessible(page)
+
+
+def test_an_operation_has_an_address(open_page: Open) -> None:
+    """Which opening it puts into the address bar; it can be sent to a colleague, and opens it."""
+    page = open_page("/_sandbox/reader?document=v3")
+    page.locator("#operations-balance-balance .opblock-summary-control").click()
+    expect(page).to_have_url(re.compile("#/balance/balance$"))
+    other = open_page(page.url.replace(page.evaluate("location.origin"), ""))
+    expect(other.locator("#operations-balance-balance .responses-table").first).to_be_visible(timeout=15_000)
 
 
 def test_without_the_extra_it_says_what_to_install(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:
