@@ -49,7 +49,7 @@ def test_a_source_holds_what_is_needed_to_build_and_to_test(source: Path) -> Non
     """And nothing of what is about the repository."""
     with tarfile.open(source) as archive:
         names = {name.partition("/")[2] for name in archive.getnames()}
-    wanted = kept("sandbox", "fixtures", "tests", "Makefile", ".requirements.lock", ".ci", ".github/pictures")
+    wanted = kept("sandbox", "fixtures", "tests", "Makefile", ".requirements.lock", ".ci")
     assert names == wanted | OF_A_SOURCE
 
 

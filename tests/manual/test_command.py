@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from reseller_sandbox.cli import main
-from reseller_sandbox.manual.pages import Manual
+from reseller_sandbox.manual.pages import PICTURES, Manual
 
 PAGES = Manual().pages
 
@@ -73,4 +73,6 @@ def test_all_pages_are_written_for_a_site(tmp_path: Path) -> None:
         assert text.startswith(page.text)
     first = (tmp_path / "new" / "site" / "index.md").read_text("utf-8").splitlines()
     assert {name for name in PAGES if name != "index"} <= set(first)
+    for name, picture in PICTURES.items():
+        assert (tmp_path / "new" / "site" / name).read_bytes() == picture.read_bytes()
     compile((tmp_path / "new" / "site" / "conf.py").read_text("utf-8"), "conf.py", "exec")

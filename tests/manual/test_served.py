@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.manual.pages import Manual, ManualPage
+from reseller_sandbox.manual.pages import PICTURES, Manual, ManualPage
 from reseller_sandbox.manual.rendering import Renderer
 from tests.clients import Api
 from tests.registry import Make, connect
@@ -22,13 +22,14 @@ PAGES = Manual().pages
 
 
 class Seen(HTMLParser):
-    """What stands in a page: its links, its anchors, its tags."""
+    """What stands in a page: its links, its anchors, its pictures, its tags."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.tags: set[str] = set()
         self.links: list[str] = []
         self.anchors: set[str] = set()
+        self.pictures: dict[str, str] = {}
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -37,6 +38,8 @@ class Seen(HTMLParser):
         self.tags.add(tag)
         self.links += [told["href"] or ""] if "href" in told else []
         self.anchors |= {told["id"] or ""} if "id" in told else set()
+        if tag == "img":
+            self.pictures[told.pop("src") or ""] = told["alt"] or ""
         assert not [name for name in told if name.startswith("on") or name in ("style", "src")]
 
 
@@ -61,21 +64,36 @@ def test_every_link_leads_to_a_page_and_a_heading(documents: dict[str, str]) -> 
         assert listed >= {f"{MANUAL}/{name}" for name in PAGES}
 
 
+def test_every_picture_is_served(wire: Api, documents: dict[str, str]) -> None:
+    """From beside the pages, each with words for those who cannot see it; they are all in use."""
+    found = {
+        normpath(join(path.rpartition("/")[0], source)): words
+        for path, text in documents.items()
+        for source, words in Seen(text).pictures.items()
+    }
+    assert set(found) == {f"{MANUAL}/{name}" for name in PICTURES}
+    assert all(found.values())
+    for path in found:
+        answer = wire.send("GET", path, [])
+        assert (answer.status, answer.headers["content-type"]) == (200, "image/webp")
+        assert answer.raw[8:12] == b"WEBP"
+
+
 def test_a_page_needs_nothing_else(documents: dict[str, str]) -> None:
-    """No script, picture or file from elsewhere: it is read without the network."""
+    """No script and no file from elsewhere: it is read without the network."""
     for text in documents.values():
         assert text.startswith("<!doctype html>")
-        assert not Seen(text).tags & {"script", "link", "img", "iframe", "object", "form", "base"}
+        assert not Seen(text).tags & {"script", "link", "iframe", "object", "form", "base"}
 
 
 def test_a_browser_may_do_no_more_than_show_it(wire: Api) -> None:
-    """The policy allows the page's own stylesheet and nothing more."""
+    """The policy allows the page's own stylesheet and pictures, and nothing more."""
     answer = wire.send("GET", MANUAL, [])
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
     policy = answer.headers["content-security-policy"]
     assert re.fullmatch(
         r"default-src 'none'; style-src 'sha256-[\w+/]{43}='; base-uri 'none'; form-action 'none'; "
-        r"frame-ancestors 'none'",
+        r"frame-ancestors 'none'; img-src 'self'",
         policy,
     )
     assert answer.headers["x-content-type-options"] == "nosniff"

@@ -1,4 +1,4 @@
-"""Takes the pictures of the page that the README shows: ``make pictures``.
+"""Takes the pictures of the page that the README and the manual show: ``make pictures``.
 
 They are of the walk that a test takes as well, in a real browser, so they show the page as it is.
 """
@@ -6,17 +6,26 @@ They are of the walk that a test takes as well, in a real browser, so they show 
 from __future__ import annotations
 
 import sys
+from base64 import b64encode
 from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.manual.pages import FOLDER
 from tests.outfit import program
 from tests.page.conftest import CHROMIUM, FLAGS
 from tests.page.walk import prepare, walk
 from tests.registry import REGISTRY
 
-FOLDER = Path(__file__).parents[2] / ".github/pictures"
+#: Makes a picture of the page a small one: the browser knows how.
+_SMALL = """async (png) => {
+  const drawn = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
+  const canvas = new OffscreenCanvas(drawn.width, drawn.height);
+  canvas.getContext("2d").drawImage(drawn, 0, 0);
+  const small = await canvas.convertToBlob({ type: "image/webp", quality: 0.85 });
+  return [...new Uint8Array(await small.arrayBuffer())];
+}"""
 
 
 def take(folder: Path) -> None:
@@ -28,14 +37,16 @@ def take(folder: Path) -> None:
         browser = playwright.chromium.launch(executable_path=program(*CHROMIUM), args=FLAGS)
         page = browser.new_page(viewport={"width": 1200, "height": 640}, reduced_motion="reduce")
         page.goto(server.url)
+        maker = browser.new_page()
 
         def stop(name: str) -> None:
             page.evaluate("document.querySelector('page-notices').replaceChildren()")
-            page.screenshot(path=folder / f"{name}.png")
+            picture = b64encode(page.screenshot()).decode()
+            (folder / f"{name}.webp").write_bytes(bytes(maker.evaluate(_SMALL, picture)))
 
         walk(sandbox, page, stop)
         browser.close()
 
 
 if __name__ == "__main__":
-    take(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER)
+    take(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER / "pictures")

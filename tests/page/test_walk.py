@@ -1,4 +1,4 @@
-"""Whoever has never seen the page finds the way by it; the pictures of that are in the README."""
+"""Whoever has never seen the page finds the way by it; the README and the manual show pictures of that."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.manual.pages import FOLDER, PICTURES
+from tests.installed.conftest import ROOT
 from tests.outfit import program
 from tests.page.conftest import CHROMIUM, Open
-from tests.page.pictures import FOLDER
 from tests.page.walk import prepare, walk
 
 
@@ -25,14 +26,20 @@ def test_from_a_refusal_to_a_name_that_expires(served: Sandbox, open_page: Open)
 
 
 @pytest.mark.slow
-def test_the_pictures_of_the_readme_are_of_the_walk(tmp_path: Path) -> None:
-    """The script that takes them takes all that the README shows, of the size that they have there."""
+def test_the_pictures_are_of_the_walk(tmp_path: Path) -> None:
+    """The script that takes them takes all that are shown, of the size that they have there."""
     program(*CHROMIUM)
     subprocess.run([sys.executable, "-m", "tests.page.pictures", tmp_path], check=True)
-    shown = re.findall(
-        r"!\[.+?\]\(.github/pictures/(.+?)\)", (FOLDER.parents[1] / "README.md").read_text("utf-8")
-    )
-    assert {one.name for one in tmp_path.iterdir()} == {one.name for one in FOLDER.iterdir()} == set(shown)
-    for name in shown:
-        size = slice(16, 24)  # where a PNG tells its width and its height
-        assert (tmp_path / name).read_bytes()[size] == (FOLDER / name).read_bytes()[size]
+    assert {f"pictures/{one.name}" for one in tmp_path.iterdir()} == set(PICTURES)
+    for kept in PICTURES.values():
+        size = slice(26, 30)  # where a lossy WebP tells its width and its height
+        assert (tmp_path / kept.name).read_bytes()[size] == kept.read_bytes()[size]
+
+
+def test_every_picture_is_shown() -> None:
+    """In the README and in the manual's page; together they are small."""
+    for page in (ROOT / "README.md", FOLDER / "how-to/page.md"):
+        shown = re.findall(r"!\[.+?\]\((.+?)\)", page.read_text("utf-8"))
+        found = {(page.parent / one).resolve() for one in shown}
+        assert found == {one.resolve() for one in PICTURES.values()}, page
+    assert sum(one.stat().st_size for one in PICTURES.values()) < 300_000

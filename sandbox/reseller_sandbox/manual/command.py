@@ -79,7 +79,7 @@ html_show_sphinx = html_show_copyright = html_copy_source = False
 
 def written(folder: Path) -> None:
     """Write every page below ``folder``, which Sphinx can make a site of then."""
-    from reseller_sandbox.manual.pages import INDEX, Manual
+    from reseller_sandbox.manual.pages import INDEX, PICTURES, Manual
 
     pages = Manual()
     texts = {f"{page.name}.md": page.text for page in pages.pages.values()}
@@ -88,6 +88,9 @@ def written(folder: Path) -> None:
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, "utf-8")
+    for name, picture in PICTURES.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_bytes(picture.read_bytes())
 
 
 def _list_of(title: str, pages: Iterable[ManualPage]) -> str:

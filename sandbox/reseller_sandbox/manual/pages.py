@@ -16,6 +16,11 @@ from reseller_sandbox.powers.power import Power
 
 FOLDER = Path(__file__).parent
 
+#: The pictures that pages show, by their paths, as pages have names.
+PICTURES: Mapping[str, Path] = {
+    path.relative_to(FOLDER).as_posix(): path for path in sorted(FOLDER.glob("pictures/*.webp"))
+}
+
 #: The first page.
 INDEX = "index"
 

@@ -39,11 +39,11 @@ class Renderer:
 
     @cached_property
     def policy(self) -> str:
-        """Return what a browser is allowed to do with a page: nothing but show it with this stylesheet."""
+        """Return what a browser is allowed to do with a page: nothing but show it as it is made here."""
         digest = base64.b64encode(hashlib.sha256(self.style.encode()).digest()).decode()
         return (
             f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'; "
-            "frame-ancestors 'none'"
+            "frame-ancestors 'none'; img-src 'self'"
         )
 
     def render(self, page: ManualPage, root: str) -> str:
@@ -109,12 +109,14 @@ def _anchored(tokens: Sequence[Token]) -> Iterator[Heading]:
 
 
 def _linked(tokens: Sequence[Token], page: ManualPage, root: str) -> None:
-    """Let links to other pages' files lead to the pages."""
+    """Let links to other pages' files lead to the pages, and show pictures from where they are served."""
     for token in tokens:
         for child in token.children or ():
             href = str(child.attrs.get("href", ""))
             if child.type == "link_open" and "://" not in href and ".md" in href:
                 child.attrSet("href", _target(href, page, root))
+            if child.type == "image":
+                child.attrSet("src", _target(str(child.attrs["src"]), page, root))
 
 
 def _target(href: str, page: ManualPage, root: str) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from reseller_sandbox.manual.pages import Manual
     from reseller_sandbox.manual.rendering import Renderer
 
-_HTML, _MARKDOWN = "text/html", "text/markdown"
+_HTML, _MARKDOWN, _PICTURE = "text/html", "text/markdown", "image/webp"
 
 
 class _Name(fields.Raw):
@@ -30,7 +30,9 @@ class _Name(fields.Raw):
 
 
 class _Asked(Shape):
-    page = _Name(metadata={"description": "A page's name; with .md at its end, the page is Markdown."})
+    page = _Name(
+        metadata={"description": "A page's name; with .md at its end, the page is Markdown. Or a picture's."}
+    )
 
 
 class ManualRows:
@@ -56,11 +58,15 @@ class ManualRows:
         """Return a page of the manual, the first one where none is named.
 
         It is HTML, or Markdown: for a name that ends with .md, and where Accept names text/markdown and not
-        text/html.
+        text/html. The pictures that pages show have names as well.
         """
         name = call.arguments.get("page", "")
         accepted = call.incoming.headers.get("Accept", "")
         plain = name.endswith(".md") or (_MARKDOWN in accepted and _HTML not in accepted)
+        from reseller_sandbox.manual.pages import PICTURES
+
+        if name in PICTURES:
+            return Answer(200, PICTURES[name].read_bytes(), _PICTURE)
         body = self._body(name, plain)
         call.incoming.headers_out |= {"Vary": "Accept", "X-Content-Type-Options": "nosniff"}
         if plain:
@@ -101,5 +107,5 @@ class ManualRows:
             path=_Asked() if named else None,
             refuses=(INVALID_PARAMETER, *((UNKNOWN_PAGE,) if named else ())),
             lengthy_from=0,
-            forms=(_HTML, _MARKDOWN),
+            forms=(_HTML, _MARKDOWN, *((_PICTURE,) if named else ())),
         )
