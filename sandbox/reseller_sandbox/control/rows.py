@@ -37,6 +37,9 @@ class Nothing(Schema):
         unknown = RAISE
 
 
+_NOTHING = Nothing()
+
+
 class ToldParameter(fields.Raw):
     """A parameter as its kind describes it; the power itself reads the value."""
 
@@ -81,7 +84,7 @@ class OperationRow(Endpoint):
     __slots__ = ("_operation",)
 
     def __init__(self, operation: Operation, **told: Any) -> None:
-        super().__init__(answer=Nothing(), **told)
+        super().__init__(answer=_NOTHING, **told)
         object.__setattr__(self, "_operation", operation)
         for name in _SCHEMAS:
             object.__delattr__(self, name)
@@ -96,7 +99,7 @@ class OperationRow(Endpoint):
         made: dict[str, Schema | None] = {
             "answer": schema_of(operation.result)(),
             "path": _asked(operation, segments, is_spoken=True),
-            "query": asked if gets else Nothing(),
+            "query": asked if gets else _NOTHING,
             "body": None if gets else asked,
         }
         for known, schema in made.items():
@@ -105,7 +108,8 @@ class OperationRow(Endpoint):
 
     def routes(self) -> dict[str, str]:
         """Return the converters of the placeholders that take more than a segment of the path."""
-        return dict.fromkeys(self._operation.segments, "rest") if takes_slashes(self._operation) else {}
+        segments = self._operation.segments
+        return dict.fromkeys(segments, "rest") if segments and takes_slashes(self._operation) else {}
 
 
 _SCHEMAS = ("answer", "path", "query", "body")

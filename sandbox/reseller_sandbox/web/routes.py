@@ -36,8 +36,10 @@ def method_of(operation: Operation) -> str:
     bare = _BARE.get(operation.name)
     if bare is not None:
         return bare
+    if operation.sort == "act":
+        return "POST"
     told = (one for one in operation.parameters if one.place != "segment")
-    return "POST" if operation.sort == "act" or not all(map(_is_word, told)) else "GET"
+    return "GET" if all(map(_is_word, told)) else "POST"
 
 
 def status_of(operation: Operation) -> int:
