@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from reseller_sandbox.console import (
+    PROGRAM,
     REFUSED,
     UNREACHABLE,
     Command,
@@ -83,7 +84,10 @@ def serve(given: dict[str, Any]) -> None:
         from reseller_sandbox import serving
         from reseller_sandbox.server.server import CannotListen
         from reseller_sandbox.settings import BadSetting, ServerSettings
+    from reseller_sandbox.sources import misspelt
 
+    for stranger in misspelt():
+        click.echo(f"{PROGRAM}: {stranger}", err=True)
     try:
         serving.serve(ServerSettings(**given))
     except (BadSetting, CannotListen) as problem:

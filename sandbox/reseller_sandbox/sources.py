@@ -8,18 +8,20 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.signatures import Parameter, declared, read
+from reseller_sandbox.core.spelling import close
 from reseller_sandbox.settings import FILE, FIXTURE, PROFILE, TOKEN_HEADERS, BadSetting, ServerSettings
 from reseller_sandbox.web.words import spoken
 
 _FILE = "pyproject.toml"
 _TABLE = "reseller_sandbox"
+_PREFIX = "RESELLER_SANDBOX_"
 _SWITCH = dict.fromkeys(("1", "true", "yes", "on"), True) | dict.fromkeys(("0", "false", "no", "off"), False)
 
 
@@ -31,12 +33,21 @@ def option(one: Parameter) -> str:
 
 def variable(one: Parameter) -> str:
     """Return the variable of the environment for a setting."""
-    return f"RESELLER_SANDBOX{option(one)[1:]}".replace("-", "_").upper()
+    return f"{_PREFIX}{option(one)[2:]}".replace("-", "_").upper()
 
 
 def variables() -> dict[str, str]:
     """Return the variables of the environment for the settings of a server, by the names of those."""
     return {one.name: variable(one) for one in declared(ServerSettings)}
+
+
+def misspelt() -> Iterator[str]:
+    """Yield what to say of each variable of the environment that is nearly one for a setting."""
+    known = {name.removeprefix(_PREFIX) for name in variables().values()}
+    for name in sorted(os.environ):
+        word = name.removeprefix(_PREFIX)
+        if word != name and word not in known and (near := close(word, known, 1, 0.75)):
+            yield f"{name} is not known here; the nearest is {_PREFIX}{near[0]}"
 
 
 def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from click.testing import CliRunner
 from reseller_sandbox import BadSetting
 from reseller_sandbox.cli import main
 from reseller_sandbox.settings import ServerSettings
+from reseller_sandbox.sources import misspelt
+from reseller_sandbox.testing.options import OPTIONS, variable
 from tests.settings.doors import Serve, as_variable, on_the_command_line, run_suite, write_table
 
 #: A setting, and three values of it: in the file, in the environment, as an argument.
@@ -82,6 +84,29 @@ def test_without_a_marker(reseller_sandbox):
     assert (told.seed, told.assume) == ("environment", {"v3.ids": "integer"})
 """
     assert "2 passed" in run_suite(tmp_path, suite)
+
+
+class TestTheEnvironment:
+    """A variable that nobody reads is told of where it is nearly one that is read."""
+
+    @pytest.mark.parametrize(
+        ("name", "near"), [("PRT", "PORT"), ("MAX_WORLD", "MAX_WORLDS"), ("FIXTRUE", "FIXTURE")]
+    )
+    def test_a_misspelt_variable(self, monkeypatch: pytest.MonkeyPatch, name: str, near: str) -> None:
+        """The server serves all the same: the word may be another program's."""
+        monkeypatch.setenv(f"RESELLER_SANDBOX_{name}", "1")
+        said = f"RESELLER_SANDBOX_{name} is not known here; the nearest is RESELLER_SANDBOX_{near}"
+        assert list(misspelt()) == [said]
+        done = CliRunner().invoke(main, ["serve", "--port", "0", "--certfile", "/no/such.pem"])
+        assert done.stderr.splitlines()[0] == f"reseller-sandbox: {said}"
+
+    def test_what_others_read_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """The plugin's, those of commands and tools, and what Kubernetes sets for a service of this name."""
+        service = ("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT_8053_TCP", "PORT_8053_TCP_ADDR")
+        others = ("URL", "WORLD", "CA", "TOKEN", "IMAGE", *service)
+        for name in (*map(variable, OPTIONS), *(f"RESELLER_SANDBOX_{one}" for one in others)):
+            monkeypatch.setenv(name, "1")
+        assert list(misspelt()) == []
 
 
 class TestTheFile:
