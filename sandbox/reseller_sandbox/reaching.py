@@ -10,7 +10,12 @@ import click
 from click.core import ParameterSource
 
 from reseller_sandbox.console import REFUSED, UNREACHABLE, UNUSABLE, give_up
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
+from reseller_sandbox.core.refusals import (
+    CONTROL_TOKEN_MISSING,
+    CONTROL_TOKEN_WRONG,
+    INVALID_PARAMETER,
+    Refused,
+)
 from reseller_sandbox.options import Options
 from reseller_sandbox.remote import AUTHORITY, There, Unreachable
 from reseller_sandbox.settings import USUAL_URL, BadSetting, ServerSettings
@@ -42,6 +47,8 @@ OPTIONS = (
     ),
 )
 
+_ABOUT_THE_TOKEN = (CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG)
+
 
 def door(words: dict[str, Any]) -> There:
     """Return the way to the server that the ``words`` of a command name, and take those words out.
@@ -67,7 +74,8 @@ def calling(server: There) -> Iterator[There]:
     try:
         yield server
     except Refused as refused:
-        give_up(refused.message, UNUSABLE if refused.rule is INVALID_PARAMETER else REFUSED)
+        here = " Here: --control-token TOKEN." if refused.rule in _ABOUT_THE_TOKEN else ""
+        give_up(f"{refused.message}{here}", UNUSABLE if refused.rule is INVALID_PARAMETER else REFUSED)
     except Unreachable as problem:
         give_up(str(problem), UNREACHABLE)
     finally:

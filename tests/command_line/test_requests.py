@@ -203,6 +203,7 @@ def test_a_guarded_server_is_asked_with_its_token(tmp_path: Path, monkeypatch: p
         refused = CliRunner().invoke(main, asked)
         assert (refused.exit_code, refused.stdout) == (1, "")
         assert "X-Sandbox-Token" in refused.stderr
+        assert "--control-token" in refused.stderr
         for words in (asked, ["request", "GET", "/_sandbox/clock", "--url", server.url]):
             assert CliRunner().invoke(main, [*words, "--control-token", "a-token"]).exit_code == 0
         assert CliRunner().invoke(main, ["wait", "--url", server.url]).stdout == f"{server.url}\n"
