@@ -89,7 +89,8 @@ def wiremock(journal: bool = False) -> Iterator[Ready]:
     if jar is None:
         raise LeftOut("WireMock's jar is not there: `make bench` installs it with npm where it can")
     port = _free()
-    with running(java, "-jar", jar, "--port", str(port), *(() if journal else ("--no-request-journal",))):
+    told = ("--port", str(port), "--root-dir", str(PEERS / "wiremock"))  # it makes folders there
+    with running(java, "-jar", jar, *told, *(() if journal else ("--no-request-journal",))):
         stub = {"request": {"method": "GET", "urlPath": "/domain"}, "response": {"jsonBody": DOCUMENT}}
         _asked(port, "POST", "/__admin/mappings", json.dumps(stub), {})
         yield port, written("GET", "/domain", port, {})
