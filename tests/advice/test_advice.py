@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.advice import RULES
+from reseller_sandbox.advice.rules import RULES
 from tests import tour
 from tests.advice.conftest import Advice
 from tests.clients import Api, Socket

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.advice import RULES
 from reseller_sandbox.advice.record import ORDERS
+from reseller_sandbox.advice.rules import RULES
 from reseller_sandbox.assembly import operations
 from tests.advice.corpus import CORPUS, DOMAINS, Client, Pair
 from tests.registry import REGISTRY

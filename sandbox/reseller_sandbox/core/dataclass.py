@@ -15,6 +15,7 @@ from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
 
 Methods = dict[str, Any]
+Fields = tuple[Field[Any], ...]
 
 if TYPE_CHECKING:  # who checks types sees no difference
     from dataclasses import dataclass as dataclass
@@ -27,11 +28,12 @@ else:
             return lambda later: dataclass(later, frozen=frozen, eq=eq, repr=repr, **told)
         own = vars(declared)
         made = _with_fields(init=False, eq=False, repr=False, **told)(declared)
+        known = fields(made)
         methods = {
             **_making(made, frozen),
-            **(_telling(made) if repr else {}),
-            **(_comparing(made, frozen) if eq else {}),
-            **(_freezing(made) if frozen else {}),
+            **(_telling(known) if repr else {}),
+            **(_comparing(known, frozen) if eq else {}),
+            **(_freezing(made, known) if frozen else {}),
             **(_STATE if frozen and "__slots__" in vars(made) else {}),
         }
         for name, method in methods.items():
@@ -94,8 +96,8 @@ def _value(one: Field[Any]) -> str:
     return f"{made} if {one.name} is _MISSING else {one.name}" if one.init else made
 
 
-def _telling(made: Any) -> Methods:
-    names = [one.name for one in fields(made) if one.repr]
+def _telling(known: Fields) -> Methods:
+    names = [one.name for one in known if one.repr]
 
     @recursive_repr()
     def __repr__(self: Any) -> str:  # noqa: N807
@@ -104,9 +106,9 @@ def _telling(made: Any) -> Methods:
     return {"__repr__": __repr__}
 
 
-def _comparing(made: Any, frozen: bool) -> Methods:
-    compared = _values(one.name for one in fields(made) if one.compare)
-    hashed = _values(one.name for one in fields(made) if (one.compare if one.hash is None else one.hash))
+def _comparing(known: Fields, frozen: bool) -> Methods:
+    compared = _values(one.name for one in known if one.compare)
+    hashed = _values(one.name for one in known if (one.compare if one.hash is None else one.hash))
 
     def __eq__(self: Any, other: object) -> bool:  # noqa: N807
         if other.__class__ is not self.__class__:
@@ -129,9 +131,9 @@ def _values(names: Iterable[str]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda one: tuple(getattr(one, name) for name in known)
 
 
-def _freezing(made: Any) -> Methods:
+def _freezing(made: Any, known: Fields) -> Methods:
     """Return what keeps the fields as they are; a class below may have attributes of its own."""
-    names = {one.name for one in fields(made)}
+    names = {one.name for one in known}
 
     def __setattr__(self: Any, name: str, value: object) -> None:  # noqa: N807
         if type(self) is made or name in names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.advice import RULES, Finding, Severity, advise
+from reseller_sandbox.advice.finding import Finding, Severity
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look
 from reseller_sandbox.powers.records import record_of
@@ -35,6 +35,8 @@ class Advice(Power):
     @look(long=True)
     def list(self) -> AdviceGiven:
         """Return what was found, each finding with the requests that show it."""
+        from reseller_sandbox.advice.rules import RULES, advise
+
         world = here(self).world
         return AdviceGiven(
             findings=tuple(advise(world)),

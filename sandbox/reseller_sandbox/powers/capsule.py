@@ -6,9 +6,6 @@ from base64 import b64decode, b64encode
 from dataclasses import field
 from pathlib import Path
 
-from reseller_sandbox.capsule.document import to_bytes
-from reseller_sandbox.capsule.steps import RequestStep
-from reseller_sandbox.capsule.writing import recording_of
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look
 from reseller_sandbox.powers.result import result
@@ -38,6 +35,10 @@ class Capsule(Power):
 
         The accounts' credentials and the names' codes are in it.
         """
+        from reseller_sandbox.capsule.document import to_bytes
+        from reseller_sandbox.capsule.steps import RequestStep
+        from reseller_sandbox.capsule.writing import recording_of
+
         door = here(self)
         recording = recording_of(door.worlds, door.world)
         return CapsuleRecord(

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any, TypedDict, Unpack
 
-from reseller_sandbox.capsule.document import BadCapsule
 from reseller_sandbox.capsule.kinds import CONTENT, Content
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
@@ -145,6 +144,8 @@ class Worlds(Power):
             capsule: The file, in Base64.
             name: What the world will be called.
         """
+        from reseller_sandbox.capsule.document import BadCapsule
+
         engine = _beside(self).worlds
         try:
             world, relived = engine.open(CONTENT(capsule), name)

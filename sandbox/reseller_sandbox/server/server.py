@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import errno
 import signal
 import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
 from contextlib import contextmanager
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
@@ -20,6 +18,8 @@ from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.requestlog import LoggedRequest
 
 if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
+    from concurrent.futures import Future
     from ssl import SSLContext
 
     from _typeshed.wsgi import WSGIApplication
@@ -119,6 +119,8 @@ class Server:
 
     def start(self) -> Self:
         """Serve on a thread; returns when it does, and raises what kept it from that."""
+        from concurrent.futures import Future
+
         ready: Future[None] = Future()
         self._thread = threading.Thread(
             target=self._serve_on_thread, args=(ready,), name=f"sandbox:{self.port}", daemon=True
@@ -152,7 +154,9 @@ class Server:
             self._listener.stop(patient=patient)
 
     def _serve(self, grace: float, ready: Callable[[], None]) -> None:
-        # Callers that never open a port should not pay for uvicorn's import.
+        # Callers that never open a port should not pay for these, nor those who wait for the first line.
+        import asyncio
+
         from reseller_sandbox.server.bridge import Bridge
         from reseller_sandbox.server.listener import Listener
 
@@ -191,9 +195,11 @@ class Server:
             ready.set_exception(error)
 
 
-def _loop() -> asyncio.AbstractEventLoop:
+def _loop() -> AbstractEventLoop:
     """Return an event loop whose waiting ends in time, while a test in this process has frozen time too."""
-    loop = asyncio.new_event_loop()
+    from asyncio import new_event_loop
+
+    loop = new_event_loop()
     loop.time = stopwatch  # type: ignore[method-assign]
     return loop
 

@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reseller_sandbox.advice import Severity
+from reseller_sandbox.advice.finding import Severity
 from reseller_sandbox.advice.record import LIST
 from reseller_sandbox.core import money
 from reseller_sandbox.core.dataclass import dataclass
@@ -23,7 +23,7 @@ from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.left import Holding, Left
 
 if TYPE_CHECKING:
-    from reseller_sandbox.advice import Finding
+    from reseller_sandbox.advice.finding import Finding
     from reseller_sandbox.sandbox import Sandbox
 
 #: How far apart two dates may be that are taken for the same, since a clock may run.

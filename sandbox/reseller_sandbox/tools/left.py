@@ -15,7 +15,7 @@ from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.settings import BadSetting
 
 if TYPE_CHECKING:
-    from reseller_sandbox.advice import Finding
+    from reseller_sandbox.advice.finding import Finding
     from reseller_sandbox.powers.journal_records import RequestRecord
     from reseller_sandbox.powers.registry_records import NameRecord
     from reseller_sandbox.sandbox import Sandbox

@@ -7,7 +7,6 @@ carries a second word as well, which only the page's own script can read: no for
 from __future__ import annotations
 
 import hmac
-from http.cookies import CookieError, SimpleCookie
 
 from reseller_sandbox.web.incoming import Incoming
 
@@ -56,6 +55,8 @@ def _name(incoming: Incoming) -> str:
 
 
 def _cookie(incoming: Incoming) -> str:
+    from http.cookies import CookieError, SimpleCookie
+
     try:
         found = SimpleCookie(incoming.headers.get("Cookie", "")).get(_name(incoming))
     except CookieError:

@@ -11,11 +11,11 @@ from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
-from wsgiref.handlers import format_date_time
 
 from flask import Response
 from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
+from werkzeug.http import http_date
 from werkzeug.wsgi import get_content_length
 
 from reseller_sandbox.core.assumptions import named
@@ -288,7 +288,7 @@ def _is_split(headers: Iterable[tuple[str, str]]) -> bool:
 
 @lru_cache(maxsize=256)
 def _http_date(instant: datetime) -> str:
-    return format_date_time(instant.timestamp())
+    return http_date(instant)
 
 
 def _promptly(incoming: Incoming, answer: Callable[[], Response]) -> Response:

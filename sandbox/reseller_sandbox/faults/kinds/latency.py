@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from statistics import NormalDist
 from typing import Annotated, ClassVar
 
 from reseller_sandbox.core.dataclass import dataclass
@@ -49,6 +48,8 @@ class Latency(FaultKind):
         longest = DAY if self.max is None else self.max
         if self.min is not None:
             return self.min + fraction * (longest - self.min)
+        from statistics import NormalDist
+
         assert self.median is not None
         drawn = NormalDist().inv_cdf(min(max(fraction, 1e-12), 1 - 1e-12))
         return min(self.median * math.exp(self.sigma * drawn), longest)

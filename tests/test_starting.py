@@ -1,0 +1,95 @@
+"""What is loaded, and what is done, before a program has what it asked for: little that it may not need."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+#: Modules that only some need, and those only later; with a module all that is below it.
+LIBRARIES = (
+    "apispec",
+    "asyncio",
+    "concurrent.futures",
+    "cryptography",
+    "h11",
+    "http.cookies",
+    "httptools",
+    "httpx",
+    "jsonschema",
+    "markdown_it",
+    "requests",
+    "rich",
+    "statistics",
+    "trustme",
+    "uvicorn",
+    "wsgiref",
+)
+PARTS = (
+    "advice.rules",
+    "capsule.document",
+    "capsule.writing",
+    "deploy",
+    "keeping",
+    "manual.pages",
+    "page.declarations",
+    "reports",
+    "testing",
+    "tools",
+    "web.openapi",
+)
+LATER = (*LIBRARIES, *(f"reseller_sandbox.{part}" for part in PARTS))
+
+_IMPORT = "from reseller_sandbox import Sandbox; Sandbox"
+_TELL = "import sys; print(*sys.modules, flush=True)"
+
+#: What runs until a moment, and tells what is loaded by then.
+MOMENTS = {
+    "the import": f"{_IMPORT}; {_TELL}",
+    "the first sandbox": f"{_IMPORT}().fork(); {_TELL}",
+    "the first request": f"{_IMPORT}().app.test_client().get('/v3/balance'); {_TELL}",
+    "the first line of serve": f"""
+import os
+import reseller_sandbox.cli, reseller_sandbox.serving as serving
+
+def first_line(*_):
+    {_TELL}
+    os._exit(0)
+
+serving.say = first_line
+reseller_sandbox.cli.main(["serve", "--port", "0"])
+""",
+}
+
+
+def printed(code: str) -> str:
+    """What a new process prints."""
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_what_may_not_be_needed_is_not_loaded(moment: str) -> None:
+    """Neither a library that one door needs, nor a part that nobody has asked for."""
+    loaded = printed(MOMENTS[moment]).split()
+    assert "reseller_sandbox.assembly" in loaded
+    assert [one for one in loaded if any(f"{one}.".startswith(f"{late}.") for late in LATER)] == []
+
+
+def test_nothing_is_collected_while_modules_are_loaded() -> None:
+    """Full collections would go over all of them, again and again, and free nothing."""
+    counted = (
+        "import gc; full = []; gc.callbacks.append(lambda _, about: full.append(about['generation'] == 2))"
+    )
+    assert printed(f"{counted}\n{_IMPORT}\nprint(sum(full), gc.isenabled())") == "0 True\n"
+
+
+def test_a_sandbox_reads_the_signature_of_no_power_that_only_acts() -> None:
+    """Those are read when somebody calls one, or wants it described."""
+    told = printed(
+        f"{_IMPORT}().fork()\n"
+        "from reseller_sandbox.powers.catalogue import POWERS\n"
+        "print(*(one.id for power in POWERS.values() for one in power.operations()"
+        " if one.sort == 'act' and 'parameters' in vars(one)))"
+    )
+    assert told.split() == ["worlds.fork"]
