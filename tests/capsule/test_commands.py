@@ -90,7 +90,7 @@ def test_it_shows_the_first_difference_and_ends_with_1(written: Path, tmp_path: 
     done = told("replay", other)
     assert done.exit_code == 1
     title, recorded, replayed = done.stdout.splitlines()
-    assert title == "r1 v3.createDomain: the body is another one"
+    assert title == "r1 v3.createDomain: the body of the answer differs"
     assert recorded.startswith("  recorded  ")
     assert "last.com" in recorded
     assert "lost.com" in replayed

@@ -57,7 +57,7 @@ def test_a_difference_is_told(capsule: bytes) -> None:
     assert isinstance(end, EndStep)
     changed = replace(recording, steps=(*others, replace(end, requests=99)))
     told = Sandbox(REGISTRY).worlds.open(to_bytes(changed)).difference
-    assert told == "the end: the requests is another one"
+    assert told == "the end: the number of requests differs"
 
 
 def test_settings_that_are_none_of_a_capsules_are_refused(capsule: bytes) -> None:

@@ -38,6 +38,18 @@ from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
 from reseller_sandbox.worlds.moment import to
 
 
+#: What can differ, where its name alone would not tell.
+_ABOUT = {
+    "faults": "list of faults that struck",
+    "held_up": "time for which it was held up",
+    "body": "body of the answer",
+    "size": "size of the answer",
+    "digest": "rest of the answer",
+    "state": "state of the world",
+    "requests": "number of requests",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class FirstDifference:
     """Where a replay first came out otherwise: at which ``step``, in what, and both sides.
@@ -52,7 +64,7 @@ class FirstDifference:
     replayed: Any
 
     def __str__(self) -> str:
-        return f"{self.step}: the {self.what} is another one"
+        return f"{self.step}: the {_ABOUT.get(self.what, self.what)} differs"
 
     @property
     def sides(self) -> tuple[Any, Any]:
