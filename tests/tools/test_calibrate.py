@@ -17,8 +17,8 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import kinds
 from reseller_sandbox.testing import expect_explained
 from reseller_sandbox.tools.calibrate.calibration import Calibration, calibrated
-from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, WITH_ZONES, telling_request
-from reseller_sandbox.tools.calibrate.transcripts import read_transcript, zones_of
+from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, WITH_FIXTURE, telling_request
+from reseller_sandbox.tools.calibrate.transcripts import read_transcript
 from reseller_sandbox.tools.calibrate.values import SOME_TIME, UNSEEN
 from tests.thorough import tries
 from tests.tools.transcripts import Recorder
@@ -169,12 +169,68 @@ PRICED: Mapping[str, Sequence[tuple[Any, ...]]] = {
     ],
 }
 
-#: Values that something else looks like, so that they are left open beside the other.
+#: Values that something else looks like, so that they are left open beside the other without a fixture.
 ALIKE = {
     ("v3.expired_status", "active"),  # a service that ends a term late
     ("v3.nameservers.own_glue", "ignored"),  # a zone that keeps no hosts
-    ("v3.availability.reserved", "registered"),  # a name that is taken
-    ("v3.availability.out_of_service", "available"),  # a service that calls unsupported names so
+}
+
+BEGAN = str(Path(__file__).parents[1] / "data" / "transcripts" / "began.yaml")
+BALANCE = ("GET", "/v3/balance")
+
+#: Requests that tell one where it is known what there was at first, with that; a text is a time to wait.
+FOLLOWED: Mapping[str, tuple[str, Sequence[tuple[Any, ...] | str]]] = {
+    "lifecycle.early_delete.refunds": (
+        "default",
+        [
+            BALANCE,
+            ("POST", f"{D}/renewDomain/fresh-example.com"),
+            ("DELETE", f"{V}/domain/fresh-example.com"),
+            BALANCE,
+        ],
+    ),
+    "lifecycle.transfer_lock.from": (
+        BEGAN,
+        [
+            (
+                "POST",
+                f"{D}/requestTransfer",
+                {"domain": {"domainName": "moved-example.com"}, "authCode": "Moved-Code-1"},
+                None,
+                "other",
+            )
+        ],
+    ),
+    "lifecycle.autorenew.tries": (
+        BEGAN,
+        [
+            "P2D",
+            ("DELETE", f"{V}/domain/fresh-example.com"),
+            "P2D",
+            ("GET", f"{D}/getDomain/due-example.com"),
+        ],
+    ),
+    "v2.active_orders": (BEGAN, [("DELETE", f"{V}/customer/501")]),
+    "v2.arriving_status": ("default", [("GET", f"{V}/domain/arriving-example.com")]),
+    "v2.renew.date_end": (
+        "default",
+        [
+            (
+                "PUT",
+                f"{V}/domain/active-example.com/renew",
+                {"current_expiry_date": "2026-10-07", "period": 1, "date_end": "2031-01-01"},
+            )
+        ],
+    ),
+    "v3.contacts.left_out": (
+        "default",
+        [
+            ("POST", f"{D}/setContacts/active-example.com", {"contacts": {"tech-contact": PERSON}}),
+            ("GET", f"{V}/contact/C000001"),
+        ],
+    ),
+    "v2.premium_names": ("default", [("POST", f"{V}/domain/gold.com", ORDER)]),
+    **{name: ("default", PROBES[name]) for name, _ in sorted(ALIKE)},
 }
 
 #: What the words for availability may be.
@@ -210,8 +266,7 @@ def require_right(found: Calibration, sandbox: Sandbox) -> None:
 def test_a_value_that_can_be_told_is_told(name: str, value: Any) -> None:
     """Each assumption by a few requests, and nothing wrong of any other."""
     record = service({name: value})
-    for request in PROBES[name]:
-        record(*request)
+    record.all(PROBES[name])
     found = calibrated(record.found)
     require_right(found, record.sandbox)
     told = None if (name, value) in ALIKE else value
@@ -227,12 +282,56 @@ def test_a_value_that_can_be_told_is_told(name: str, value: Any) -> None:
 def test_the_zones_and_prices_of_a_service_tell_more(name: str, value: Any) -> None:
     """What rests on amounts, on premium and reserved names, and on the terms of a zone."""
     record = service({name: value})
-    for request in PRICED[name]:
-        record(*request)
-    found = calibrated(record.found, zones=zones_of("default"))
+    record.all(PRICED[name])
+    found = calibrated(record.found, fixture="default")
     require_right(found, record.sandbox)
-    told = None if (name, value) in ALIKE else value
-    assert found.verdicts[name].value == told, found.verdicts[name]
+    assert found.verdicts[name].value == value, found.verdicts[name]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, value) for name in FOLLOWED for value in values_of(name)],
+    ids=lambda part: str(part),
+)
+def test_what_there_was_at_first_tells_the_rest(name: str, value: Any) -> None:
+    """Money, time and whose a name is are followed from request to request."""
+    fixture, requests = FOLLOWED[name]
+    record = Recorder(Sandbox(fixture, assume={name: value}))
+    record.all(requests)
+    found = calibrated(record.found, fixture=fixture)
+    require_right(found, record.sandbox)
+    assert (found.verdicts[name].value, found.lost) == (value, ""), found.verdicts[name]
+
+
+CHECK = f"{V}/domain/free-name.com/check"
+NEW = [("POST", f"{V}/domain/new-example.com", ORDER), ("GET", f"{D}/getDomain/new-example.com")]
+
+#: Words without an end: a service may have others beside those that were seen, so that none is forced.
+PARTLY = [
+    ("v2.versions", ("V2.0", "V2.1"), [("GET", CHECK), ("GET", CHECK.replace("2.0", "2.1"))]),
+    ("v2.versions", ("V2.1",), [("GET", CHECK), ("GET", CHECK.replace("2.0", "2.1"))]),
+    ("v2.token_headers", ("X-My-Token",), [("GET", CHECK, None, {"x-my-token": "sandbox-token"})]),
+    ("v2.license", "cert", [("POST", f"{V}/domain/brand.ua", {**ORDER, "cert": "123456"})]),
+    ("v2.order_processing", SOME_TIME, [*NEW, "PT2H", NEW[1]]),
+]
+
+#: Words, of which the one that was seen is the only one: an answer shows it.
+TOLD_WHOLE = [f"v3.availability.{one}" for one in ("taken", "reserved", "unsupported", "invalid")]
+
+
+@pytest.mark.parametrize(("name", "value", "requests"), PARTLY)
+def test_of_words_without_an_end_those_that_were_seen_are_likely(
+    name: str, value: Any, requests: Sequence[tuple[Any, ...] | str]
+) -> None:
+    """The default is ruled out, what was seen is what a profile takes, and nothing that is told is wrong."""
+    record = service({name: value})
+    record.all(requests)
+    found = calibrated(record.found, fixture="default")
+    require_right(found, record.sandbox)
+    one = found.verdicts[name]
+    assert one.likely == value, one
+    assert Sandbox().world.assumptions.values()[name] in one.ruled_out
+    assert found.assume[name] == value
 
 
 def choices(names: Sequence[str]) -> st.SearchStrategy[dict[str, Any]]:
@@ -247,20 +346,27 @@ FREE = [
 ]
 
 
+#: Requests about the default fixture that tell what is followed in it.
+IN_DEFAULT = {name: requests for name, (fixture, requests) in FOLLOWED.items() if fixture == "default"}
+
+
 @pytest.mark.slow
 @given(
-    assume=choices(FREE), asked=st.lists(st.sampled_from(sorted(PROBES)), min_size=3, max_size=8, unique=True)
+    assume=choices(FREE),
+    asked=st.lists(
+        st.sampled_from(sorted({**PROBES, **PRICED, **IN_DEFAULT})), min_size=3, max_size=8, unique=True
+    ),
 )
 @settings(max_examples=tries(8))
 def test_whatever_the_habits_of_a_service_nothing_told_of_it_is_wrong(
     assume: dict[str, Any], asked: list[str]
 ) -> None:
-    """Under any values of all assumptions at once, and after any requests."""
+    """Under any values of all assumptions at once, after any requests, with a fixture and without."""
     record = service(assume)
     for name in asked:
-        for request in PROBES[name]:
-            record(*request)
+        record.all(({**PROBES, **PRICED, **IN_DEFAULT})[name])
     require_right(calibrated(record.found), record.sandbox)
+    require_right(calibrated(record.found, fixture="default"), record.sandbox)
 
 
 QUICK = (
@@ -278,8 +384,7 @@ def test_a_few_requests_tell_the_habits_of_a_service(assume: dict[str, Any]) -> 
     """Each of a few assumptions is told right, whatever the others are."""
     record = service({**assume, "requests.unknown_keys": "accepted", "v3.list.parameters": "optional"})
     for name in QUICK:
-        for request in PROBES[name]:
-            record(*request)
+        record.all(PROBES[name])
     found = calibrated(record.found)
     require_right(found, record.sandbox)
     true = record.sandbox.world.assumptions.values()
@@ -289,11 +394,13 @@ def test_a_few_requests_tell_the_habits_of_a_service(assume: dict[str, Any]) -> 
 def test_each_assumption_says_what_would_tell_it_or_why_nothing_does() -> None:
     """One of both, for all that have more than one value; what is said to tell it does so in a test."""
     several = {name for name, kind in kinds().items() if len(kind.values) != 1}
-    assert sorted([*REQUESTS, *WITH_ZONES, *NOT_SEEN]) == sorted(several)
-    assert all(telling_request(name).startswith(("GET", "P", "DELETE")) for name in REQUESTS | WITH_ZONES)
-    others = {"v2.versions", "v2.token_headers", "v2.license", "v2.order_processing"}  # told in part
-    assert REQUESTS.keys() - others == PROBES.keys()
-    assert WITH_ZONES.keys() - {"v2.premium_names"} == PRICED.keys()  # that is told where they are charged
+    assert sorted([*REQUESTS, *WITH_FIXTURE, *NOT_SEEN]) == sorted(several)
+    assert all(telling_request(name).startswith(("GET", "P", "DELETE")) for name in REQUESTS | WITH_FIXTURE)
+    in_part = {name for name, *_ in PARTLY}
+    assert REQUESTS.keys() - in_part == PROBES.keys()
+    assert WITH_FIXTURE.keys() == {*PRICED, *FOLLOWED} - {name for name, _ in ALIKE}
+    assert in_part == {name for name, kind in kinds().items() if not kind.values} - set(TOLD_WHOLE)
+    assert all(name.startswith("v3.signature.") for name in NOT_SEEN)
 
 
 # Files

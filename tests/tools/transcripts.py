@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reseller_sandbox import Sandbox
@@ -11,21 +11,27 @@ from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
 
 
 class Recorder:
-    """A client of an account that keeps what it sends and gets."""
+    """A client that keeps what it sends and gets; who asks is kept where it is not main."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
-        self.client = sandbox.client()
         self.found: list[ObservedExchange] = []
 
     def __call__(
-        self, method: str, target: str, body: Any = None, headers: Mapping[str, str] | None = None
+        self,
+        method: str,
+        target: str,
+        body: Any = None,
+        headers: Mapping[str, str] | None = None,
+        account: str = "main",
     ) -> Any:
         """Send a request, and keep it with its answer; return the answer's body."""
         raw = b"" if body is None else body if isinstance(body, bytes) else json.dumps(body).encode()
         sent = {"content-type": "application/json"} if raw else {}
         sent |= headers or {}
-        got = self.client.open(target, method=method, data=raw, headers=sent)
+        got = self.sandbox.client(account).open(target, method=method, data=raw, headers=sent)
+        if account != "main":
+            sent["x-svc-apikey"] = self.sandbox.accounts[account].key
         one = ObservedExchange(
             place=f"{len(self.found) + 1}: {method} {target}",
             method=method,
@@ -38,3 +44,11 @@ class Recorder:
         )
         self.found.append(one)
         return got.json
+
+    def all(self, requests: Iterable[tuple[Any, ...] | str]) -> None:
+        """Send one request after another; where a text stands it waits for so long."""
+        for one in requests:
+            if isinstance(one, str):
+                self.sandbox.clock.advance(one)
+            else:
+                self(*one)

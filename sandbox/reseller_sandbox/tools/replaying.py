@@ -37,7 +37,6 @@ from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
 from reseller_sandbox.worlds.moment import to
 
-
 #: What can differ, where its name alone would not tell.
 _ABOUT = {
     "faults": "list of faults that struck",

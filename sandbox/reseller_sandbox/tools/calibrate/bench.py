@@ -10,12 +10,14 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
+import yaml
 from werkzeug.test import run_wsgi_app
 
 from reseller_sandbox import fixture
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.model import Account
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import USUAL_URL
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
@@ -65,14 +67,23 @@ class TriedAnswer:
 
 
 class Bench:
-    """Tries requests."""
+    """Tries requests, in scenes or, with a fixture to ``start`` with, in what becomes of that."""
 
-    def __init__(self) -> None:
-        self._sandbox = Sandbox("empty", journal=1)
+    #: The moment that it starts with.
+    begin: Moment
+
+    def __init__(self, start: str = "") -> None:
         self._defaults = Assumptions()
-        moment = self.moment({"accounts": _ACCOUNTS}, self._sandbox.clock.now)
-        assert moment is not None
-        self._sandbox.world.moment = moment
+        if start:
+            self._sandbox = Sandbox(start, journal=1, frozen=True)
+            self.begin = replace(self._sandbox.world.moment, assumptions=self._defaults)
+        else:
+            self._sandbox = Sandbox("empty", journal=1)
+            moment = self.moment({"accounts": _ACCOUNTS}, self._sandbox.clock.now)
+            assert moment is not None
+            self._sandbox.world.moment = self.begin = moment
+        known = sorted(self.begin.state.accounts.values(), key=lambda one: one.client_id)
+        self._accounts = [one for one in known if one.key]  # the other registrars have none
         self._sandbox.world.when_credentials_change = None  # which all scenes share
 
     def moment(self, scene: Mapping[str, Any], at: datetime) -> Moment | None:
@@ -83,13 +94,20 @@ class Bench:
             return None
         return Moment(seed.state, WorldClock(seed.now), self._defaults)
 
+    @property
+    def moment_now(self) -> Moment:
+        """The moment that the last request has led to."""
+        return self._sandbox.world.moment
+
     def ask(
         self, one: ObservedExchange, moment: Moment, values: Mapping[str, Any], credentials: str = RIGHT
     ) -> TriedAnswer:
         """Return what the sandbox answers to the request of an exchange."""
         world = self._sandbox.world
         world.moment = replace(moment, assumptions=self._defaults.with_values(values))
-        chunks, status, headers = run_wsgi_app(self._sandbox.app, _environment(one, credentials))
+        chunks, status, headers = run_wsgi_app(
+            self._sandbox.app, _environment(one, credentials, self._who(one))
+        )
         raw = b"".join(chunks)
         entry = world.journal.entries[-1]
         told = headers.get("X-Sandbox-Assumptions", "")
@@ -102,8 +120,25 @@ class Bench:
             entry.domains,
         )
 
+    def _who(self, one: ObservedExchange) -> Account:
+        """Return the account whose credential a request carries, if that tells, or else the first one."""
+        sent = {value for name, value in one.headers.items() if name.endswith(("apikey", "token"))}
+        return next((each for each in self._accounts if {each.key, each.token} & sent), self._accounts[0])
 
-def _environment(one: ObservedExchange, credentials: str) -> dict[str, Any]:
+
+def is_locked_out(one: ObservedExchange) -> bool:
+    """Whether the service has not let a request in."""
+    said = (one.answer.get("error") or one.answer.get("msg")) if isinstance(one.answer, Mapping) else None
+    return isinstance(said, str) and said in _LOCKED_OUT
+
+
+#: What says that a request was not let in, in either generation.
+_LOCKED_OUT = frozenset(
+    ("credentials_missing", "unknown_key", "signature_mismatch", "Token not found", "Authorization failed")
+)
+
+
+def _environment(one: ObservedExchange, credentials: str, account: Account) -> dict[str, Any]:
     path, _, query = one.target.partition("?")
     environ: dict[str, Any] = {
         "REQUEST_METHOD": one.method,
@@ -125,20 +160,26 @@ def _environment(one: ObservedExchange, credentials: str) -> dict[str, Any]:
         "wsgi.multiprocess": False,
         "wsgi.run_once": False,
     }
-    for name, value in _credentials(one, credentials):
+    for name, value in _credentials(one, credentials, account):
         environ[f"HTTP_{name.upper().replace('-', '_')}"] = value
     return environ
 
 
-def _credentials(one: ObservedExchange, credentials: str) -> Iterator[tuple[str, str]]:
+def _credentials(one: ObservedExchange, credentials: str, account: Account) -> Iterator[tuple[str, str]]:
     if credentials == NONE:
         return
     wrong = credentials == WRONG
     if one.target.startswith("/v3"):
-        key, secret = str(ACCOUNT["key"]), str(ACCOUNT["secret"])
-        text = f"{key}{USUAL_URL}".encode() + one.target.encode("latin-1", "replace") + one.body
-        yield "X-SVC-APIKEY", "somebody-else" if wrong else key
-        yield "X-SVC-SIGNATURE", sign(secret, text).decode()
+        text = f"{account.key}{USUAL_URL}".encode() + one.target.encode("latin-1", "replace") + one.body
+        yield "X-SVC-APIKEY", "somebody-else" if wrong else account.key
+        yield "X-SVC-SIGNATURE", sign(account.secret, text).decode()
         return
     for name in token_headers(one) or ["X-Auth-Token"]:
-        yield name, "somebody-elses" if wrong else str(ACCOUNT["token"])
+        yield name, "somebody-elses" if wrong else account.token
+
+
+def zones_of(name_or_path: str) -> dict[str, Any]:
+    """Return the zones of a fixture as it writes them. Raise ``FixtureError``."""
+    seed = fixture.load(fixture.find(name_or_path))
+    zones: dict[str, Any] = yaml.safe_load(fixture.dumps(seed.state, seed.now))["zones"]
+    return zones

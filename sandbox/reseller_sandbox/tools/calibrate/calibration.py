@@ -8,7 +8,9 @@ from typing import Any
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.tools.calibrate.bench import zones_of
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
+from reseller_sandbox.tools.calibrate.following import followed
 from reseller_sandbox.tools.calibrate.likeness import Unlikeness
 from reseller_sandbox.tools.calibrate.trying import Explained, Trying, allows_all, possible
 from reseller_sandbox.tools.calibrate.values import (
@@ -59,12 +61,16 @@ class Deviation:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What transcripts tell of every assumption, and where nothing explains them."""
+    """What transcripts tell of every assumption, and where nothing explains them.
+
+    ``lost`` is the place from which on the registry that the recording began with was not followed any more.
+    """
 
     verdicts: Mapping[str, ToldOf]
     deviations: Sequence[Deviation] = ()
     exchanges: int = 0
     left_aside: Sequence[str] = field(default=())
+    lost: str = ""
 
     @property
     def assume(self) -> dict[str, Any]:
@@ -78,21 +84,19 @@ class Calibration:
 
 
 def calibrated(
-    exchanges: Iterable[ObservedExchange],
-    only: Assumptions | None = None,
-    *,
-    zones: Mapping[str, Any] | None = None,
+    exchanges: Iterable[ObservedExchange], only: Assumptions | None = None, *, fixture: str | None = None
 ) -> Calibration:
     """Return what exchanges tell; what one of them rules out is ruled out for all.
 
-    With ``only``, no other values are tried than those. With ``zones``, as a fixture has them, the service's
-    are those, and so are its prices.
+    With ``only``, no other values are tried than those. A ``fixture`` has the service's zones and prices, and
+    the accounts and names that there were when the first was asked. Raises ``FixtureError``.
     """
+    exchanges = list(exchanges)
     known = [part for one in exchanges for part in _parts(one)]
     tried = candidates(known) if only is None else _alone(only)
     alive = {name: list(values) for name, values in tried.items()}
     by: dict[str, dict[str, None]] = {name: {} for name in tried}
-    trying = Trying(None if zones is None else dict(zones))
+    trying = Trying(None if fixture is None else zones_of(fixture))
     found: list[Explained] = []
     seen: set[tuple[Any, ...]] = set()
     for met in map(trying.met, known):
@@ -102,6 +106,13 @@ def calibrated(
             _narrow([found[-1]], alive, by)
     while _narrow(found, alive, by) or _look_again(trying, found, alive):
         pass
+    lost, explained = "", frozenset[str]()
+    if fixture is not None:
+        told = followed(exchanges, fixture, alive)
+        lost, explained = told.lost, frozenset(told.explained)
+        for name, place in told.by.items():
+            alive[name] = list(told.left[name])
+            by[name][place] = None
     return Calibration(
         {name: _verdict(name, tried[name], alive[name], tuple(by[name])) for name in tried},
         [
@@ -112,10 +123,11 @@ def calibrated(
                 harmless=not one.nearest,
             )
             for one in found
-            if one.nearest or one.beside
+            if (one.nearest or one.beside) and one.met.exchange.place not in explained
         ],
         len(known),
         [one.met.exchange.place for one in found if one.given_up],
+        lost,
     )
 
 

@@ -16,7 +16,9 @@ _EXITS = "Ends with 0 when all is explained, 1 when something is not, 2 when a f
 @click.option(
     "--write", "target", metavar="FILE", type=click.Path(path_type=Path), help="Write a profile there."
 )
-@click.option("--fixture", metavar="PATH", help="A fixture whose zones and prices are the service's.")
+@click.option(
+    "--fixture", metavar="PATH", help="What there was at first: zones and prices, accounts and names."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 @click.pass_context
 def calibrate(
@@ -25,8 +27,8 @@ def calibrate(
     """Say what transcripts of a real service tell of what the contract leaves open.
 
     Each of FILES is a HAR file, as browsers and proxies write it, or what journal find --json prints. Nothing
-    is sent anywhere. The profile that --write makes is for --profile. With a fixture of the service's zones,
-    more can be told: what depends on prices, on premium and reserved names, and on terms.
+    is sent anywhere. The profile that --write makes is for --profile. With a fixture of what the
+    recording began with, more can be told: what depends on prices, on terms, and on what happened before.
     """
     import json
 
@@ -34,15 +36,14 @@ def calibrate(
     from reseller_sandbox.tools.calibrate import report
     from reseller_sandbox.tools.calibrate.calibration import calibrated
     from reseller_sandbox.tools.calibrate.exchanges import UnusableTranscript
-    from reseller_sandbox.tools.calibrate.transcripts import read_transcript, zones_of
+    from reseller_sandbox.tools.calibrate.transcripts import read_transcript
 
     try:
         read = [read_transcript(file) for file in files]
-        zones = None if fixture is None else zones_of(fixture)
+        found = calibrated((one for transcript in read for one in transcript.exchanges), fixture=fixture)
     except (UnusableTranscript, FixtureError) as problem:
         give_up(str(problem))
     passed_over = [one for transcript in read for one in transcript.passed_over]
-    found = calibrated((one for transcript in read for one in transcript.exchanges), zones=zones)
     if not found.exchanges:
         give_up("the files tell of no request of the reseller API that was answered")
     if target is not None:

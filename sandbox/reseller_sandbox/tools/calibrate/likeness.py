@@ -133,7 +133,7 @@ def _form(text: str, key: str) -> str:
         return _OPEN.sub(r"\1", text)
     if key in _TERMS:
         return "no term" if text == "0" else "a term"
-    if key in _NAMES and _HOST.fullmatch(text):
+    if key in _NAMES and _HOST.fullmatch(text) and (key != "name" or "." in text):  # people have names, too
         return f"name {'xn--' in text.lower()} {text.isascii()}"
     if _DATES.fullmatch(text):
         return re.sub(r"\d", "0", text)

@@ -13,7 +13,7 @@ from reseller_sandbox.core.complaints import shortened
 from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
 from reseller_sandbox.tools.calibrate.calibration import Calibration, Deviation, ToldOf
 from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness
-from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, WITH_ZONES, telling_request
+from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, WITH_FIXTURE, telling_request
 
 #: How many differences are listed of one exchange, and how many exchanges that are not explained.
 _MOST, _MOST_EXCHANGES = 8, 50
@@ -46,6 +46,8 @@ def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> It
         yield f"  and {len(found.deviations) - _MOST_EXCHANGES} more"
     if found.left_aside:
         yield f"\nleft aside, since too much was to be tried: {_places(found.left_aside)}"
+    if found.lost:
+        yield f"\nfollowed from the fixture up to {printable(found.lost)}, which it does not lead to"
     reasons = [reason for _, reason in passed_over]
     for reason in dict.fromkeys(reasons):
         first = next(place for place, why in passed_over if why == reason)
@@ -56,8 +58,8 @@ def _left_open(found: Calibration) -> Iterator[tuple[str, Sequence[str]]]:
     """Yield the assumptions of which nothing is known, by what would tell them."""
     told = {name for name, one in found.verdicts.items() if one.is_told}
     yield "not told, and what would tell it", [name for name in REQUESTS if name not in told]
-    beside = "not told, and what would tell it together with --fixture, for the service's zones and prices"
-    yield beside, [name for name in WITH_ZONES if name not in told]
+    beside = "not told, and what would tell it together with --fixture, for what there was at first"
+    yield beside, [name for name in WITH_FIXTURE if name not in told]
     yield "not to be told by answers", [name for name in NOT_SEEN if name not in told]
 
 
@@ -73,7 +75,7 @@ def as_json(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> 
                 "ruled_out": list(one.ruled_out),
                 "told_by": list(one.by),
                 "would_tell": None
-                if one.is_told or one.name not in {**REQUESTS, **WITH_ZONES}
+                if one.is_told or one.name not in {**REQUESTS, **WITH_FIXTURE}
                 else telling_request(one.name),
             }
             for one in found.verdicts.values()
@@ -94,6 +96,7 @@ def as_json(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> 
             for one in found.deviations
         ],
         "left_aside": list(found.left_aside),
+        "followed_to": found.lost or None,
         "passed_over": [{"place": place, "reason": reason} for place, reason in passed_over],
     }
 

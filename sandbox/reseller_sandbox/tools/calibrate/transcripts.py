@@ -7,9 +7,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import yaml
-
-from reseller_sandbox import fixture
 from reseller_sandbox.tools.calibrate.exchanges import (
     ObservedExchange,
     Transcript,
@@ -39,13 +36,6 @@ def read_transcript(path: Path) -> Transcript:
     if len(found.exchanges) > MOST:
         raise UnusableTranscript(f"{name}: tells of more than {MOST} exchanges; split it")
     return found
-
-
-def zones_of(name_or_path: str) -> Mapping[str, Any]:
-    """Return the zones of a fixture as it writes them. Raise ``FixtureError``."""
-    seed = fixture.load(fixture.find(name_or_path))
-    zones: Mapping[str, Any] = yaml.safe_load(fixture.dumps(seed.state, seed.now))["zones"]
-    return zones
 
 
 def _json(path: Path) -> Any:

@@ -14,7 +14,7 @@ from typing import Any
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.tools.calibrate.belief import Belief, Known
-from reseller_sandbox.tools.calibrate.bench import NONE, RIGHT, WRONG, Bench, TriedAnswer
+from reseller_sandbox.tools.calibrate.bench import NONE, RIGHT, WRONG, Bench, TriedAnswer, is_locked_out
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
 from reseller_sandbox.tools.calibrate.likeness import Unlikeness, amounts, differences
 from reseller_sandbox.tools.calibrate.scenes import Scene, scenes
@@ -24,11 +24,6 @@ from reseller_sandbox.worlds import Moment
 
 #: How often one request is tried at the most, before its exchange is left aside.
 MOST_TRIES = 6000
-
-#: What says that a request was not let in, in either generation.
-_LOCKED_OUT = frozenset(
-    ("credentials_missing", "unknown_key", "signature_mismatch", "Token not found", "Authorization failed")
-)
 
 #: What decides in v2.0 whether a request is let in; an answer need not say that it rests on a default there.
 _LET_IN = (VERSIONS, TOKEN_HEADERS)
@@ -129,7 +124,7 @@ class Trying:
     ) -> Iterator[tuple[dict[str, Any], TriedAnswer]]:
         """Yield what the sandbox answers in each scene, under each values that can make a difference."""
         left = MOST_TRIES
-        locked_out = _word(one.answer) in _LOCKED_OUT
+        locked_out = is_locked_out(one)
         for credentials in (NONE, WRONG, RIGHT) if locked_out else (RIGHT,):
             seen: set[str] = set()
             for scene in states:
@@ -181,7 +176,7 @@ def is_about_entry(one: ObservedExchange) -> bool:
     if one.path.startswith("/v3"):
         return False
     usual = one.path[:6].upper() == "/V2.0/" and set(token_headers(one)) <= {"X-Auth-Token"}
-    return not usual or _word(one.answer) in {*_LOCKED_OUT, "no implementation for this version"}
+    return not usual or is_locked_out(one) or _word(one.answer) == "no implementation for this version"
 
 
 def _word(answer: Any) -> Any:
