@@ -47,7 +47,7 @@ class Guess:
 
 
 @dataclass(frozen=True, slots=True)
-class Followed:
+class FollowedTo:
     """What following has come to: the values ``left`` of each assumption that it tells, and what told that.
 
     ``explained`` are the places of the exchanges that a guess explains; ``lost`` is that of the first which
@@ -64,7 +64,7 @@ class _Lost(Exception):
     """No guess explains an answer, or there are too many guesses, or too much to try."""
 
 
-def followed(exchanges: Iterable[ObservedExchange], fixture: str, alive: Candidates) -> Followed:
+def followed(exchanges: Iterable[ObservedExchange], fixture: str, alive: Candidates) -> FollowedTo:
     """Return what exchanges tell of a service that began as a fixture says, of the values ``alive``."""
     return _Following(Bench(fixture), alive).whole(exchanges)
 
@@ -77,7 +77,7 @@ class _Following:
         self._guesses = [Guess(bench.begin)]
         self._by: dict[str, str] = {}
 
-    def whole(self, exchanges: Iterable[ObservedExchange]) -> Followed:
+    def whole(self, exchanges: Iterable[ObservedExchange]) -> FollowedTo:
         """Follow the exchanges as far as that goes."""
         lost, explained = "", set[str]()
         for one in exchanges:
@@ -90,7 +90,7 @@ class _Following:
                 break
             explained.add(one.place)
         left = {name: self._possible(name) for name in self._by}
-        return Followed(left, self._by, explained, lost)
+        return FollowedTo(left, self._by, explained, lost)
 
     def _go_on(self, one: ObservedExchange) -> None:
         """Carry out a request in every guess; raise ``_Lost``."""
@@ -115,9 +115,9 @@ class _Following:
         everything = any(one is LACKING for one in found)
         return [value for value in self._alive[name] if everything or value in found]
 
-    def _tries(self, guess: Guess, one: ObservedExchange) -> list[_Made]:
+    def _tries(self, guess: Guess, one: ObservedExchange) -> list[_CameTo]:
         """Return all that a request can come to in a guess, each with the values that make it so."""
-        found: list[_Made] = []
+        found: list[_CameTo] = []
         waiting: list[dict[str, Any]] = [dict(guess.values)]
         while waiting:
             fixed = waiting.pop()
@@ -135,7 +135,7 @@ class _Following:
 
     def _tried(
         self, moment: Moment, one: ObservedExchange, values: Mapping[str, Any]
-    ) -> tuple[_Made, list[str]]:
+    ) -> tuple[_CameTo, list[str]]:
         """Let time pass until a request, and carry it out; return what came of it and what that rests on."""
         read: set[str] = set()
         assumed = self._defaults.with_values(values)
@@ -146,7 +146,7 @@ class _Following:
         time = [name for name, _ in named(assumed, read)]
         rests_on = [name for name in dict.fromkeys((*time, *answer.rests_on)) if name not in UNSEEN]
         after = replace(self._bench.moment_now, assumptions=self._defaults)
-        return _Made(answer, after, frozenset()), rests_on
+        return _CameTo(answer, after, frozenset()), rests_on
 
     def _together(self, guesses: Iterable[Guess]) -> list[Guess]:
         """Return the guesses, with those in one that have come to the same under every value of something."""
@@ -183,7 +183,7 @@ class _Following:
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _CameTo:
     """What a request has come to: the answer, the moment after it, and the values that it rests on."""
 
     answer: TriedAnswer
@@ -191,7 +191,7 @@ class _Made:
     values: _Values
 
 
-def _explaining(guess: Guess, one: ObservedExchange, made: _Made, strict: bool) -> Iterator[Guess]:
+def _explaining(guess: Guess, one: ObservedExchange, made: _CameTo, strict: bool) -> Iterator[Guess]:
     """Yield the guess that goes on with what was made, if that is what the service has answered.
 
     Unless ``strict``, the service may show more than the sandbox does.
