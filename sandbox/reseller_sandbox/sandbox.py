@@ -117,7 +117,10 @@ class Sandbox(Powers):
         """Delete this world, if it is a fork that is still there; give up the connection to a server."""
         forked, self._fork = self._fork, ""
         try:
-            if forked and not (isinstance(self.door, Here) and self.door.is_outdated):
+            if forked and isinstance(self.door, Here):
+                if not self.door.is_outdated:
+                    self.door.worlds.drop(forked)  # the same, without an account of every other world
+            elif forked:
                 self.worlds.remove(forked)
         except Refused as refused:
             if refused.rule is not UNKNOWN_WORLD:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote_to_bytes
 
@@ -55,15 +56,22 @@ def environment(scope: Any) -> WSGIEnvironment:
 
 def _add_headers(environ: WSGIEnvironment, headers: Iterable[tuple[bytes, bytes]]) -> None:
     for raw_name, raw_value in headers:
-        # One with an underscore would pass for the header that has a dash there.
-        if b"_" in raw_name:
+        key = _key(raw_name)
+        if not key:
             continue
-        name = raw_name.decode("latin-1").upper().replace("-", "_")
-        key = name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
         value = raw_value.strip(b" \t").decode("latin-1")
         if key in environ:
-            value = f"{environ[key]}{'; ' if name == 'COOKIE' else ','}{value}"
+            value = f"{environ[key]}{'; ' if key == 'HTTP_COOKIE' else ','}{value}"
         environ[key] = value
+
+
+@lru_cache(maxsize=64)  # of names as long as a client likes
+def _key(raw_name: bytes) -> str:
+    """Return the key of a header; none for one with an underscore, which would pass for one with a dash."""
+    if b"_" in raw_name:
+        return ""
+    name = raw_name.decode("latin-1").upper().replace("-", "_")
+    return name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
 
 
 def origin_form(target: bytes) -> bytes:
@@ -101,14 +109,14 @@ def _answer(line: str, headers: list[tuple[str, str]], body: bytes, method: str)
     status = int(line[:3])
     if not 200 <= status <= 599:
         raise ValueError(f"{line!r} is no status to answer with")
-    sent = {name.lower(): value for name, value in headers}
-    length = str(len(body))
-    if method == "HEAD":
-        length, body = sent.get("content-length", length), b""
-    encoded = [
-        (n.encode("latin-1"), v.encode("latin-1")) for n, v in headers if n.lower() != "content-length"
-    ]
+    length = b"%d" % len(body)
+    encoded: list[tuple[bytes, bytes]] = []
+    for name, value in headers:
+        if name.lower() != "content-length":
+            encoded.append((name.encode("latin-1"), value.encode("latin-1")))
+        elif method == "HEAD":
+            length = value.encode("latin-1")
     if status in (204, 304):
         return WireAnswer(status, encoded, b"")
-    encoded.append((b"content-length", length.encode("latin-1")))
-    return WireAnswer(status, encoded, body)
+    encoded.append((b"content-length", length))
+    return WireAnswer(status, encoded, b"" if method == "HEAD" else body)

@@ -125,11 +125,14 @@ class Exchange:
     @property
     def note(self) -> str:
         """What the request log says of it."""
-        more = len(self.domains) - _NAMED
-        names = ", ".join(self.domains[:_NAMED]) + (f" and {more} more" if more > 0 else "")
-        fault = f"fault {self.fault}" if self.faults else ""
-        about = "; ".join(filter(None, (self.account, names, fault)))
-        return f"{self.operation} {self.outcome}" + (f" ({about})" if about else "")
+        domains, account = self.domains, self.account
+        about = [account] if account is not None else []
+        if domains:
+            more = len(domains) - _NAMED
+            about.append(", ".join(domains[:_NAMED]) + (f" and {more} more" if more > 0 else ""))
+        if self.faults:
+            about.append(f"fault {self.fault}")
+        return f"{self.operation} {self.outcome}" + (f" ({'; '.join(about)})" if about else "")
 
     @property
     def facts(self) -> Mapping[str, Any]:
