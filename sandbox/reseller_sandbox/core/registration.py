@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field
 from decimal import Decimal
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reseller_sandbox.core import (
     contacts,
@@ -111,8 +111,9 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     require_cost(draft, wanted.name, found.premium is not None, wanted.cost, price, always=True)
     cost = Cost(price, prices.protection(zone, wanted.years, draft.assumed, wanted=wanted.privacy))
     ledger.require_funds(account, cost.total)
-    order = new_order(draft, account, zone, wanted)
-    order = copied(order, {"contacts": handles, "nameservers": servers, "license": license_number})
+    order = new_order(
+        draft, account, zone, wanted, contacts=handles, nameservers=servers, license=license_number
+    )
     paid = cost.charge(draft, order, Purpose.REGISTRATION, wanted.years)
     return Placed(enter(draft, copied(order, {"registration": paid}), order.stage), cost.total)
 
@@ -124,8 +125,19 @@ def _contacts(draft: Draft, account: Account, wanted: Registration) -> RoleHandl
     return contacts.assign(draft, account, wanted.contacts)
 
 
-def new_order(draft: Draft, account: Account, zone: Zone, wanted: Registration) -> Order:
-    """Return an order for ``wanted`` as it begins, not written yet; its contacts are the account's own."""
+def new_order(
+    draft: Draft,
+    account: Account,
+    zone: Zone,
+    wanted: Registration,
+    *,
+    contacts: RoleHandles | None = None,
+    **more: Any,
+) -> Order:
+    """Return an order for ``wanted`` as it begins, not written yet; without ``contacts`` with the account's.
+
+    ``more`` are the fields beside.
+    """
     return orders.new_order(
         draft,
         account,
@@ -134,9 +146,10 @@ def new_order(draft: Draft, account: Account, zone: Zone, wanted: Registration) 
         stage=Stage.REQUESTED if draft.assumed.order_processing else Stage.ACTIVE,
         created=draft.now,
         expires=years_later(draft.now, wanted.years),
-        contacts=RoleHandles(**dict.fromkeys(ROLES, account.contact)),
+        contacts=contacts or RoleHandles(**dict.fromkeys(ROLES, account.contact)),
         auth_code=orders.new_code(draft),
         years=wanted.years,
+        **more,
     )
 
 

@@ -42,14 +42,15 @@ Statement = tuple[str, Any]
 class KnownKeys:
     """What can be said to an operation: the keys that it reads in each place.
 
-    ``inner`` are those of each object inside the body, by the key of that. ``spelt`` are the names of all
-    things by their keys in lower case, ``aliases`` the further keys among those, ``numbers`` the names of the
-    things that are numbers.
+    ``inner`` are those of each object inside the body, by the key of that, ``objects`` the keys of what is
+    looked into where it is an object. ``spelt`` are the names of all things by their keys in lower case,
+    ``aliases`` the further keys among those, ``numbers`` the names of the things that are numbers.
     """
 
     body: Set[str]
     query: Set[str]
     inner: Mapping[str, Set[str]]
+    objects: Set[str]
     spelt: Mapping[str, str]
     aliases: Set[str]
     numbers: Set[str]
@@ -76,6 +77,7 @@ def vocabulary(endpoint: Endpoint) -> KnownKeys:
         body={key for key, _ in _fields(endpoint.body)},
         query={key for key, _ in _fields(endpoint.query)},
         inner={inner: {key for key, _ in _fields(schema)} for inner, schema in nested.items()},
+        objects={*nested, _NAME_OBJECT} - aliases.keys(),
         spelt={key.lower(): key for key in {key for key, _ in every} | placed} | aliases,
         aliases=aliases.keys(),
         numbers={key for key, one in every if isinstance(one, Whole | Price)},
@@ -91,7 +93,7 @@ def check(endpoint: Endpoint, incoming: Incoming, world: World, body: Mapping[st
         return
     known, said = vocabulary(endpoint), dict[str, list[Statement]]()
     means_more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
-    for place, given in _places(incoming, body, {*known.inner, _NAME_OBJECT} - known.aliases):
+    for place, given in _places(incoming, body, known.objects):
         for key, value in given:
             name = known.spelt.get(key.lower())
             if name is not None and value not in (None, "") and key not in means_more:
