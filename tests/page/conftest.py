@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
 from tests.outfit import program
 
@@ -25,6 +25,9 @@ FLAGS = (
 
 #: What the browser may be called.
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+#: How many milliseconds something may take to show up: what a busy machine needs, not how quick a page is.
+PATIENCE = 30_000
 
 #: Phones, tablets, desks.
 WIDTHS = (390, 768, 1440)
@@ -68,6 +71,7 @@ class Watched:
 def browser() -> Iterator[Browser]:
     """One browser for a worker's tests of this package: its event loop would be in the way of others' own."""
     path = program(*CHROMIUM)
+    expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
@@ -81,7 +85,7 @@ def open_page(browser: Browser, url: str) -> Iterator[Open]:
 
     def opened(path: str = "/", **visitor: Any) -> Page:
         context = browser.new_context(base_url=url, **visitor)
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(PATIENCE)
         contexts.append(context)
         page = context.new_page()
         watched.watch(page)

@@ -26,7 +26,7 @@ def test_a_click_changes_one(open_page: Open, served: Sandbox, wire: Api) -> Non
 def test_free_words_are_written(open_page: Open, served: Sandbox) -> None:
     """A mistake is told, and changes nothing."""
     page = open_page("/#/assumptions?q=availability.taken")
-    field = page.get_by_label("v3.availability.taken")
+    field = page.get_by_label("v3.availability.taken", exact=True)
     field.fill("not a word!")
     field.press("Enter")
     expect(page.locator("page-notices")).to_contain_text("v3.availability.taken")
@@ -35,6 +35,9 @@ def test_free_words_are_written(open_page: Open, served: Sandbox) -> None:
     field.press("Enter")
     expect(page.get_by_text("by default registered")).to_be_visible()
     assert served.assumptions["v3.availability.taken"] == "gone"
+    page.get_by_role("button", name="v3.availability.taken: form, command and calls").click()
+    command = "reseller-sandbox assumptions set v3.availability.taken=gone"
+    expect(page.get_by_role("dialog").locator("code").first).to_have_text(command)
 
 
 def test_requests_that_rested_on_one_are_named(open_page: Open, served: Sandbox, wire: Api) -> None:

@@ -36,6 +36,8 @@ def test_an_example_is_filled_in_and_signed(open_page: Open, served: Sandbox) ->
     secret = served.account("main").secret
     assert secret not in page.content()
     assert hmac.new(secret.encode(), signed.encode(), hashlib.sha256).hexdigest() in sent
+    page.get_by_text("Send it again from elsewhere").click()
+    expect(page.locator(".copied").first).to_contain_text("reseller-sandbox request POST")
     page.locator(".answer").get_by_role("link", name="r1").click()
     expect(page).to_have_url(re.compile(r"#/journal/r1"))
 

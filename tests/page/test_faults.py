@@ -31,6 +31,7 @@ def test_a_kind_has_a_form_from_its_declaration(open_page: Open, served: Sandbox
     page = open_page("/#/faults")
     page.get_by_role("button", name="error", exact=True).click()
     sheet = page.get_by_role("dialog")
+    expect(sheet.locator("[data-path]").first).to_have_attribute("data-path", '["error"]')
     sheet.locator("[data-path='[\"error\"]']").fill("internal_error")
     sheet.locator('[data-path=\'["match","operation"]\']').fill("v3.balance")
     expect(sheet.get_by_text("reseller-sandbox faults add error")).to_be_visible()

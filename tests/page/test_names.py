@@ -68,6 +68,8 @@ def test_a_name_is_shown_with_its_life(served: Sandbox, wire: Api, open_page: Op
     assert_accessible(page)
     served.clock.advance(until={"domain": "new.com", "stage": "overdue"})
     expect(page.get_by_role("img", name="The name is overdue")).to_be_visible()
+    phone = open_page("/#/names/new.com", viewport={"width": 390, "height": 800})
+    expect(phone.locator(".box.lit")).to_be_in_viewport(ratio=1)
 
 
 def test_the_other_side_acts_on_a_name(served: Sandbox, open_page: Open) -> None:

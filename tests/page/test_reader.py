@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 def test_each_document_is_shown(open_page: Open, document: str) -> None:
     """By Swagger UI, within a policy that allows no script but the page's own, and no other address."""
     page = open_page(f"/_sandbox/reader?document={document}")
-    expect(page.locator(".opblock").first).to_be_visible(timeout=15_000)
+    expect(page.locator(".opblock").first).to_be_visible()
     expect(page.locator("nav [aria-current]")).to_have_count(1)
 
 
@@ -41,7 +41,7 @@ def test_an_operation_has_an_address(open_page: Open) -> None:
     page.locator("#operations-balance-balance .opblock-summary-control").click()
     expect(page).to_have_url(re.compile("#/balance/balance$"))
     other = open_page(page.url.replace(page.evaluate("location.origin"), ""))
-    expect(other.locator("#operations-balance-balance .responses-table").first).to_be_visible(timeout=15_000)
+    expect(other.locator("#operations-balance-balance .responses-table").first).to_be_visible()
 
 
 def test_without_the_extra_it_says_what_to_install(open_page: Open, monkeypatch: pytest.MonkeyPatch) -> None:

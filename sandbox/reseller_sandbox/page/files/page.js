@@ -27,6 +27,7 @@ async function show() {
     if (link.dataset.view === view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  showLink();
   document.body.classList.toggle("past", Boolean(at));
   document.title = [address.subject, view, world].filter(Boolean).join(" · ") + " · reseller-sandbox";
   await listen(world).catch(() => {}); // a world that is not there is told of by the view
@@ -34,6 +35,12 @@ async function show() {
   const shown = await viewCalled(view);
   if (!shown) go({ view: "journal", world, at }, true);
   else shown.update(address);
+}
+
+// Where the menu is wider than the window, the view's own entry is what is seen of it.
+function showLink() {
+  const link = links.find((one) => one.hasAttribute("aria-current"));
+  if (link) link.parentNode.scrollLeft = link.offsetLeft - link.parentNode.offsetLeft - link.offsetWidth;
 }
 
 async function viewCalled(name) {
@@ -78,6 +85,7 @@ async function start() {
   }
   followed = undefined;
   addEventListener("hashchange", show);
+  addEventListener("resize", showLink);
   await show();
 }
 

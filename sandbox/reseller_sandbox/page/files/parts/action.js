@@ -13,16 +13,18 @@ import { notice } from "./notices.js";
  * to ask for, or true for all. `then` is called with the answer, `says` returns what is told of it.
  */
 export function action({ label, operation, given = {}, where, asks = false, tone = "", then, says, title }) {
-  const about = title ?? operations[operation].about;
+  const about = plain(title ?? operations[operation].about);
   const all = { label, operation, given, where, then, says, asks };
   const main = h("button.do", { type: "button", class: tone, title: about, onclick: (event) =>
     asks ? sheet(all) : carryOut(all, given, event.currentTarget) }, label);
-  const more = h("button.doors", {
-    type: "button", title: "The form, the command and the calls that do the same",
-    "aria-label": `${label}: form, command and calls`, onclick: () => sheet({ ...all, asks: true }),
-  }, "›_");
-  return h("span.action", { key: `${operation} ${label}` }, main, more);
+  return h("span.action", { key: `${operation} ${label}` }, main, doorway(all));
 }
+
+/** Return a button that shows an operation's form, with the command and the calls that do the same. */
+export const doorway = (all) => h("button.doors", {
+  type: "button", title: "The form, the command and the calls that do the same",
+  "aria-label": `${all.label}: form, command and calls`, onclick: () => sheet({ ...all, asks: true }),
+}, "›_");
 
 async function carryOut({ operation, where, then, says, label }, given, button) {
   if (button) button.disabled = true;
@@ -51,7 +53,7 @@ const present = (where) => (where ? { ...where, at: undefined } : where);
 export async function sheet(all) {
   const { label, operation, given, where, asks, abouts = {} } = all;
   const { about, parameters } = await declaration(operation);
-  const asked = parameters.filter(({ name }) => asks === true || asks.includes(name))
+  const asked = (asks === true ? parameters : asks.map((name) => parameters.find((one) => one.name === name)))
     .map((one) => ({ ...one, about: abouts[one.name] ?? one.about }));
   const kept = Object.fromEntries(Object.entries(given).filter(([key]) => !asked.some(({ name }) => name === key)));
   const told = () => ({ ...kept, ...values(form) });

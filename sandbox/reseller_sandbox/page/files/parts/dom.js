@@ -70,7 +70,7 @@ function morph(old, node) {
   for (const key of Object.keys(old.own ?? {})) if (key.startsWith("on") && !(key in node.own)) old[key] = null;
   for (const [key, value] of Object.entries(node.own ?? {})) {
     if (key.startsWith("on") || key.startsWith("$")) old[key.replace("$", "")] = value;
-    else if (key === "checked" || (key === "value" && old !== document.activeElement)) old[key] = value;
+    else if (key === "checked" || (key === "value" && (old !== document.activeElement || old.type === "range"))) old[key] = value;
   }
   old.own = node.own;
   if (!old.nodeName.includes("-") && node.nodeName !== "SELECT") render(old, [...node.childNodes]);

@@ -18,7 +18,7 @@ export function entry(address, one) {
     tools(address, one),
     h("page-copies", { $request: { method: one.method, target: one.request.target, body: one.request.body, account: one.account, where: { world: address.world } } }),
     section("Request", h("p", h("code", `${one.request.method} ${one.request.target}`)), headers(one.request.headers), body(one.request)),
-    section("Answer", h("p", tag(String(one.answer.status), one.answer.status < 400 ? "ok" : "bad"), one.answer.lost && " lost on its way"), body(one.answer)),
+    section("Answer", h("p", tag(String(one.answer.status || "none"), one.answer.status && one.answer.status < 400 ? "ok" : "bad"), one.answer.lost && " lost on its way"), body(one.answer)),
     section(`Changes · ${one.changes.length}`, one.changes.length ? h("table.changes", one.changes.map(changed)) : h("p.quiet", "It changed nothing.")),
     one.ledger.length > 0 && section("Money", h("ul.plain", one.ledger.map((move) =>
       h("li", h("b", move.amount), ` ${move.kind ?? ""} ${move.reason ?? ""} `, h("span.quiet", `balance ${move.balance ?? ""}`))))),

@@ -35,7 +35,7 @@ function field(one, given, above = []) {
 }
 
 /** Return words of a declaration without their markup, in one line. */
-export const plain = (words) => words.replaceAll("``", "").replace(/\s+/g, " ");
+export const plain = (words) => words.replaceAll("`", "").replace(/\s+/g, " ");
 
 const about = (one) => one.about && h("small", plain(one.about));
 
@@ -58,7 +58,7 @@ function control(shape, given, { required }) {
     });
   }
   const hint = types.has("array") ? "[…]" : "{…}";
-  return h("textarea", { rows: 3, value: text, spellcheck: "false", "data-types": "json", placeholder: hint });
+  return h("textarea", { rows: types.has("string") ? 1 : 3, value: text, spellcheck: "false", "data-types": "json", placeholder: hint });
 }
 
 function read(input) {

@@ -1,9 +1,10 @@
 // The assumptions of the world: what each decides, which differ, what rested on them; changed with a click.
 
-import { action } from "../parts/action.js";
+import { action, doorway } from "../parts/action.js";
 import { ask } from "../parts/api.js";
 import { beside, go } from "../parts/address.js";
 import { h } from "../parts/dom.js";
+import { plain } from "../parts/form.js";
 import { notice } from "../parts/notices.js";
 import { View } from "../parts/view.js";
 import { brief } from "../parts/words.js";
@@ -49,8 +50,8 @@ function restingOn(requests) {
 }
 
 const row = (one, requests = [], where) => h("li", { key: one.name, "data-row": one.name, tabindex: -1, class: differs(one) ? "other" : "" },
-  h("div", h("b.code", one.name), h("p", one.about)),
-  h("div.choice", choice(one, where),
+  h("div", h("b.code", one.name), h("p", plain(one.about))),
+  h("div.choice", choice(one, where), " ", doorway({ label: one.name, operation: "assumptions.set", given: { assume: { [one.name]: one.value } }, where }),
     h("small", differs(one) ? `by default ${brief(one.default)}` : "the default",
       JSON.stringify(one.observed) !== JSON.stringify(one.default) && `, observed ${brief(one.observed)}`)),
   h("p.rests", requests.length > 0 && [`${requests.length} rested on it: `,

@@ -6,6 +6,7 @@ import { h, render } from "../parts/dom.js";
 import { fields, values } from "../parts/form.js";
 import { operationsOf } from "../parts/reference.js";
 import { View } from "../parts/view.js";
+import "../parts/copies.js";
 import { json } from "../parts/words.js";
 
 export default class extends View {
@@ -36,7 +37,9 @@ export default class extends View {
       !shown.length && h("p.empty", "No operation is like that."));
   }
 
-  news() {} // what happens meanwhile changes nothing here, least of all what is being filled in
+  // What happens meanwhile changes nothing here, least of all what is being filled in.
+  news() {}
+  missed() {}
 
   // The name to fill in: the example's if there is one of that name, else one that the account has.
   async #held(one, account) {
@@ -80,7 +83,8 @@ export default class extends View {
       render(shown, request(one.method, target, sent, body), string.length > 0 && stringShown(string), h("p.quiet", "Waiting for the answer …"));
       const answer = await asked.then(async (come) => ({ come, text: await come.text() }))
         .catch((problem) => ({ problem }));
-      render(shown, request(one.method, target, sent, body), string.length > 0 && stringShown(string), answered(answer, this.address));
+      render(shown, request(one.method, target, sent, body), string.length > 0 && stringShown(string), answered(answer, this.address),
+        h("page-copies", { $request: { method: one.method, target, body, account, where: { world } } }));
     } catch (problem) {
       render(shown, h("p.refusal", { role: "alert" }, problem.message, h("small", problem.remedy)));
     }

@@ -3,6 +3,7 @@
 import { action, sheet } from "../parts/action.js";
 import { ask } from "../parts/api.js";
 import { h } from "../parts/dom.js";
+import { plain } from "../parts/form.js";
 import { notice } from "../parts/notices.js";
 import { View } from "../parts/view.js";
 import { brief } from "../parts/words.js";
@@ -63,7 +64,7 @@ function preset({ preset: name, about }, faults, where) {
   };
   return h("li", { key: name },
     h("label.toggle", h("input", { type: "checkbox", role: "switch", checked: its.length > 0, onchange: flip }), h("b", name)),
-    h("small", about),
+    h("small", plain(about)),
     action({ label: "For some", title: "Add it for some requests only", operation: "faults.add", given: { preset: name },
       where, asks: ["preset", "name", "match", "when"] }));
 }
@@ -73,5 +74,5 @@ function kind({ kind: name, about, parameters: its }, where) {
   const abouts = Object.fromEntries(its.map((one) => [one.name, one.about])); // as this kind tells it: two may share a parameter
   return h("li", { key: name },
     h("button.do", { type: "button", onclick: () => sheet({ label: `Add ${name}`, operation: "faults.add", given: { kind: name }, where, asks, abouts }) }, name),
-    h("small", about));
+    h("small", plain(about)));
 }

@@ -60,6 +60,7 @@ export default class extends View {
 
   // Those between the rows that were told are looked up when it is calm.
   missed() {
+    if (this.address?.at) return;
     this.hasGaps = true;
     clearTimeout(this.calm);
     this.calm = setTimeout(() => {

@@ -14,7 +14,10 @@ export default class extends View {
   async show(address, isCurrent) {
     if (address.subject) {
       const shown = await name(this);
-      if (isCurrent()) this.render(shown);
+      if (!isCurrent()) return;
+      this.render(shown);
+      if (this.seen !== address.subject) toMiddle(this.querySelector(".scroll"));
+      this.seen = address.subject;
       return;
     }
     const { like, account, zone, stage: at, flag, sort, start } = address;
@@ -53,4 +56,10 @@ export default class extends View {
         h("span.num", day(one.expires)),
         h("span.quiet.num", one.due ? distance(now, one.due) : "")));
   }
+}
+
+// Where the picture of a name's life is wider than the window, its stage is what is seen of it.
+function toMiddle(scrolled) {
+  const { left, width } = scrolled.querySelector(":is(.box, .end).lit").getBoundingClientRect();
+  scrolled.scrollLeft += left + width / 2 - scrolled.getBoundingClientRect().left - scrolled.clientWidth / 2;
 }

@@ -27,7 +27,8 @@ export default class extends View {
       ...snapshots.map(({ name, now }) => [`snapshot:${name}`, `snapshot ${name} · ${instant(now)}`]),
       ...branches.map(({ name, now }) => [`branch:${name}`, `branch ${name} · ${instant(now)}`])];
     this.render(
-      h("section.part", h("h1", "The lines that this world has lived"), graph(address, lines)),
+      h("section.part", h("h1", "The lines that this world has lived"),
+        h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Lines" }, graph(address, lines))),
       h("div.columns.ruled",
         h("section.part", h("h2", "Branches"), branches.length ? kept(address, branches, "branch", "branches.switch", "Take it up", "branches.remove")
           : h("p.quiet", "Whoever goes back leaves a branch behind. There is none yet.")),
