@@ -186,12 +186,12 @@ def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
 
     What is as it is by default is not written.
     """
-    known = declared(of)
     make: Any = made or (of if is_dataclass(of) else None)
 
     def read_record(given: Any) -> Any:
         if isinstance(make, type) and isinstance(given, make):
             return given
+        known = declared(of)
         found, wrong = read(known, mapping(given))
         if wrong:
             raise Within(wrong)
@@ -201,7 +201,12 @@ def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
             else make(**{one.attribute: found[one.name] for one in known if one.name in found})
         )
 
-    return Kind(object_shape(known), read_record, lambda value: written(known, value), "an object")
+    return Kind(
+        lambda: object_shape(declared(of)),
+        read_record,
+        lambda value: written(declared(of), value),
+        "an object",
+    )
 
 
 def written(known: Sequence[Parameter], value: Any) -> dict[str, Any]:

@@ -52,16 +52,21 @@ def _itself(value: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kind(Generic[T]):
-    """A kind of value: its JSON Schema, how one is read, and how it is written as JSON.
+    """A kind of value: its JSON Schema, or what makes that, how one is read, and how it is written as JSON.
 
     ``read`` takes what it has read before as it is, and raises ValueError; the message reads on after the
     parameter's name. ``says`` is what it takes, in words.
     """
 
-    shape: Mapping[str, object]
+    schema: Mapping[str, object] | Callable[[], Mapping[str, object]]
     read: Callable[[Any], T]
     write: Callable[[Any], Any] = _itself
     says: str = ""
+
+    @property
+    def shape(self) -> Mapping[str, object]:
+        """Return the JSON Schema."""
+        return self.schema() if callable(self.schema) else self.schema
 
     def __call__(self, given: Any) -> T:
         """Read ``given``."""
@@ -295,7 +300,7 @@ def either(one: Kind[Any], other: Kind[Any]) -> Kind[Any]:
     def write(value: Any) -> Any:
         return one.write(value) if isinstance(value, str) else other.write(value)
 
-    return Kind({"oneOf": [dict(one.shape), dict(other.shape)]}, read, write)
+    return Kind(_either(one, other), read, write)
 
 
 def by_key(key: str, with_it: Kind[Any], without: Kind[Any]) -> Kind[Any]:
@@ -304,8 +309,15 @@ def by_key(key: str, with_it: Kind[Any], without: Kind[Any]) -> Kind[Any]:
     def the_one(given: Any) -> Kind[Any]:
         return with_it if isinstance(given, Mapping) and key in given else without
 
-    shape = {"oneOf": [dict(with_it.shape), dict(without.shape)]}
-    return Kind(shape, lambda given: the_one(given).read(given), lambda value: the_one(value).write(value))
+    return Kind(
+        _either(with_it, without),
+        lambda given: the_one(given).read(given),
+        lambda value: the_one(value).write(value),
+    )
+
+
+def _either(*kinds: Kind[Any]) -> Callable[[], Mapping[str, object]]:
+    return lambda: {"oneOf": [dict(one.shape) for one in kinds]}
 
 
 _NUMBER_OR_TEXT: Mapping[str, object] = {"oneOf": [{"type": "string"}, {"type": "number"}]}

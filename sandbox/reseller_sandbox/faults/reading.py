@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache
 from typing import Annotated, Any, NamedTuple
 
 from reseller_sandbox.core.complaints import complaint
@@ -66,7 +67,9 @@ class Kept:
 
 
 #: A match of requests to come.
-_TO_COME = replace(MATCH, shape=object_shape([one for one in declared(Matching) if one.name not in PAST]))
+_TO_COME = replace(
+    MATCH, schema=lambda: object_shape([one for one in declared(Matching) if one.name not in PAST])
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,8 +81,10 @@ class Parts(Kept):
     when: Annotated[When, WHEN_STRUCK, "Which of those it strikes, and when."] = When()
 
 
-#: The names of those.
-_COMMON = {one.name for one in declared(Parts)}
+@cache
+def _common() -> frozenset[str]:
+    """Return the names of those."""
+    return frozenset(one.name for one in declared(Parts))
 
 
 class Read(NamedTuple):
@@ -137,7 +142,7 @@ def changed(rule: FaultRule, changes: Mapping[str, Any]) -> dict[str, Any]:
     """
     before = {"name": rule.name, **given(rule)}
     if changes.get("kind") not in (None, rule.kind.name):
-        before = {key: value for key, value in before.items() if key in _COMMON}
+        before = {key: value for key, value in before.items() if key in _common()}
     after = {**before, **changes}
     for section in ("match", "when"):
         if isinstance(changes.get(section), Mapping):
@@ -180,7 +185,7 @@ def _rule(
         return None, [("", "must be an object")]
     told = {str(key): value for key, value in given.items()}
     word = told.pop("kind", None)
-    own = {key: told.pop(key) for key in told.keys() - _COMMON}
+    own = {key: told.pop(key) for key in told.keys() - _common()}
     found, wrong = read(declared(Parts), {**told, "when": _at_instants(told.get("when"), now)})
     parts = Parts(**by_attribute(declared(Parts), found))
     name = parts.name or _free(word if isinstance(word, str) else "rule", named)

@@ -50,7 +50,7 @@ Called = Annotated[
 ]
 Rules = Annotated[
     Sequence[Mapping[str, Any] | FaultRecord] | FaultsFound,
-    Kind({"type": "array", "items": choices.rule_schema()}, _rules, choices.as_json),
+    Kind(lambda: {"type": "array", "items": choices.rule_schema()}, _rules, choices.as_json),
 ]
 RuleName = Annotated[Key, "The rule's name."]
 Parts = Annotated[Any, Group(choices.rule_parts)]
