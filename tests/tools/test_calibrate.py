@@ -17,6 +17,7 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import kinds
 from reseller_sandbox.testing import expect_explained
 from reseller_sandbox.tools.calibrate.calibration import Calibration, calibrated
+from reseller_sandbox.tools.calibrate.report import lines
 from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, WITH_FIXTURE, telling_request
 from reseller_sandbox.tools.calibrate.transcripts import read_transcript
 from reseller_sandbox.tools.calibrate.values import SOME_TIME, UNSEEN
@@ -431,6 +432,18 @@ def test_every_writer_of_har_files_is_read() -> None:
         assert [one[4] for one in told] == [one[4] for one in first]
     (chrome,) = (read_transcript(file).passed_over for file in HARS if file.stem == "chrome")
     assert [reason for _, reason in chrome] == ["is no request of the reseller API", "has no answer"]
+
+
+def test_what_is_told_is_not_asked_for_again() -> None:
+    """Each assumption stands in one part of the report, and what was passed over is told with its reason."""
+    told = [read_transcript(file) for file in HARS]
+    found = calibrated(one for transcript in told for one in transcript.exchanges)
+    said = list(lines(found, [one for transcript in told for one in transcript.passed_over]))
+    names = [line.split()[0].partition("=")[0].rstrip(":") for line in said if line.startswith("  ")]
+    several = [name for name, kind in kinds().items() if len(kind.values) != 1]
+    assert sorted(name for name in names if name in kinds()) == sorted(several)
+    [other] = [line for line in said if "is no request of the reseller API" in line]
+    assert other.endswith("chrome.har: entry 1 is no request of the reseller API")
 
 
 def run(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:

@@ -24,6 +24,7 @@ from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.replaying import replay
 from reseller_sandbox.tools.sweep import BadProgram, Came, SweepReport
 from reseller_sandbox.tools.sweep import sweep as swept
+from reseller_sandbox.tools.sweep.told import narrow
 from reseller_sandbox.tools.sweep.troubles import FAULTS
 from reseller_sandbox.tools.view import BadView
 from tests.outfit import program
@@ -378,6 +379,29 @@ def test_others_act_right_before_an_order(prepared: Sandbox, before: bool) -> No
     assert ["0.00 USD" in str(seen[-3]), "21.98" in str(seen[-2]), "registered already" in str(seen[-1])] == [
         True
     ] * 3
+
+
+def test_a_narrow_terminal_is_shown_every_column(prepared: Sandbox) -> None:
+    """In lines, a request after another; the table itself is the same."""
+    report = swept(forgets, prepared, kinds=("lost-request", "error"), outsiders=True)
+    first, *lines = narrow(report.tables())
+    assert first == "r1 v3.createDomain a-example.com"
+    assert all(line.startswith("  ") and len(line) < 80 for line in lines)
+    [row] = report.tables()["requests"]
+    assert " ".join(" ".join(lines).split()) == ", ".join(
+        f"{name} {cell}" for name, cell in list(row.items())[1:]
+    )
+
+
+def test_an_error_is_named_without_what_is_filled_in(prepared: Sandbox) -> None:
+    """The texts of v2.0 have blanks, which nobody wants to read."""
+
+    def asks(world: Sandbox) -> None:
+        world.client().get("/V2.0/domain/active-example.com")
+
+    details = [one.trouble.detail for one in swept(asks, prepared, kinds=("error",)).runs]
+    assert "Object not found …" in details
+    assert not [one for one in details if "{" in one]
 
 
 def test_a_fault_that_is_never_reached_is_told(prepared: Sandbox) -> None:

@@ -43,7 +43,7 @@ class ToldOf:
     @property
     def is_told(self) -> bool:
         """Whether anything is known of it."""
-        return bool(self.ruled_out)
+        return self.value is not None or bool(self.ruled_out)
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,10 +48,13 @@ def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> It
         yield f"\nleft aside, since too much was to be tried: {_places(found.left_aside)}"
     if found.lost:
         yield f"\nfollowed from the fixture up to {printable(found.lost)}, which it does not lead to"
+    if passed_over:
+        yield "\npassed over:"
     reasons = [reason for _, reason in passed_over]
     for reason in dict.fromkeys(reasons):
-        first = next(place for place, why in passed_over if why == reason)
-        yield f"\npassed over: {reasons.count(reason)} that {_plural(reason)} (first: {printable(first)})"
+        first = printable(next(place for place, why in passed_over if why == reason))
+        count = reasons.count(reason)
+        yield f"  {first} {reason}" if count == 1 else f"  {count} that {_plural(reason)}, first {first}"
 
 
 def _left_open(found: Calibration) -> Iterator[tuple[str, Sequence[str]]]:

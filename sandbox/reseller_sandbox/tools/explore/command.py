@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     type=click.IntRange(min=1),
     default=200,
     show_default=True,
-    help="How often the program is run at most; what is left untried is said.",
+    help="How many orders are tried at most; what is left untried is said.",
 )
 @click.option(
     "--quiet",

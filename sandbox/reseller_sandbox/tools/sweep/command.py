@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
+import sys
 from collections import Counter
 from collections.abc import Sequence
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -114,14 +117,19 @@ def _json(found: Sequence[SweepTold]) -> dict[str, Any]:
 
 
 def _show(found: Sequence[SweepTold]) -> None:
-    from reseller_sandbox.tables import show
+    from reseller_sandbox.tables import in_lines, show
+    from reseller_sandbox.tools.sweep.told import narrow
 
+    room = get_terminal_size().columns if sys.stdout.isatty() else math.inf
     for number, one in enumerate(found):
         if number:
             say("")
         if one.test:
             say(printable(one.test))
         if tables := one.tables():
-            show(tables)
+            if max(map(len, in_lines(tables))) > room:
+                say("\n".join(map(printable, narrow(tables))))
+            else:
+                show(tables)
             say("")
         say("\n".join(one.lines()))

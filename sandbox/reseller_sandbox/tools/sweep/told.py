@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from enum import StrEnum
+from textwrap import wrap
 from typing import Any
 
 from reseller_sandbox.core.dataclass import dataclass
@@ -150,6 +151,15 @@ class SweepTold:
             yield f"{self.planned - count} more were not tried."
         if self.unsteady:
             yield "Two runs without faults did not ask the same, so that names they left are not compared."
+
+
+def narrow(tables: Mapping[str, Sequence[Mapping[str, str]]]) -> Iterator[str]:
+    """Yield the tables as lines, where the terminal has no room for every column."""
+    for rows in tables.values():
+        for first, *others in (list(row.items()) for row in rows):
+            yield first[1]
+            cells = [f"{name} {cell}" for name, cell in others if cell != "-"]
+            yield from wrap(", ".join(cells), 76, initial_indent="  ", subsequent_indent="  ")
 
 
 def in_sections(one: SweepTold) -> list[str]:

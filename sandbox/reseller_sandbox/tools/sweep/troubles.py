@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 #: The names of the rules that a run is given.
 _STRIKES, _BEFORE = "sweep", "sweep-before"
+
+#: What stands in the text of an error for what is filled in.
+_BLANK = re.compile(r"\{\{.*?\}\}")
 
 #: What is expected by itself: that the program comes to where it usually does.
 _SAME = Expected()
@@ -122,7 +126,9 @@ def of_request(
             continue
         for error, rules in operation.errors.items():
             same = all(one.category in _PASSING for one in rules)
-            yield _fault(request, kind, error, {**rule, "error": error}, phase, Expected(same=same))
+            yield _fault(
+                request, kind, _BLANK.sub("…", error), {**rule, "error": error}, phase, Expected(same=same)
+            )
 
 
 def _fault(
