@@ -53,8 +53,8 @@ def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> It
     reasons = [reason for _, reason in passed_over]
     for reason in dict.fromkeys(reasons):
         first = printable(next(place for place, why in passed_over if why == reason))
-        count = reasons.count(reason)
-        yield f"  {first} {reason}" if count == 1 else f"  {count} that {_plural(reason)}, first {first}"
+        often = reasons.count(reason)
+        yield f"  {first} {reason}" if often == 1 else f"  {often} that {_plural(reason)}, first {first}"
 
 
 def _left_open(found: Calibration) -> Iterator[tuple[str, Sequence[str]]]:
