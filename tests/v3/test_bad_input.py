@@ -278,6 +278,7 @@ def _mutated(good: Any) -> st.SearchStrategy[Any]:
     [
         (b'{"a', "it is not JSON: unterminated string starting at line 1, column 2."),
         (b'{"a":}', "it is not JSON: expecting value at line 1, column 6."),
+        (b"\xef\xbb\xbf{}", "it begins with a byte order mark, which JSON does not have."),
     ],
 )
 def test_json_that_breaks_off_is_told_with_its_place(api: Api, raw: bytes, told: str) -> None:

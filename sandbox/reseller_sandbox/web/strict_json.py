@@ -23,6 +23,8 @@ def read(raw: bytes) -> Any:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
         raise BadJson(f"byte {error.start} is not UTF-8") from None
+    if text.startswith("\ufeff"):
+        raise BadJson("it begins with a byte order mark, which JSON does not have")
     try:
         value = _decode(text)
         if "\\ud" in text or "\\uD" in text:
