@@ -6,8 +6,6 @@ import copy
 import dataclasses
 import inspect
 import pickle
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -170,23 +168,14 @@ def test_pytest_tells_which_fields_differ() -> None:
     assert "Differing attributes" in str(caught.value)
 
 
-def test_a_class_of_which_nothing_is_made_compiles_nothing() -> None:
+def test_a_class_of_which_nothing_is_made_has_nothing_compiled() -> None:
     """That is what makes two hundred of them quick to load."""
-    script = """
-import sys
-from reseller_sandbox.core.dataclass import dataclass
-compiled = []
-sys.addaudithook(lambda event, _: compiled.append(event) if event in ("compile", "exec") else None)
+    Record, *_ = declared(ours, {"frozen": True, "slots": True})  # noqa: N806
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    "A record."
-    first: int
-    second: int = 2
+    def compiled() -> set[str]:
+        known = {name: getattr(method, "__code__", None) for name, method in vars(Record).items()}
+        return {name for name, code in known.items() if code and code.co_filename == "<string>"}
 
-declared = len(compiled)
-one = Record(1)
-print(declared, one, one == Record(1), hash(one) == hash(Record(1)), len(compiled) > declared)
-"""
-    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
-    assert told == "0 Record(first=1, second=2) True True True\n"
+    assert compiled() <= {"__eq__"}  # which only says so, for pytest
+    Record(first=1)
+    assert compiled() == {"__init__", "__eq__"}
