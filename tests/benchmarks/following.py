@@ -26,7 +26,7 @@ from tests.page.conftest import CHROMIUM, FLAGS
 FOLLOWERS, REQUESTS = 400, 600
 
 #: What the page's journal listens to, and the views that a browser shows.
-STREAMS = ("events/follow?per_second=40", "journal/follow?per_second=100")
+STREAMS = ("events/follow?per_second=100", "journal/follow?per_second=100")
 VIEWS = ("journal", "names", "money")
 
 _ALONE, _STREAMS = "alone", "beside the page's streams"

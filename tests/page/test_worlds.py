@@ -51,6 +51,19 @@ def test_two_worlds_are_compared(open_page: Open, served: Sandbox, wire: Api) ->
     expect(page.locator("table.changes")).to_contain_text("one.com")
 
 
+def test_worlds_that_come_and_go_are_told(open_page: Open, served: Sandbox) -> None:
+    """Whoever has made them, and dropped them: in the list, and in the head."""
+    page = open_page("/#/worlds")
+    expect(page.get_by_role("link", name="default")).to_be_visible()
+    for name, gone in (("first", None), ("other", "first")):
+        served.worlds.fork(name=name)
+        if gone:
+            served.worlds.remove(gone)
+        expect(page.locator(f"tr[data-row={name}]")).to_be_visible()
+        expect(page.get_by_label("World", exact=True).locator("option")).to_have_text(["default", name])
+    expect(page.locator("tr[data-row=first]")).to_have_count(0)
+
+
 def test_a_world_is_saved_and_opened(open_page: Open, served: Sandbox, wire: Api, tmp_path: Path) -> None:
     """The file that is saved is a fixture; chosen again, it becomes a world of its own."""
     wire.post("/v3/domains/createDomain", {"domain": {"domainName": "kept.com"}})

@@ -13,8 +13,6 @@ const main = document.querySelector("main");
 const links = [...document.querySelectorAll("[data-view]")];
 const heads = ["page-clock", "page-world", "page-past"].map((name) => document.querySelector(name));
 
-const PER_SECOND = 40;
-
 let followed;
 let stop = () => {};
 
@@ -58,8 +56,7 @@ async function viewCalled(name) {
   return main.firstElementChild;
 }
 
-// One stream for the whole page: every part that is shown hears what has happened in the world, as far as
-// anybody could see it: thousands of requests a second are not held up by somebody who looks on.
+// One stream for the whole page: every part that is shown hears what has happened in the world.
 async function listen(world = "") {
   if (followed === world) return;
   stop();
@@ -67,7 +64,7 @@ async function listen(world = "") {
   const { events: [last] } = await ask("events.find", { limit: 1 }, { world });
   if (followed !== world) return;
   const shown = () => [...heads, main.firstElementChild].filter(Boolean);
-  stop = follow("events.follow", { since: last?.number ?? 0, per_second: PER_SECOND }, { world }, {
+  stop = follow("events.follow", { since: last?.number ?? 0 }, { world }, {
     tell: (events) => shown().forEach((one) => one.news(events)),
     missed: () => shown().forEach((one) => one.missed()),
     state: (state) => (document.body.dataset.stream = state),

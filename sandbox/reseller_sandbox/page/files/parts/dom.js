@@ -74,7 +74,7 @@ function morph(old, node) {
   }
   old.own = node.own;
   if (!old.nodeName.includes("-") && node.nodeName !== "SELECT") render(old, [...node.childNodes]);
-  else if (node.nodeName === "SELECT" && old.options.length !== node.options.length) {
+  else if (node.nodeName === "SELECT" && old.textContent !== node.textContent) {
     old.replaceChildren(...node.childNodes);
     old.value = node.own.value;
   }

@@ -5,13 +5,15 @@ import { request, root } from "./api.js";
 const [AGAIN, BUNDLE] = [1000, 100];
 const LONGEST = 2000;
 
+// What anybody could see: thousands of requests a second are not held up by somebody who looks on.
+const PER_SECOND = 100;
+
 /**
  * Follow a stream, and call `tell` with the records that have come; return what ends that.
  *
  * It catches up after a break, from the last record on. While the page is hidden it does not listen: a
- * browser has few connections to a server, and other pages want theirs. Of `given`, `per_second` says how
- * many records come at the most; `missed` is called with how many more there were. `state` is called with
- * "live" or "lost".
+ * browser has few connections to a server, and other pages want theirs. `missed` is called with how many
+ * records came too fast to be told, `state` with "live" or "lost".
  */
 export function follow(operation, given, where, { tell, missed, state = () => {} }) {
   let source, timer, bundle;
@@ -23,7 +25,7 @@ export function follow(operation, given, where, { tell, missed, state = () => {}
   const open = () => {
     close();
     if (document.hidden) return;
-    const { path } = request(operation, { ...given, since: mark }, where);
+    const { path } = request(operation, { ...given, since: mark, per_second: PER_SECOND }, where);
     source = new EventSource(new URL(path, root));
     left = 0;
     source.onopen = () => state("live");

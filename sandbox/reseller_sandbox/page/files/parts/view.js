@@ -6,6 +6,7 @@ import { seldom } from "./live.js";
 
 export class View extends HTMLElement {
   #turn = 0;
+  #watch;
   #anew = seldom(() => this.update(this.address), 500, 20);
 
   /** Show what the address says; what an older address still waits for is not shown any more. */
@@ -41,8 +42,14 @@ export class View extends HTMLElement {
     View.prototype.news.call(this);
   }
 
+  /** Show it anew every few seconds: no stream tells what happens to other worlds. */
+  watch() {
+    this.#watch ??= setInterval(() => document.hidden || this.missed(), 3000);
+  }
+
   disconnectedCallback() {
     this.#anew.stop();
+    clearInterval(this.#watch);
     this.leave?.();
   }
 }

@@ -9,7 +9,7 @@ import { View } from "../parts/view.js";
 import { brief, instant, money } from "../parts/words.js";
 
 const MOST = 300;
-const [PER_SECOND, CALM] = [100, 1000];
+const CALM = 1000;
 const REWRITES = /^(history|journal|branches|snapshots)\./;
 
 export default class extends View {
@@ -46,7 +46,7 @@ export default class extends View {
   #listen({ at, world }, given, isAlone) {
     this.leave();
     if (at || isAlone) return;
-    this.stop = follow("journal.follow", { ...given, per_second: PER_SECOND }, { world }, {
+    this.stop = follow("journal.follow", given, { world }, {
       tell: (come) => {
         this.matching += come.length;
         this.#take(come);

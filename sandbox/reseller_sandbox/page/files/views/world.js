@@ -7,6 +7,7 @@ import { View } from "../parts/view.js";
 
 class World extends View {
   async show({ world = "default" }) {
+    this.watch();
     const { worlds } = await ask("worlds.list");
     const names = worlds.map(({ name }) => name);
     if (!names.includes(world)) names.push(world);
@@ -16,9 +17,7 @@ class World extends View {
     } }, names.map((name) => h("option", { value: name, selected: name === world }, name))));
   }
 
-  news(events) {
-    if (events.some(({ name }) => name.startsWith("worlds."))) super.news();
-  }
+  news() {} // of this world alone
 }
 
 customElements.define("page-world", World);

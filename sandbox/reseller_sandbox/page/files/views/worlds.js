@@ -13,6 +13,7 @@ const MOST = 200; // the records that are shown of what differs
 
 export default class extends View {
   async show(address, isCurrent) {
+    this.watch();
     const { worlds, limit } = await ask("worlds.list");
     const { from, to } = address;
     const difference = from && to ? await ask("history.diff", { from: "now", to: `world:${to}`, limit: MOST }, { world: from }) : null;
@@ -50,10 +51,6 @@ export default class extends View {
           says: ({ requests, notes }) => [`${one.name}.capsule is saved, with ${requests} request${requests === 1 ? "" : "s"}.`, ...notes].join(" ") }),
         one.name !== "default" && action({ label: "Drop", operation: "worlds.remove", given: { world: one.name }, tone: "danger",
           then: () => (here ? go({ view: "worlds" }) : this.update(this.address)) })));
-  }
-
-  news(events) {
-    if (events.some(({ name }) => name.startsWith("worlds."))) super.news(events);
   }
 }
 
