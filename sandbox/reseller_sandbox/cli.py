@@ -12,7 +12,6 @@ import click
 from click.core import ParameterSource
 
 from reseller_sandbox.console import (
-    PROGRAM,
     REFUSED,
     UNREACHABLE,
     Command,
@@ -84,10 +83,6 @@ def serve(given: dict[str, Any]) -> None:
         from reseller_sandbox import serving
         from reseller_sandbox.server.server import CannotListen
         from reseller_sandbox.settings import BadSetting, ServerSettings
-    from reseller_sandbox.sources import misspelt
-
-    for stranger in misspelt():
-        click.echo(f"{PROGRAM}: {stranger}", err=True)
     try:
         serving.serve(ServerSettings(**given))
     except (BadSetting, CannotListen) as problem:
@@ -109,10 +104,13 @@ def sign(
     account of the server; where none answers, or with --fixture, that of the fixture.
     """
     from reseller_sandbox.banner import curl, curl_options
+    from reseller_sandbox.requesting import is_v2
     from reseller_sandbox.settings import Settings
 
     prefix = given.get("header_prefix", Settings.header_prefix)
     target = path if "://" in path else f"{server.url}/{path.removeprefix('/')}"
+    if is_v2(target):
+        raise click.UsageError("v2.0 is not signed, it carries a token: use reseller-sandbox request")
     body = _body(data)
     found = _credentials(server, account, str(given.get("fixture", Settings.fixture)))
     authority = server.authority if target.startswith("https:") else None
@@ -165,7 +163,7 @@ def request(
 @click.option(
     "--ready-file", type=click.Path(path_type=Path), help="The file that serve --ready-file writes."
 )
-@click.option("--timeout", default=30.0, show_default=True, help="For how many seconds to wait.")
+@click.option("--timeout", type=click.FloatRange(0), default=30.0, show_default=True, help="In seconds.")
 def wait(ready_file: Path | None, timeout: float, server: There) -> None:
     """Wait until a server answers, and print its address; end with 3 when none does in time."""
     from reseller_sandbox.remote import Unreachable

@@ -127,8 +127,10 @@ def _file(one: Parameter, path: str) -> str:
         if "contentEncoding" in one.kind.shape:
             return str(one.kind.write(Path(path).read_bytes()))
         return Path(path).read_text("utf-8")
-    except (OSError, UnicodeError) as problem:
-        raise click.UsageError(f"{path} cannot be read: {problem}") from None
+    except OSError as problem:
+        raise click.UsageError(f"{path} cannot be read: {problem.strerror}") from None
+    except UnicodeError:
+        raise click.UsageError(f"{path} cannot be read: it is not UTF-8") from None
 
 
 def _follow(following: FollowedThere, as_json: bool) -> None:

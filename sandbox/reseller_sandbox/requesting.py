@@ -21,7 +21,7 @@ from reseller_sandbox.v3.signing import signed_headers
 #: How many seconds lie between two looks for a server that is awaited.
 PAUSE = 0.05
 
-_V2 = re.compile(r"(?:/_worlds/[^/]+)?/v\d+\.\d+(?:/|$)", re.IGNORECASE)
+_V2 = re.compile(r"(?:https?://[^/]*)?(?:/_worlds/[^/]+)?/v\d+\.\d+(?:/|$)", re.IGNORECASE)
 _CONTROL = re.compile(r"(?:/_worlds/[^/]+)?/_sandbox(?:/|$)")
 
 
@@ -32,6 +32,11 @@ class Credentials:
     key: str
     secret: str
     token: str
+
+
+def is_v2(path: str) -> bool:
+    """Whether a path or a URL is one of v2.0, whose requests carry a token."""
+    return _V2.match(path) is not None
 
 
 def credentials(server: There, account: str) -> Credentials:
@@ -74,7 +79,7 @@ def request(server: There, method: str, path: str, body: bytes, account: str, pr
     path = quote(f"/{path.removeprefix(server.url).removeprefix('/')}", safe=punctuation)
     if _CONTROL.match(path):
         headers = server.headers()
-    elif _V2.match(path):
+    elif is_v2(path):
         headers = {_token_header(server): credentials(server, account).token}
     else:
         who = credentials(server, account)

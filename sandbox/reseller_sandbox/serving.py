@@ -9,13 +9,16 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import click
+
 from reseller_sandbox import assembly
 from reseller_sandbox.banner import banner
-from reseller_sandbox.console import log_on_standard_error, say
+from reseller_sandbox.console import PROGRAM, log_on_standard_error, say
 from reseller_sandbox.server.collector import sparing_survivors, without_collections
 from reseller_sandbox.server.requestlog import AsJson, as_json, as_text
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
+from reseller_sandbox.sources import misspelt
 from reseller_sandbox.watching import watching
 
 if TYPE_CHECKING:
@@ -28,6 +31,8 @@ def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, sour
 
     The worlds are those ``worlds_there``, which come from a ``source``, or begin as the settings say.
     """
+    for stranger in misspelt():
+        click.echo(f"{PROGRAM}: {stranger}", err=True)
     tls = assembly.tls_of(settings)
     with ExitStack() as stack:
         keeping = None if settings.keep is None else stack.enter_context(_kept_file(settings.keep))

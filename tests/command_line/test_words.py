@@ -36,6 +36,13 @@ def ran(*words: str) -> Result:
         (["request", "GET"], "missing argument 'PATH'; see reseller-sandbox request --help"),
         (["request", "GET", "/", "@/no/such"], "/no/such: No such file or directory"),
         (["wait", "--timeout", "soon"], "invalid value for '--timeout'"),
+        (["wait", "--timeout", "-1"], "invalid value for '--timeout'"),
+        (
+            ["sign", "GET", "/V2.0/domain/zones"],
+            "v2.0 is not signed, it carries a token: use reseller-sandbox request",
+        ),
+        (["sign", "GET", "https://a.test/_worlds/w1/v2.0/domain/zones"], "v2.0 is not signed"),
+        (["history", "load", "@/no/such"], "/no/such cannot be read: No such file or directory; see"),
         (["completion", "tcsh"], "'tcsh' is not one of 'bash', 'zsh', 'fish'"),
         (["health", "show", "--url", "localhost:8053"], "must be a URL that begins with http:// or https://"),
         (["health", "show", "--port", "x"], "--port must be a whole number from 0 to 65535, not 'x'"),
