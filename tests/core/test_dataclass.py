@@ -176,6 +176,9 @@ def test_a_class_of_which_nothing_is_made_has_nothing_compiled() -> None:
         known = {name: getattr(method, "__code__", None) for name, method in vars(Record).items()}
         return {name for name, code in known.items() if code and code.co_filename == "<string>"}
 
-    assert compiled() <= {"__eq__"}  # which only says so, for pytest
-    Record(first=1)
-    assert compiled() == {"__init__", "__eq__"}
+    assert compiled() == set()
+    one = Record(first=1)
+    assert compiled() == {"__init__"}
+    assert one == one
+    assert hash(one) == hash(one)
+    assert compiled() == {"__init__", "__eq__", "__hash__"}
