@@ -22,7 +22,10 @@ def zone_of(state: State, name: str) -> Zone:
     Refuse with ``zone_not_supported`` when no zone holds it, and with ``invalid_name``
     when the zone's rules rule the name out.
     """
-    zone = next((state.zones[end] for end in names.suffixes(name) if end in state.zones), None)
+    zone, end = None, name
+    while zone is None and end:
+        end = end.partition(".")[2]
+        zone = state.zones.get(end)
     if zone is None:
         raise Refused(refusals.ZONE_NOT_SUPPORTED, name=names.to_unicode(name))
     label = name[: -len(zone.name) - 1]
