@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,8 @@ from click.testing import CliRunner, Result
 from reseller_sandbox import Sandbox
 from reseller_sandbox.cli import main
 from reseller_sandbox.tools.replaying import replay
+from tests.powers.test_streams import MAIN
+from tests.tools.test_running import is_gone
 
 SUITE = """
 import os
@@ -165,3 +171,28 @@ def test_it_has_the_name_that_was_put_there(reseller_sandbox):
         assert done.exit_code == 0, done.output
         assert "r1 v2.domain.info put-there.com  failed" in done.stdout
         assert len(sandbox.worlds.list().worlds) == 1
+
+
+@pytest.mark.slow
+def test_an_interruption_ends_the_tests_that_are_swept(tmp_path: Path) -> None:
+    """As soon as it comes, while they run in a thread's care."""
+    suite = f"""
+import os
+import time
+from pathlib import Path
+
+def test_hangs_when_it_is_swept(reseller_sandbox):
+    reseller_sandbox.client().get("/v3/balance")
+    if "RESELLER_SANDBOX_SWEEP" in os.environ:
+        Path({str(tmp_path / "own")!r}).write_text(str(os.getpid()))
+        time.sleep(60)
+"""
+    Path("tests/test_orders.py").write_text(suite)
+    words = [sys.executable, "-c", MAIN, "sweep", "--", "pytest", "tests/test_orders.py"]
+    running = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while not ((mark := tmp_path / "own").exists() and mark.read_text()):
+        assert running.poll() is None
+        time.sleep(0.02)
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(30) == 128 + signal.SIGTERM
+    assert is_gone(int(mark.read_text()))

@@ -17,6 +17,7 @@ from reseller_sandbox.remote import There
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.environment import ABOUT, TOKEN, environment
 from reseller_sandbox.tools.ground import Ground, ground_at, own_ground
+from reseller_sandbox.tools.hearing import TOLD, Hearing, say_to_tool
 from reseller_sandbox.tools.running import CommandProgram, FunctionProgram
 from tests.outfit import program
 
@@ -100,6 +101,28 @@ def test_two_runs_draw_the_same_codes(ground: Ground) -> None:
             world.client().post("/v3/domains/createDomain", json={"domain": {"domainName": "a-example.com"}})
             exports.append(world.names.get("a-example.com"))
     assert exports[0] == exports[1]
+
+
+def test_what_a_program_says_of_its_tests_is_heard(ground: Ground) -> None:
+    """By lines in a file, each test once; the plugin of pytest writes them."""
+    line = """echo '{"tests": ["one", "two"]}' >> "$RESELLER_SANDBOX_TOLD"; """
+    with ground.world() as world, CommandProgram(["sh", "-c", line * 2], ground) as command:
+        assert command(world).tests == ("one", "two")
+
+
+def test_a_line_is_heard_when_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever reads in the middle of it reads it later; without a tool nothing is said."""
+    hearing = Hearing(tmp_path / "told")
+    say_to_tool(ran="nobody listens")
+    assert list(hearing.news()) == []
+    monkeypatch.setenv(TOLD, str(tmp_path / "told"))
+    say_to_tool(ran="first")
+    with (tmp_path / "told").open("a") as file:
+        file.write('{"ran": "sec')
+    assert list(hearing.news()) == [{"ran": "first"}]
+    with (tmp_path / "told").open("a") as file:
+        file.write('ond"}\n')
+    assert list(hearing.news()) == [{"ran": "second"}]
 
 
 def test_a_command_fails_with_its_own_status_and_words(ground: Ground) -> None:

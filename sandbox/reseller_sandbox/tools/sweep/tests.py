@@ -49,8 +49,11 @@ def tests_swept(
         mine = {**told, options.SWEEP_PART: f"{number}/{wanted.jobs}"}
         return _swept(program, ground, options.variables(mine), folder, counting)
 
-    with ThreadPoolExecutor(wanted.jobs) as pool:
+    pool = ThreadPoolExecutor(wanted.jobs)
+    try:
         first, *others = pool.map(part, range(1, wanted.jobs + 1))
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)  # whoever ends the program ends what they wait for
     for other in others:
         for test, one in other.items():
             first[test] = first[test].beside(one) if test in first else one
