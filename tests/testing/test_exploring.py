@@ -111,4 +111,7 @@ def test_has_no_world():
     assert "1 failed, 2 passed" in said
     assert "never: never holds" in said
     assert "3 passed" in told(suite, "--reseller-sandbox-explore=2", "--reseller-sandbox-explore-max-runs=1")
+    one = ("--reseller-sandbox-explore", "--reseller-sandbox-explore-schedule=main main-2")
+    assert "1 passed" in told(suite, *one, "-k", "two_look")
+    assert "has no request waiting" in told(suite, *one, "-k", "marked")
     assert "-explore must be a number above 0; it is 'two'" in told(suite, "--reseller-sandbox-explore=two")
