@@ -25,7 +25,7 @@ mutants: .venv/mutants
 .venv/mutants: .venv/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ cosmic-ray==8.7.0 coverage==7.17.3
 
-# Takes the pictures of the README anew, which needs Chromium.
+# Takes the pictures of the README and the manual anew, which needs Chromium.
 pictures: .venv/ready
 	$(BIN)/python -m tests.page.pictures
 
