@@ -176,6 +176,19 @@ def test_workers_on_two_names_are_run_in_one_order(prepared: Sandbox) -> None:
     assert (len(found.orders), found.findings) == (1, [])
 
 
+def test_workers_with_accounts_of_their_own_are_told_apart_by_these(prepared: Sandbox) -> None:
+    """A credential says whose a request is, and a header counts before it."""
+
+    def program(sandbox: Sandbox) -> None:
+        def look(account: str) -> None:
+            headers = {"X-Sandbox-Actor": "third worker"} if account == "poor" else {}
+            assert sandbox.client(account).get("/v3/balance", headers=headers).status_code == 200
+
+        at_once(("main", "other", "poor"), look)
+
+    assert explore(program, prepared, actors=3).actors == ["main", "other", "third_worker"]
+
+
 def test_an_order_that_was_told_can_be_run_alone(prepared: Sandbox) -> None:
     """It comes to the same again."""
     program = together(adds("ns7.example.net"), adds("ns8.example.net"))
@@ -245,11 +258,20 @@ def test_nothing_of_it_is_there_when_nobody_explores(prepared: Sandbox) -> None:
 
 @pytest.mark.parametrize("job", ["race", "nameservers"])
 def test_the_billing_program_s_races_are_found_and_its_corrected_twin_is_clean(
-    prepared: Sandbox, job: str
+    prepared: Sandbox, job: str, tmp_path: Path
 ) -> None:
-    """The check before an order, and the list of name servers that another worker has changed meanwhile."""
+    """The check before an order, and the list of name servers that another worker has changed meanwhile.
+
+    Each finding has a file that replays it to the byte.
+    """
     kind = {"race": BROKEN, "nameservers": MIXED}[job]
-    assert kinds(explore(lambda world: Careless(in_process(world)).run(job), prepared, quiet=0.05)) == {kind}
+
+    def careless(world: Sandbox) -> object:
+        return Careless(in_process(world)).run(job)
+
+    found = explore(careless, prepared, quiet=0.05, folder=tmp_path)
+    assert kinds(found) == {kind}
+    assert all(replay(one.capsule).identical for one in found.findings)
     assert not explore(lambda world: Careful(in_process(world)).run(job), prepared, quiet=0.05).findings
 
 
