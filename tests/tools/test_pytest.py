@@ -50,10 +50,6 @@ def test_adds_name_servers(reseller_sandbox):
         list(pool.map(add, ["ns7.example.net", "ns8.example.net"]))
 
 
-def test_is_in_the_year_that_is_told(reseller_sandbox):
-    assert reseller_sandbox.clock.now.year == int(os.environ.get("YEAR", "2026"))
-
-
 def test_asks_by_the_address_in_the_environment():
     token = {"X-Auth-Token": os.environ["RESELLER_SANDBOX_TOKEN"]}
     for _ in range(2):
@@ -117,13 +113,6 @@ def test_the_worlds_of_tests_are_explored() -> None:
     assert adds.startswith("test_adds_name_servers\n4 orders tried")
     files = [line.split()[-1] for line in adds.splitlines() if "reseller-sandbox open" in line]
     assert [replay(file).identical for file in files] == [True, True]
-
-
-def test_the_settings_of_the_command_are_those_of_the_tests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And a test that asks nothing has nothing to be swept."""
-    monkeypatch.setenv("YEAR", "2030")
-    done = command("sweep", "--now", "2030-01-01", "told")
-    assert (done.exit_code, "has asked its world nothing" in done.stderr) == (2, True), done.output
 
 
 #: What says that it has a test, as the plugin does, and keeps what the plugin would find in its environment.
