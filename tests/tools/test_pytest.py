@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -66,6 +67,8 @@ def test_asks_by_the_address_in_the_environment():
 @pytest.fixture(autouse=True)
 def _in_a_folder_with_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # As where the virtual environment is active: a pytest that stands elsewhere on the path has no plugin.
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_orders.py").write_text(SUITE)
 
