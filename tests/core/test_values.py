@@ -192,3 +192,23 @@ def test_what_is_quoted_is_short() -> None:
     assert shortened("x" * 500).endswith("…")
     assert len(shortened("x" * 500)) == len(shortened("y" * 5000)) < 200
     assert shortened(10**5000) == "a number of thousands of digits"
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        ("30d", "P30D"),
+        (0, "PT0S"),
+        (3600, "PT1H"),
+        ("90m", "PT1H30M"),
+        ("1d12h", "P1DT12H"),
+        ("P14M", "P1Y2M"),
+        ("P1Y2M3DT4H5M6S", "P1Y2M3DT4H5M6S"),
+        (timedelta(days=3), "P3D"),
+    ],
+)
+def test_a_length_of_time_is_written_as_short_as_it_can_be(given: Any, written: str) -> None:
+    """And read again as the same length."""
+    length = values.DURATION.read(given)
+    assert values.DURATION.write(length) == written
+    assert values.DURATION.read(written) == length

@@ -152,9 +152,14 @@ def _duration(given: Any) -> relativedelta:
 
 
 def _duration_text(length: relativedelta) -> str:
-    """Return a length of time in ISO 8601."""
-    date = f"{length.years}Y{length.months}M{length.days}D"
-    return f"P{date}T{length.hours}H{length.minutes}M{length.seconds}S"
+    """Return a length of time in ISO 8601, as short as it can be: ``P30D``, ``PT1H30M``."""
+    days = _parts((length.years, "Y"), (length.months, "M"), (length.days, "D"))
+    hours = _parts((length.hours, "H"), (length.minutes, "M"), (length.seconds, "S"))
+    return f"P{days}T{hours}" if hours else f"P{days}" if days else "PT0S"
+
+
+def _parts(*parts: tuple[int, str]) -> str:
+    return "".join(f"{count}{unit}" for count, unit in parts if count)
 
 
 def mapping(given: Any) -> dict[str, Any]:
