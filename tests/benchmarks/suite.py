@@ -1,7 +1,8 @@
 """A test of ten calls, set up and verified, as in a user's suite; and the same with other libraries.
 
 Each way is a process of its own and does as the users of its library do. "At once" is what the client itself
-takes, with a transport that answers without any work.
+takes, with a transport that answers without any work. With "a client each" every test makes a
+client of its own, as a fixture of pytest does unless it is told otherwise; the other tests share one.
 """
 
 from __future__ import annotations

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from statistics import median
 from time import perf_counter
-from typing import Any
+from typing import Any, TypeVar
 
 API = "https://api.example.test"
 
@@ -36,22 +37,45 @@ STUB = {"domain": {f"field{number}": "a value of some length" for number in rang
 Test = Callable[[], None]
 Send = Callable[[str, str, dict[str, str], bytes], int]
 
+Client = TypeVar("Client")
+Lend = Callable[[], AbstractContextManager[Client]]
 
-def in_process(library: str) -> Iterator[Test]:
-    """Ours: a fork for each test, and a client for all of them."""
+
+@contextmanager
+def _lent(make: Callable[[], AbstractContextManager[Client]], each: bool) -> Iterator[Lend[Client]]:
+    """Lend each test a client of its own, or all of them the same one."""
+    if each:
+        yield make
+        return
+    with make() as client:
+        yield lambda: nullcontext(client)
+
+
+def in_process(library: str, each: bool = False) -> Iterator[Test]:
+    """Ours: a fork for each test."""
     from reseller_sandbox import Sandbox
 
-    with Sandbox() as sandbox, _CLIENTS[library](sandbox, False) as send:
-        yield lambda: _ours(sandbox, API, send)
+    with Sandbox() as sandbox, _lent(partial(_CLIENTS[library], sandbox, False), each) as client:
+
+        def test() -> None:
+            with client() as send:
+                _ours(sandbox, API, send)
+
+        yield test
 
 
-def at_once(library: str) -> Iterator[Test]:
+def at_once(library: str, each: bool = False) -> Iterator[Test]:
     """The calls alone, which are signed and answered."""
     from reseller_sandbox import Sandbox
 
-    with Sandbox() as sandbox, _CLIENTS[library](sandbox, True) as send:
+    with Sandbox() as sandbox, _lent(partial(_CLIENTS[library], sandbox, True), each) as client:
         account = sandbox.account()
-        yield lambda: _called(send, account, API)
+
+        def test() -> None:
+            with client() as send:
+                _called(send, account, API)
+
+        yield test
 
 
 def by_flasks_client() -> Iterator[Test]:
@@ -145,15 +169,15 @@ def _by_requests(sandbox: Any, stubbed: bool) -> Iterator[Send]:
 _CLIENTS: dict[str, Any] = {"httpx": _by_httpx, "requests": _by_requests}
 
 
-def respx() -> Iterator[Test]:
+def respx(each: bool = False) -> Iterator[Test]:
     """A route for each call; that each was called is verified."""
     import httpx
     import respx as library
 
-    with httpx.Client() as client:
+    with _lent(httpx.Client, each) as lent:
 
         def test() -> None:
-            with library.mock(base_url=API, assert_all_called=True) as mock:
+            with lent() as client, library.mock(base_url=API, assert_all_called=True) as mock:
                 for method, path, _ in dict.fromkeys(CALLS):
                     mock.route(method=method, path=path).respond(json=STUB)
                 for method, path, body in CALLS:
@@ -179,19 +203,20 @@ def responses() -> Iterator[Test]:
         yield test
 
 
-def httpserver() -> Iterator[Test]:
+def httpserver(each: bool = False) -> Iterator[Test]:
     """Expectations in order, on one server for all tests; that each was met is verified."""
     import httpx
     from pytest_httpserver import HTTPServer
 
-    with HTTPServer() as server, httpx.Client() as client:
+    with HTTPServer() as server, _lent(httpx.Client, each) as lent:
 
         def test() -> None:
             server.clear()
             for method, path, body in CALLS:
                 server.expect_ordered_request(path, method=method, data=body).respond_with_json(STUB)
-            for method, path, body in CALLS:
-                assert client.request(method, server.url_for(path), content=body).status_code == 200
+            with lent() as client:
+                for method, path, body in CALLS:
+                    assert client.request(method, server.url_for(path), content=body).status_code == 200
             server.check()
 
         yield test
@@ -258,6 +283,10 @@ WAYS: dict[str, Callable[[int], Iterator[Test]]] = {
     "pytest-httpserver, httpx": lambda port: httpserver(),
     "WireMock, httpx": wiremock,
     "moto, boto3": lambda port: moto(),
+    "at once, httpx, a client each": lambda port: at_once("httpx", each=True),
+    "ours in process, httpx, a client each": lambda port: in_process("httpx", each=True),
+    "respx, httpx, a client each": lambda port: respx(each=True),
+    "pytest-httpserver, httpx, a client each": lambda port: httpserver(each=True),
 }
 
 #: Those that need other libraries than the project has.
