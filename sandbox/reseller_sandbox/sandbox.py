@@ -81,6 +81,8 @@ class Sandbox(Powers):
         """Raise AttributeError, which says what only a sandbox in this process has, or the nearest name."""
         if name in _OWN:
             raise AttributeError(f"{name} is there only for a sandbox in this process, not through a server")
+        if name.startswith("__"):  # what Python itself asks for, as at each copy: nobody has misspelt it
+            raise AttributeError(name)
         raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.powers(), *_OWN))}")
 
     def _enter(self, door: WorldDoor) -> None:
