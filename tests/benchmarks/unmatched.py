@@ -19,13 +19,17 @@ PATHS = {
 }
 
 
+def new(path: str) -> list[str]:
+    """Return many paths that nobody has asked for yet."""
+    return [path.format(LETTERS[number % 20] + LETTERS[number // 20]) for number in range(TIMES)]
+
+
 def microseconds(path: str) -> list[float]:
     """How long each of many paths takes, by the interface that has the most rows."""
     rows = Rows((*V3.endpoints, *V2.endpoints))
     rows.nearest("GET", "/v3/balance")
     times = []
-    for number in range(TIMES):
-        asked = path.format(LETTERS[number % 20] + LETTERS[number // 20])
+    for asked in new(path):
         began = perf_counter()
         if not rows.nearest("GET", asked):
             rows.strange(asked)

@@ -159,6 +159,17 @@ def parse_duration(text: str) -> relativedelta:
     return relativedelta(**amounts)  # type: ignore[arg-type]
 
 
+def duration_text(length: relativedelta) -> str:
+    """Return a length of time in ISO 8601, as short as it can be: ``P30D``, ``PT1H30M``."""
+    days = _parts((length.years, "Y"), (length.months, "M"), (length.days, "D"))
+    hours = _parts((length.hours, "H"), (length.minutes, "M"), (length.seconds, "S"))
+    return f"P{days}T{hours}" if hours else f"P{days}" if days else "PT0S"
+
+
+def _parts(*parts: tuple[int, str]) -> str:
+    return "".join(f"{count}{unit}" for count, unit in parts if count)
+
+
 def later(instant: datetime, length: relativedelta | timedelta) -> datetime:
     """Return ``instant`` plus ``length``, in whole seconds.
 

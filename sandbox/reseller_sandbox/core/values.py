@@ -19,6 +19,7 @@ from reseller_sandbox.core import money, names
 from reseller_sandbox.core.clock import (
     EARLIEST,
     LATEST,
+    duration_text,
     instant_given,
     later,
     parse_duration,
@@ -149,17 +150,6 @@ def _duration(given: Any) -> relativedelta:
         return parse_duration(_text(_in_seconds(given)))
     except (ValueError, OverflowError):
         raise ValueError("must be a length of time such as P30D, 90m or 3600") from None
-
-
-def _duration_text(length: relativedelta) -> str:
-    """Return a length of time in ISO 8601, as short as it can be: ``P30D``, ``PT1H30M``."""
-    days = _parts((length.years, "Y"), (length.months, "M"), (length.days, "D"))
-    hours = _parts((length.hours, "H"), (length.minutes, "M"), (length.seconds, "S"))
-    return f"P{days}T{hours}" if hours else f"P{days}" if days else "PT0S"
-
-
-def _parts(*parts: tuple[int, str]) -> str:
-    return "".join(f"{count}{unit}" for count, unit in parts if count)
 
 
 def mapping(given: Any) -> dict[str, Any]:
@@ -331,7 +321,7 @@ TEXT = Kind({"type": "string"}, _text)
 SWITCH = Kind({"type": "boolean"}, _switch, says="true or false")
 SECONDS = number(0, MOST)
 INSTANT = Kind({"type": "string", "format": "date-time"}, _instant, wire)
-DURATION = Kind(_NUMBER_OR_TEXT, _duration, _duration_text)
+DURATION = Kind(_NUMBER_OR_TEXT, _duration, duration_text)
 AMOUNT = Kind(_NUMBER_OR_TEXT, money.read_price, money.write)
 CHANGE = Kind(_NUMBER_OR_TEXT, money.read, money.write)
 WHEN = Kind(_NUMBER_OR_TEXT, _when)
