@@ -229,6 +229,14 @@ def test_a_host_in_use_stays(sandbox: Sandbox, api: Api, other: Api) -> None:
     assert api.delete(f"{GLUE}/ns1").status == 200
 
 
+def test_the_first_five_names_that_need_a_host_are_named(api: Api) -> None:
+    """However many there are."""
+    for number in range(6):
+        wanted = {"domainName": f"user{number}.com", "nameservers": ["ns1.active.com"]}
+        assert api.post(f"{D}/createDomain", {"domain": wanted}).status == 200
+    assert api.delete(f"{GLUE}/ns1").message.count(".com") == 1 + 5
+
+
 def test_hosts_of_one_name_are_not_anothers(api: Api, other: Api) -> None:
     """Each record belongs below its name."""
     assert api.get(f"{D}/glueRecords/second.com").json == {"glueRecords": []}
@@ -278,6 +286,16 @@ def test_a_zone_has_its_own_terms(api: Api, years: int, error: str | None) -> No
 def test_no_name_is_paid_for_past_ten_years(api: Api, years: int, error: str | None) -> None:
     """active.com has most of a year left."""
     assert api.post(f"{D}/renewDomain/active.com", {"years": years}).error == error
+
+
+def test_ten_years_are_named_where_they_are_the_reason(api: Api) -> None:
+    """Not where the zone takes no more at once."""
+    assert api.post(f"{D}/createDomain", {"domain": {"domainName": "new.shop"}, "years": 2}).status == 200
+    told = [
+        api.post(f"{D}/renewDomain/{name}", {"years": years}).message
+        for name, years in (("active.com", 10), ("new.shop", 6))
+    ]
+    assert ["more than 10 years ahead" in message for message in told] == [True, False], told
 
 
 def test_a_licence_is_asked_for_and_kept(sandbox: Sandbox, api: Api) -> None:
