@@ -34,6 +34,7 @@ def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> No
         page.keyboard.press("ArrowLeft")
     expect(page).to_have_url(re.compile("at=after:r2"))
     page.get_by_role("link", name="Names").click()
+    expect(page).to_have_url(re.compile("/names"))
     page.goto(f"{page.url}&like=new")
     rows = page.get_by_role("list", name="Names").get_by_role("listitem")
     expect(rows).to_have_count(1)

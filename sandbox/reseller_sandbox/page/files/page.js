@@ -14,10 +14,13 @@ const links = [...document.querySelectorAll("[data-view]")];
 const heads = ["page-clock", "page-world", "page-past"].map((name) => document.querySelector(name));
 
 let followed;
+let turn = 0;
 let stop = () => {};
 
+// An address that another has followed meanwhile is not shown any more, whichever is ready first.
 async function show() {
   if (location.hash && !location.hash.startsWith("#/")) return;
+  const mine = ++turn;
   const address = read();
   const { view, world, at } = address;
   for (const link of links) {
@@ -29,8 +32,10 @@ async function show() {
   document.body.classList.toggle("past", Boolean(at));
   document.title = [address.subject, view, world].filter(Boolean).join(" · ") + " · reseller-sandbox";
   await listen(world).catch(() => {}); // a world that is not there is told of by the view
+  if (mine !== turn) return;
   for (const head of heads) head.update(address);
   const shown = await viewCalled(view);
+  if (mine !== turn) return;
   if (!shown) go({ view: "journal", world, at }, true);
   else shown.update(address);
 }
