@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,9 @@ from reseller_sandbox.testing.options import (
     EXPLORE_QUIET,
     EXPLORE_RUNS,
     EXPLORE_SCHEDULE,
+    FIXTURE,
     INVARIANT,
+    above_0,
     flag,
 )
 from reseller_sandbox.tools.explore.runs import MAX_RUNS, QUIET_HERE, Explorer
@@ -35,25 +36,15 @@ if TYPE_CHECKING:
     from reseller_sandbox.tools.invariants import OwnInvariant
     from reseller_sandbox.tools.progress import Tell
 
-#: The fixture that makes a test one that can be explored.
-FIXTURE = "reseller_sandbox"
-
 
 def wished(said: Mapping[str, str]) -> dict[str, Any]:
     """Return what the options ask for, for every test that is explored; raise ``UsageError``."""
     found: dict[str, Any] = {"all": bool(said[EXPLORE]), "schedule": said[EXPLORE_SCHEDULE]}
     try:
         found["invariants"] = named(said[INVARIANT].split(","))
-        for name, option, kind in _NUMBERS:
-            if said[option]:
-                found[name] = kind(said[option])
-                if not 0 < found[name] < math.inf:
-                    raise ValueError
-    except BadSetting as problem:
+        found |= {name: above_0(said, option, kind) for name, option, kind in _NUMBERS if said[option]}
+    except ValueError as problem:
         raise pytest.UsageError(str(problem)) from None
-    except ValueError:
-        word = f"{said[option][:80]!r}"
-        raise pytest.UsageError(f"{flag(option)} must be a number above 0; it is {word}") from None
     return found
 
 

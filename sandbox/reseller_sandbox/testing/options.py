@@ -5,8 +5,13 @@ Nothing is loaded here: pytest reads it for every test run, and the tools name t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+Number = TypeVar("Number", int, float)
+
+#: The fixture that makes a test one that can be swept and explored.
+FIXTURE = "reseller_sandbox"
 
 MODE = "reseller_sandbox_mode"
 STRICT = "reseller_sandbox_strict"
@@ -96,3 +101,16 @@ def variable(name: str) -> str:
 def variables(said: Mapping[str, object]) -> dict[str, str]:
     """Return the variables that say this; what is empty is left out."""
     return {variable(name): str(value) for name, value in said.items() if value not in (None, "", False)}
+
+
+def above_0(
+    said: Mapping[str, str], name: str, kind: Callable[[str], Number], what: str = "a number"
+) -> Number:
+    """Return the number that an option was given; raise ValueError unless it is above 0, and finite."""
+    try:
+        found = kind(said[name])
+    except ValueError:
+        found = kind("0")
+    if 0 < found < float("inf"):
+        return found
+    raise ValueError(f"{flag(name)} must be {what} above 0; it is {said[name][:80]!r}")

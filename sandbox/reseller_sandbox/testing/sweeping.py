@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Generator, Mapping
-from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
@@ -16,12 +14,14 @@ from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.testing.again import again, in_full
 from reseller_sandbox.testing.options import (
+    FIXTURE,
     INVARIANT,
     SWEEP,
     SWEEP_ONLY,
     SWEEP_PART,
     SWEEP_SLOW,
     SWEEP_STOP,
+    above_0,
     flag,
 )
 from reseller_sandbox.tools.ground import Ground
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from reseller_sandbox.testing.run import Sandboxes
     from reseller_sandbox.tools.sweep.report import SweepReport
 
-#: The fixture that makes a test one that is swept, and what its report carries from a worker.
-_FIXTURE, _TOLD = "reseller_sandbox", "reseller_sandbox_sweep"
+#: What the report of a test carries from a worker.
+_TOLD = "reseller_sandbox_sweep"
 
 
 def wished(said: Mapping[str, str]) -> SweepWanted:
@@ -47,8 +47,11 @@ def wished(said: Mapping[str, str]) -> SweepWanted:
     own = tuple(one for one in words if one not in (ASSUMPTIONS, OUTSIDERS, "all"))
     try:
         invariants = named(said[INVARIANT].split(","))
-        slow, part = _number(said[SWEEP_SLOW] or "30"), _part(said[SWEEP_PART] or "1/1")
-    except BadSetting as problem:
+        slow = (
+            above_0(said, SWEEP_SLOW, float, "a number of seconds") if said[SWEEP_SLOW] else SweepWanted.slow
+        )
+        part = _part(said[SWEEP_PART]) if said[SWEEP_PART] else SweepWanted.part
+    except ValueError as problem:
         raise pytest.UsageError(str(problem)) from None
     try:
         return SweepWanted(
@@ -64,13 +67,6 @@ def wished(said: Mapping[str, str]) -> SweepWanted:
     except BadSetting as problem:
         more = f"{ASSUMPTIONS}, {OUTSIDERS}"
         raise pytest.UsageError(f"{flag(SWEEP)}: {problem}, {more}, all") from None
-
-
-def _number(word: str) -> float:
-    with suppress(ValueError):
-        if 0 < (found := float(word)) < math.inf:
-            return found
-    raise BadSetting(f"{flag(SWEEP_SLOW)} must be a number of seconds above 0; it is {word[:80]!r}")
 
 
 def _part(word: str) -> tuple[int, int]:
@@ -94,7 +90,7 @@ class SweepingTests:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
         """Run a test as usual and then, if it passes, again and again."""
-        if _FIXTURE not in getattr(item, "fixturenames", ()):
+        if FIXTURE not in getattr(item, "fixturenames", ()):
             return None
         return in_full(item, nextitem, lambda: self._told(item))
 
