@@ -33,6 +33,19 @@ def test_requests_show_up_as_they_come(wire: Api, open_page: Open) -> None:
     expect(rows.nth(1)).to_contain_text("−10")
 
 
+@pytest.mark.parametrize("earlier", [0, 1])
+def test_a_request_before_the_stream_is_open_is_shown(wire: Api, open_page: Open, earlier: int) -> None:
+    """It comes after the list was asked for, and before the page listens: neither can have told it."""
+    for _ in range(earlier):
+        wire.get("/v3/balance")
+    page = open_page("/#/clock")
+    page.route("**/journal/follow*", lambda route: (wire.get("/v3/balance"), route.continue_()))
+    page.goto("/#/journal")
+    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
+    expect(rows).to_have_count(earlier + 1)
+    expect(page.locator(".bar")).to_contain_text(re.compile(rf"{earlier + 1} requests?$"))
+
+
 def test_many_requests_are_told_in_bundles(wire: Api, open_page: Open) -> None:
     """The list is drawn once for each picture of the screen, and is never longer than what is looked at.
 

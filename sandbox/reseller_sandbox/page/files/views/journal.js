@@ -27,7 +27,8 @@ export default class extends View {
       if (!isCurrent()) return;
       const isAlone = address.kind && address.kind !== "request";
       Object.assign(this, { key, lines: merged(isAlone ? [] : requests, others, this.come), matching, come: null, hasGaps: false });
-      this.#listen(address, { ...filter, since: requests.at(-1)?.id }, isAlone);
+      // From the first on where there are none: what comes before the stream is open belongs to it.
+      this.#listen(address, { ...filter, since: requests.at(-1)?.id ?? "r0" }, isAlone);
     }
     const found = subject ? await this.ask("journal.get", { request: subject }) : null;
     if (!isCurrent()) return;
