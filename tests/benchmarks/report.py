@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 
 from tests.benchmarks import load, peers
+from tests.benchmarks.before import before
 from tests.benchmarks.measuring import Figure, short
 
 #: The parts that there are, in the order in which they are told.
@@ -74,9 +75,9 @@ def _section(part: Part) -> Iterator[str]:
     yield ""
     yield from bars(part)
     if part.figures:
-        yield "| what | median | least – most | goal |"
-        yield "|---|---|---|---|"
-        yield from (f"| {' | '.join(one.cells)} |" for one in part.figures)
+        yield "| what | median | least – most | goal | before |"
+        yield "|---|---|---|---|---|"
+        yield from (f"| {' | '.join(one.cells)} | {before(one.what, one.unit)} |" for one in part.figures)
         yield ""
     for line in part.told:
         if isinstance(line, str):

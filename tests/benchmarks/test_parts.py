@@ -45,8 +45,25 @@ def test_a_report_tells_medians_with_their_spread_and_whether_a_goal_is_reached(
         "something is left out: there is no Java",
     ]
     lines = markdown("Python", [Part("answering", "Answers.", told)]).splitlines()
-    assert "| v3 balance | 1,000 requests/s | 900 – 1,250 |  |" in lines
-    assert "| v3 balance | 1.75 × bare | 1.5 – 2.25 | ≤ 1.5 (missed) |" in lines
-    assert "| v3 balance | 5 × moto's rate | 4 – 7 | ≥ 5 |" in lines
+    assert "| v3 balance | 1,000 requests/s | 900 – 1,250 |  |  |" in lines
+    assert "| v3 balance | 1.75 × bare | 1.5 – 2.25 | ≤ 1.5 (missed) |  |" in lines
+    assert "| v3 balance | 5 × moto's rate | 4 – 7 | ≥ 5 |  |" in lines
     assert "* something is left out: there is no Java" in lines
     assert f"v3 balance {'█' * 40} 1,000" in lines
+
+
+def test_a_report_tells_what_was_measured_when_the_goals_were_set() -> None:
+    """Beside each figure that there was then; ratios of rates follow from the rates."""
+    at = "at 64 connections"
+    told = [
+        Figure(f"v3 balance {at}", "requests/s", (3000,)),
+        Figure(f"v3 balance {at}", "× bare", (2,), "≤ 1.75"),
+        Figure(f"v3 getDomain {at}", "× moto's rate", (8,), "≥ 5"),
+        Figure("export", "µs a name", (30,), "≤ 40"),
+        Figure("export of what there was not then", "µs", (30,)),
+    ]
+    lines = markdown("Python", [Part("answering", "Answers.", told)]).splitlines()
+    ends = [
+        line.split(" | ")[-1].removesuffix(" |") for line in lines if line.startswith(("| v3", "| export"))
+    ]
+    assert ends == ["2,400", "3.75", "3.95", "88", ""]
