@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 
 from reseller_sandbox.console import (
+    AS_JSON,
     REFUSED,
     UNREACHABLE,
     Command,
@@ -23,13 +24,12 @@ from reseller_sandbox.console import (
     ReachingConfigured,
     give_up,
     say,
+    say_json,
 )
 
 if TYPE_CHECKING:
     from reseller_sandbox.remote import There
 
-
-_AS_JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
 
 _FIRST = """\
 A stateful sandbox for a domain-registration reseller API.
@@ -177,10 +177,11 @@ def wait(ready_file: Path | None, timeout: float, server: There) -> None:
 
 @main.command()
 @click.argument("files", nargs=-1, required=True)
-@_AS_JSON
+@AS_JSON
 def check(files: tuple[str, ...], as_json: bool) -> None:
     """Check fixtures: every mistake with its place, or what each file holds. Exits with 1 after a mistake."""
     from reseller_sandbox import fixture as fixtures
+    from reseller_sandbox.advice.words import plural
     from reseller_sandbox.assembly import vocabulary
 
     told: list[dict[str, Any]] = []
@@ -197,9 +198,9 @@ def check(files: tuple[str, ...], as_json: bool) -> None:
             held = {"zone": len(state.zones), "account": accounts, "order": len(state.orders)}
             told.append({"file": file, **{f"{one}s": held[one] for one in held}, "problems": []})
             if not as_json:
-                click.echo(f"{file}: good ({', '.join(_count(held[one], one) for one in held)})")
+                click.echo(f"{file}: good ({', '.join(plural(held[one], one) for one in held)})")
     if as_json:
-        click.echo(json.dumps(told, ensure_ascii=False, indent=2))
+        say_json(told)
     sys.exit(REFUSED if any(one["problems"] for one in told) else 0)
 
 
@@ -244,7 +245,7 @@ def fixture_example() -> None:
 
 @main.command()
 @click.option("--profile", "chosen", default="documented", help="documented, observed, or a file.")
-@_AS_JSON
+@AS_JSON
 def assumptions(chosen: str, as_json: bool) -> None:
     """List what the contract leaves open: each assumption, its value, what it takes, what it decides."""
     from reseller_sandbox.core.assumptions import catalogue
@@ -255,7 +256,7 @@ def assumptions(chosen: str, as_json: bool) -> None:
     except BadSetting as problem:
         give_up(str(problem))
     if as_json:
-        click.echo(json.dumps(listed, ensure_ascii=False, indent=2))
+        say_json(listed)
         return
     for entry in listed:
         value = entry["value"]
@@ -291,10 +292,6 @@ def completion(shell: str, install: bool) -> None:
     for file in completions.install(shell, main):
         click.echo(f"{file} is written")
     click.echo(f"Begin a new {shell} to use it.")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _credentials(server: There, account: str, fixture: str) -> Any:

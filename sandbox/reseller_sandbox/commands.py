@@ -13,15 +13,13 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.console import EXITS, printable, say
+from reseller_sandbox.console import EXITS, JSON, printable, say, say_json
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.options import flagged
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.reaching import OPTIONS, calling, door
 from reseller_sandbox.remote import FollowedThere
 from reseller_sandbox.web.words import alternatives, sorts_of, spoken
-
-JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs.")
 
 
 def commands_of(power: type[Power]) -> Mapping[str, click.Command]:
@@ -150,7 +148,7 @@ def _follow(following: FollowedThere, as_json: bool) -> None:
 
 def _print(answer: Any, as_json: bool) -> None:
     if as_json:
-        say(json.dumps(answer, ensure_ascii=False, indent=2))
+        say_json(answer)
     else:
         from reseller_sandbox.tables import show  # rich is for people alone
 

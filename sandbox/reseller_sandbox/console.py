@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -31,6 +33,12 @@ EXITS = (
     "Ends with 0 when it is done, 1 when it is refused (or a check finds mistakes), 2 when its words or "
     "settings cannot be used, 3 when no server answers."
 )
+
+_JSON: dict[str, Any] = {"is_flag": True, "help": "Print JSON, for programs."}
+
+#: The option of commands that print for people unless it is given: as a parameter, and as a decorator.
+JSON = click.Option(["--json", "as_json"], **_JSON)
+AS_JSON = click.option("--json", "as_json", **_JSON)
 
 #: How many seconds the lines of the log that wait are given when the server has stopped.
 LOG_GRACE = 0.5
@@ -224,6 +232,19 @@ def say(text: str | bytes, nl: bool = True) -> None:
         click.echo(text, nl=nl)
     except OSError as problem:
         unwritten(problem)
+
+
+def say_json(told: Any) -> None:
+    """Write what is told to programs to standard output."""
+    say(json.dumps(told, ensure_ascii=False, indent=2))
+
+
+def write(file: Path, text: str) -> None:
+    """Write a text to a file; end the program when that fails."""
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as problem:
+        give_up(f"{file}: {problem.strerror}")
 
 
 def printable(text: str) -> str:

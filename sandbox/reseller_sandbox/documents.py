@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.console import Configured, give_up, say
+from reseller_sandbox.console import Configured, give_up, say, write
 
 #: The settings that a document depends on.
 _OF_DOCUMENTS = ("fixture", "profile", "assume", "token_headers", "header_prefix", "control_token")
@@ -46,7 +46,4 @@ def openapi(
     if output is None:
         say(text.rstrip("\n"))
         return
-    try:
-        Path(output).write_text(text, "utf-8")
-    except OSError as problem:
-        give_up(f"{output}: {problem.strerror}")
+    write(Path(output), text)

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 
 from reseller_sandbox import Sandbox, connect
 from reseller_sandbox.capsule.document import from_bytes, to_bytes
-from reseller_sandbox.capsule.steps import RequestStep
+from reseller_sandbox.capsule.steps import FiredStep, RequestStep
 from reseller_sandbox.cli import main
 from tests.clients import Api, Socket
 from tests.registry import REGISTRY
@@ -95,6 +95,29 @@ def test_it_shows_the_first_difference_and_ends_with_1(written: Path, tmp_path: 
     assert "last.com" in recorded
     assert "lost.com" in replayed
     assert not json.loads(told("replay", other, "--json").stdout)["identical"]
+
+
+@pytest.mark.parametrize("change", ["missing", "extra", "another"])
+def test_an_event_that_differs_is_told_with_both_sides(written: Path, tmp_path: Path, change: str) -> None:
+    """One that only one side has as well: the other has nothing there then."""
+    recording = from_bytes(written.read_bytes())
+    steps = list(recording.steps)
+    at = max(at for at, one in enumerate(steps) if isinstance(one, FiredStep))
+    event = steps.pop(at)
+    assert isinstance(event, FiredStep)
+    if change != "missing":
+        steps.insert(at, replace(event, subject="another.com"))
+    if change == "extra":
+        steps.insert(at, event)
+    other = tmp_path / "other.capsule"
+    other.write_bytes(to_bytes(replace(recording, steps=tuple(steps))))
+    done = told("replay", other)
+    assert (done.exit_code, done.stdout.splitlines()[0]) == (1, "what happened by itself: the event differs")
+    difference = json.loads(told("replay", other, "--json").stdout)["difference"]
+    happened = [event.at.isoformat().replace("+00:00", "Z"), event.event, event.subject]
+    recorded = None if change == "missing" else [*happened[:2], "another.com"]
+    assert difference["recorded"] == recorded
+    assert difference["replayed"] == (None if change == "extra" else happened)
 
 
 def test_a_file_that_is_no_capsule_is_refused(written: Path, tmp_path: Path) -> None:

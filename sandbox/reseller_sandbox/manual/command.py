@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from reseller_sandbox.console import Command, give_up, say
+from reseller_sandbox.console import write as write_file
 
 if TYPE_CHECKING:
     from reseller_sandbox.manual.pages import ManualPage
@@ -87,7 +88,7 @@ def written(folder: Path) -> None:
     for name, text in {**texts, "conf.py": _CONF}.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, "utf-8")
+        write_file(path, text)
     for name, picture in PICTURES.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(picture.read_bytes())

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from reseller_sandbox.commands import JSON
-from reseller_sandbox.console import give_up, say
+from reseller_sandbox.console import JSON, say, say_json, write
 from reseller_sandbox.reaching import OPTIONS, calling, door
 from reseller_sandbox.reports.lines import lines
 from reseller_sandbox.reports.report import Report
@@ -25,12 +23,9 @@ def _run(as_json: bool, html: Path | None, operation: str | None, **words: Any) 
     if html is not None:
         from reseller_sandbox.reports.page import page
 
-        try:
-            html.write_text(page(report), "utf-8")
-        except OSError as problem:
-            give_up(f"{html}: {problem.strerror}")
+        write(html, page(report))
     if as_json:
-        say(json.dumps(report.json(), ensure_ascii=False, indent=2))
+        say_json(report.json())
     else:
         say("\n".join(lines(report)))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 from click.core import ParameterSource
 
-from reseller_sandbox.console import Configured, give_up
+from reseller_sandbox.console import JSON, Configured, give_up
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.testing.options import MODE, variable
 
@@ -41,7 +41,7 @@ _OPTIONS = (
     click.Option(["--url"], help="A server that runs already, whose world is forked for each run."),
     click.Option(["--world"], help="With --url: the world that is forked, if not the default one."),
     click.Option(["--ca"], metavar="PATH", help="With --url: the authority to trust, where it speaks TLS."),
-    click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs."),
+    JSON,
 )
 
 

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import PROGRAM, REFUSED, Command, Configured, give_up, printable, say
+from reseller_sandbox.console import (
+    AS_JSON,
+    PROGRAM,
+    REFUSED,
+    Command,
+    Configured,
+    give_up,
+    printable,
+    say,
+    say_json,
+)
 
 if TYPE_CHECKING:
     from reseller_sandbox.tools.replaying import FirstDifference, Replay
@@ -16,21 +26,28 @@ if TYPE_CHECKING:
 #: How much of a long side of a difference is shown, from a little before the place where they part.
 _SHOWN, _BEFORE = 300, 60
 
-_JSON = click.Option(["--json", "as_json"], is_flag=True, help="Print JSON, for programs.")
-_FILE = click.Argument(["file"], type=click.Path(path_type=Path))
+_FILE = click.argument("file", type=click.Path(path_type=Path))
 
 
-def _replay(file: Path, as_json: bool) -> None:
-    from reseller_sandbox.tools.replaying import counted, told
+@click.command(cls=Command)
+@_FILE
+@AS_JSON
+def replay(file: Path, as_json: bool) -> None:
+    """Do all again that stands in the capsule FILE, and say whether it came out identical to the byte.
+
+    Otherwise the first difference is told with both sides, and the replay ends with 1.
+    """
+    from reseller_sandbox.advice.words import plural
+    from reseller_sandbox.tools.replaying import told
 
     found = _replayed(file)
     if as_json:
-        say(json.dumps({"file": str(file), **told(found)}, ensure_ascii=False, indent=2))
+        say_json({"file": str(file), **told(found)})
     else:
         for request, why in found.beyond.items():
             say(f"{request} cannot be done again: {why}.")
         if found.difference is None:
-            say(f"identical to the byte: {counted(found.requests)}, written by version {found.by}")
+            say(f"identical to the byte: {plural(found.requests, 'request')}, written by version {found.by}")
         else:
             _show(found.difference)
     if not found.identical:
@@ -47,7 +64,13 @@ def _show(difference: FirstDifference) -> None:
         say(f"  {side}  {'…' if begin else ''}{printable(text[begin : begin + _SHOWN])}{more}")
 
 
-def _open(file: Path, given: dict[str, Any]) -> None:
+@click.command(cls=Configured)
+@_FILE
+def open(file: Path, given: dict[str, Any]) -> None:  # noqa: A001 - a command is called as its module has it
+    """Serve the world at the end of the capsule FILE, with its journal to step through and to rewind.
+
+    The clock stands still unless --no-frozen is said; all settings of serve can be used.
+    """
     from reseller_sandbox import serving
     from reseller_sandbox.server.server import CannotListen
     from reseller_sandbox.settings import BadSetting, ServerSettings
@@ -73,27 +96,6 @@ def _replayed(file: Path) -> Replay:
     try:
         return done_again(file)
     except BadCapsule as problem:
-        _useless(str(problem))
+        give_up(printable(str(problem)))
     except OSError as problem:
-        _useless(f"{file}: {problem.strerror}")
-
-
-def _useless(problem: str) -> NoReturn:
-    give_up(printable(problem))
-
-
-replay = Command(
-    "replay",
-    callback=_replay,
-    params=[_FILE, _JSON],
-    help="Do all again that stands in the capsule FILE, and say that it came out identical to the byte, or "
-    "the first difference with both sides. Ends with 1 after a difference.",
-)
-
-open = Configured(  # noqa: A001 - a command is called as its module has it
-    "open",
-    callback=_open,
-    params=[_FILE],
-    help="Serve the world at the end of the capsule FILE, with its journal to step through and to rewind. "
-    "The clock stands still unless --no-frozen is said; all settings of serve can be used.",
-)
+        give_up(printable(f"{file}: {problem.strerror}"))

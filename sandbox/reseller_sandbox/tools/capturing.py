@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import click
 
-from reseller_sandbox.commands import JSON
-from reseller_sandbox.console import EXITS, PROGRAM, give_up, say
+from reseller_sandbox.advice.words import plural
+from reseller_sandbox.console import EXITS, JSON, PROGRAM, give_up, say, say_json
 from reseller_sandbox.reaching import OPTIONS, calling, door
 from reseller_sandbox.sandbox import Sandbox
-from reseller_sandbox.tools.replaying import counted
 
 
 def _write(output: Path, as_json: bool, **words: Any) -> None:
@@ -22,10 +20,9 @@ def _write(output: Path, as_json: bool, **words: Any) -> None:
         except OSError as problem:
             give_up(f"{output}: {problem.strerror}")
     if as_json:
-        told = {"file": str(output), "world": made.world, "requests": made.requests, "notes": made.notes}
-        say(json.dumps(told, ensure_ascii=False, indent=2))
+        say_json({"file": str(output), "world": made.world, "requests": made.requests, "notes": made.notes})
         return
-    say(f"{output} holds {counted(made.requests)} of the world {made.world}.")
+    say(f"{output} holds {plural(made.requests, 'request')} of the world {made.world}.")
     for note in made.notes:
         say(f"It goes on from what the world was then, where {note}.")
     say(f"Open it with: {PROGRAM} open {output}")

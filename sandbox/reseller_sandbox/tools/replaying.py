@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import field, replace
 from datetime import datetime
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,6 @@ from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import declared
-from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 from reseller_sandbox.tools.resending import Resending
@@ -112,11 +112,16 @@ def replay(capsule: Recording | bytes | Path | str) -> Replay:
 
 def told(found: Replay) -> dict[str, Any]:
     """Return what came of a replay, as JSON."""
-    one = found.difference
-    difference = one and {
-        **{"number": one.number, "step": one.step, "what": one.what},
-        **dict(zip(("recorded", "replayed"), one.sides, strict=True)),
-    }
+    difference = None
+    if (one := found.difference) is not None:
+        recorded, replayed = one.sides
+        difference = {
+            "number": one.number,
+            "step": one.step,
+            "what": one.what,
+            "recorded": recorded,
+            "replayed": replayed,
+        }
     return {
         "identical": found.identical,
         "requests": found.requests,
@@ -132,13 +137,9 @@ def _told(side: Any) -> Any:
     """Return one side of a difference as JSON has it."""
     if isinstance(side, bytes):
         return side.decode("utf-8", "backslashreplace")
-    return (
-        wire(side)
-        if isinstance(side, datetime)
-        else [_told(one) for one in side]
-        if isinstance(side, tuple)
-        else side
-    )
+    if isinstance(side, tuple):
+        return [_told(one) for one in side]
+    return wire(side) if isinstance(side, datetime) else side
 
 
 def _sandbox(head: CapsuleHead, begin: Moment, settings: Settings) -> Sandbox:
@@ -223,10 +224,12 @@ class _Replaying:
 
     def _move(self, step: WaitingStep | RequestStep | CallStep | EndStep) -> None:
         """Let time pass until a step, and compare what has happened by itself since the last one."""
-        instant = step.at
+        self._travel(step.at)
+        self._compare_events()
+
+    def _travel(self, instant: datetime) -> None:
         if instant > self._world.moment.clock.instant:
             self._world.travel(to(lambda _: instant))
-        self._compare_events()
 
     def _compare_events(self) -> None:
         log = self._world.moment.log
@@ -238,11 +241,8 @@ class _Replaying:
         number = self._expected[0].number if self._expected else log.number
         self._log, self._expected = log, []
         if found != wanted:
-            told = next(
-                (pair for pair in zip(wanted, found, strict=False) if pair[0] != pair[1]),
-                (wanted[len(found) :][:1] or None, found[len(wanted) :][:1] or None),
-            )
-            self._note(number, "what happened by itself", "event", *told)
+            first = next(pair for pair in zip_longest(wanted, found) if pair[0] != pair[1])
+            self._note(number, "what happened by itself", "event", *first)
 
     def _note(self, number: int, step: str, what: str, recorded: Any, replayed: Any) -> None:
         if self._difference is None:
@@ -274,27 +274,16 @@ class _Replaying:
                 self._note(step.number, named, what, recorded, replayed)
 
     def _call(self, step: CallStep) -> None:
-        self._compare_events_before(step)
-        world = self._world
-        if step.call.startswith("clock.") or step.past:
-            with world.acting(step.call, **step.given):
-                if step.at > world.moment.clock.instant:
-                    world.travel(to(lambda _: step.at))
+        if step.call.startswith("clock.") or step.past:  # it moves the clock itself
+            self._compare_events()
+            with self._world.acting(step.call, **step.given):
+                self._travel(step.at)
             return
+        self._move(step)
         operation = self._operations.get(step.call)
         if operation is None:
             self._note(step.number, step.call, "call", "was carried out", "there is no such call")
             return
-        self._carry_out(operation, step)
-
-    def _compare_events_before(self, step: CallStep) -> None:
-        """Compare what happened before a call; one that moves the clock does so itself."""
-        if step.call.startswith("clock.") or step.past:
-            self._compare_events()
-        else:
-            self._move(step)
-
-    def _carry_out(self, operation: Operation, step: CallStep) -> None:
         try:
             self.sandbox.door.carry_out(operation, step.given)
         except Refused as refused:
@@ -313,8 +302,3 @@ class _Replaying:
 def _moment(fixtures: Fixtures, stand: StandStep) -> Moment:
     moment = fixtures.text(stand.fixture)
     return replace(moment.at(stand.at), log=EventLog(number=stand.number))
-
-
-def counted(requests: int) -> str:
-    """Return how many requests there are, in words."""
-    return f"{requests} request{'' if requests == 1 else 's'}"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from reseller_sandbox.console import Command, give_up, say
+from reseller_sandbox.console import AS_JSON, Command, give_up, say, say_json, write
 
 _EXITS = "Ends with 0 when all is explained, 1 when something is not, 2 when a file cannot be used."
 
@@ -19,7 +19,7 @@ _EXITS = "Ends with 0 when all is explained, 1 when something is not, 2 when a f
 @click.option(
     "--fixture", metavar="PATH", help="What there was at first: zones and prices, accounts and names."
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, for programs.")
+@AS_JSON
 @click.pass_context
 def calibrate(
     context: click.Context, files: tuple[Path, ...], target: Path | None, fixture: str | None, as_json: bool
@@ -30,8 +30,6 @@ def calibrate(
     is sent anywhere. The profile that --write makes is for --profile. With a fixture of what the
     recording began with, more can be told: what depends on prices, on terms, and on what happened before.
     """
-    import json
-
     from reseller_sandbox.fixture import FixtureError
     from reseller_sandbox.tools.calibrate import report
     from reseller_sandbox.tools.calibrate.calibration import calibrated
@@ -47,12 +45,9 @@ def calibrate(
     if not found.exchanges:
         give_up("the files tell of no request of the reseller API that was answered")
     if target is not None:
-        try:
-            target.write_text(report.profile(found, len(files)), "utf-8")
-        except OSError as problem:
-            give_up(f"{target}: {problem.strerror}")
+        write(target, report.profile(found, len(files)))
     if as_json:
-        say(json.dumps(report.as_json(found, passed_over), ensure_ascii=False, indent=2))
+        say_json(report.as_json(found, passed_over))
     else:
         say("\n".join(report.lines(found, passed_over)))
     context.exit(1 if found.deviations else 0)

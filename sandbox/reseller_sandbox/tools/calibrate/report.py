@@ -7,6 +7,7 @@ from typing import Any
 
 import yaml
 
+from reseller_sandbox.advice.words import plural
 from reseller_sandbox.console import printable
 from reseller_sandbox.core.assumptions import kinds
 from reseller_sandbox.core.complaints import shortened
@@ -23,7 +24,7 @@ def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> It
     """Yield the report."""
     told = [one for one in found.verdicts.values() if one.value is not None]
     partly = [one for one in found.verdicts.values() if one.value is None and one.is_told]
-    count = f"{found.exchanges} exchange{'s' if found.exchanges != 1 else ''}"
+    count = plural(found.exchanges, "exchange")
     yield f"{count}: {len(told)} of {len(kinds())} assumptions are told, {len(partly)} in part"
     if told:
         yield "\ntold:"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say
+from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say, say_json
 from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunningCommand
 
 if TYPE_CHECKING:
@@ -134,7 +133,7 @@ def _itself(
 
 def _show(found: Sequence[ExploredTold], as_json: bool) -> None:
     if as_json:
-        say(json.dumps(_json(found), indent=2, ensure_ascii=False))
+        say_json(_json(found))
         return
     for number, one in enumerate(found):
         if number:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from operator import and_
 from typing import Any
 
+from reseller_sandbox.advice.words import plural
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.tools.running import Ended
 
@@ -77,7 +78,7 @@ class OrderFinding:
 
     def lines(self) -> Iterator[str]:
         """Yield it as text."""
-        yield f"{self.kind}: {_ABOUT[self.kind]} ({_orders(self.count)})"
+        yield f"{self.kind}: {_ABOUT[self.kind]} ({plural(self.count, 'order')})"
         yield f'  --schedule "{self.order.schedule}"'
         width = max((len(one.actor) for one in self.order.requests), default=0)
         yield from (f"    {one.actor:<{width}}  {one.asked} → {one.status}" for one in self.order.requests)
@@ -123,11 +124,13 @@ class Exploration:
 
     def lines(self) -> Iterator[str]:
         """Yield the report as text."""
-        yield f"{_orders(len(self.orders))} tried, of requests by {', '.join(self.actors) or 'nobody'}"
+        tried = plural(len(self.orders), "order")
+        yield f"{tried} tried, of requests by {', '.join(self.actors) or 'nobody'}"
         if self.untried:
-            yield f"at least {_orders(self.untried)} more left untried (--max-runs)"
+            yield f"at least {plural(self.untried, 'order')} more left untried (--max-runs)"
         if self.strayed:
-            yield f"{_orders(self.strayed)} given up: the program went another way than before each time"
+            strayed = plural(self.strayed, "order")
+            yield f"{strayed} given up: the program went another way than before each time"
         for finding in self.findings:
             yield ""
             yield from finding.lines()
@@ -143,7 +146,7 @@ class Exploration:
         yield ""
         yield "It comes out in more than one way, which have the rest in common:"
         for count, order in outcomes:
-            yield f'  {_orders(count)}, such as "{order.schedule}": {order.ended}'
+            yield f'  {plural(count, "order")}, such as "{order.schedule}": {order.ended}'
             yield from (f"    {line}" for line in sorted((order.left - common).elements()))
 
     def told(self) -> dict[str, Any]:
@@ -223,7 +226,3 @@ def _groups(orders: Iterable[OneOrder], alike: Callable[[OneOrder], object]) -> 
         else:
             group.append(order)
     return [group for _, group in groups]
-
-
-def _orders(count: int) -> str:
-    return f"{count} order" if count == 1 else f"{count} orders"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections import Counter
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say
+from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say, say_json
 from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunAsked, RunningCommand
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def sweep(
         give_up(str(problem))
     found = _swept(asked, wanted, invariants)
     if as_json:
-        say(json.dumps(_json(found), ensure_ascii=False, indent=2))
+        say_json(_json(found))
     else:
         _show(found)
     if any(one.wrong for one in found):
@@ -132,4 +131,4 @@ def _show(found: Sequence[SweepTold]) -> None:
             else:
                 show(tables)
             say("")
-        say("\n".join(one.lines()))
+        say("\n".join(map(printable, one.lines())))

@@ -9,6 +9,7 @@ from enum import StrEnum
 from textwrap import wrap
 from typing import Any
 
+from reseller_sandbox.advice.words import plural
 from reseller_sandbox.core.dataclass import dataclass
 
 
@@ -146,7 +147,7 @@ class SweepTold:
                 yield f"   reseller-sandbox open {one.file}"
         counted = ", ".join(f"{count} {came}" for came, count in self.counts().items() if count)
         count = len(self.runs)
-        yield f"{count} run{'' if count == 1 else 's'}: {counted or 'nothing to try'}."
+        yield f"{plural(count, 'run')}: {counted or 'nothing to try'}."
         if count < self.planned:
             yield f"{self.planned - count} more were not tried."
         if self.unsteady:
