@@ -300,7 +300,7 @@ import sys
 
 def test_it():
     ours = {name for name in sys.modules if name.partition(".")[0] == "reseller_sandbox"}
-    light = ("", ".testing", ".testing.options", ".testing.plugin")
+    light = ("", ".testing", ".testing.options", ".testing.plugin", ".tools", ".tools.usual")
     assert ours == {f"reseller_sandbox{one}" for one in light}
     assert not {"asyncio", "click", "flask", "marshmallow", "rpds", "yaml"} & set(sys.modules)
 """

@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest.runner import runtestprotocol
+
+from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.tools.running import KEPT, Ended
+
+if TYPE_CHECKING:
+    from reseller_sandbox.sandbox import Sandbox
+    from reseller_sandbox.testing.run import Sandboxes
 
 
 def again(item: pytest.Item) -> list[pytest.TestReport]:
     """Run a test, set up and torn down for itself; what it shares with others stays."""
     shared: Any = item.parent
     return runtestprotocol(item, log=False, nextitem=shared)
+
+
+def program_of(
+    item: pytest.Item, run: Sandboxes, fails: Callable[[pytest.TestReport], bool]
+) -> Callable[[Sandbox], Ended]:
+    """Return a test as a program that runs in any world; it does not pass where a report of it ``fails``."""
+
+    def program(world: Sandbox) -> Ended:
+        began = stopwatch()
+        with run.lending(world):
+            failed = [one for one in again(item) if fails(one)]
+        words = "\n".join(one.longreprtext for one in failed)
+        return Ended(1 if failed else 0, words[-KEPT:], stopwatch() - began)
+
+    return program
 
 
 def in_full(

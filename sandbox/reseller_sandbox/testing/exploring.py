@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.testing.again import again, in_full
+from reseller_sandbox.testing.again import again, in_full, program_of
 from reseller_sandbox.testing.options import (
     EXPLORE,
     EXPLORE_QUIET,
@@ -21,20 +20,15 @@ from reseller_sandbox.testing.options import (
     above_0,
     flag,
 )
-from reseller_sandbox.tools.explore.runs import MAX_RUNS, QUIET_HERE, Explorer
+from reseller_sandbox.tools.explore.runs import Explorer
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.hearing import is_heard, say_to_tool
 from reseller_sandbox.tools.invariants import named
-from reseller_sandbox.tools.running import KEPT, Ended
+from reseller_sandbox.tools.usual import QUIET_HERE
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.testing.run import Sandboxes
-    from reseller_sandbox.tools.explore import Exploration
     from reseller_sandbox.tools.invariants import OwnInvariant
-    from reseller_sandbox.tools.progress import Tell
 
 
 def wished(said: Mapping[str, str]) -> dict[str, Any]:
@@ -84,32 +78,30 @@ class ExploringTests:
 
     def _found(self, item: pytest.Item, run: Sandboxes, mark: pytest.Mark | None) -> str:
         """Return the report of what was found, or nothing."""
-        run.watcher.end()  # what each run has made goes with it
-        prepared = run.prepared(item)
 
         def tell(schedule: str, _: int | None) -> None:
             say_to_tool(ran=f"{item.name} {schedule}")
 
         try:
-            if not isinstance(prepared.door, Here):
-                raise BadSetting("it needs worlds in this process, not those of a server")
-            wanted = {
-                **self._wanted,
-                **_marked(*(mark.args if mark else ()), **(mark.kwargs if mark else {})),
-            }
-            found = _explored(_tested(item, run), prepared, run.folder_for(item), tell, **wanted)
-            if found.actors:
-                say_to_tool(explored={"test": item.nodeid, "told": found.told(), "lines": [*found.lines()]})
-            return "\n".join(found.lines()) if found.findings else ""
-        except (TypeError, ValueError, BadSetting) as problem:
+            with run.apart(item) as prepared:
+                if not isinstance(prepared.door, Here):
+                    raise BadSetting("it needs worlds in this process, not those of a server")
+                marked = _marked(*mark.args, **mark.kwargs) if mark is not None else {}
+                found = Explorer(
+                    ground=Ground(prepared),
+                    program=program_of(item, run, lambda one: one.failed),
+                    folder=run.folder_for(item),
+                    **{"quiet": QUIET_HERE, **self._wanted, **marked},
+                ).explore(tell)
+        except (TypeError, ValueError) as problem:
             how = f"@pytest.mark.{EXPLORE}" if mark is not None else flag(EXPLORE)
-            words = f"{how}: {problem}"
             none = {"told": {}, "lines": [f"not explored: {problem}"], "problem": str(problem)}
             say_to_tool(explored={"test": item.nodeid, **none})
-            return words
-        finally:
-            prepared.close()
-            run.watcher.begin()
+            return f"{how}: {problem}"
+        lines = list(found.lines())
+        if found.actors:
+            say_to_tool(explored={"test": item.nodeid, "told": found.told(), "lines": lines})
+        return "\n".join(lines) if found.findings else ""
 
 
 def _marked(
@@ -122,39 +114,3 @@ def _marked(
     """Return what a mark says."""
     told = {"actors": actors, "max_runs": max_runs, "schedule": schedule, "invariants": invariants}
     return {name: value for name, value in told.items() if value is not None}
-
-
-def _explored(
-    program: Any,
-    prepared: Sandbox,
-    folder: Path | None,
-    tell: Tell,
-    *,
-    actors: int = 2,
-    max_runs: int = MAX_RUNS,
-    schedule: str = "",
-    quiet: float = QUIET_HERE,
-    invariants: Sequence[OwnInvariant] = (),
-) -> Exploration:
-    explorer = Explorer(
-        ground=Ground(prepared),
-        program=program,
-        actors=actors,
-        quiet=quiet,
-        invariants=invariants,
-        folder=folder,
-    )
-    return explorer.one(schedule) if schedule else explorer.explore(max_runs, tell)
-
-
-def _tested(item: pytest.Item, run: Sandboxes) -> Any:
-    """Return a test as a program."""
-
-    def program(world: Sandbox) -> Ended:
-        began = stopwatch()
-        with run.lending(world):
-            failed = [one for one in again(item) if one.failed]
-        words = "\n".join(one.longreprtext for one in failed)
-        return Ended(1 if failed else 0, words[-KEPT:], stopwatch() - began)
-
-    return program

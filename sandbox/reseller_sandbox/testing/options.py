@@ -1,12 +1,14 @@
 """The options of the pytest plugin; each is also a variable of the environment and a key of pytest's file.
 
-Nothing is loaded here: pytest reads it for every test run, and the tools name the variables.
+Next to nothing is loaded here: pytest reads it for every test run, and the tools name the variables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
+
+from reseller_sandbox.tools.usual import ACTORS, MAX_RUNS, QUIET_HERE, SLOW
 
 Number = TypeVar("Number", int, float)
 
@@ -59,7 +61,7 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         {"metavar": "KINDS", "nargs": "?", "const": "all"},
     ),
     SWEEP_ONLY: ("a pattern of the operations that are swept, such as v3.renew*", {"metavar": "PATTERN"}),
-    SWEEP_SLOW: ("how late a slow answer comes in a sweep: 30 seconds", {"metavar": "SECONDS"}),
+    SWEEP_SLOW: (f"how late a slow answer comes in a sweep: {SLOW:g} seconds", {"metavar": "SECONDS"}),
     SWEEP_PART: (
         "make one part of the runs of a sweep, such as 1/2, where several processes share them",
         {"metavar": "PART"},
@@ -67,12 +69,13 @@ OPTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     SWEEP_STOP: ("end sweeping with the first run that is silently wrong", {"action": "store_true"}),
     EXPLORE: (
         "run each test that passes in every order of the requests of its threads that could matter, so many "
-        "of them at a time (2)",
-        {"metavar": "ACTORS", "nargs": "?", "const": "2"},
+        f"of them at a time ({ACTORS})",
+        {"metavar": "ACTORS", "nargs": "?", "const": str(ACTORS)},
     ),
-    EXPLORE_RUNS: ("how often a test that is explored is run at most: 200", {"metavar": "RUNS"}),
+    EXPLORE_RUNS: (f"how often a test that is explored is run at most: {MAX_RUNS}", {"metavar": "RUNS"}),
     EXPLORE_QUIET: (
-        "how long nothing comes from a test that is explored before those that wait are taken for all: 0.1",
+        "how long nothing comes from a test that is explored before those that wait are taken for all: "
+        f"{QUIET_HERE}",
         {"metavar": "SECONDS"},
     ),
     EXPLORE_SCHEDULE: ("the one order in which tests are run that are explored", {"metavar": "ACTORS"}),

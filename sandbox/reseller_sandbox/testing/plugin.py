@@ -27,6 +27,7 @@ from reseller_sandbox.testing.options import (
     flag,
     variable,
 )
+from reseller_sandbox.tools.usual import ACTORS, MAX_RUNS
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
@@ -54,7 +55,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "reseller_sandbox(**settings): the settings of this test's sandbox")
     config.addinivalue_line(
         "markers",
-        "reseller_sandbox_explore(actors=2, max_runs=200, schedule='', invariants=()): run this test in "
+        f"{EXPLORE}(actors={ACTORS}, max_runs={MAX_RUNS}, schedule='', invariants=()): run this test in "
         "every order of the requests of its threads that could matter",
     )
     forms, least = _said(config, COVERAGE), _said(config, COVER_MIN)

@@ -81,6 +81,17 @@ class Sandboxes:
         pytest.fail(f"the sandbox of this test: {problem_told}", pytrace=False)
 
     @contextmanager
+    def apart(self, node: pytest.Item) -> Iterator[Sandbox]:
+        """Provide a world to fork for each of the runs of a test; what a run has made goes with it."""
+        self.watcher.end()
+        prepared = self.prepared(node)
+        try:
+            yield prepared
+        finally:
+            prepared.close()
+            self.watcher.begin()
+
+    @contextmanager
     def lending(self, world: Sandbox) -> Iterator[None]:
         """Have the test that runs while the context lasts act in a world that somebody else looks after."""
         self._lent = world

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.testing.again import again, in_full
+from reseller_sandbox.testing.again import again, in_full, program_of
 from reseller_sandbox.testing.options import (
     FIXTURE,
     INVARIANT,
@@ -27,13 +26,12 @@ from reseller_sandbox.testing.options import (
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.hearing import say_to_tool
 from reseller_sandbox.tools.invariants import named
-from reseller_sandbox.tools.running import KEPT, Ended
-from reseller_sandbox.tools.sweep.engine import AskedNothing, BadProgram, SweepWanted, sweep_program
+from reseller_sandbox.tools.running import BadProgram
+from reseller_sandbox.tools.sweep.engine import AskedNothing, SweepWanted, sweep_program
 from reseller_sandbox.tools.sweep.told import SweepTold, in_sections
 from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, FAULTS, OUTSIDERS
 
 if TYPE_CHECKING:
-    from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.testing.run import Sandboxes
     from reseller_sandbox.tools.sweep.report import SweepReport
 
@@ -109,29 +107,19 @@ class SweepingTests:
     def _sweep(self, item: pytest.Item) -> SweepTold | None:
         """Return what came of a test's sweep; None for a test that sends no request."""
         run = item.config.stash[self._run]
-        run.watcher.end()  # what each run has made goes with it
-        prepared = run.prepared(item)
-
-        def program(world: Sandbox) -> Ended:
-            began = stopwatch()
-            with run.lending(world):
-                failed = [one for one in again(item) if not one.passed]
-            words = "\n".join(one.longreprtext for one in failed)
-            return Ended(1 if failed else 0, words[-KEPT:], stopwatch() - began)
+        program = program_of(item, run, lambda one: not one.passed)
 
         def step(report: SweepReport, words: str) -> None:
             say_to_tool(planned=0 if words else report.planned, ran=f"{item.name} {words}")
 
-        try:
-            wanted = replace(self._wanted, folder=run.folder_for(item))
-            return sweep_program(program, Ground(prepared), wanted, step).told(item.nodeid)
-        except AskedNothing:
-            return None
-        except BadProgram as problem:
-            return SweepTold(test=item.nodeid, problem=str(problem))
-        finally:
-            prepared.close()
-            run.watcher.begin()
+        wanted = replace(self._wanted, folder=run.folder_for(item))
+        with run.apart(item) as prepared:
+            try:
+                return sweep_program(program, Ground(prepared), wanted, step).told(item.nodeid)
+            except AskedNothing:
+                return None
+            except BadProgram as problem:
+                return SweepTold(test=item.nodeid, problem=str(problem))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what a test's report carries, in this process or from a worker."""

@@ -15,6 +15,7 @@ from click.core import ParameterSource
 from reseller_sandbox.console import JSON, Configured, give_up
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.testing.options import MODE, variable
+from reseller_sandbox.tools.usual import ACCOUNT, TIMEOUT
 
 if TYPE_CHECKING:
     from reseller_sandbox.options import Options
@@ -30,11 +31,11 @@ _EXITS = (
 _AWAY = ("url", "world", "ca")
 
 _OPTIONS = (
-    click.Option(["--account"], default="main", show_default=True, help="The account the program acts for."),
+    click.Option(["--account"], default=ACCOUNT, show_default=True, help="The account the program acts for."),
     click.Option(
         ["--timeout"],
         type=click.FloatRange(min=0, min_open=True),
-        default=120.0,
+        default=TIMEOUT,
         show_default=True,
         help="After how many seconds a run is given up.",
     ),

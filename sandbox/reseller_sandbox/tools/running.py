@@ -18,13 +18,18 @@ from typing import IO, TYPE_CHECKING, Any
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.testing import options
 from reseller_sandbox.tools.environment import environment
-from reseller_sandbox.tools.hearing import TOLD, Hearing
+from reseller_sandbox.tools.hearing import TOLD, Hearing, with_near_files
+from reseller_sandbox.tools.usual import ACCOUNT, TIMEOUT
 from reseller_sandbox.tools.view import BadView, OrderSaid, read_view, view_in
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.tools.ground import Ground
+
+#: How a pytest ends that has run: all tests passed, or some failed.
+_HAS_RUN = (0, 1)
 
 #: What is said of a program that does not use what it finds in its environment.
 ASKED_NOTHING = (
@@ -72,6 +77,14 @@ class Ended:
         return f"ended by signal {-self.status}"
 
 
+class BadProgram(BadSetting):
+    """A program cannot be swept or explored, as it fails by itself or asks nothing; ``ended`` says how."""
+
+    def __init__(self, message: str, ended: Ended) -> None:
+        super().__init__(message)
+        self.ended = ended
+
+
 def _path() -> str:
     """Return where programs are looked for: last where this project's own commands are."""
     usual = os.environ.get("PATH", os.defpath)
@@ -94,8 +107,8 @@ class CommandProgram:
         words: Sequence[str],
         ground: Ground,
         *,
-        account: str = "main",
-        timeout: float = 120.0,
+        account: str = ACCOUNT,
+        timeout: float = TIMEOUT,
         around: Mapping[str, str] | None = None,
     ) -> None:
         self._words = tuple(words)
@@ -122,6 +135,29 @@ class CommandProgram:
         tests: list[str] = []
         ended = self.heard(world, {}, lambda said: tests.extend(said.get("tests", ())))
         return replace(ended, tests=tuple(dict.fromkeys(tests)))
+
+    def tests(
+        self, done: str, said: Mapping[str, object], folder: Path, tell: Callable[[Mapping[str, Any]], object]
+    ) -> list[Any]:
+        """Run a pytest with the options ``said``; return what it says of each test that it has ``done``.
+
+        That is ``swept`` or ``explored``. Its capsules go to ``folder``, and ``tell`` gets what it says of
+        its progress. Raise ``BadProgram`` where it breaks off.
+        """
+        found: list[Any] = []
+
+        def hear(news: Mapping[str, Any]) -> None:
+            if done in news:
+                found.append(with_near_files(news[done], folder))
+            elif "ran" in news:
+                tell(news)
+
+        with self._ground.world() as world:
+            ended = self.heard(world, options.variables({**said, options.CAPSULES: folder.absolute()}), hear)
+        if ended.status not in _HAS_RUN:
+            words = f"while its tests are {done} the program does not come to its end: {ended}"
+            raise BadProgram(words, ended)
+        return found
 
     def heard(
         self, world: Sandbox, more: Mapping[str, str], hear: Callable[[Mapping[str, Any]], object]

@@ -9,6 +9,7 @@ import click
 
 from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say, say_json
 from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunningCommand
+from reseller_sandbox.tools.usual import ACTORS, MAX_RUNS, QUIET
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,27 +24,29 @@ if TYPE_CHECKING:
 @click.option(
     "--actors",
     type=click.IntRange(min=1),
-    default=2,
+    default=ACTORS,
     show_default=True,
     help="How many workers the program has at a time.",
 )
 @click.option(
     "--max-runs",
     type=click.IntRange(min=1),
-    default=200,
+    default=MAX_RUNS,
     show_default=True,
     help="How many orders are tried at most; what is left untried is said.",
 )
 @click.option(
     "--quiet",
     type=click.FloatRange(min=0, min_open=True),
-    default=0.3,
+    default=QUIET,
     show_default=True,
     metavar="SECONDS",
     help="How long nothing comes from the program before those that wait are taken for all.",
 )
 @INVARIANTS
-@click.option("--schedule", metavar="ACTORS", help="Run this order alone, as an earlier run has told it.")
+@click.option(
+    "--schedule", default="", metavar="ACTORS", help="Run this order alone, as an earlier run has told it."
+)
 @CAPSULES
 def explore(
     asked: RunAsked,
@@ -52,7 +55,7 @@ def explore(
     max_runs: int,
     quiet: float,
     invariants: tuple[str, ...],
-    schedule: str | None,
+    schedule: str,
     folder: Path,
 ) -> None:
     """Run a program with several workers in every order of their requests that could matter.
@@ -68,7 +71,6 @@ def explore(
     Tests of a pytest that use the fixture reseller_sandbox are explored one by one, in their own process.
     """
     from reseller_sandbox.settings import BadSetting
-    from reseller_sandbox.testing import options
     from reseller_sandbox.tools.explore.runs import Explorer
     from reseller_sandbox.tools.explore.tests import tests_explored
     from reseller_sandbox.tools.invariants import named
@@ -82,19 +84,18 @@ def explore(
         give_up(str(problem))
     with asked.opened() as (ground, program), progress("explore") as tell:
         explorer = Explorer(
-            ground=ground, program=program, actors=actors, quiet=quiet, invariants=own, folder=folder
+            ground=ground,
+            program=program,
+            actors=actors,
+            max_runs=max_runs,
+            schedule=schedule,
+            quiet=quiet,
+            invariants=own,
+            folder=folder,
         )
-        wanted = {
-            options.EXPLORE_RUNS: max_runs,
-            options.EXPLORE_SCHEDULE: schedule,
-            options.INVARIANT: ",".join(invariants),
-        }
-        try:
-            found, tests = _itself(explorer, schedule, max_runs, tell)
-            if tests:
-                found += tests_explored(program, ground, explorer, wanted, folder, tell)
-        except ValueError as problem:
-            give_up(str(problem))
+        found, tests = _itself(explorer, tell)
+        if tests:
+            found += tests_explored(program, explorer, invariants, folder, tell)
     _show(found, as_json)
     if found and found[0].problem and not found[0].test:
         give_up(found[0].problem)
@@ -104,30 +105,29 @@ def explore(
         raise SystemExit(UNUSABLE)
 
 
-def _itself(
-    explorer: Explorer, schedule: str | None, max_runs: int, tell: Tell
-) -> tuple[list[ExploredTold], Sequence[str]]:
+def _itself(explorer: Explorer, tell: Tell) -> tuple[list[ExploredTold], Sequence[str]]:
     """Return what came of the program by itself, and its tests that have worlds of their own.
 
-    Raise ValueError where there is nothing of either.
+    Raise ``BadSetting`` where there is nothing of either.
     """
+    from reseller_sandbox.settings import BadSetting
     from reseller_sandbox.tools.explore.runs import NotReached
     from reseller_sandbox.tools.explore.tests import ExploredTold
     from reseller_sandbox.tools.running import ASKED_NOTHING
 
     try:
-        found = explorer.one(schedule) if schedule else explorer.explore(max_runs, tell)
+        found = explorer.explore(tell)
     except NotReached as problem:
         if problem.ended.passed and problem.ended.tests:
             return [], problem.ended.tests
         raise
     tests = [test for order in found.orders for test in order.ended.tests]
-    if found.never_passes and not schedule:
+    if found.never_passes and not explorer.schedule:
         return [ExploredTold.of(found, "the program fails in every order")], ()
     if found.actors:
         return [ExploredTold.of(found)], tests
     if not tests:
-        raise ValueError(ASKED_NOTHING)
+        raise BadSetting(ASKED_NOTHING)
     return [], tests
 
 

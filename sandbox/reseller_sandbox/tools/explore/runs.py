@@ -24,16 +24,8 @@ from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
 from reseller_sandbox.tools.left import Left, kept, left_in
 from reseller_sandbox.tools.progress import Tell
-from reseller_sandbox.tools.running import Ended, FunctionProgram, Program
-
-#: How many runs are made at most.
-MAX_RUNS = 200
-
-#: For how many seconds nothing has to come from a program, until those that wait are taken for all.
-QUIET = 0.3
-
-#: The same where the program is a function, whose threads can be seen to end.
-QUIET_HERE = 0.1
+from reseller_sandbox.tools.running import BadProgram, Ended, FunctionProgram, Program
+from reseller_sandbox.tools.usual import ACTORS, MAX_RUNS, QUIET, QUIET_HERE
 
 #: How many times as long it waits for somebody who came there in an earlier run, or is named by a schedule;
 #: and for more workers while not all have been there.
@@ -110,12 +102,8 @@ class GivenOrder:
         self.steps.append(Turned(actor, self._waiting, self._waiting - before, footprint))
 
 
-class NotReached(ValueError):
-    """The program has not come to the order that was asked for; ``ended`` is how it ended."""
-
-    def __init__(self, message: str, ended: Ended) -> None:
-        super().__init__(message)
-        self.ended = ended
+class NotReached(BadProgram):
+    """The program has not come to the order that was asked for."""
 
 
 class _Made(NamedTuple):
@@ -146,23 +134,31 @@ def _judged(made: Sequence[_Made]) -> list[OneOrder]:
 class Explorer:
     """Runs a ``program`` with ``actors`` workers at a time in worlds of ``ground``, in one order a run.
 
-    All that wait are there when nothing has come for ``quiet`` seconds, or longer where the program is slow.
-    ``folder`` gets a file for each finding, which replays it.
+    It makes at most ``max_runs`` runs, or tries one ``schedule`` alone. All that wait are there when nothing
+    has come for ``quiet`` seconds, or longer where the program is slow. ``folder`` gets a file for each
+    finding, which replays it.
     """
 
     ground: Ground
     program: Program
-    actors: int = 2
+    actors: int = ACTORS
+    max_runs: int = MAX_RUNS
+    schedule: str = ""
     quiet: float = QUIET
     invariants: Sequence[OwnInvariant] = ()
     folder: Path | None = None
     _longest: float = field(default=0.0, init=False)
 
-    def explore(self, max_runs: int = MAX_RUNS, tell: Tell = lambda _, __: None) -> Exploration:
-        """Try every order that could matter; call ``tell`` with the schedule of each."""
+    def explore(self, tell: Tell = lambda _, __: None) -> Exploration:
+        """Try the one order or every one that could matter; call ``tell`` with the schedule of each of these.
+
+        Raise ``NotReached`` where the program does not come to the one order.
+        """
+        if self.schedule:
+            return self._one()
         orders, made = Orders(), list[_Made]()
         more = orders.begin()
-        for _ in range(max_runs):
+        for _ in range(self.max_runs):
             if not more:
                 break
             run = self.run(orders)
@@ -192,13 +188,12 @@ class Explorer:
         self.run(GivenOrder(finding.order.schedule.split()), keep)
         return replace(finding, capsule="".join(files))
 
-    def one(self, schedule: str) -> Exploration:
-        """Try one order; raise ValueError where the program does not come to it."""
-        given = GivenOrder(schedule.split())
+    def _one(self) -> Exploration:
+        given = GivenOrder(self.schedule.split())
         made = self.run(given)
         missed = given.missed or given.next_up
         if missed:
-            words = f"{missed} has no request waiting where {schedule!r} lets one through"
+            words = f"{missed} has no request waiting where {self.schedule!r} lets one through"
             raise NotReached(words, made.order.ended)
         order, *others = _judged([made, *self._in_turns([made])])
         findings = [one for one in found([order, *others]) if one.order is order]
@@ -283,7 +278,7 @@ def explore(
     program: Callable[[Sandbox], object],
     sandbox: Sandbox | None = None,
     *,
-    actors: int = 2,
+    actors: int = ACTORS,
     max_runs: int = MAX_RUNS,
     quiet: float = QUIET_HERE,
     schedule: str = "",
@@ -303,13 +298,13 @@ def explore(
         invariants: Functions that look at what is left, and return what is wrong with it, or nothing.
         folder: Gets a file for each finding, which replays it.
     """
-    ground = Ground(sandbox if sandbox is not None else Sandbox())
-    explorer = Explorer(
-        ground=ground,
+    return Explorer(
+        ground=Ground(sandbox if sandbox is not None else Sandbox()),
         program=FunctionProgram(program),
         actors=actors,
+        max_runs=max_runs,
+        schedule=schedule,
         quiet=quiet,
         invariants=invariants,
         folder=folder,
-    )
-    return explorer.one(schedule) if schedule else explorer.explore(max_runs)
+    ).explore()

@@ -7,19 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.testing import options
-from reseller_sandbox.tools.hearing import with_near_files
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from reseller_sandbox.tools.explore.report import Exploration
     from reseller_sandbox.tools.explore.runs import Explorer
-    from reseller_sandbox.tools.ground import Ground
     from reseller_sandbox.tools.progress import Tell
     from reseller_sandbox.tools.running import CommandProgram
-
-#: With which a pytest ends that has run: all passed, and some failed.
-_HAS_RUN = (0, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,27 +47,15 @@ class ExploredTold:
 
 
 def tests_explored(
-    program: CommandProgram,
-    ground: Ground,
-    explorer: Explorer,
-    wanted: Mapping[str, Any],
-    folder: Path,
-    tell: Tell,
+    program: CommandProgram, explorer: Explorer, invariants: Sequence[str], folder: Path, tell: Tell
 ) -> list[ExploredTold]:
-    """Return what came of each test; raise ValueError where the program breaks off."""
-    found: dict[str, ExploredTold] = {}
-
-    def hear(said: Mapping[str, Any]) -> None:
-        if "explored" in said:
-            one = ExploredTold(**with_near_files(said["explored"], folder))
-            found[one.test] = one
-        elif "ran" in said:
-            tell(said["ran"], None)
-
-    more = {**wanted, options.EXPLORE: explorer.actors, options.EXPLORE_QUIET: explorer.quiet}
-    variables = options.variables({**more, options.CAPSULES: folder.absolute()})
-    with ground.world() as world:
-        ended = program.heard(world, variables, hear)
-    if ended.status not in _HAS_RUN:
-        raise ValueError(f"while its tests are explored the program breaks off: {ended}")
-    return list(found.values())
+    """Return what came of each test. Raise ``BadProgram``."""
+    said = {
+        options.EXPLORE: explorer.actors,
+        options.EXPLORE_RUNS: explorer.max_runs,
+        options.EXPLORE_QUIET: explorer.quiet,
+        options.EXPLORE_SCHEDULE: explorer.schedule,
+        options.INVARIANT: ",".join(invariants),
+    }
+    told = program.tests("explored", said, folder, lambda news: tell(news["ran"], None))
+    return list({one["test"]: ExploredTold(**one) for one in told}.values())

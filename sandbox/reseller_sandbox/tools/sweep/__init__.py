@@ -11,7 +11,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from reseller_sandbox.tools.sweep.engine import BadProgram, SweepWanted, sweep
+    from reseller_sandbox.tools.running import BadProgram
+    from reseller_sandbox.tools.sweep.engine import SweepWanted, sweep
     from reseller_sandbox.tools.sweep.report import SweepReport
     from reseller_sandbox.tools.sweep.told import Came
 

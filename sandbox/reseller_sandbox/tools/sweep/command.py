@@ -13,6 +13,7 @@ import click
 
 from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say, say_json
 from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunAsked, RunningCommand
+from reseller_sandbox.tools.usual import SLOW
 
 if TYPE_CHECKING:
     from reseller_sandbox.tools.sweep.engine import SweepWanted
@@ -30,7 +31,7 @@ _SHOWN = 4000
 @click.option(
     "--slow",
     type=click.FloatRange(min=0, min_open=True),
-    default=30.0,
+    default=SLOW,
     show_default=True,
     metavar="SECONDS",
     help="How late a slow answer comes: a little more than your program waits.",
@@ -78,7 +79,8 @@ def sweep(
 def _swept(asked: RunAsked, wanted: SweepWanted, invariants: tuple[str, ...]) -> list[SweepTold]:
     """Return what came of the program, and of each of its tests with worlds of their own."""
     from reseller_sandbox.tools.progress import progress
-    from reseller_sandbox.tools.sweep.engine import AskedNothing, BadProgram, sweep_program
+    from reseller_sandbox.tools.running import BadProgram
+    from reseller_sandbox.tools.sweep.engine import AskedNothing, sweep_program
     from reseller_sandbox.tools.sweep.tests import tests_swept
 
     with asked.opened() as (ground, program), progress("sweep") as tell:
@@ -93,9 +95,7 @@ def _swept(asked: RunAsked, wanted: SweepWanted, invariants: tuple[str, ...]) ->
             except AskedNothing as problem:
                 nothing, tests = problem, problem.ended.tests
             if tests:
-                found += tests_swept(
-                    program, ground, wanted, invariants, lambda count, words: tell(words, count)
-                )
+                found += tests_swept(program, wanted, invariants, tell)
             if nothing is not None and not found:
                 raise nothing
             return found

@@ -18,7 +18,7 @@ from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
 from reseller_sandbox.tools.left import MOST, Left, kept, left_in
-from reseller_sandbox.tools.running import ASKED_NOTHING, Ended, FunctionProgram, Program
+from reseller_sandbox.tools.running import ASKED_NOTHING, BadProgram, FunctionProgram, Program
 from reseller_sandbox.tools.sweep.report import Run, SweepReport
 from reseller_sandbox.tools.sweep.told import Came
 from reseller_sandbox.tools.sweep.troubles import (
@@ -31,6 +31,7 @@ from reseller_sandbox.tools.sweep.troubles import (
     of_others,
     of_request,
 )
+from reseller_sandbox.tools.usual import SLOW
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
@@ -41,14 +42,6 @@ _T = TypeVar("_T")
 _A_SECOND_TIME = (
     " the second time, though it did the first: what one run leaves must not be there in the next"
 )
-
-
-class BadProgram(BadSetting):
-    """A program cannot be swept: it fails by itself, or asks nothing; ``ended`` is how it ended."""
-
-    def __init__(self, message: str, ended: Ended) -> None:
-        super().__init__(message)
-        self.ended = ended
 
 
 class AskedNothing(BadProgram):
@@ -76,7 +69,7 @@ class SweepWanted:
     only: str = "*"
     assumptions: bool = False
     outsiders: bool = False
-    slow: float = 30.0
+    slow: float = SLOW
     jobs: int = 1
     part: tuple[int, int] = (1, 1)
     stop_at_first: bool = False

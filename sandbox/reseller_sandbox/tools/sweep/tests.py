@@ -5,49 +5,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.testing import options
-from reseller_sandbox.tools.hearing import with_near_files
-from reseller_sandbox.tools.sweep.engine import BadProgram
 from reseller_sandbox.tools.sweep.told import SweepTold
 from reseller_sandbox.tools.sweep.troubles import ASSUMPTIONS, OUTSIDERS
 
 if TYPE_CHECKING:
-    from reseller_sandbox.tools.ground import Ground
+    from reseller_sandbox.tools.progress import Tell
     from reseller_sandbox.tools.running import CommandProgram
     from reseller_sandbox.tools.sweep.engine import SweepWanted
 
-#: With which a pytest ends that has run: all passed, and some failed.
-_HAS_RUN = (0, 1)
-
-#: Takes how many runs there are in all, and a few words on one that is over.
-Step = Callable[[int, str], object]
-
 
 def tests_swept(
-    program: CommandProgram, ground: Ground, wanted: SweepWanted, invariants: Sequence[str], step: Step
+    program: CommandProgram, wanted: SweepWanted, invariants: Sequence[str], tell: Tell
 ) -> list[SweepTold]:
     """Return what came of each test that sends requests. Raise ``BadProgram``."""
-    if not (chosen := _kinds(wanted)):
+    more = [ASSUMPTIONS] * wanted.assumptions + [OUTSIDERS] * wanted.outsiders
+    if not (kinds := ",".join([*wanted.kinds, *more])):
         return []
-    folder = wanted.folder or Path("capsules")
-    told = {
-        options.SWEEP: chosen,
+    said = {
+        options.SWEEP: kinds,
         options.SWEEP_ONLY: wanted.only,
         options.SWEEP_SLOW: wanted.slow,
         options.SWEEP_STOP: wanted.stop_at_first,
         options.INVARIANT: ",".join(invariants),
-        options.CAPSULES: folder.absolute(),
     }
-    counting = _Counting(step)
+    planned = 0  # by all processes together
+
+    def step(news: Mapping[str, Any]) -> None:
+        nonlocal planned
+        planned += news["planned"]
+        tell(news["ran"], planned)
 
     def part(number: int) -> dict[str, SweepTold]:
-        mine = {**told, options.SWEEP_PART: f"{number}/{wanted.jobs}"}
-        return _swept(program, ground, options.variables(mine), folder, counting)
+        mine = {**said, options.SWEEP_PART: f"{number}/{wanted.jobs}"}
+        told = map(SweepTold.read, program.tests("swept", mine, wanted.folder or Path("capsules"), step))
+        return {one.test: one for one in told}
 
     pool = ThreadPoolExecutor(wanted.jobs)
     try:
@@ -58,41 +55,3 @@ def tests_swept(
         for test, one in other.items():
             first[test] = first[test].beside(one) if test in first else one
     return list(first.values())
-
-
-def _kinds(wanted: SweepWanted) -> str:
-    more = [ASSUMPTIONS] * wanted.assumptions + [OUTSIDERS] * wanted.outsiders
-    return ",".join([*wanted.kinds, *more])
-
-
-class _Counting:
-    """Puts together what several processes say of their progress."""
-
-    def __init__(self, step: Step) -> None:
-        self._step = step
-        self._planned = 0
-
-    def __call__(self, said: Mapping[str, Any]) -> None:
-        self._planned += said["planned"]
-        if said["ran"]:
-            self._step(self._planned, said["ran"])
-
-
-def _swept(
-    program: CommandProgram, ground: Ground, variables: Mapping[str, str], folder: Path, tell: _Counting
-) -> dict[str, SweepTold]:
-    """Return what came of each test in one process; raise ``BadProgram`` where that breaks off."""
-    found: dict[str, SweepTold] = {}
-
-    def hear(said: Mapping[str, Any]) -> None:
-        if "swept" in said:
-            one = SweepTold.read(with_near_files(said["swept"], folder))
-            found[one.test] = one
-        elif "ran" in said:
-            tell(said)
-
-    with ground.world() as world:
-        ended = program.heard(world, variables, hear)
-    if ended.status not in _HAS_RUN:
-        raise BadProgram(f"while its tests are swept the program does not come to its end: {ended}", ended)
-    return found
