@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import flask.signals
 import pytest
 from flask import Response, g, request, url_for
 from werkzeug.routing import BaseConverter, Rule
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.core import assumptions
+from reseller_sandbox.web import pipeline
 from tests.registry import REGISTRY
 
 
@@ -133,6 +136,62 @@ def test_a_hook_answers_in_place_of_the_sandbox(fresh: Sandbox) -> None:
     answer = fresh.client().get(READ)
     assert (answer.status_code, answer.text) == (503, "closed")
     assert not fresh.journal.find().matching
+
+
+@pytest.mark.parametrize("name", ["request_started", "request_finished", "request_tearing_down"])
+def test_signals_tell_of_every_request(fresh: Sandbox, name: str) -> None:
+    """Though some have been answered before anybody listened."""
+    heard: list[str] = []
+    client = fresh.client()
+    client.get(READ)
+    with getattr(flask.signals, name).connected_to(lambda *_, **__: heard.append(request.path), fresh.app):
+        client.get(READ)
+    client.get(READ)
+    assert heard == [READ]
+
+
+@pytest.mark.parametrize("hook", ["teardown_request", "teardown_appcontext"])
+def test_what_is_to_be_done_after_a_request_is_done(fresh: Sandbox, hook: str) -> None:
+    """With no failure to tell of."""
+    done: list[Any] = []
+    getattr(fresh.app, hook)(done.append)
+    client = fresh.client()
+    assert [client.get(READ).status_code for _ in range(3)] == [200, 200, 200]
+    assert done == [None, None, None]
+
+
+def test_hooks_are_taken_before_the_first_request_alone(fresh: Sandbox) -> None:
+    """As Flask has it."""
+    fresh.client().get(READ)
+    with pytest.raises(AssertionError, match="before_request"):
+        fresh.app.before_request(lambda: None)
+
+
+def test_what_flask_knows_of_a_request_can_be_kept(fresh: Sandbox) -> None:
+    """As long as the context of its test client lasts."""
+    fresh.client().get(READ)
+    with fresh.client() as client:
+        client.get(READ)
+        assert (request.path, request.url_rule is not None) == (READ, True)
+
+
+@pytest.mark.parametrize("earlier", [0, 1], ids=["the first request", "a later one"])
+def test_a_failure_after_the_operation_is_an_answer(fresh: Sandbox, monkeypatch, earlier: int) -> None:
+    """An internal error in the shape of the interface, whoever has asked before."""
+    client = fresh.client()
+    for _ in range(earlier):
+        client.get(READ)
+    usual, failures = assumptions.named, [RuntimeError("once")]
+
+    def failing(*told: Any) -> Any:
+        if failures:
+            raise failures.pop()
+        return usual(*told)
+
+    monkeypatch.setattr(pipeline, "named", failing)
+    answer = client.get(READ)
+    assert (answer.status_code, failures) == (500, [])
+    assert answer.json["error"] == "internal_error", answer.json
 
 
 def test_what_hooks_do_to_the_arguments_concerns_one_request(fresh: Sandbox) -> None:
