@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -142,3 +143,24 @@ def test_only_an_ordinary_head_is_read_in_one_piece() -> None:
         head.replace(b" /", b" /" + b"x" * MAX_TARGET),
     ):
         assert not plain_end(other, 0)
+
+
+class Searched(bytes):
+    """Bytes that count how many of them have been looked through."""
+
+    count = 0
+
+    def find(self, sought: Any, start: Any = 0, end: Any = None) -> int:
+        found = super().find(sought, start, end)
+        until = min(len(self), len(self) if end is None else end)
+        self.count += max((found if found >= 0 else until) - start, 0)
+        return found
+
+
+@pytest.mark.parametrize("line", [b"\n", b"\r\n", b"GET / HTTP/1.1\n\n", b"x: y\n"])
+def test_a_piece_of_many_lines_is_not_looked_through_for_each(line: bytes) -> None:
+    """However many there are, what a line costs is bounded: nobody can hold up the others with them."""
+    data = Searched(line * (5 * MAX_HEAD // len(line)))
+    ends = [at + 1 for at, byte in enumerate(data) if byte == ord("\n")]
+    assert not any(plain_end(data, at) for at in ends[:100])
+    assert data.count <= 100 * MAX_HEAD

@@ -46,13 +46,17 @@ def _headers(lines: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def plain_end(data: bytes, start: int) -> int:
-    """Return where the head at ``start`` is over, if it is there and the parser takes it as it is; else 0."""
-    end = data.find(b"\n\r\n", start) + 3
-    head = data[start:end]
-    if end == 2 or len(head) > MAX_HEAD or not head.isascii() or head[0] in b"\r\n":
+    """Return where the head at ``start`` is over, if it is there and the parser takes it as it is; else 0.
+
+    Its end is not looked for where an empty line begins, nor further on than a head may reach: of many such
+    lines in one piece, each would be looked through to its end.
+    """
+    at = -1 if data[start] in b"\r\n" else data.find(b"\n\r\n", start, start + MAX_HEAD)
+    head = data[start : at + 3]
+    if at < 0 or not head.isascii():
         return 0
     in_need = b"\n\n" in head or head.find(b"\n") > MAX_TARGET or b"\n" + _UPGRADE in head.lower()
-    return 0 if in_need else end
+    return 0 if in_need else at + 3
 
 
 def legible(head: bytes) -> tuple[bytes, str]:
