@@ -6,7 +6,7 @@ from typing import Any
 
 import flask.signals
 import pytest
-from flask import Response, g, request, url_for
+from flask import Response, g, request, session, url_for
 from werkzeug.routing import BaseConverter, Rule
 
 from reseller_sandbox import Sandbox
@@ -39,17 +39,21 @@ def test_the_way_to_read_paths_can_be_changed(fresh: Sandbox) -> None:
         regex = "[A-Z]+"
 
     fresh.app.url_map.converters["shouted"] = Shouted
+    fresh.app.url_map.strict_slashes = False
     fresh.app.url_map.merge_slashes = True
     fresh.app.add_url_rule("/mine/<shouted:word>", view_func=lambda word: word)
+    fresh.app.add_url_rule("/open/", "open", lambda: "open")
     client, other = fresh.client(), Sandbox(REGISTRY)
     assert [client.get(path).status_code for path in ("/mine/LOUD", "/mine/low", "/mine//LOUD")] == [
         200,
         404,
         308,
     ]
+    assert client.get("/open").text == "open"
     assert client.get("/v3/domains/getDomain/active.com").status_code == 200
     assert "shouted" not in other.app.url_map.converters
     assert not other.app.url_map.merge_slashes
+    assert other.app.url_map.strict_slashes
 
 
 def test_urls_can_be_built(fresh: Sandbox) -> None:
@@ -215,3 +219,30 @@ def test_a_rule_that_is_added_later_counts_from_then_on(fresh: Sandbox) -> None:
     fresh.app.view_functions["mine"] = lambda: "mine"
     fresh.app.url_map.add(Rule(READ, endpoint="mine"))
     assert client.get(READ).text == "mine"
+
+
+def test_a_view_can_be_another(fresh: Sandbox) -> None:
+    """It may answer with all that Flask takes for an answer."""
+    client = fresh.client()
+    name = next(rule.endpoint for rule in fresh.app.url_map.iter_rules() if "getDomain" in rule.rule)
+    usual = fresh.app.view_functions[name]
+    fresh.app.view_functions[name] = lambda domainName: ({"name": domainName}, 203)
+    answer = client.get(READ)
+    assert (answer.status_code, answer.json) == (203, {"name": "active.com"})
+    fresh.app.view_functions[name] = usual
+    assert client.get(READ).status_code == 200
+
+
+def test_sessions_are_kept(fresh: Sandbox) -> None:
+    """A permanent one of a user's own route lasts while the sandbox is asked for something."""
+    fresh.app.secret_key = "a word"
+
+    @fresh.app.get("/mine")
+    def mine() -> str:
+        session.permanent = True
+        session["mine"] = True
+        return ""
+
+    client = fresh.app.test_client()  # which keeps cookies
+    client.get("/mine")
+    assert "session=" in client.get(READ).headers.get("Set-Cookie", "")

@@ -241,6 +241,10 @@ class Pipeline:
         return next((one for one in self.interfaces if one.owns(path)), self.interfaces[0])
 
 
+#: Headers in which werkzeug finds the one that it would add otherwise, and so looks for no more.
+_TYPED = Headers({"Content-Type": ""})
+
+
 class WholeResponse(Response):
     """An answer that is complete as it is made, with a body that is known and no cookies.
 
@@ -251,7 +255,7 @@ class WholeResponse(Response):
     default_mimetype = None
 
     def __init__(self, body: bytes, status: int, headers: Mapping[str, str]) -> None:
-        super().__init__(status=status)
+        super().__init__(status=status, headers=_TYPED)
         self._lines = list(headers.items())
         self._headers: Headers | None = None
         self._body = self.response = [body]

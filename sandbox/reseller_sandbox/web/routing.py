@@ -23,6 +23,18 @@ _LONGEST = 200
 #: How Flask asks for the row of a request.
 _AS_FLASK_ASKS = {"return_rule": True}
 
+#: What a map is told beside its rules, and keeps under the same names.
+_OPTIONS = (
+    "default_subdomain",
+    "strict_slashes",
+    "merge_slashes",
+    "redirect_defaults",
+    "converters",
+    "sort_parameters",
+    "sort_key",
+    "host_matching",
+)
+
 
 class _Digits(BaseConverter):
     """A whole number without a sign, of any length."""
@@ -92,7 +104,7 @@ class _Rows(Map):
     def _own(self, **changed: Any) -> None:
         """Make rules of its own, where they are lent or are to be others."""
         if self._lent or changed:
-            options = {"converters": self.converters, "merge_slashes": self.merge_slashes, **changed}
+            options = {name: getattr(self, name) for name in _OPTIONS} | changed
             self.__init__([rule.empty() for rule in self.iter_rules()], **options)  # type: ignore[misc]
 
     def row(self, path: str, method: str) -> tuple[Rule, dict[str, Any]]:
@@ -209,6 +221,7 @@ class Application(Flask):
             or self.teardown_appcontext_funcs
             or self.url_value_preprocessors
             or self.session_interface is not Flask.session_interface
+            or self.secret_key
             or any(signal.receivers for signal in _SIGNALS)
         )
 
