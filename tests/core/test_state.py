@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import FrozenInstanceError, fields, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from functools import reduce
@@ -32,6 +32,7 @@ from reseller_sandbox.core.model import (
     TransferStatus,
 )
 from reseller_sandbox.core.refusals import NOT_HELD, Refused
+from reseller_sandbox.core.registration import Registration
 from reseller_sandbox.core.state import Draft, State, filled
 from reseller_sandbox.core.tables import TABLES
 from tests.registry import order_of
@@ -254,11 +255,15 @@ def test_a_contact_of_a_customer_is_linked_to_it() -> None:
 
 
 def test_a_copy_is_what_replace_makes() -> None:
-    """Of any kind of record; a name that it has not is no change."""
+    """Of any kind of record, frozen as that is; a name that it has not is no change."""
     kept = Sandbox().world.state
-    for record in (kept, kept.orders[min(kept.orders)], kept.accounts[min(kept.accounts)], host("ns1")):
+    order, account = kept.orders[min(kept.orders)], kept.accounts[min(kept.accounts)]
+    for record in (kept, order, account, host("ns1"), Registration(name="new.com")):
         name = fields(record)[0].name
         assert copied(record, {}) == record
+        assert hash(copied(order, {})) == hash(order)
+        with pytest.raises(FrozenInstanceError):
+            setattr(copied(record, {}), name, "other")
         assert copied(record, {name: "other"}) == replace(record, **{name: "other"})  # type: ignore[arg-type]
         with pytest.raises(TypeError, match="has not all of nmae"):
             copied(record, {"nmae": "other"})

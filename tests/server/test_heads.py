@@ -148,12 +148,12 @@ def test_only_an_ordinary_head_is_read_in_one_piece() -> None:
 class Searched(bytes):
     """Bytes that count how many of them have been looked through."""
 
-    count = 0
+    seen = 0
 
-    def find(self, sought: Any, start: Any = 0, end: Any = None) -> int:
+    def find(self, sought: Any, start: Any = 0, end: Any = None, /) -> int:
         found = super().find(sought, start, end)
         until = min(len(self), len(self) if end is None else end)
-        self.count += max((found if found >= 0 else until) - start, 0)
+        self.seen += max((found if found >= 0 else until) - start, 0)
         return found
 
 
@@ -163,4 +163,4 @@ def test_a_piece_of_many_lines_is_not_looked_through_for_each(line: bytes) -> No
     data = Searched(line * (5 * MAX_HEAD // len(line)))
     ends = [at + 1 for at, byte in enumerate(data) if byte == ord("\n")]
     assert not any(plain_end(data, at) for at in ends[:100])
-    assert data.count <= 100 * MAX_HEAD
+    assert data.seen <= 100 * MAX_HEAD

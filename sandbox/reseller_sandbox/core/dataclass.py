@@ -12,6 +12,7 @@ from dataclasses import MISSING, Field, FrozenInstanceError, fields
 from functools import partial
 from inspect import Signature, signature
 from reprlib import recursive_repr
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 Methods = dict[str, Any]
@@ -88,8 +89,14 @@ def _init(made: Any, frozen: bool) -> Callable[..., None]:
             taken.append(one.name if _is_required(one) else f"{one.name}=_default_{one.name}")
         elif _is_required(one):
             continue
-        value = _value(one)
-        body.append(f"_set(self, {one.name!r}, {value})" if frozen else f"self.{one.name} = {value}")
+        slot, value = getattr(made, one.name, None), _value(one)
+        if not frozen:
+            body.append(f"self.{one.name} = {value}")
+        elif isinstance(slot, MemberDescriptorType):  # whose own way takes half the time
+            known[f"_set_{one.name}"] = slot.__set__
+            body.append(f"_set_{one.name}(self, {value})")
+        else:
+            body.append(f"_set(self, {one.name!r}, {value})")
     body += ["self.__post_init__()"] if hasattr(made, "__post_init__") else []
     init: Callable[..., None] = _compiled(made, "__init__", ", ".join(taken), body or ["pass"], known)
     init.__annotations__ = {one.name: one.type for one in fields(made) if one.init}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from reseller_sandbox.core.actions import LOOKS
 from reseller_sandbox.core.actions import Action as Action
@@ -229,12 +229,15 @@ def _processing(draft: Draft, stage: Stage) -> timedelta:
 _PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
 
 
-def enter(draft: Draft, order: Order, stage: Stage) -> Order:
-    """Write ``order`` as having reached ``stage`` now, or as staying there with new dates; return it."""
+def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
+    """Write ``order`` as having reached ``stage`` now, or as staying there with new dates; return it.
+
+    ``more`` are other fields that change with that, none of which says how long it stays there.
+    """
     zone: Zone = draft.state.zones[order.zone]
     since = order.since if order.stage is stage else draft.now
     moment = due(stage, since, order.expires, zone.policy, _processing(draft, stage))
-    moved = copied(order, {"stage": stage, "since": since, "due": moment})
+    moved = copied(order, {"stage": stage, "since": since, "due": moment, **more})
     again = retry(moved, draft.assumed, draft.now)
     moved = moved if again == moved.retry else copied(moved, {"retry": again})
     draft.put(moved)

@@ -78,7 +78,7 @@ def register(
         raise Refused(refusals.NAME_RESERVED, name=to_unicode(domain))
     wanted = registration.Registration(name=domain, years=years, autorenew=autorenew, transfer_lock=locked)
     order = registration.new_order(draft, draft.state.accounts[OUTSIDE], zone, wanted)
-    order = enter(draft, replace(order, auth_code=auth_code or order.auth_code), Stage.ACTIVE)
+    order = enter(draft, order, Stage.ACTIVE, auth_code=auth_code or order.auth_code)
     return concerning(draft, "register", order)
 
 

@@ -19,7 +19,6 @@ from reseller_sandbox.core import (
     texts,
 )
 from reseller_sandbox.core.clock import years_later
-from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import enter
 from reseller_sandbox.core.model import (
@@ -66,19 +65,21 @@ class Availability(NamedTuple):
 
 def availability(draft: Draft, name: str) -> Availability:
     """Return what there is to say of ``name`` before registering it; refuse as ``zone_of`` does."""
-    state = draft.state
-    zone = zone_of(state, name)
-    label = prices.label_of(name, zone)
+    zone = zone_of(draft.state, name)
     premium = prices.premium(zone, name)
     return Availability(
         name=name,
         zone=zone,
-        taken=name in state.holding_order,
-        reserved=label in zone.reserved or name in state.zones,
+        taken=name in draft.state.holding_order,
+        reserved=_is_reserved(draft, zone, name),
         premium=premium,
         purchase=prices.registration(zone, premium, 1, draft.now),
         renewal=prices.renewal(zone, premium, 1, draft.now),
     )
+
+
+def _is_reserved(draft: Draft, zone: Zone, name: str) -> bool:
+    return prices.label_of(name, zone) in zone.reserved or name in draft.state.zones
 
 
 def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
@@ -90,8 +91,8 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     ``invalid_license``, ``name_taken``, ``name_reserved``, ``premium_cost_required``,
     ``premium_not_taken``, ``price_mismatch``, ``insufficient_funds``.
     """
-    found = availability(draft, wanted.name)
-    zone = found.zone
+    zone = zone_of(draft.state, wanted.name)
+    premium = prices.premium(zone, wanted.name)
     require_in_service(zone)
     require_period(zone, wanted.name, wanted.years)
     if wanted.privacy:
@@ -103,19 +104,20 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     if wanted.nameservers is not None:
         servers = hosts.parse_nameservers(draft, account.client_id, wanted.nameservers, wanted.name)
     license_number = _license(draft, zone, wanted)
-    if found.taken or (account.client_id, wanted.name) in draft.state.own_order:
+    held = wanted.name in draft.state.holding_order
+    if held or (account.client_id, wanted.name) in draft.state.own_order:
         raise Refused(refusals.NAME_TAKEN, name=to_unicode(wanted.name))
-    if found.reserved:
+    if _is_reserved(draft, zone, wanted.name):
         raise Refused(refusals.NAME_RESERVED, name=to_unicode(wanted.name))
-    price = prices.registration(zone, found.premium, wanted.years, draft.now)
-    require_cost(draft, wanted.name, found.premium is not None, wanted.cost, price, always=True)
+    price = prices.registration(zone, premium, wanted.years, draft.now)
+    require_cost(draft, wanted.name, premium is not None, wanted.cost, price, always=True)
     cost = Cost(price, prices.protection(zone, wanted.years, draft.assumed, wanted=wanted.privacy))
     ledger.require_funds(account, cost.total)
     order = new_order(
         draft, account, zone, wanted, contacts=handles, nameservers=servers, license=license_number
     )
     paid = cost.charge(draft, order, Purpose.REGISTRATION, wanted.years)
-    return Placed(enter(draft, copied(order, {"registration": paid}), order.stage), cost.total)
+    return Placed(enter(draft, order, order.stage, registration=paid), cost.total)
 
 
 def _contacts(draft: Draft, account: Account, wanted: Registration) -> RoleHandles:

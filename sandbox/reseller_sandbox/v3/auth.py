@@ -169,6 +169,8 @@ signed {_QUERY[assumed.signature_query]}.""",
     def _endpoints(self, incoming: Incoming, target: str) -> Iterator[tuple[str, bytes, bool]]:
         """Yield each kind of endpoint with what is signed for it, and whether that is percent-decoded."""
         sent = [target.encode("latin-1", "replace")]
+        likeliest = next(self._bases(incoming))
+        yield "url", likeliest.encode("utf-8", "replace") + sent[0], False  # and nearly always it is the one
         if incoming.prefix:
             sent.append(sent[0].removeprefix(incoming.prefix.encode()))
         forms = [(form, False) for form in sent]

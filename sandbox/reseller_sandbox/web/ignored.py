@@ -86,7 +86,7 @@ def _fields(schema: Schema) -> Mapping[str, fields.Field[Any]]:
 
 
 def _within(field: fields.Field[Any], value: Any, read: Collection[str], path: str) -> Iterator[str]:
-    if isinstance(field, fields.Nested) and isinstance(value, Mapping):
+    if isinstance(field, fields.Nested) and isinstance(value, dict):
         # What the request says where it is read is read here too, but for objects of their own kind.
         yield from _strange(field.schema, value, read if path.count(".") == 1 else (), path)
     elif isinstance(field, fields.List) and isinstance(value, list):

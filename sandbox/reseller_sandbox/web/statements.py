@@ -60,7 +60,7 @@ class KnownKeys:
         found = incoming.arguments.keys() | self.aliases | (self.body & body.keys())
         found |= self.query & {key for key, _ in incoming.query}
         for key, known in self.inner.items():
-            if isinstance(body.get(key), Mapping):
+            if isinstance(body.get(key), dict):
                 found |= known & body[key].keys()
         return found
 
@@ -92,8 +92,12 @@ def check(endpoint: Endpoint, incoming: Incoming, world: World, body: Mapping[st
     if INVALID_PARAMETER not in endpoint.refuses or not (body or incoming.query):
         return
     known, said = vocabulary(endpoint), dict[str, list[Statement]]()
+    places = list(_places(incoming, body, known.objects))
+    told = [known.spelt.get(key.lower(), key) for _, given in places for key, _ in given]
+    if len(set(told)) == len(told):
+        return  # as for most: all is said once
     means_more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
-    for place, given in _places(incoming, body, known.objects):
+    for place, given in places:
         for key, value in given:
             name = known.spelt.get(key.lower())
             if name is not None and value not in (None, "") and key not in means_more:
@@ -102,8 +106,8 @@ def check(endpoint: Endpoint, incoming: Incoming, world: World, body: Mapping[st
     for name, ((place, first), *others) in said.items():
         for other, value in others:
             if _meaning(name, value, known, incoming) != _meaning(name, first, known, incoming):
-                told = f"{_cut(first)} in {place} and {_cut(value)} in {other}"
-                problem = f"{name} is said twice and differently: {told}"
+                both = f"{_cut(first)} in {place} and {_cut(value)} in {other}"
+                problem = f"{name} is said twice and differently: {both}"
                 raise Refused(INVALID_PARAMETER, problems=problem, field=name, value=_cut(value))
 
 
@@ -112,8 +116,8 @@ def _places(
 ) -> Iterator[tuple[str, Iterable[Statement]]]:
     yield "the path", incoming.arguments.items()
     yield "the query", incoming.query
-    objects = {key: body[key] for key in body.keys() & inner if isinstance(body[key], Mapping)}
-    yield "the body", ((key, value) for key, value in body.items() if key not in objects)
+    objects = {key: body[key] for key in body.keys() & inner if isinstance(body[key], dict)}
+    yield "the body", [(key, value) for key, value in body.items() if key not in objects]
     yield from ((key, value.items()) for key, value in sorted(objects.items()))
 
 

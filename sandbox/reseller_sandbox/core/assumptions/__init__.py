@@ -89,10 +89,17 @@ class _Watched:
         self._values = values
         self._read = read
 
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self._values, name)
+
+def _noting(name: str) -> property:
+    def value(self: _Watched) -> Any:
         self._read.add(name)
-        return value
+        return getattr(self._values, name)
+
+    return property(value)
+
+
+for _name in _NAMES:  # each a property: ``__getattr__`` would take five times as long
+    setattr(_Watched, _name, _noting(_name))
 
 
 def watched(values: Assumptions, read: set[str]) -> Assumptions:
@@ -102,5 +109,4 @@ def watched(values: Assumptions, read: set[str]) -> Assumptions:
 
 def named(values: Assumptions, read: Iterable[str]) -> list[tuple[str, object]]:
     """Return the fields in ``read`` as pairs of outer name and value, in the order of the catalogue."""
-    found = sorted({own for own in read if own in _PLACES}, key=_PLACES.__getitem__)
-    return [(_NAMES[own], getattr(values, own)) for own in found]
+    return [(_NAMES[own], getattr(values, own)) for own in sorted(read, key=_PLACES.__getitem__)]
