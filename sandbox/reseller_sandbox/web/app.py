@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from flask import Flask, request
+from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from reseller_sandbox.server.delivery import delivering
+from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.incoming import ENV_PREFIX, Incoming
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.web.pipeline import ENV_WORLD, Pipeline
-from reseller_sandbox.web.routing import Application, RowView
+from reseller_sandbox.web.routing import Application
 from reseller_sandbox.worlds import Engine
 
 if TYPE_CHECKING:
@@ -27,26 +28,33 @@ UNREAD = "reseller_sandbox.unread"
 def create_app(worlds: Engine, interfaces: Sequence[Interface], limits: BodyLimits) -> Flask:
     """Return a WSGI application that serves ``interfaces`` over ``worlds``, with bodies up to ``limits``."""
     pipeline = Pipeline(worlds, interfaces, limits)
-    rules, views = [], dict[str, RowView]()
+    rules, views = [], {}
     for interface in interfaces:
         for endpoint in interface.endpoints:
-            view = RowView(partial(pipeline.run, interface, endpoint))
+            view = _view(pipeline, interface, endpoint)
             for number, rule in enumerate(endpoint.rules()):
                 name = f"{endpoint.id}#{number}"
                 rules.append((name, rule, endpoint.method))
                 views[name] = view
     app = Application("reseller_sandbox", rules)
-    app.view_functions |= cast(dict[str, Any], views)
+    app.view_functions |= views
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
-    app.register_error_handler(
-        HTTPException, lambda error: pipeline.stray(error, Incoming.of(request.environ, {}))
-    )
-    app.register_error_handler(
-        Exception, lambda error: pipeline.crashed(error, Incoming.of(request.environ, {}))
-    )
+    app.register_error_handler(HTTPException, lambda error: pipeline.stray(error, _incoming({})))
+    app.register_error_handler(Exception, lambda error: pipeline.crashed(error, _incoming({})))
     app.extensions[UNREAD] = pipeline.unread
     app.wsgi_app = delivering(partial(_through_world, app.wsgi_app))  # type: ignore[assignment, method-assign]
     return app
+
+
+def _view(pipeline: Pipeline, interface: Interface, endpoint: Endpoint) -> Callable[..., Response]:
+    def view(**arguments: str) -> Response:
+        return pipeline.run(interface, endpoint, _incoming(arguments))
+
+    return view
+
+
+def _incoming(arguments: dict[str, str]) -> Incoming:
+    return Incoming.of(cast(Any, request)._get_current_object(), arguments)
 
 
 def _through_world(

@@ -7,8 +7,6 @@ from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
-from werkzeug.datastructures import EnvironHeaders
-from werkzeug.wrappers import Request
 from werkzeug.wsgi import get_input_stream
 
 from reseller_sandbox.core.assumptions import Assumptions, watched
@@ -21,6 +19,7 @@ from reseller_sandbox.worlds import World
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
+    from flask import Request
 
 #: Key of the WSGI environment for the part of the path that chose the world.
 ENV_PREFIX = "sandbox.prefix"
@@ -62,16 +61,16 @@ class Incoming:
     environ: WSGIEnvironment = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, environ: WSGIEnvironment, arguments: dict[str, str]) -> Incoming:
-        """Return the request that ``environ`` describes, of which the body is still to be read."""
-        target = environ.get("REQUEST_URI") or environ.get("RAW_URI")
+    def of(cls, request: Request, arguments: dict[str, str]) -> Incoming:
+        """Return Flask's ``request``, of which the body is still to be read."""
+        environ = request.environ
         return cls(
-            method=method_of(environ),
-            target=target or _request(environ).full_path.rstrip("?"),
-            path=path_of(environ),
-            scheme=environ["wsgi.url_scheme"],
-            headers=cast(Mapping[str, str], EnvironHeaders(environ)),
-            query=list(_request(environ).args.items(multi=True)) if environ.get("QUERY_STRING") else (),
+            method=request.method,
+            target=environ.get("REQUEST_URI") or environ.get("RAW_URI") or request.full_path.rstrip("?"),
+            path=request.path,
+            scheme=request.scheme,
+            headers=cast(Mapping[str, str], request.headers),
+            query=list(request.args.items(multi=True)) if environ.get("QUERY_STRING") else (),
             arguments=arguments,
             prefix=environ.get(ENV_PREFIX, ""),
             port=environ.get("SERVER_PORT", ""),
@@ -133,21 +132,6 @@ class Incoming:
     def assumed_in(self, world: World) -> Assumptions:
         """Return the assumptions of ``world``, noting for the answer which are read."""
         return watched(world.assumptions, self.assumed)
-
-
-def method_of(environ: WSGIEnvironment) -> str:
-    """Return a request's method, as Flask reads it."""
-    return str(environ["REQUEST_METHOD"]).upper()
-
-
-def path_of(environ: WSGIEnvironment) -> str:
-    """Return a request's path, as Flask reads it; WSGI has its bytes as latin-1."""
-    path: str = environ["PATH_INFO"]
-    return "/" + path.encode("latin-1").decode("utf-8", "replace").lstrip("/")
-
-
-def _request(environ: WSGIEnvironment) -> Request:
-    return Request(environ, populate_request=False)
 
 
 def _well_formed(texts: Iterable[Any]) -> Iterator[str]:

@@ -5,16 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-import flask.signals
-from flask import Flask, Request, Response, request
+from flask import Flask, Request
 from werkzeug.routing import BaseConverter, Map, MapAdapter, Rule, RuleFactory
-
-from reseller_sandbox.web.incoming import Incoming, method_of, path_of
-
-if TYPE_CHECKING:
-    from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
 #: How many paths are remembered with the rows that take them, and up to which length.
 _REMEMBERED = 1024
@@ -107,13 +101,8 @@ class _Rows(Map):
             options = {name: getattr(self, name) for name in _OPTIONS} | changed
             self.__init__([rule.empty() for rule in self.iter_rules()], **options)  # type: ignore[misc]
 
-    def row(self, path: str, method: str) -> tuple[Rule, dict[str, Any]]:
-        """Return the rule that takes a request, and its arguments; raise as ``MapAdapter.match`` does."""
-        rule, values = (self._remembered if len(path) <= _LONGEST else self._found)(path, method)
-        return rule, {**values}
-
     def _forget(self) -> None:
-        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._found)
+        self.found = lru_cache(maxsize=_REMEMBERED)(self._found)
 
     def _found(self, path: str, method: str) -> tuple[Rule, Mapping[str, Any]]:
         return self.bind("", path_info=path, default_method=method).match(return_rule=True)
@@ -137,93 +126,23 @@ class _Finder(MapAdapter):
 
     def match(self, *arguments: Any, **options: Any) -> Any:
         """Return the rule that takes the request, and its arguments; or what else is asked for."""
-        if arguments or options != _AS_FLASK_ASKS:
+        if arguments or options != _AS_FLASK_ASKS or len(self.path_info) > _LONGEST:
             return super().match(*arguments, **options)
-        return self.map.row(self.path_info, self.default_method)
-
-
-class RowView:
-    """What answers the requests that a row takes: a view of Flask's that does not need Flask around it."""
-
-    def __init__(self, answer: Callable[[Incoming], Response]) -> None:
-        self._answer = answer
-
-    def __call__(self, **arguments: str) -> Response:
-        """Return the answer to the request that Flask is at, or raise what has come of it already."""
-        if (failed := request.environ.get(_ENV_FAILED)) is not None:
-            raise failed
-        return self.answer(request.environ, arguments)
-
-    def answer(self, environ: WSGIEnvironment, arguments: dict[str, str]) -> Response:
-        """Return the answer to the request that ``environ`` describes."""
-        return self._answer(Incoming.of(environ, arguments))
-
-
-#: What Flask tells of a request to whoever wants to know.
-_SIGNALS = (
-    flask.signals.appcontext_popped,
-    flask.signals.appcontext_pushed,
-    flask.signals.appcontext_tearing_down,
-    flask.signals.got_request_exception,
-    flask.signals.request_finished,
-    flask.signals.request_started,
-    flask.signals.request_tearing_down,
-)
-
-#: Set by Flask's test client where it is asked to keep what Flask knows of a request.
-_ENV_KEPT = "werkzeug.debug.preserve_context"
-
-#: Why no row has answered a request that Flask gets now.
-_ENV_FAILED = "sandbox.failed"
+        rule, values = self.map.found(self.path_info, self.default_method)
+        return rule, {**values}
 
 
 class Application(Flask):
     """An application whose rows are found by path and method alone, whatever host a request names.
 
-    ``rules`` are the names of its rows with their path and their method. What Flask does around a view takes
-    a quarter of the time that an answer does, so it is left out where nobody would see it.
+    ``rules`` are the names of its rows with their path and their method.
     """
 
     url_rule_class = _Route
-    url_map: _Rows
 
     def __init__(self, name: str, rules: Iterable[tuple[str, str, str]]) -> None:
         super().__init__(name, static_folder=None)
         self.url_map = _made(tuple(rules)).lend()
-
-    def wsgi_app(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        """Answer a request as Flask does."""
-        response = self._straight(environ)
-        if response is None:
-            return super().wsgi_app(environ, start_response)
-        return response(environ, start_response)
-
-    def _straight(self, environ: WSGIEnvironment) -> Response | None:
-        """Return the answer of a row, or None where Flask is needed: for hooks, other routes, failures."""
-        if self._is_watched or _ENV_KEPT in environ:
-            return None
-        try:
-            rule, arguments = self.url_map.row(path_of(environ), method_of(environ))
-            row = self.view_functions[rule.endpoint]
-            return row.answer(environ, arguments) if isinstance(row, RowView) else None
-        except Exception as error:
-            environ[_ENV_FAILED] = error
-            return None
-
-    @property
-    def _is_watched(self) -> bool:
-        """Whether somebody has hooked into Flask, or keeps sessions, and would miss what it does."""
-        return bool(
-            not self._got_first_request  # from which on it takes no more hooks
-            or self.before_request_funcs
-            or self.after_request_funcs
-            or self.teardown_request_funcs
-            or self.teardown_appcontext_funcs
-            or self.url_value_preprocessors
-            or self.session_interface is not Flask.session_interface
-            or self.secret_key
-            or any(signal.receivers for signal in _SIGNALS)
-        )
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return what finds the row of ``request``."""
