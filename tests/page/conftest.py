@@ -98,6 +98,12 @@ def open_page(browser: Browser, url: str) -> Iterator[Open]:
     assert not watched.wrong
 
 
+def show(page: Page, address: str) -> None:
+    """Go to an address of the page, and wait until that is what it shows."""
+    page.goto(address)
+    expect(page.locator("main")).to_have_attribute("data-shown", page.evaluate("location.hash"))
+
+
 def assert_accessible(page: Page) -> None:
     """Assert that axe finds nothing on the page as it stands."""
     options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from reseller_sandbox import Sandbox
 from reseller_sandbox.page.views import VIEWS
 from tests.clients import Api, person
-from tests.page.conftest import Open
+from tests.page.conftest import Open, show
 
 #: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
@@ -84,8 +84,7 @@ def test_no_view_runs_what_it_shows(open_page: Open, served: Sandbox) -> None:
     requests = [one.id for one in served.journal.find().requests]
     names = [f"names/one-{number}.com" for number in range(len(CORPUS))]
     for address in (*(view.name for view in VIEWS), *(f"journal/{one}" for one in requests), *names):
-        page.goto(f"/#/{address}")
-        page.locator("main > * > *").first.wait_for(state="attached")
+        show(page, f"/#/{address}")
         _nothing_ran(page)
 
 
@@ -102,6 +101,5 @@ def test_an_address_runs_nothing(open_page: Open, text: str) -> None:
     """A link that somebody has been sent leads to text at most."""
     page = open_page("/")
     for view in ("names", "outside", "console", "assumptions", "journal"):
-        page.goto(f"/#/{view}/{quote(text, safe='')}?q={quote(text, safe='')}&domain={quote(text, safe='')}")
-        page.locator("main > * > *").first.wait_for(state="attached")
+        show(page, f"/#/{view}/{quote(text, safe='')}?q={quote(text, safe='')}&domain={quote(text, safe='')}")
         _nothing_ran(page)

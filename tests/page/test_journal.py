@@ -11,7 +11,8 @@ from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.page.conftest import Open, assert_accessible
+from tests.page.conftest import Open, assert_accessible, show
+from tests.registry import connect
 
 #: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
@@ -38,7 +39,8 @@ def test_a_request_before_the_stream_is_open_is_shown(wire: Api, open_page: Open
     """It comes after the list was asked for, and before the page listens: neither can have told it."""
     for _ in range(earlier):
         wire.get("/v3/balance")
-    page = open_page("/#/clock")
+    page = open_page()
+    show(page, "/#/names")
     page.route("**/journal/follow*", lambda route: (wire.get("/v3/balance"), route.continue_()))
     page.goto("/#/journal")
     rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
@@ -46,7 +48,7 @@ def test_a_request_before_the_stream_is_open_is_shown(wire: Api, open_page: Open
     expect(page.locator(".bar")).to_contain_text(re.compile(rf"{earlier + 1} requests?$"))
 
 
-def test_many_requests_are_told_in_bundles(wire: Api, open_page: Open) -> None:
+def test_many_requests_are_told_in_bundles(served: Sandbox, open_page: Open) -> None:
     """The list is drawn once for each picture of the screen, and is never longer than what is looked at.
 
     What comes too fast to be told is looked up when it is calm: no row of the latest is missing.
@@ -57,8 +59,9 @@ def test_many_requests_are_told_in_bundles(wire: Api, open_page: Open) -> None:
         "window.drawn = 0; new MutationObserver(() => window.drawn++)"
         ".observe(document.querySelector('main'), {childList: true, subtree: true})"
     )
+    api = connect(served)  # not over a socket: they have to come faster than pictures are drawn
     for _ in range(350):
-        wire.get("/v3/balance")
+        api.get("/v3/balance")
     rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
     expect(rows.first).to_contain_text("r350")
     expect(rows).to_have_count(300)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -28,7 +30,7 @@ def test_names_are_found_by_the_server(served: Sandbox, open_page: Open) -> None
     page.get_by_label("Account").select_option("other")
     held = [one for one in every if one.stage == "overdue" and one.account == "other"]
     expect(rows).to_have_count(len(held))
-    assert "account=other" in page.url
+    expect(page).to_have_url(re.compile("account=other"))
     page.goto("/#/names?sort=expires")
     soonest = min(every, key=lambda one: (one.expires, one.order))
     expect(rows.first).to_contain_text(soonest.name)

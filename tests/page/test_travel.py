@@ -64,7 +64,7 @@ def test_the_past_can_be_made_the_present(served: Sandbox, open_page: Open) -> N
     expect(page.locator(".kept").first).to_contain_text("b1")
     assert "new.com" not in served.names
     page.get_by_role("button", name="Take it up", exact=True).click()
-    expect(page.locator("page-notices")).to_contain_text("left behind is branch")
+    expect(page.locator("page-notices")).to_contain_text("The world is there; what was left behind")
     assert "new.com" in served.names
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.page.views import VIEWS
 from tests.clients import Api
-from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits
+from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits, show
 
 #: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
@@ -35,19 +35,14 @@ def _eventful(served: Sandbox, wire: Api) -> None:
     served.assumptions.set({"v3.switches.repeated": "refused"})
 
 
-def _show(page: Page, address: str) -> None:
-    page.goto(address)
-    page.locator("main > * > *").first.wait_for(state="attached")
-
-
 @pytest.mark.usefixtures("_eventful")
 @pytest.mark.parametrize("address", ADDRESSES)
 def test_it_fits_every_window(open_page: Open, address: str) -> None:
     """From a phone to a desk; where the menu is wider, the view's own entry is what is seen of it."""
-    page = open_page(address)
+    page = open_page()
+    show(page, address)
     for width in WIDTHS:
         page.set_viewport_size({"width": width, "height": 800})
-        _show(page, address)
         assert_fits(page)
         expect(page.locator("nav [aria-current]")).to_be_in_viewport(ratio=1)
 
@@ -58,6 +53,6 @@ def test_it_fits_every_window(open_page: Open, address: str) -> None:
 def test_everybody_can_read_it(open_page: Open, address: str, scheme: str) -> None:
     """Axe finds nothing, in either colour scheme; no markup of a declaration shows."""
     page = open_page(address, color_scheme=scheme)
-    _show(page, address)
+    show(page, address)
     assert_accessible(page)
     assert "`" not in page.locator("body").inner_text()

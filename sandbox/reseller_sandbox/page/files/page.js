@@ -13,9 +13,9 @@ const main = document.querySelector("main");
 const links = [...document.querySelectorAll("[data-view]")];
 const heads = ["page-clock", "page-world", "page-past"].map((name) => document.querySelector(name));
 
-let followed;
+let stream;
 let turn = 0;
-let stop = () => {};
+let signing;
 
 // An address that another has followed meanwhile is not shown any more, whichever is ready first.
 async function show() {
@@ -37,7 +37,8 @@ async function show() {
   const shown = await viewCalled(view);
   if (mine !== turn) return;
   if (!shown) go({ view: "journal", world, at }, true);
-  else shown.update(address);
+  else await shown.update(address);
+  if (mine === turn) main.dataset.shown = location.hash; // what drives the page can wait for it
 }
 
 // Where the menu is wider than the window, the view's own entry is what is seen of it.
@@ -61,22 +62,38 @@ async function viewCalled(name) {
   return main.firstElementChild;
 }
 
-// One stream for the whole page: every part that is shown hears what has happened in the world.
-async function listen(world = "") {
-  if (followed === world) return;
-  stop();
-  followed = world;
-  const { events: [last] } = await ask("events.find", { limit: 1 }, { world });
-  if (followed !== world) return;
+// One stream for the whole page: every part that is shown hears what has happened in the world. Each address of
+// that world waits for where it begins: what is asked for before might lack what it does not tell.
+function listen(world = "") {
+  if (stream?.world === world) return stream.begun;
+  deafen();
+  const mine = (stream = { world });
+  mine.begun = begun(mine).catch((problem) => {
+    if (stream === mine) stream = undefined;
+    throw problem;
+  });
+  return mine.begun;
+}
+
+async function begun(mine) {
+  const where = { world: mine.world };
+  const { events: [last] } = await ask("events.find", { limit: 1 }, where);
+  if (stream !== mine) return;
   const shown = () => [...heads, main.firstElementChild].filter(Boolean);
-  stop = follow("events.follow", { since: last?.number ?? 0 }, { world }, {
+  mine.stop = follow("events.follow", { since: last?.number ?? 0 }, where, {
     tell: (events) => shown().forEach((one) => one.news(events)),
     missed: () => shown().forEach((one) => one.missed()),
     state: (state) => (document.body.dataset.stream = state),
   });
 }
 
-addEventListener("sign-in", () => signIn().then(start));
+function deafen() {
+  stream?.stop?.();
+  stream = undefined;
+}
+
+// Whatever is asked for without the token wants it; it is asked for once.
+addEventListener("sign-in", () => (signing ??= signIn().then(() => (signing = undefined)).then(start)));
 keys();
 
 async function start() {
@@ -85,7 +102,7 @@ async function start() {
   } catch {
     return; // it asks for the token by itself
   }
-  followed = undefined;
+  deafen();
   addEventListener("hashchange", show);
   addEventListener("resize", showLink);
   await show();

@@ -8,6 +8,7 @@ import { notice } from "./notices.js";
 
 /**
  * Return a button for an operation, with what it is `given`, and beside it one that shows the form and the doors.
+ * What depends on more than the button's own view shows is a function, which is asked when the button is pressed.
  *
  * `where` is the address that it acts at. With `asks` the button opens the form first: a list of the parameters
  * to ask for, or true for all. `then` is called with the answer, `says` returns what is told of it.
@@ -16,7 +17,7 @@ export function action({ label, operation, given = {}, where, asks = false, tone
   const about = plain(title ?? operations[operation].about);
   const all = { label, operation, given, where, then, says, asks };
   const main = h("button.do", { type: "button", class: tone, title: about, onclick: (event) =>
-    asks ? sheet(all) : carryOut(all, given, event.currentTarget) }, label);
+    asks ? sheet(all) : carryOut(all, asOf(given), event.currentTarget) }, label);
   return h("span.action", { key: `${operation} ${label}` }, main, doorway(all));
 }
 
@@ -27,7 +28,7 @@ export const doorway = (all) => h("button.doors", {
 }, "›_");
 
 async function carryOut({ operation, where, then, says, label }, given, button) {
-  if (button) button.disabled = true;
+  if (button) button.busy = button.disabled = true;
   try {
     const answer = await ask(operation, given, present(where));
     notice(says ? says(answer) : `${label}: done.`);
@@ -38,9 +39,11 @@ async function carryOut({ operation, where, then, says, label }, given, button) 
     notice(problem.message, problem.remedy, "bad");
     return false;
   } finally {
-    if (button) button.disabled = false;
+    if (button) button.busy = button.disabled = false;
   }
 }
+
+const asOf = (given) => (typeof given === "function" ? given() : given);
 
 // What acts, acts in the present.
 const present = (where) => (where ? { ...where, at: undefined } : where);
@@ -51,8 +54,10 @@ const present = (where) => (where ? { ...where, at: undefined } : where);
  * `abouts` are what is told of parameters in place of what the declaration says, by their names.
  */
 export async function sheet(all) {
-  const { label, operation, given, where, asks, abouts = {} } = all;
+  const { label, operation, where, asks, abouts = {} } = all;
+  const given = asOf(all.given);
   const { about, parameters } = await declaration(operation);
+  if (document.querySelector("dialog[open]")) return; // another has opened meanwhile
   const asked = (asks === true ? parameters : asks.map((name) => parameters.find((one) => one.name === name)))
     .map((one) => ({ ...one, about: abouts[one.name] ?? one.about }));
   const kept = Object.fromEntries(Object.entries(given).filter(([key]) => !asked.some(({ name }) => name === key)));

@@ -29,6 +29,9 @@ export function go(address, quietly = false) {
   } else location.hash = hash;
 }
 
+/** Go to the present address with other words in it: to what it says by now, whatever of it is shown yet. */
+export const change = (words, quietly) => go({ ...read(), ...words }, quietly);
+
 function decoded(word) {
   try {
     return decodeURIComponent(word);

@@ -11,7 +11,7 @@ class Copies extends HTMLElement {
     if (JSON.stringify(this.one) === JSON.stringify(one)) return;
     this.one = one;
     const ways = h("div");
-    render(this, h("details", { ontoggle: async ({ target }) => target.open && render(ways, await lines(one)) },
+    this.replaceChildren(h("details", { ontoggle: async ({ target }) => target.open && render(ways, await lines(one)) },
       h("summary", "Send it again from elsewhere: command, curl, httpx, requests"), ways));
   }
 }

@@ -55,6 +55,8 @@ export function render(target, ...nodes) {
   }
 }
 
+// What is open stays open; what is `busy` with what somebody has pressed stays as it is until that is done.
+const isOwn = (old, name) => (name === "open" && old.nodeName === "DETAILS") || (name === "disabled" && old.busy);
 const isAlike = (old, node) => old.nodeType === node.nodeType && old.nodeName === node.nodeName;
 
 function morph(old, node) {
@@ -64,13 +66,13 @@ function morph(old, node) {
     return;
   }
   for (const { name } of [...old.attributes]) {
-    if (!node.hasAttribute(name) && !(name === "open" && old.nodeName === "DETAILS")) old.removeAttribute(name);
+    if (!node.hasAttribute(name) && !isOwn(old, name)) old.removeAttribute(name);
   }
   for (const { name, value } of node.attributes) if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   for (const key of Object.keys(old.own ?? {})) if (key.startsWith("on") && !(key in node.own)) old[key] = null;
   for (const [key, value] of Object.entries(node.own ?? {})) {
     if (key.startsWith("on") || key.startsWith("$")) old[key.replace("$", "")] = value;
-    else if (key === "checked" || (key === "value" && (old !== document.activeElement || old.type === "range"))) old[key] = value;
+    else if ((key === "checked" && !old.busy) || (key === "value" && (old !== document.activeElement || old.type === "range"))) old[key] = value;
   }
   old.own = node.own;
   if (!old.nodeName.includes("-") && node.nodeName !== "SELECT") render(old, [...node.childNodes]);

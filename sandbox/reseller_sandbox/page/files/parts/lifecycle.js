@@ -5,7 +5,11 @@ import { h, svg } from "./dom.js";
 let told;
 
 /** Return where the stages stand and which ways lead between them, as the sandbox declares it. */
-export const life = () => (told ??= fetch(new URL("../lifecycle.json", import.meta.url)).then((answer) => answer.json()));
+export const life = () => (told ??= fetch(new URL("../lifecycle.json", import.meta.url)).then((answer) => answer.json())
+  .catch((problem) => { // it is asked for again
+    told = undefined;
+    throw problem;
+  }));
 
 /** Return the picture, with `stage` lit and the ways that lead on from there told in words. */
 export function picture({ boxes, arcs, ends, width, top, height, wide, high }, stage) {

@@ -27,8 +27,10 @@ export function follow(operation, given, where, { tell, missed, state = () => {}
     if (document.hidden) return;
     const { path } = request(operation, { ...given, since: mark, per_second: PER_SECOND }, where);
     source = new EventSource(new URL(path, root));
-    left = 0;
-    source.onopen = () => state("live");
+    source.onopen = () => {
+      left = 0; // by itself, too, it begins anew
+      state("live");
+    };
     source.onmessage = ({ data, lastEventId }) => {
       mark = lastEventId;
       waiting.push(data);

@@ -3,12 +3,8 @@
 import { signIn as shown } from "./api.js";
 import { h, render } from "./dom.js";
 
-let asking;
-
 /** Ask for the token until it is the right one. */
-export const signIn = () => (asking ??= ask().finally(() => (asking = undefined)));
-
-function ask() {
+export function signIn() {
   return new Promise((done) => {
     const token = h("input", { type: "password", name: "token", autocomplete: "current-password", required: true });
     const wrong = h("div", { role: "alert" });

@@ -2,7 +2,7 @@
 
 import { action, doorway } from "../parts/action.js";
 import { ask } from "../parts/api.js";
-import { beside, go } from "../parts/address.js";
+import { beside, change } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { plain } from "../parts/form.js";
 import { notice } from "../parts/notices.js";
@@ -32,8 +32,8 @@ export default class extends View {
 
 const search = (address) => [
   h("input", { type: "search", placeholder: "Search", "aria-label": "Search assumptions", value: address.q ?? "",
-    oninput: ({ target }) => go({ ...address, q: target.value }, true) }),
-  h("select", { "aria-label": "Which", value: address.show ?? "", onchange: ({ target }) => go({ ...address, show: target.value }) },
+    oninput: ({ target }) => change({ q: target.value }, true) }),
+  h("select", { "aria-label": "Which", value: address.show ?? "", onchange: ({ target }) => change({ show: target.value }) },
     Object.entries({ "": "all", other: "not at their default", used: "what requests rested on" })
       .map(([value, words]) => h("option", { value, selected: value === (address.show ?? "") }, words)))];
 
@@ -58,7 +58,7 @@ const row = (one, requests = [], where) => h("li", { key: one.name, "data-row": 
     requests.slice(-6).map((id) => [h("a", { href: beside(where, "journal", id) }, id), " "])]));
 
 function choice(one, where) {
-  const change = async (value) => {
+  const set = async (value) => {
     try {
       await ask("assumptions.set", { assume: { [one.name]: value } }, { ...where, at: undefined });
       notice(`${one.name} is ${brief(value)} from the next request on.`);
@@ -68,11 +68,11 @@ function choice(one, where) {
   };
   const words = one.takes.startsWith("one of ") && one.takes.slice(7).split(", ");
   if (!words) {
-    return h("span", h("input", { value: brief(one.value), "aria-label": one.name, onchange: (event) => change(json(event.target.value)) }));
+    return h("span", h("input", { value: brief(one.value), "aria-label": one.name, onchange: (event) => set(json(event.target.value)) }));
   }
   const name = `choice-${one.name}`;
   return h("span.choices", { role: "radiogroup", "aria-label": one.name }, words.map((word) => h("label",
-    h("input", { type: "radio", name, value: word, checked: word === String(one.value), onchange: () => change(typed(word, one)) }), word)));
+    h("input", { type: "radio", name, value: word, checked: word === String(one.value), onchange: () => set(typed(word, one)) }), word)));
 }
 
 const typed = (word, { default: usual }) => (typeof usual === "boolean" ? word === "true" : word);

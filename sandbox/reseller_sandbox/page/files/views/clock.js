@@ -17,8 +17,9 @@ class Clock extends View {
   #tick = setInterval(() => this.#show(), 500);
   #look = seldom(() => this.#foresee(), 250);
 
-  async show() {
+  async show(_, isCurrent) {
     const [shows, coming] = await Promise.all([this.ask("clock.show"), this.ask("clock.due", { limit: 1 })]);
+    if (!isCurrent()) return;
     Object.assign(this, { shows, coming, since: performance.now() });
     this.#show();
     if (this.open) this.#look();
@@ -43,7 +44,7 @@ class Clock extends View {
         : h("span.quiet", "nothing is due")),
       where.at ? null : h("span.tools",
         action({ label: frozen ? "Run" : "Freeze", operation: frozen ? "clock.run" : "clock.freeze", where,
-          then: () => this.update(where), says: (clock) => `The clock ${clock.frozen ? "stands still" : "runs"}.` }),
+          then: () => this.update(this.address), says: (clock) => `The clock ${clock.frozen ? "stands still" : "runs"}.` }),
         h("button.do", { type: "button", "aria-expanded": String(Boolean(this.open)), onclick: () => this.toggle() }, "Move time")),
       this.open && !where.at ? this.#panel(where) : null,
     );
@@ -69,17 +70,17 @@ class Clock extends View {
     return { by: { by }, to: { to }, next: { until: "next" }, stage: { until: { domain, stage } } }[way];
   }
 
+  // What another choice has followed meanwhile is not told any more.
   async #foresee() {
-    try {
-      this.foreseen = await ask("clock.advance", { ...this.given, dry_run: true, limit: SHOWN }, this.address);
-    } catch (problem) {
-      this.foreseen = problem;
-    }
+    const { move, address } = this;
+    const found = await ask("clock.advance", { ...this.given, dry_run: true, limit: SHOWN }, address).catch((problem) => problem);
+    if (move !== this.move || address !== this.address) return;
+    this.foreseen = found;
     this.#redraw();
   }
 
   #choose(change) {
-    Object.assign(this.move, change);
+    this.move = { ...this.move, ...change };
     this.foreseen = undefined;
     this.#redraw();
     this.#look();
@@ -104,7 +105,7 @@ class Clock extends View {
         Object.entries(ways).map(([value, label]) => h("option", { value, selected: value === way }, label))),
       told,
       action({ label: "Advance", tone: "first", operation: "clock.advance", given: this.given, where,
-        then: () => { this.open = false; return this.update(where); },
+        then: () => { this.open = false; return this.update(this.address); },
         says: ({ now, total }) => `It is ${instant(now)} now; ${total} thing${total === 1 ? "" : "s"} happened on the way.` })),
       this.#foreseen(where));
   }

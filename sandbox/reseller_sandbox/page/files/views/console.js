@@ -1,6 +1,6 @@
 // The console: any operation of either interface, filled in, signed and sent; the answer beside the request.
 
-import { beside, go } from "../parts/address.js";
+import { beside, change } from "../parts/address.js";
 import { prefix, root, signed } from "../parts/api.js";
 import { h, render } from "../parts/dom.js";
 import { fields, values } from "../parts/form.js";
@@ -15,6 +15,7 @@ export default class extends View {
   async show(address, isCurrent) {
     if (this.world !== address.world) {
       this.known = Promise.all(["v3", "v2"].map((name) => operationsOf(name, address))).then((both) => both.flat());
+      this.known.catch(() => (this.world = null)); // the next address asks again
       this.world = address.world;
     }
     const [all, { accounts }] = await Promise.all([this.known, this.ask("accounts.list")]);
@@ -23,17 +24,21 @@ export default class extends View {
     const wanted = (address.q ?? "").toLowerCase();
     const shown = all.filter((one) => `${one.id} ${one.path} ${one.summary}`.toLowerCase().includes(wanted));
     const chosen = called(all, address);
-    const held = chosen && await this.#held(chosen, account);
-    if (!isCurrent()) return;
+    const key = JSON.stringify([chosen?.id, account, address.target, address.body, address.world, address.at]);
+    if (key !== this.key) {
+      const held = chosen && await this.#held(chosen, account);
+      if (!isCurrent()) return;
+      Object.assign(this, { key, shown: chosen && this.#request(chosen, account, held, key) });
+    }
     this.render(
       h("div.bar", h("h1", "Console"),
         h("input", { type: "search", placeholder: "Search operations", "aria-label": "Search operations", value: address.q ?? "",
-          oninput: ({ target }) => go({ ...address, q: target.value }, true) }),
-        h("label", "as ", h("select", { value: account, onchange: ({ target }) => go({ ...address, account: target.value }) },
+          oninput: ({ target }) => change({ q: target.value }, true) }),
+        h("label", "as ", h("select", { value: account, onchange: ({ target }) => change({ account: target.value }) },
           accounts.map(({ name }) => h("option", { value: name, selected: name === account }, name))))),
       h("div.console", { class: chosen && "open" },
         h("ol.rows.operations", { "aria-label": "Operations" }, shown.map((one) => row(one, chosen, address))),
-        chosen && h("section.detail.sides", { key: chosen.id, "aria-label": chosen.id }, this.#request(chosen, account, held))),
+        this.shown),
       !shown.length && h("p.empty", "No operation is like that."));
   }
 
@@ -50,7 +55,8 @@ export default class extends View {
     return same.length ? example : names[0]?.name ?? example;
   }
 
-  #request(one, account, held) {
+  // It is made once, and stays as it is while something else is searched: it is being filled in.
+  #request(one, account, held, key) {
     const { address } = this;
     const again = placed(one.path, address.target) ?? {};
     const given = (all) => Object.fromEntries(all.map(({ name, example }) => [name, again[name] ?? (isName({ name }) ? held : example)]));
@@ -60,7 +66,7 @@ export default class extends View {
     const inner = one.body?.shape?.properties && h("fieldset.bare", { oninput: () => (body.value = json(values(inner))) },
       fields(parts(one.body.shape), example));
     const answer = h("div.answer", { "aria-live": "polite" });
-    return [h("div",
+    return h("section.detail.sides", { key, "aria-label": one.id }, h("div",
       h("header", h("h2", h("span.tag", one.method), " ", h("code", one.path)), h("a.close", { href: beside(address, "console", "", { account }), "aria-label": "Close" }, "×")),
       h("p.quiet", one.summary),
       h("form", { novalidate: true, onsubmit: async (event) => {
@@ -70,7 +76,7 @@ export default class extends View {
         place, inner && h("details", h("summary", "Body, field by field"), inner),
         one.body && h("label.field", h("span.name", "Body"), body),
         h("p.buttons", h("button.do.first", { type: "submit", disabled: Boolean(address.at) }, "Send"),
-          address.at && h("span.quiet", "The past takes no requests: come back to the present first.")))), answer];
+          address.at && h("span.quiet", "The past takes no requests: come back to the present first.")))), answer);
   }
 
   async #send(one, account, given, body, shown) {

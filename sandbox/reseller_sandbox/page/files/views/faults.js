@@ -51,16 +51,18 @@ const state = ({ paused, spent }) => (paused ? "paused" : spent ? "spent" : "");
 function preset({ preset: name, about }, faults, where) {
   const its = faults.filter((rule) => rule.name === name || rule.name.startsWith(`${name}.`));
   const flip = async (event) => {
-    const wanted = event.currentTarget.checked;
-    event.currentTarget.disabled = true;
+    const { target } = event;
+    const wanted = target.checked;
+    target.busy = target.disabled = true;
     try {
       if (wanted) await ask("faults.add", { preset: name }, where);
       else for (const rule of its) await ask("faults.remove", { name: rule.name }, where);
       notice(`${name} is ${wanted ? "on" : "off"}.`);
     } catch (problem) {
+      target.checked = !wanted;
       notice(problem.message, problem.remedy, "bad");
     }
-    event.target.disabled = false;
+    target.busy = target.disabled = false;
   };
   return h("li", { key: name },
     h("label.toggle", h("input", { type: "checkbox", role: "switch", checked: its.length > 0, onchange: flip }), h("b", name)),

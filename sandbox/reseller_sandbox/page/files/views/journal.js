@@ -1,6 +1,6 @@
 // The journal, live: requests, control calls, what time does and plans; and a request with all that is known of it.
 
-import { beside, go } from "../parts/address.js";
+import { beside, change } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { entry } from "../parts/entry.js";
 import { follow } from "../parts/live.js";
@@ -16,19 +16,21 @@ export default class extends View {
   lines = [];
   #drawn = new Map();
   #for;
+  #age = 0;
 
   async show(address, isCurrent) {
     const { world = "", at = "", subject } = address;
     const filter = filterOf(address);
-    const key = JSON.stringify([world, at, filter, address.kind]);
+    const key = JSON.stringify([world, at, filter, address.kind, this.#age]);
     if (key !== this.key) {
-      this.come = []; // meanwhile
+      this.stop?.(); // what it tells is no part of the list that is asked for
+      Object.assign(this, { key: undefined, come: [], hasGaps: false });
       const [{ requests, matching }, others] = await Promise.all([this.ask("journal.find", { ...filter, limit: MOST }), this.#others(address)]);
       if (!isCurrent()) return;
       const isAlone = address.kind && address.kind !== "request";
-      Object.assign(this, { key, lines: merged(isAlone ? [] : requests, others, this.come), matching, come: null, hasGaps: false });
+      Object.assign(this, { key, lines: merged(isAlone ? [] : requests, others, this.come), matching, come: null });
       // From the first on where there are none: what comes before the stream is open belongs to it.
-      this.#listen(address, { ...filter, since: requests.at(-1)?.id ?? "r0" }, isAlone);
+      if (!at && !isAlone) this.#listen(world, { ...filter, since: requests.at(-1)?.id ?? "r0" });
     }
     const found = subject ? await this.ask("journal.get", { request: subject }) : null;
     if (!isCurrent()) return;
@@ -44,9 +46,7 @@ export default class extends View {
     return events.filter((one) => one.kind !== "request");
   }
 
-  #listen({ at, world }, given, isAlone) {
-    this.leave();
-    if (at || isAlone) return;
+  #listen(world, given) {
     this.stop = follow("journal.follow", given, { world }, {
       tell: (come) => {
         this.matching += come.length;
@@ -65,7 +65,7 @@ export default class extends View {
     this.hasGaps = true;
     clearTimeout(this.calm);
     this.calm = setTimeout(() => {
-      this.key = undefined;
+      this.#age++;
       super.missed();
     }, CALM);
   }
@@ -73,14 +73,18 @@ export default class extends View {
   news(events) {
     if (this.address?.at) return;
     if (events.some(({ name }) => REWRITES.test(name))) {
-      this.key = undefined;
+      this.#age++; // whatever is being asked for is too old already
       super.news(events);
     } else if (hasOthers(this.address)) this.#take(events.filter((one) => isWanted(one, this.address)));
   }
 
+  // While a list is on its way it waits for that.
   #take(come) {
     if (!come.length) return;
-    this.come?.push(...come);
+    if (this.come) {
+      this.come.push(...come);
+      return;
+    }
     this.lines = merged(this.lines, come);
     this.#draw();
   }
@@ -101,12 +105,12 @@ export default class extends View {
 
   #draw() {
     const { address } = this;
-    const change = (key) => (value) => go({ ...address, subject: "", [key]: value });
+    const narrow = (key) => (value) => change({ subject: "", [key]: value });
     this.render(
       h("div.bar", h("h1", "Journal"),
-        field("search", "Search by name", address.domain, change("domain"), { placeholder: "Search a name: shop-example.com" }),
-        select("Kind", "everything", ["request", "control", "time", "plan"], address.kind, change("kind")),
-        select("Outcome", "all outcomes", ["ok", "refused", "fault"], address.outcome, change("outcome")),
+        field("search", "Search by name", address.domain, narrow("domain"), { placeholder: "Search a name: shop-example.com" }),
+        select("Kind", "everything", ["request", "control", "time", "plan"], address.kind, narrow("kind")),
+        select("Outcome", "all outcomes", ["ok", "refused", "fault"], address.outcome, narrow("outcome")),
         h("span.quiet", `${this.matching} request${this.matching === 1 ? "" : "s"}`, this.hasGaps && ": too many at once to show each")),
       h("div.split", { class: this.entry && "open" },
         h("ol.rows.journal", { "aria-label": "What happened" }, this.#rows()),

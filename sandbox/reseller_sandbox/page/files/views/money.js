@@ -1,6 +1,6 @@
 // Money: balances over the world's time, the ledger, and advice with the requests it is about.
 
-import { beside, go } from "../parts/address.js";
+import { beside, change } from "../parts/address.js";
 import { h, svg } from "../parts/dom.js";
 import { View } from "../parts/view.js";
 import { day, instant } from "../parts/words.js";
@@ -17,8 +17,8 @@ export default class extends View {
     this.render(
       h("div.bar", h("h1", "Money"),
         h("input", { type: "search", placeholder: "Search a name", "aria-label": "Search movements by name", value: domain ?? "",
-          onchange: ({ target }) => go({ ...address, before: "", domain: target.value.trim() }) }),
-        h("select", { "aria-label": "Account", value: account ?? "", onchange: ({ target }) => go({ ...address, before: "", account: target.value }) },
+          onchange: ({ target }) => change({ before: "", domain: target.value.trim() }) }),
+        h("select", { "aria-label": "Account", value: account ?? "", onchange: ({ target }) => change({ before: "", account: target.value }) },
           ["", ...balances.map((one) => one.account)].map((name) => h("option", { value: name, selected: name === (account ?? "") }, name || "all accounts"))),
         h("span.quiet", `${matching} movements`)),
       h("div.charts", balances.filter((one) => !account || one.account === account).map((one) => chart(one, all, now))),

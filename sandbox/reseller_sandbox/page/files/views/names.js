@@ -1,7 +1,7 @@
 // The names: searched, filtered, sorted and paged by the server; and each with a view of its own.
 
 import { choices } from "../parts/api.js";
-import { beside, go, write } from "../parts/address.js";
+import { beside, change, write } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { name } from "../parts/name.js";
 import { field, select, stage } from "../parts/pieces.js";
@@ -28,15 +28,15 @@ export default class extends View {
       this.ask("clock.show"),
     ]);
     if (!isCurrent()) return;
-    const change = (key) => (value) => go({ ...address, start: "", [key]: value });
+    const narrow = (key) => (value) => change({ start: "", [key]: value });
     this.render(
       h("div.bar", h("h1", "Names"),
-        field("search", "Search names", like, change("like"), { placeholder: "Search names: shop, *.com" }),
-        select("Account", "every account", accounts.map((one) => one.name), account, change("account")),
-        field("text", "Zone", zone, change("zone"), { placeholder: "zone", size: 8 }),
-        select("Stage", "every stage", choices("names.list", "stage"), at, change("stage")),
-        select("Flag", "any flags", choices("names.list", "flag"), flag, change("flag")),
-        select("Sorted by", "by order", choices("names.list", "sort").filter((word) => word !== "order"), sort, change("sort"))),
+        field("search", "Search names", like, narrow("like"), { placeholder: "Search names: shop, *.com" }),
+        select("Account", "every account", accounts.map((one) => one.name), account, narrow("account")),
+        field("text", "Zone", zone, narrow("zone"), { placeholder: "zone", size: 8 }),
+        select("Stage", "every stage", choices("names.list", "stage"), at, narrow("stage")),
+        select("Flag", "any flags", choices("names.list", "flag"), flag, narrow("flag")),
+        select("Sorted by", "by order", choices("names.list", "sort").filter((word) => word !== "order"), sort, narrow("sort"))),
       h("div.rows.names.heads", { "aria-hidden": "true" }, h("span", ["name", "stage", "account", "flags", "", "expires", "moves on"].map((word) => h("span", word)))),
       h("ol.rows.names", { "aria-label": "Names" }, names.map((one) => this.#row(address, one, now))),
       !names.length && h("p.empty", like || account || zone || at || flag ? "No name is like that." : "Nobody holds a name here."),

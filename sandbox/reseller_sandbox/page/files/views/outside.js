@@ -2,7 +2,7 @@
 
 import { action } from "../parts/action.js";
 import { operations } from "../parts/api.js";
-import { beside, go } from "../parts/address.js";
+import { beside, change, read, write } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { View } from "../parts/view.js";
 import { brief, instant } from "../parts/words.js";
@@ -17,22 +17,21 @@ export default class extends View {
       this.ask("journal.find", { operation: "*heck*", limit: ASKED }), this.ask("names.list", { like: name || "*", limit: 1 })]);
     if (!isCurrent()) return;
     const asked = [...new Set(requests.reverse().flatMap((one) => one.domains))].slice(0, 12);
-    const when = planned(address);
     const act = (operation, given = {}, more = {}) => action({ label: words(operation), operation: `outside.${operation}`,
-      given: { ...given, ...when }, where: address, says: happened, ...more });
+      given: () => ({ ...given, ...planned(read()) }), where: address, says: happened, ...more });
     this.render(
       h("div.bar", h("h1", "The other side"), time(address)),
       h("div.columns",
         h("div",
           h("section.part", h("h2", "A name"),
             h("input", { type: "search", placeholder: "example.com", "aria-label": "Name to act on", value: name,
-              onchange: ({ target }) => go({ ...address, subject: target.value.trim() }) }),
+              onchange: ({ target }) => change({ subject: target.value.trim() }) }),
             name ? [h("p", names.length ? holder(names[0], address) : `${name} is held by nobody here.`),
               h("p.tools", about("domain").map((one) => act(one, { domain: name })))]
               : h("p.quiet", "Write a name to see what the others can do to it.")),
           asked.length > 0 && h("section.part", { key: "asked" }, h("h2", "Asked about"), h("p.quiet", "Names whose availability clients have checked, to be sniped."),
             h("ul.plain.lines", asked.map((one) => h("li.line", { key: one, "data-row": one },
-              h("a", { href: beside(address, "outside", one, when) }, one), act("register", { domain: one }, { label: "Snipe" }))))),
+              h("a", { href: write({ ...address, subject: one }) }, one), act("register", { domain: one }, { label: "Snipe" }))))),
           h("section.part", { key: "transfers" }, h("h2", "Transfers that wait for an answer"),
             transfers.length ? h("ul.plain.lines", transfers.map((one) => transfer(one, address, act))) : h("p.quiet", "None waits."))),
         h("div",
@@ -63,13 +62,13 @@ const happened = ({ fired, plan: made }) => (made ? `Planned: ${words(made.actio
 
 // When what is pressed is to happen; it is in the address, as everything is.
 const time = (address) => h("span.line",
-  h("select", { "aria-label": "When", value: address.when ?? "", onchange: ({ target }) => go({ ...address, when: target.value }) },
+  h("select", { "aria-label": "When", value: address.when ?? "", onchange: ({ target }) => change({ when: target.value }) },
     Object.entries({ "": "at once", at: "at an instant, or after a time", after: "after a request" })
       .map(([value, label]) => h("option", { value, selected: value === (address.when ?? "") }, label))),
   address.when === "at" && h("input", { key: "at", "aria-label": "Instant, or length of time", placeholder: "P3D or 2026-02-01T00:00:00Z", value: address.on ?? "",
-    onchange: ({ target }) => go({ ...address, on: target.value.trim() }) }),
+    onchange: ({ target }) => change({ on: target.value.trim() }) }),
   address.when === "after" && h("input", { key: "after", "aria-label": "Operation of the request", placeholder: "v3.checkAvailability", value: address.after ?? "",
-    onchange: ({ target }) => go({ ...address, after: target.value.trim() }) }));
+    onchange: ({ target }) => change({ after: target.value.trim() }) }));
 
 const holder = (one, where) => [h("a", { href: beside(where, "names", one.name) }, one.name), ` is ${one.stage}, held by ${one.account}.`];
 

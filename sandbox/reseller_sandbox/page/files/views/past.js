@@ -2,7 +2,7 @@
 // While it stands in the past, the whole page shows what was then.
 
 import { action } from "../parts/action.js";
-import { go, read } from "../parts/address.js";
+import { change } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { placeOf, stopsOf } from "../parts/stops.js";
 import { View } from "../parts/view.js";
@@ -12,22 +12,26 @@ class Past extends View {
   async show({ at, world = "", view }, isCurrent) {
     this.hidden = !at && view !== "travel";
     if (this.hidden) return;
-    if (!this.stops || this.world !== world) Object.assign(this, { stops: await stopsOf(world), world });
+    if (!this.known || this.world !== world) Object.assign(this, { known: this.#stopsOf(world), world });
+    const stops = await this.known;
     const now = at ? (await this.ask("clock.show")).now : "";
     if (!isCurrent()) return;
-    const last = this.stops.length - 1;
-    const place = at ? placeOf(this.stops, at) : last;
-    const stop = this.stops[place];
+    const last = stops.length - 1;
+    const place = at ? placeOf(stops, at) : last;
+    const stop = stops[place];
     this.render(
       h("input", { type: "range", "aria-label": "Travel in the history", min: 0, max: last, value: place < 0 ? last : place,
-        "aria-valuetext": stop?.words ?? at, list: "stops", oninput: ({ target }) => this.#move(this.stops[target.value].point) }),
+        "aria-valuetext": stop?.words ?? at, list: "stops", oninput: ({ target }) => change({ at: stops[target.value].point }, true) }),
       h("span.point", at ? [h("b", stop?.words ?? at.replace(":", " ")), " ", h("time", { datetime: now }, instant(now))]
         : h("span.quiet", last > 1 ? "the present: move the slider to look back" : "nothing has happened here yet")),
       at && this.#ways(at));
   }
 
-  #move(point) {
-    go({ ...read(), at: point }, true);
+  // What is known is known until something happens; what could not be learnt is asked for again.
+  #stopsOf(world) {
+    const known = stopsOf(world);
+    known.catch(() => this.known === known && (this.known = undefined));
+    return known;
   }
 
   #ways(at) {
@@ -39,11 +43,11 @@ class Past extends View {
     }[side];
     return h("span.tools",
       back && action({ label: side === "start" ? "Begin again" : "Go back here", operation: back[0], given: back[1], where,
-        tone: side === "start" && "danger", then: () => go({ ...read(), at: "" }),
+        tone: side === "start" && "danger", then: () => change({ at: "" }),
         says: ({ branch }) => branch ? `The world is there again; what was left behind is branch ${branch.name}.` : "The world is as it began." }),
       action({ label: "Fork from here", operation: "worlds.fork", given: { point: at }, where,
-        then: ({ name: fork }) => go({ ...read(), at: "", world: fork }), says: ({ name: fork }) => `World ${fork} begins here.` }),
-      h("button.do.first", { type: "button", onclick: () => go({ ...read(), at: "" }) }, "Let go"));
+        then: ({ name: fork }) => change({ at: "", world: fork }), says: ({ name: fork }) => `World ${fork} begins here.` }),
+      h("button.do.first", { type: "button", onclick: () => change({ at: "" }) }, "Let go"));
   }
 
   news() {
@@ -51,7 +55,7 @@ class Past extends View {
   }
 
   missed() {
-    this.stops = undefined;
+    this.known = undefined;
     if (!this.hidden) super.missed();
   }
 }

@@ -2,7 +2,7 @@
 
 import { ask } from "../parts/api.js";
 import { action } from "../parts/action.js";
-import { go, write } from "../parts/address.js";
+import { change, write } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { graph, linesOf } from "../parts/branches.js";
 import { changed } from "../parts/pieces.js";
@@ -44,7 +44,7 @@ export default class extends View {
 
   #point(label, chosen, points, key) {
     const known = points.some(([point]) => point === chosen) ? points : [[chosen, chosen.replace(":", " ")], ...points];
-    return h("select", { "aria-label": label, value: chosen, onchange: ({ target }) => go({ ...this.address, start: "", [key]: target.value }) },
+    return h("select", { "aria-label": label, value: chosen, onchange: ({ target }) => change({ start: "", [key]: target.value }) },
       known.map(([point, words]) => h("option", { value: point, selected: point === chosen }, words)));
   }
 }
@@ -53,5 +53,5 @@ const kept = (address, found, kind, back, label, remove) => h("ul.plain.kept", f
   h("a", { href: write({ ...address, at: `${kind}:${name}` }) }, name), h("time", { datetime: now }, instant(now)),
   h("span.quiet", `${requests} request${requests === 1 ? "" : "s"}`),
   h("span.tools", action({ label, operation: back, given: { name }, where: address,
-    then: () => go({ ...address, at: "" }), says: ({ branch }) => `The world is there; what was left behind is branch ${branch.name}.` }),
+    then: () => change({ at: "" }), says: ({ branch }) => `The world is there; what was left behind is branch ${branch.name}.` }),
   action({ label: "Delete", operation: remove, given: { name }, where: address, tone: "danger" })))));

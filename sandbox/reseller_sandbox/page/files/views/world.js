@@ -6,9 +6,10 @@ import { h } from "../parts/dom.js";
 import { View } from "../parts/view.js";
 
 class World extends View {
-  async show({ world = "default" }) {
+  async show({ world = "default" }, isCurrent) {
     this.watch();
     const { worlds } = await ask("worlds.list");
+    if (!isCurrent()) return;
     const names = worlds.map(({ name }) => name);
     if (!names.includes(world)) names.push(world);
     this.hidden = names.length < 2;

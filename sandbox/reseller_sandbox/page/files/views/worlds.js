@@ -2,7 +2,7 @@
 
 import { action } from "../parts/action.js";
 import { ask } from "../parts/api.js";
-import { beside, go } from "../parts/address.js";
+import { beside, change, go, read } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { notice } from "../parts/notices.js";
 import { changed } from "../parts/pieces.js";
@@ -50,11 +50,11 @@ export default class extends View {
         action({ label: "Capsule", title: "Save the world with all its past", operation: "capsule.get", where, then: ({ base64 }) => save(`${one.name}.capsule`, unpacked(base64)),
           says: ({ requests, notes }) => [`${one.name}.capsule is saved, with ${requests} request${requests === 1 ? "" : "s"}.`, ...notes].join(" ") }),
         one.name !== "default" && action({ label: "Drop", operation: "worlds.remove", given: { world: one.name }, tone: "danger",
-          then: () => (here ? go({ view: "worlds" }) : this.update(this.address)) })));
+          then: () => (read().world === one.name ? go({ view: "worlds" }) : this.update(this.address)) })));
   }
 }
 
-const pick = (key, label, worlds, address) => h("label", `${label} `, h("select", { value: address[key] ?? "", onchange: ({ target }) => go({ ...address, [key]: target.value }) },
+const pick = (key, label, worlds, address) => h("label", `${label} `, h("select", { value: address[key] ?? "", onchange: ({ target }) => change({ [key]: target.value }) },
   [{ name: "" }, ...worlds].map(({ name }) => h("option", { value: name, selected: name === (address[key] ?? "") }, name || "–"))));
 
 async function open(file, enter) {
