@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -47,6 +49,65 @@ def test_a_replay_comes_out_identical_to_the_byte(sandbox: Sandbox, tmp_path: Pa
     assert (found.requests, found.beyond, found.notes) == (told.requests, {}, ())
     assert found.sandbox.export() == sandbox.export()
     assert len(told.content) < 20_000
+
+
+#: What leaves something due at the very instant, which comes about with the next request, or the capsule.
+AT_ONCE: dict[str, Callable[[Sandbox], object]] = {
+    "a name deleted where nothing is waited for": lambda sandbox: [
+        sandbox.names.add("gone.de", created="-9d"),
+        sandbox.client().delete("/V2.0/domain/gone.de"),
+    ],
+    "a name dropped by its holder": lambda sandbox: [
+        sandbox.names.add("gone.de", created="-9d"),
+        sandbox.outside.drop("gone.de"),
+    ],
+    "a name added that has expired": lambda sandbox: sandbox.names.add("late.com", expires="-3d"),
+    "a name of the fixture that has expired": lambda sandbox: sandbox.load(
+        sandbox.export().replace("domains:\n", "domains:\n  late.com: {expires: -3d}\n")
+    ),
+    "a plan for now": lambda sandbox: sandbox.outside.when("PT0S").register("wanted.com"),
+}
+
+#: What comes next, and whether that lets it come about.
+NEXT: dict[str, Callable[[Sandbox], object]] = {
+    "nothing": lambda sandbox: None,
+    "a request": lambda sandbox: sandbox.client().get("/v3/balance"),
+    "a control call, and a request": lambda sandbox: [
+        sandbox.faults.add("latency", seconds=0),
+        sandbox.client().get("/v3/balance"),
+    ],
+    "a move of the clock by nothing": lambda sandbox: sandbox.clock.advance(0),
+    "a move of the clock": lambda sandbox: [sandbox.assumptions.set({}), sandbox.clock.advance("P9D")],
+}
+
+
+@pytest.mark.parametrize("then", NEXT)
+@pytest.mark.parametrize("what", AT_ONCE)
+def test_what_comes_due_at_once_is_done_again_in_its_place(what: str, then: str) -> None:
+    """Before the step that let it come about, and after those that did not."""
+    sandbox = Sandbox()
+    AT_ONCE[what](sandbox)
+    NEXT[then](sandbox)
+    found = replay(sandbox.capsule.get().content)
+    assert found.identical, found.difference
+    assert found.sandbox.export() == sandbox.export()
+
+
+@pytest.mark.parametrize("then", NEXT)
+def test_what_a_running_clock_made_due_is_done_again_in_its_place(
+    then: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Control calls that let nothing come about, such as stopping the clock, are no later for that."""
+    machine = [datetime(2026, 1, 1, tzinfo=UTC)]
+    monkeypatch.setattr("reseller_sandbox.core.clock.real_now", lambda: machine[0])
+    sandbox = Sandbox(frozen=False, assume={"v2.order_processing": "60"})
+    sandbox.client().post("/v3/domains/createDomain", json={"domain": {"domainName": "new.com"}})
+    for act in (lambda: sandbox.faults.add("latency", seconds=0), sandbox.clock.freeze, sandbox.clock.run):
+        machine[0] += timedelta(seconds=45)
+        act()
+    NEXT[then](sandbox)
+    found = replay(sandbox.capsule.get().content)
+    assert found.identical, found.difference
 
 
 def test_a_fork_begins_where_it_was_forked(sandbox: Sandbox) -> None:

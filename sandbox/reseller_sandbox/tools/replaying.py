@@ -32,7 +32,7 @@ from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting, ServiceSettings, Settings
 from reseller_sandbox.tools.resending import Resending
 from reseller_sandbox.worlds import Fixtures, Moment, World
-from reseller_sandbox.worlds.eventlog import EventLog
+from reseller_sandbox.worlds.eventlog import Event, EventLog
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
 from reseller_sandbox.worlds.moment import to
@@ -181,6 +181,7 @@ class _Replaying:
         }
         self._log = self._world.moment.log
         self._expected: list[FiredStep] = []
+        self._happened: list[Event] = []
         self._requests = 0
         self._beyond: dict[str, str] = {}
         self._difference: FirstDifference | None = None
@@ -216,30 +217,36 @@ class _Replaying:
             case RequestStep():
                 self._move(step)
                 self._ask(step)
+                self._compare_events(step)
             case CallStep():
+                self._move(step)
                 self._call(step)
+                self._compare_events(step)
             case EndStep():
                 self._move(step)
+                self._world.settle()
+                self._compare_events(step)
                 self._end(step)
 
     def _move(self, step: WaitingStep | RequestStep | CallStep | EndStep) -> None:
-        """Let time pass until a step, and compare what has happened by itself since the last one."""
-        self._travel(step.at)
-        self._compare_events()
+        """Set the clock to the time of a step; what is due by then waits for a step that lets it happen."""
+        world = self._world
+        with world.lock:
+            if step.at > world.moment.clock.instant and not _moves(step):
+                world.moment = world.moment.at(step.at)
 
-    def _travel(self, instant: datetime) -> None:
-        if instant > self._world.moment.clock.instant:
-            self._world.travel(to(lambda _: instant))
-
-    def _compare_events(self) -> None:
+    def _compare_events(self, step: RequestStep | CallStep | EndStep) -> None:
+        """Compare what has happened by itself before a step, which it may itself have let happen."""
         log = self._world.moment.log
-        happened = [
+        self._happened += (
             one for one in log.since(self._log) if one.happening is not None and one.kind != "control"
-        ]
-        found = [(one.at, one.happening.event, one.happening.subject) for one in happened if one.happening]
+        )
+        self._log = log
+        early = [one for one in self._happened if one.number < step.number or isinstance(step, EndStep)]
+        found = [(one.at, one.happening.event, one.happening.subject) for one in early if one.happening]
         wanted = [(one.at, one.event, one.subject) for one in self._expected]
         number = self._expected[0].number if self._expected else log.number
-        self._log, self._expected = log, []
+        self._happened, self._expected = self._happened[len(early) :], []
         if found != wanted:
             first = next(pair for pair in zip_longest(wanted, found) if pair[0] != pair[1])
             self._note(number, "what happened by itself", "event", *first)
@@ -255,11 +262,12 @@ class _Replaying:
             held = self._world.moment.faults.waiting
             faults = replace(moment.faults, waiting=held)
             self._world.moment = replace(moment, log=log, faults=faults)
-        self._log, self._expected = log, []
+        self._log, self._happened, self._expected = log, [], []
 
     def _ask(self, step: RequestStep) -> None:
         if step.beyond:
             self._beyond[step.id] = step.beyond
+            self._world.settle()  # as it would have
             return
         self._requests += 1
         entry = self._send.request(step)
@@ -274,12 +282,12 @@ class _Replaying:
                 self._note(step.number, named, what, recorded, replayed)
 
     def _call(self, step: CallStep) -> None:
-        if step.call.startswith("clock.") or step.past:  # it moves the clock itself
-            self._compare_events()
-            with self._world.acting(step.call, **step.given):
-                self._travel(step.at)
+        world = self._world
+        if step.call.startswith("clock.") or step.past:
+            with world.acting(step.call, **step.given):
+                if _moves(step):
+                    world.travel(to(lambda now: max(now, step.at)))
             return
-        self._move(step)
         operation = self._operations.get(step.call)
         if operation is None:
             self._note(step.number, step.call, "call", "was carried out", "there is no such call")
@@ -297,6 +305,11 @@ class _Replaying:
                 self._note(step.number, "the end", "state", step.digest, digest)
         if moment.requests != step.requests:
             self._note(step.number, "the end", "requests", step.requests, moment.requests)
+
+
+def _moves(step: Step) -> bool:
+    """Whether a step is a call that leads the world through time."""
+    return isinstance(step, CallStep) and step.call in ("clock.advance", "clock.set")
 
 
 def _moment(fixtures: Fixtures, stand: StandStep) -> Moment:
