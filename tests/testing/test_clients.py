@@ -98,6 +98,14 @@ def test_an_internationalised_name_is_found(ask):
     assert "españa.com".encode() in answer.body
 
 
+@pytest.mark.parametrize("written", ["españa.com", "espa%C3%B1a.com", "ESPAÑA.com"])
+def test_the_signed_client_takes_a_name_as_people_write_it(sandbox, written):
+    """In the path and in the query, signed as it is written."""
+    answer = sandbox.client().get(f"/v3/domains/getDomain/{written}?ü=ñ")
+    assert answer.status_code == 200, answer.json
+    assert answer.json["domain"]["domainName"] == "españa.com"
+
+
 def _pieces() -> Iterator[bytes]:
     yield b'{"domainNames":'
     yield b'["free.com"]}'

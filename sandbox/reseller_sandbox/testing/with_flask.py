@@ -47,7 +47,8 @@ class SignedClient(FlaskClient):
             body = environ["wsgi.input"].read()
         finally:
             builder.close()
-        url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}{environ['REQUEST_URI']}"
+        target = environ["REQUEST_URI"].encode("latin-1").decode()  # WSGI has each byte as a character
+        url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}{target}"
         headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)
         for name, value in {**headers, self._token_header: self.account.token}.items():
             environ.setdefault(f"HTTP_{name.upper().replace('-', '_')}", value)
