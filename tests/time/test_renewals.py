@@ -190,6 +190,23 @@ def test_when_automatic_renewal_is_tried(value: str, failed: list[str], paid: li
     assert balance(sandbox) == 85
 
 
+def test_a_name_that_no_longer_renews_itself_is_not_tried_again() -> None:
+    """Where a fixture lets autorenewal be switched while a name is overdue: off ends the tries, on begins."""
+    assumed = {"lifecycle.autorenew.tries": "daily"}
+    permits = {"overdue": ["renew", "set_autorenew"]}
+    sandbox, api = (made := Sandbox(REGISTRY, assume=assumed)), connect(made)
+    sandbox.load(f"{sandbox.export()}lifecycle: {permits}\n")
+    arrange_balance(sandbox, "1.00")
+    order = order_of(sandbox, NAME)
+    sandbox.clock.set(order.expires)
+    assert api.post(f"/v3/domains/disableAutorenew/{NAME}").status == 200
+    arrange_balance(sandbox, "100.00")
+    assert _events(sandbox, "36h") == []
+    assert api.post(f"/v3/domains/enableAutorenew/{NAME}").status == 200
+    assert _events(sandbox, "12h") == ["automatic renewal"]
+    assert balance(sandbox) == 85
+
+
 def test_daily_tries_end_with_redemption() -> None:
     """After thirty days nothing is tried any more; the other thresholds stay where they are."""
     sandbox, order = _broke("daily")

@@ -11,7 +11,7 @@ from reseller_sandbox.core import contacts, hosts, ledger, money, prices, refusa
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.dataclass import dataclass
-from reseller_sandbox.core.lifecycle import Action, enter, require, require_unlocked
+from reseller_sandbox.core.lifecycle import Action, enter, require, require_unlocked, retry
 from reseller_sandbox.core.model import Account, Flag, Order, Premium, Purpose, Zone
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused
@@ -253,7 +253,8 @@ def set_autorenew(draft: Draft, order: Order, on: bool) -> Order:
     require(draft, order, Action.SET_AUTORENEW)
     if order.autorenew is on:
         return _unchanged(draft, order, Action.SET_AUTORENEW)
-    return _write(draft, replace(order, autorenew=on))
+    switched = replace(order, autorenew=on)
+    return _write(draft, replace(switched, retry=retry(switched, draft.assumed, draft.now)))
 
 
 def set_auth_code(draft: Draft, order: Order, code: str) -> Order:

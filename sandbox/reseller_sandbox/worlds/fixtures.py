@@ -12,9 +12,10 @@ from typing import Any
 
 from reseller_sandbox import fixture
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.clock import WorldClock
+from reseller_sandbox.core.clock import WorldClock, wire
 from reseller_sandbox.core.dataclass import dataclass
-from reseller_sandbox.core.refusals import INVALID_FIXTURE, Refused
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.refusals import INVALID_ENTRY, INVALID_FIXTURE, Refused
 from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.fixture import FixtureError, Seed
 from reseller_sandbox.worlds.moment import Moment
@@ -134,6 +135,16 @@ def _usable(load: Callable[[], Seed]) -> Seed:
         return load()
     except FixtureError as error:
         raise Refused(INVALID_FIXTURE, problems=told(error)) from None
+
+
+def lasting(moment: Moment) -> Moment:
+    """Return ``moment``, to which something has been added; refuse where time has let go of that by then."""
+    reached, fired = moment.settled(moment.clock.now())
+    for one in reversed(fired):
+        if one.order is not None and one.subject not in reached.state.holding_order:
+            gone = f"{to_unicode(one.subject)} is over: the {one.event} was on {wire(one.at)}"
+            raise Refused(INVALID_ENTRY, problems=gone)
+    return moment
 
 
 def told(error: FixtureError) -> str:

@@ -26,7 +26,7 @@ from reseller_sandbox.shards import ALONE, Shard
 from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.credentials import NOBODYS, Index, Stranger, renewed, somebodys
 from reseller_sandbox.worlds.eventlog import EventLog
-from reseller_sandbox.worlds.fixtures import Fixtures, told
+from reseller_sandbox.worlds.fixtures import Fixtures, lasting, told
 from reseller_sandbox.worlds.fork import Fork, require_name
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
@@ -207,7 +207,7 @@ class Engine:
             new = [state.accounts[number] for number in state.accounts if number not in before.state.accounts]
             others = {one.client_id for one in new if self._needs_others(one, world)}
             state = self._with_credentials(state, world.number, world, others)
-            world.moment = replace(before, state=state)
+            world.moment = lasting(replace(before, state=state))
 
     def drop(self, name: str) -> None:
         """Delete a world; refuses with ``unknown_world`` and ``default_world``."""
