@@ -126,7 +126,6 @@ class CallStep:
     call: Line
     given: Told
     past: Annotated[bool, SWITCH] = False
-    beyond: Line = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from reseller_sandbox.core.clock import parse_instant, wire
 from reseller_sandbox.core.globs import Glob
-from reseller_sandbox.core.names import BadName, normalise, to_unicode
+from reseller_sandbox.core.names import to_unicode, well_formed
 from reseller_sandbox.core.paths import Path
 from reseller_sandbox.core.texts import require_whole_letters
 from reseller_sandbox.core.values import ANYTHING, Kind, several
@@ -35,10 +35,8 @@ def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, .
 
 def name_spelt(glob: str) -> str:
     """Return a glob of names as people write the names it means."""
-    try:
-        return to_unicode(normalise(glob))
-    except BadName:
-        return glob.lower()
+    name = well_formed(glob)
+    return glob.lower() if name is None else to_unicode(name)
 
 
 def _outcome(given: Any) -> str:

@@ -46,6 +46,14 @@ def normalise(text: str) -> str:
     return name
 
 
+def well_formed(text: str) -> str | None:
+    """Return ``text`` as the registry keeps names; None for what is no name."""
+    try:
+        return normalise(text)
+    except BadName:
+        return None
+
+
 def _check(label: str) -> None:
     if not label:
         raise BadName("it has an empty label")

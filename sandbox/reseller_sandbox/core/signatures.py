@@ -195,11 +195,7 @@ def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
         found, wrong = read(known, mapping(given))
         if wrong:
             raise Within(wrong)
-        return (
-            found
-            if make is None
-            else make(**{one.attribute: found[one.name] for one in known if one.name in found})
-        )
+        return found if make is None else make(**by_attribute(known, found))
 
     return Kind(
         lambda: object_shape(declared(of)),

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import Annotated, Any, TypeVar
 
 from reseller_sandbox.core.model import OUTSIDE
-from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.core.names import well_formed
 from reseller_sandbox.core.refusals import UNKNOWN_RECORD, Refused
 from reseller_sandbox.core.state import State
 from reseller_sandbox.core.terms import account_called
@@ -80,10 +80,7 @@ def page(found: Iterable[T], limit: int, start: int) -> tuple[tuple[T, ...], int
 
 def as_kept(name: str) -> str:
     """Return a name as the registry keeps it, or in lower case where it is no valid name."""
-    try:
-        return normalise(name)
-    except BadName:
-        return name.lower()
+    return well_formed(name) or name.lower()
 
 
 def existing(record: T | None, kind: str, key: object) -> T:

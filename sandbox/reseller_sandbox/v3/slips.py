@@ -10,7 +10,7 @@ from itertools import permutations
 from urllib.parse import quote, unquote, urlsplit
 
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.names import BadName, normalise, to_unicode
+from reseller_sandbox.core.names import to_unicode, well_formed
 from reseller_sandbox.v3.signing import Reading
 from reseller_sandbox.web.incoming import Incoming
 
@@ -87,10 +87,7 @@ def _spellings(where: bytes) -> Iterator[bytes]:
 
 
 def _to_ascii(part: str) -> str:
-    try:
-        return part if part.isascii() else normalise(part)
-    except BadName:
-        return part
+    return part if part.isascii() else well_formed(part) or part
 
 
 def other_hosts(

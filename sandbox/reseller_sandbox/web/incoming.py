@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -12,7 +12,7 @@ from werkzeug.wsgi import get_input_stream
 from reseller_sandbox.core.assumptions import Assumptions, watched
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
-from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.core.names import well_formed
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.web.bodies import read_object
 from reseller_sandbox.worlds import World
@@ -91,7 +91,8 @@ class Incoming:
     def names(self) -> tuple[str, ...]:
         """The domain names in the path and the body, as the registry keeps them, without malformed ones."""
         texts = self._texts()
-        return tuple(dict.fromkeys(_well_formed(texts))) if texts else ()
+        found = (well_formed(text) for text in texts if isinstance(text, str))
+        return tuple(dict.fromkeys(name for name in found if name is not None))
 
     @property
     def object_if_any(self) -> dict[str, Any]:
@@ -132,12 +133,3 @@ class Incoming:
     def assumed_in(self, world: World) -> Assumptions:
         """Return the assumptions of ``world``, noting for the answer which are read."""
         return watched(world.assumptions, self.assumed)
-
-
-def _well_formed(texts: Iterable[Any]) -> Iterator[str]:
-    for text in texts:
-        if isinstance(text, str):
-            try:
-                yield normalise(text)
-            except BadName:
-                continue

@@ -15,6 +15,7 @@ from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
 from reseller_sandbox.tools.calibrate.calibration import Calibration, Deviation, ToldOf
 from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness
 from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, WITH_FIXTURE, telling_request
+from reseller_sandbox.worlds.redact import masked
 
 #: How many differences are listed of one exchange, and how many exchanges that are not explained.
 _MOST, _MOST_EXCHANGES = 8, 50
@@ -127,12 +128,6 @@ def shown(difference: Unlikeness, value: Any) -> Any:
         return None
     if is_secret(difference.where.rpartition(".")[2]):
         return MASK
-    return _masked(value)
-
-
-def _masked(value: Any) -> Any:
-    from reseller_sandbox.worlds.redact import masked
-
     return text_masked(value) if isinstance(value, str) else masked(value)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from reseller_sandbox.core.dataclass import dataclass
-from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.core.names import well_formed
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange, instant
 
 _KEYS = {
@@ -117,7 +117,7 @@ def _shown(answer: Any, names: Sequence[str]) -> Iterator[tuple[str, dict[str, A
         if not isinstance(one, Mapping):
             continue
         given = one.get("domainName")
-        name = _name(given) if isinstance(given, str) else names[0] if len(names) == 1 else None
+        name = well_formed(given) if isinstance(given, str) else names[0] if len(names) == 1 else None
         entry = {
             _KEYS[key]: value for key, value in one.items() if key in _KEYS and _KEYS[key] != "nameservers"
         }
@@ -136,7 +136,7 @@ def _premium(answer: Any) -> Iterator[str]:
     listed = [*_listed(_field(answer, "domains")), *_listed(_field(answer, "results"))]
     for one in (_field(answer, "domain"), *listed):
         name = _field(one, "domainName")
-        if _field(one, "premium") is True and isinstance(name, str) and (found := _name(name)) is not None:
+        if _field(one, "premium") is True and isinstance(name, str) and (found := well_formed(name)):
             yield found
 
 
@@ -152,7 +152,7 @@ def _zones(answer: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the zones that an answer lists, with their promotions."""
     data = _field(answer, "data")
     for one in data if isinstance(data, list) else [data]:
-        name = _name_of_zone(one.get("zone")) if isinstance(one, Mapping) else None
+        name = _zone_name(one.get("zone")) if isinstance(one, Mapping) else None
         if name is None:
             continue
         entry: dict[str, Any] = {
@@ -165,8 +165,8 @@ def _zones(answer: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         yield name, entry
 
 
-def _name_of_zone(given: Any) -> str | None:
-    found = _name(f"x.{given}") if isinstance(given, str) else None
+def _zone_name(given: Any) -> str | None:
+    found = well_formed(f"x.{given}") if isinstance(given, str) else None
     return found.removeprefix("x.") if found else None
 
 
@@ -181,19 +181,13 @@ def _field(answer: Any, key: str) -> Any:
     return answer.get(key) if isinstance(answer, Mapping) else None
 
 
-def _name(given: str) -> str | None:
-    with suppress(BadName):
-        return normalise(given)
-    return None
-
-
 def _servers(asked: Mapping[str, Any]) -> Iterator[str]:
     """Yield the name servers of a request."""
     given = asked.get("nameservers", asked.get("ns"))
     if isinstance(given, Mapping):
         given = [one for listed in given.values() if isinstance(listed, list) for one in listed]
     for one in given if isinstance(given, list) else ():
-        if isinstance(one, str) and (name := _name(one)) is not None:
+        if isinstance(one, str) and (name := well_formed(one)) is not None:
             yield name
 
 
