@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ from reseller_sandbox import Sandbox, connect
 from reseller_sandbox.manual.pages import FOLDER
 from reseller_sandbox.remote import There
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools.environment import ABOUT, TOKEN, environment
+from reseller_sandbox.tools.environment import KEY, environment
 from reseller_sandbox.tools.ground import Ground, ground_at, own_ground
 from reseller_sandbox.tools.hearing import TOLD, Hearing, say_to_tool
 from reseller_sandbox.tools.running import CommandProgram, FunctionProgram
@@ -74,23 +75,25 @@ def test_a_program_reaches_its_sandbox_by_the_address_of_its_world(ground: Groun
         assert connect(url, world=another.door.name).door.name == another.door.name
 
 
-def test_every_variable_is_told_of(ground: Ground) -> None:
-    """The table of variables has each that a command finds, and no other."""
-    guarded = Ground(ground.prepared, ground.url, "token", "file.pem")
+def test_the_manual_tells_of_every_variable(ground: Ground) -> None:
+    """Its table has each that a program finds, and no other; one account stands for all of them."""
+    with ground.world() as world:
+        told = environment(ground, world, "main", Path("view.json"))
+    names = {one.name.upper() for one in ground.prepared.accounts.list().accounts}
+    own = {name for name in told if not any(name.endswith(f"_{one}") for one in names)}
+    page = (FOLDER / "how-to/sweep.md").read_text("utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `RESELLER_SANDBOX_")]
+    assert {name for row in rows for name in re.findall(r"`(\w+)`", row)} == own | {f"{KEY}_OTHER"}
+    assert f"{KEY}_OTHER" in told
+
+
+def test_a_guarded_server_is_told_to_the_program_with_what_lets_it_in(ground: Ground) -> None:
+    """The control token and the authority to trust, in the variables that the commands take."""
+    guarded = Ground(ground.prepared, ground.url, "a-token", "file.pem")
     with ground.world() as world:
         told = environment(guarded, world, "main", Path("view.json"))
-    names = {one.name.upper() for one in ground.prepared.accounts.list().accounts}
-    plain = {name for name in told if not any(name.endswith(f"_{one}") for one in names)}
-    assert plain == {name for name in ABOUT if not name.endswith("_NAME")}
-
-
-def test_the_manual_tells_of_every_variable() -> None:
-    """A page has each in a table; those for a server with a token or a certificate stand elsewhere."""
-    page = (FOLDER / "how-to/sweep.md").read_text("utf-8")
-    assert [
-        name for name in ABOUT if not name.endswith(("_NAME", "_TOKEN", "_CA")) and name not in page
-    ] == []
-    assert TOKEN in page
+    assert told["RESELLER_SANDBOX_CONTROL_TOKEN"] == "a-token"
+    assert told["RESELLER_SANDBOX_CA"] == "file.pem"
 
 
 def test_two_runs_draw_the_same_codes(ground: Ground) -> None:

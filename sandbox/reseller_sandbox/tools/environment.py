@@ -24,19 +24,6 @@ KEY, SECRET, TOKEN = "RESELLER_SANDBOX_KEY", "RESELLER_SANDBOX_SECRET", "RESELLE
 #: A file that the program may write what it believes to have ordered to, see ``view``.
 VIEW = "RESELLER_SANDBOX_VIEW"
 
-#: What each variable is; the last two are there where the server wants them.
-ABOUT = {
-    URL: "the address of the run's world: what the paths of the reseller API follow",
-    WORLD: "the world's name",
-    KEY: "the v3 key of the account that --account names",
-    SECRET: "its v3 secret",
-    TOKEN: "its v2.0 token",
-    f"{KEY}_NAME": "the v3 key of the account NAME, in capitals; so are the secret and the token there",
-    VIEW: 'a file to which it may write what it has ordered, in JSON: [{"name": …, "expires": …}, …]',
-    variables()["control_token"]: "what requests to the control interface carry",
-    AUTHORITY: "the authority to trust",
-}
-
 
 def environment(ground: Ground, world: Sandbox, account: str, view: Path) -> dict[str, str]:
     """Return the variables for a run in ``world``, by ``account``; raise ``BadSetting`` if there is none."""

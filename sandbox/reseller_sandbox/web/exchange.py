@@ -17,7 +17,7 @@ from reseller_sandbox.faults import FaultRule, Strike
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Interface
-from reseller_sandbox.worlds import Entry, Moment, Outcome, World, redact
+from reseller_sandbox.worlds import Entry, Moment, World, redact
 from reseller_sandbox.worlds.moment import after_request
 
 #: How many of its names a line of the log says.
@@ -182,7 +182,8 @@ class Exchange:
     def act(self, endpoint: Endpoint, world: World, account: Account | None, cause: str) -> Answer:
         """Carry out the operation in ``world``; raises ``Refused``."""
         try:
-            outcome = self._attempt(endpoint, world, account, cause)
+            asked = self.interface.arguments(endpoint, self.incoming, world)
+            outcome = self.interface.carry_out(endpoint, world, account, asked, self.incoming, cause)
         finally:
             self.after = world.moment
         if outcome.refused is not None:
@@ -190,13 +191,6 @@ class Exchange:
         self.carried_out = True
         self.changes = outcome.changes
         return self.interface.accept(endpoint, outcome.result, self.incoming)
-
-    def _attempt(self, endpoint: Endpoint, world: World, account: Account | None, cause: str) -> Outcome[Any]:
-        try:
-            asked = self.interface.arguments(endpoint, self.incoming, world)
-            return self.interface.carry_out(endpoint, world, account, asked, self.incoming, cause)
-        except Refused as refused:  # as early as in reading what is asked for
-            return Outcome(refused=refused)
 
     def set_plans_off(self, answer: Answer) -> None:
         """Let what was planned for after this request happen, which has its ``answer``."""

@@ -141,7 +141,8 @@ class Engine:
         """
         wanted = wanted or Fork()
         self._may_take(wanted.name)
-        begin, inherited = self._beginning(wanted), self._inherited(wanted)
+        source = copied(self._source(wanted), {"log": EventLog(self.limits.max_events)})
+        begin, inherited = wanted.applied(source), self._inherited(wanted)
         with self._lock:
             name = self._may_take(wanted.name)
             number = self._count + 1
@@ -266,9 +267,6 @@ class Engine:
             if named in self._by_name:
                 raise Refused(WORLD_EXISTS, world=named)
             return named
-
-    def _beginning(self, wanted: Fork) -> Moment:
-        return wanted.applied(copied(self._source(wanted), {"log": EventLog(self.limits.max_events)}))
 
     def _source(self, wanted: Fork) -> Moment:
         if wanted.state is not None:
