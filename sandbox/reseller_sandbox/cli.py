@@ -248,7 +248,7 @@ def fixture_example() -> None:
 @AS_JSON
 def assumptions(chosen: str, as_json: bool) -> None:
     """List what the contract leaves open: each assumption, its value, what it takes, what it decides."""
-    from reseller_sandbox.core.assumptions import catalogue
+    from reseller_sandbox.core.assumptions import catalogue, spelt
     from reseller_sandbox.settings import BadSetting, Settings, profile_of
 
     try:
@@ -259,10 +259,8 @@ def assumptions(chosen: str, as_json: bool) -> None:
         say_json(listed)
         return
     for entry in listed:
-        value = entry["value"]
-        shown = ",".join(value) if isinstance(value, tuple) else str(value).lower()
         name, takes, about = entry["name"], entry["takes"], entry["about"]
-        click.echo(f"{name}={shown}\n    takes {takes}\n    {about}")
+        click.echo(f"{name}={spelt(entry['value'])}\n    takes {takes}\n    {about}")
 
 
 @main.command()

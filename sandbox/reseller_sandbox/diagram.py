@@ -17,7 +17,7 @@ def mermaid(state: State | None = None) -> str:
     lines = ["stateDiagram-v2", "    direction TB"]
     lines += [f"    {_name(one.before)} --> {_name(one.after)}: {one.words}" for one in edges(state)]
     lines += [
-        f"    {row.stage} --> {_name(row.target)}: ⏱ {row.event} ({_when(row)})" for row in lifecycle.TIMED
+        f"    {row.stage} --> {_name(row.target)}: ⏱ {row.event} ({when(row)})" for row in lifecycle.TIMED
     ]
     for stage in Stage:
         staying = [
@@ -38,5 +38,6 @@ def _name(stage: Stage | None) -> str:
     return "[*]" if stage in (None, Stage.RELEASED) else str(stage)
 
 
-def _when(row: Passage) -> str:
+def when(row: Passage) -> str:
+    """Return after how long a stage ends, and what has to be there for that."""
     return f"{row.period.words}, with auto-renewal and funds" if row.years else row.period.words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from reseller_sandbox.core.assumptions import profile, spelt
 from reseller_sandbox.core.refusals import BODY_TOO_LARGE, MALFORMED_BODY, UNSUPPORTED_MEDIA_TYPE
 from reseller_sandbox.manual.pages import Manual
 from reseller_sandbox.v2.errors import TRANSPORT
@@ -34,3 +35,15 @@ def test_the_page_states_how_the_errors_are_raised() -> None:
     assert permitted == 1
     assert f"one of the {real} is raised in a world whose `lifecycle` does not permit it" in REFUSALS
     assert {MALFORMED_BODY, BODY_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE} <= set(TRANSPORT)
+
+
+def test_the_reference_shows_the_values_of_both_profiles() -> None:
+    """Of each assumption: the default and, where it is another one, what callers were seen to rely on."""
+    lines = PAGES["reference/assumptions"].text.splitlines()
+    rows = [[cell.strip() for cell in line.split(" | ")] for line in lines if line.startswith("| `")]
+    shown = {name.strip("|` "): (default, observed) for name, default, observed, *_ in rows}
+    documented, observed = profile("documented").values(), profile("observed").values()
+    assert shown == {
+        name: (f"`{spelt(value)}`", f"`{spelt(observed[name])}`" if observed[name] != value else "")
+        for name, value in documented.items()
+    }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 
+from reseller_sandbox.core.assumptions import spelt
 from reseller_sandbox.core.contract import ApiOperation, Contract
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import TIMED
@@ -107,7 +108,7 @@ def _met(exercise: Exercise, seen: Counted, operation: ApiOperation | None) -> I
         yield ("faults", f"{kind} {phase}"), _mark(seen)
     for assumption, value in exercise.assumed:
         one = _mark(seen)
-        one.values[_word(value)] = None
+        one.values[spelt(value)] = None
         yield ("assumptions", assumption), one
 
 
@@ -117,9 +118,3 @@ def _knew_stage(operation: ApiOperation, exercise: Exercise) -> bool:
         return True
     begin = checks_stage(operation)
     return begin is not None and exercise.rule in [rule.code for rule in operation.refuses[begin:]]
-
-
-def _word(value: object) -> str:
-    if isinstance(value, tuple):
-        return ",".join(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)

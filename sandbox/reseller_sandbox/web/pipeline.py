@@ -18,7 +18,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 from werkzeug.wsgi import get_content_length
 
-from reseller_sandbox.core.assumptions import named
+from reseller_sandbox.core.assumptions import named, spelt
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INTERNAL_ERROR, UNKNOWN_WORLD, UNREAD, Refused
@@ -318,16 +318,8 @@ def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]
     if exchange.faults:
         told[names.FAULT] = exchange.fault
     if assumed:
-        told[names.ASSUMPTIONS] = ", ".join([f"{name}={_word(value)}" for name, value in assumed])
+        told[names.ASSUMPTIONS] = ", ".join([f"{name}={spelt(value, '|')}" for name, value in assumed])
     return told
-
-
-def _word(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, tuple):
-        return "|".join(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _short(text: str) -> str:

@@ -14,6 +14,7 @@ from reseller_sandbox.core.assumptions.registry import RegistrySilences
 from reseller_sandbox.core.assumptions.silence import BadAssumption as BadAssumption
 from reseller_sandbox.core.assumptions.silence import ValueKind
 from reseller_sandbox.core.assumptions.silence import read as read_value
+from reseller_sandbox.core.assumptions.silence import spelt as spelt
 from reseller_sandbox.core.assumptions.v2 import V2Silences
 from reseller_sandbox.core.assumptions.v3 import V3Silences
 from reseller_sandbox.core.complaints import shortened

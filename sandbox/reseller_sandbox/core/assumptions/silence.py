@@ -56,6 +56,13 @@ def _seconds(given: Any) -> int | None:
     return 0 if text == "instant" else None
 
 
+def spelt(value: object, between: str = ",") -> str:
+    """Return a value in words, as settings take it; the items of a list with a mark ``between`` them."""
+    if isinstance(value, tuple):
+        return between.join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 WORD = ValueKind(
     "word", "a word of letters, digits, hyphens and underscores", _like("[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 )

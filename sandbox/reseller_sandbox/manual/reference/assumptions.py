@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reseller_sandbox.core.assumptions import Assumptions, catalogue
+from reseller_sandbox.core.assumptions import Assumptions, catalogue, profile, spelt
 from reseller_sandbox.manual.markdown import code, prose, table
 from reseller_sandbox.manual.reference import Powers
 
@@ -20,7 +20,7 @@ def page(_: Powers) -> Iterator[str]:
 
 
 def _row(entry: dict[str, object]) -> Sequence[str]:
-    default, observed = _word(entry["default"]), _word(entry["observed"])
+    default, observed = spelt(entry["default"]), spelt(profile("observed").values()[str(entry["name"])])
     return (
         code(entry["name"]),
         code(default),
@@ -28,7 +28,3 @@ def _row(entry: dict[str, object]) -> Sequence[str]:
         prose(entry["takes"]),
         prose(entry["about"]),
     )
-
-
-def _word(value: object) -> str:
-    return ",".join(value) if isinstance(value, tuple) else str(value).lower()

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from reseller_sandbox.core.lifecycle import MOVES, TIMED, Move, Passage, permits
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.state import State
-from reseller_sandbox.diagram import mermaid
+from reseller_sandbox.diagram import mermaid, when
 from reseller_sandbox.manual.markdown import block, code, prose, table
 from reseller_sandbox.manual.reference import Powers
 
@@ -41,8 +41,7 @@ def page(_: Powers) -> Iterator[str]:
 
 
 def _timed(row: Passage) -> Sequence[str]:
-    when = f"{row.period.words}, with auto-renewal and funds" if row.years else row.period.words
-    return code(row.stage), prose(when), row.event, code(row.target)
+    return code(row.stage), prose(when(row)), row.event, code(row.target)
 
 
 def _possible(move: Move) -> Sequence[str]:

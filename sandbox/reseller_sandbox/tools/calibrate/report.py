@@ -9,7 +9,7 @@ import yaml
 
 from reseller_sandbox.advice.words import plural
 from reseller_sandbox.console import printable
-from reseller_sandbox.core.assumptions import kinds
+from reseller_sandbox.core.assumptions import kinds, spelt
 from reseller_sandbox.core.complaints import shortened
 from reseller_sandbox.server.secrecy import MASK, is_secret, text_masked
 from reseller_sandbox.tools.calibrate.calibration import Calibration, Deviation, ToldOf
@@ -30,11 +30,11 @@ def lines(found: Calibration, passed_over: Sequence[tuple[str, str]] = ()) -> It
     if told:
         yield "\ntold:"
     for one in told:
-        yield f"  {one.name}={written(one.value)}{_not(one)}  ({_places(one.by)})"
+        yield f"  {one.name}={spelt(one.value)}{_not(one)}  ({_places(one.by)})"
     if partly:
         yield "\ntold in part:"
     for one in partly:
-        left = " or ".join(written(value) for value in one.left) or "some other value"
+        left = " or ".join(spelt(value) for value in one.left) or "some other value"
         yield f"  {one.name}: {left}{_not(one)}  ({_places(one.by)})"
     for head, names in _left_open(found):
         if names:
@@ -115,13 +115,6 @@ def profile(found: Calibration, sources: int) -> str:
     return head + yaml.safe_dump({"assume": assume}, sort_keys=False, allow_unicode=True)
 
 
-def written(value: object) -> str:
-    """Return a value as the command line takes it."""
-    if isinstance(value, tuple):
-        return ",".join(value)
-    return str(value).lower() if isinstance(value, bool) else str(value)
-
-
 def shown(difference: Unlikeness, value: Any) -> Any:
     """Return a value of an answer without what is secret in it."""
     if value is LACKING:
@@ -145,7 +138,7 @@ def side_by_side(one: Deviation) -> Iterator[str]:
 
 
 def _not(one: ToldOf) -> str:
-    return f", not {', '.join(map(written, one.ruled_out))}" if one.ruled_out else ""
+    return f", not {', '.join(map(spelt, one.ruled_out))}" if one.ruled_out else ""
 
 
 def _places(places: Sequence[str]) -> str:

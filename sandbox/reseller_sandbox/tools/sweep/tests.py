@@ -34,12 +34,11 @@ def tests_swept(
         options.SWEEP_STOP: wanted.stop_at_first,
         options.INVARIANT: ",".join(invariants),
     }
-    planned = 0  # by all processes together
+    planned: list[int] = []  # of all processes together, which speak on a thread each
 
     def step(news: Mapping[str, Any]) -> None:
-        nonlocal planned
-        planned += news["planned"]
-        tell(news["ran"], planned)
+        planned.append(news["planned"])
+        tell(news["ran"], sum(planned))
 
     def part(number: int) -> dict[str, SweepTold]:
         mine = {**said, options.SWEEP_PART: f"{number}/{wanted.jobs}"}

@@ -187,7 +187,7 @@ def _played(before: SweptRequest | None, action: str, args: tuple[Any, ...], giv
 
 def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
     """Yield every other value of each assumption that the requests rested on."""
-    from reseller_sandbox.core.assumptions import kinds
+    from reseller_sandbox.core.assumptions import kinds, spelt
 
     known = kinds()
     rested: dict[str, Any] = {}
@@ -196,11 +196,9 @@ def of_assumptions(requests: Sequence[SweptRequest]) -> Iterator[Trouble]:
     for name, value in rested.items():
         for other in known[name].values:
             if other != value:
-                word = str(other).lower() if isinstance(other, bool) else str(other)
+                detail = f"{name}={spelt(other)}"
                 expected = Expected(same=False)
-                yield Trouble(
-                    kind=ASSUMPTIONS, detail=f"{name}={word}", assume={name: other}, expected=expected
-                )
+                yield Trouble(kind=ASSUMPTIONS, detail=detail, assume={name: other}, expected=expected)
 
 
 def is_impossible(refused: Refused) -> bool:
