@@ -13,9 +13,9 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.console import EXITS, JSON, printable, say, say_json
+from reseller_sandbox.console import EXITS, JSON, printable, say, say_json, unmarked
 from reseller_sandbox.core.signatures import Parameter
-from reseller_sandbox.options import flagged
+from reseller_sandbox.options import PAIRS, completing, flagged
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.reaching import OPTIONS, calling, door
 from reseller_sandbox.remote import FollowedThere
@@ -36,13 +36,43 @@ def _command(operation: Operation) -> click.Command:
                 _print(server.answer(operation, _given(operation, words)), as_json)
 
     told = [_parameter(one, _about(operation, one)) for one in operation.parameters]
-    return click.Command(
+    return PowerCommand(
         _spelt(operation.name),
         callback=run,
         params=[*told, *OPTIONS, JSON],
-        help=_plain(operation.description),
+        help=unmarked(operation.description),
         epilog=EXITS,
     )
+
+
+class PowerArgument(click.Argument):
+    """An argument that tells in the help what it is, and completes the words there are for it."""
+
+    def __init__(self, one: Parameter, about: str, pairs: bool) -> None:
+        word = one.name.upper()
+        named = any(shape.get("type") == "string" for shape in alternatives(one.kind.shape))
+        self.shown = f"{word}|{PAIRS}…" if pairs and named else f"{PAIRS}…" if pairs else word
+        choices = [choice for shape in alternatives(one.kind.shape) for choice in shape.get("enum", ())]
+        self.about = f"{about} One of: {', '.join(choices)}." if choices else about
+        super().__init__(
+            [_key(one)],
+            required=one.required,
+            nargs=-1 if pairs else 1,
+            metavar=self.shown if one.required else f"[{self.shown}]",
+            shell_complete=completing(choices),
+        )
+
+
+class PowerCommand(click.Command):
+    """A command whose help tells of its arguments, too."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what each argument is above the options."""
+        told = [(one.shown, one.about) for one in self.get_params(ctx) if isinstance(one, PowerArgument)]
+        if told:
+            with formatter.section("Arguments"):
+                formatter.write_dl(told)
+        super().format_options(ctx, formatter)
 
 
 def _parameter(one: Parameter, about: str) -> click.Parameter:
@@ -50,24 +80,13 @@ def _parameter(one: Parameter, about: str) -> click.Parameter:
         pairs = not _is_document(one) and any(
             shape.get("type") == "object" for shape in alternatives(one.kind.shape)
         )
-        shown = "NAME=VALUE…" if pairs else one.name.upper()
-        return click.Argument(
-            [_key(one)],
-            required=one.required,
-            nargs=-1 if pairs else 1,
-            metavar=shown if one.required else f"[{shown}]",
-        )
+        return PowerArgument(one, about, pairs)
     return flagged(one, f"--{_spelt(one.name)}", _key(one), about)
 
 
 def _about(operation: Operation, one: Parameter) -> str:
-    about = _plain(operation.told.get(one.name, ""))
+    about = unmarked(operation.told.get(one.name, ""))
     return f"{about} @FILE reads it from a file." if _is_document(one) else about
-
-
-def _plain(words: str) -> str:
-    """Return a docstring without its markup."""
-    return words.replace("``", "")
 
 
 def _key(one: Parameter) -> str:
@@ -94,6 +113,8 @@ def _value(one: Parameter, word: Any) -> Any:
     listed = next((shape["items"] for shape in shapes if "items" in shape), None)
     if listed is None and (pairs := [_pairs(shapes, part) for part in word]) and all(pairs):
         return {name: value for told in pairs for name, value in told.items()}
+    if listed is None and len(word) > 1:
+        raise click.UsageError(f"{one.name} is one word, or {PAIRS} pairs alone, not: {' '.join(word)}")
     values = [_pairs(alternatives(listed or {}), part) or spoken(one.kind.shape, part) for part in word]
     return values[0] if len(values) == 1 else values
 

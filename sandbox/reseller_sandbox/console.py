@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -42,6 +43,10 @@ AS_JSON = click.option("--json", "as_json", **_JSON)
 
 #: How many seconds the lines of the log that wait are given when the server has stopped.
 LOG_GRACE = 0.5
+
+
+#: Of how many commands all are told to who names another.
+_FEW = 12
 
 
 class Command(click.Command):
@@ -116,7 +121,8 @@ class Listing(click.Group):
         told = self.told()
         width = formatter.width - 6 - max(map(len, told))
         rows = [
-            (name, click.Command(name, help=told[name]).get_short_help_str(width)) for name in sorted(told)
+            (name, click.Command(name, help=unmarked(told[name])).get_short_help_str(width))
+            for name in sorted(told)
         ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
@@ -128,7 +134,11 @@ class Listing(click.Group):
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             from reseller_sandbox.core.spelling import nearest
 
-            ctx.fail(f"there is no command {args[0]!r}{nearest(args[0], self.told())}")
+            there = self.told()
+            near = nearest(args[0], there) or (
+                f"; there are: {', '.join(sorted(there))}" if len(there) <= _FEW else ""
+            )
+            ctx.fail(f"there is no command {args[0]!r}{near}")
         return super().resolve_command(ctx, args)
 
 
@@ -151,12 +161,15 @@ class PowerCommands(Listing):
 
     def __init__(self, name: str, told: PowerTold, alone: click.Command | None = None) -> None:
         by_itself = f"\n\nBy itself: {alone.help}" if alone else ""
+        about = unmarked(
+            told.docstring.partition("\n\n>>>")[0]
+        )  # an example in Python is for those who write that
         super().__init__(
             name,
             callback=self._by_itself,
             params=alone.params if alone else None,
             invoke_without_command=alone is not None,
-            help=f"{told.docstring}{by_itself}",
+            help=f"{about}{by_itself}",
         )
         self._told = told
         self._alone = alone
@@ -247,6 +260,11 @@ def write(file: Path, text: str) -> None:
         give_up(f"{file}: {problem.strerror}")
 
 
+def unmarked(words: str) -> str:
+    """Return a docstring without its markup."""
+    return words.replace("``", "")
+
+
 def printable(text: str) -> str:
     """Return a text with what would move a terminal's cursor, or colour it, written out."""
     return (
@@ -266,11 +284,19 @@ def _said(problem: click.ClickException) -> str:
     message = " ".join(problem.format_message().rstrip(".").split())
     if isinstance(problem, click.NoSuchOption):
         near = f"; the nearest is {problem.possibilities[0]}" if problem.possibilities else ""
+        if problem.ctx and any(f"--{one}" == problem.option_name for one in _arguments(problem.ctx)):
+            near = f"; {problem.option_name[2:]} is given without a name"
         message = f"there is no option {problem.option_name}{near}"
     context = getattr(problem, "ctx", None)
     if context is None:
         return message
     return f"{message[:1].lower()}{message[1:]}; see {context.command_path} --help"
+
+
+def _arguments(context: click.Context) -> Iterator[str]:
+    """Yield what the arguments of a command are called in its help."""
+    arguments = (one for one in context.command.params if isinstance(one, click.Argument))
+    return (word.lower() for one in arguments for word in re.findall(r"[A-Z]+", one.metavar or ""))
 
 
 def give_up(message: str, status: int = UNUSABLE) -> NoReturn:

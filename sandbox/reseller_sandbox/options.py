@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -59,37 +59,42 @@ def flagged(one: Parameter, flag: str, key: str, about: str) -> click.Option:
     """Return the option for a parameter, which arrives as ``key``: words to be read, or a switch."""
     shape: Mapping[str, Any] = one.kind.shape
     switch = shape.get("type") == "boolean"
-
-    def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
-        """Return the words there are that begin so; a shell knows files by itself."""
-        from click.shell_completion import CompletionItem
-
-        words = map(str, (*shape.get("enum", ()), *shape.get("examples", ())))
-        found = [CompletionItem(word) for word in words if word.startswith(begun)]
-        if shape.get("format") == "path" and not (begun and found):
-            return [*found, CompletionItem(begun, type="file")]
-        return found
-
+    words = (*shape.get("enum", ()), *shape.get("examples", ()))
     return click.Option(
         [f"{flag}/--no-{flag[2:]}" if switch else flag, key],
         default=None,
         multiple=is_compound(one.kind.shape),
         required=one.required,
         metavar=None if switch else _metavar(shape),
-        shell_complete=complete,
+        shell_complete=completing(words, files=shape.get("format") == "path"),
         help=about,
     )
 
 
-_PAIRS = "NAME=VALUE"
+Completing = Callable[[click.Context, click.Parameter, str], list["CompletionItem"]]
+
+
+def completing(words: Iterable[Any], files: bool = False) -> Completing:
+    """Return what tells a shell of these words; files are known to it by themselves."""
+
+    def complete(_context: click.Context, _parameter: click.Parameter, begun: str) -> list[CompletionItem]:
+        from click.shell_completion import CompletionItem
+
+        found = [CompletionItem(word) for word in map(str, words) if word.startswith(begun)]
+        return [*found, CompletionItem(begun, type="file")] if files and not (begun and found) else found
+
+    return complete
+
+
+PAIRS = "NAME=VALUE"
 _METAVARS = {"integer": "INTEGER", "number": "SECONDS", "path": "PATH", "date-time": "INSTANT"}
 
 
 def _metavar(shape: Mapping[str, Any]) -> str:
     """Return what stands for the word after an option: one form, or pairs beside it."""
     forms = shape.get("oneOf", ())
-    if any(_metavar(one).endswith(_PAIRS) for one in forms[1:]) and "contentMediaType" not in forms[0]:
-        return f"{_metavar(forms[0])}|{_PAIRS}"
+    if any(_metavar(one).endswith(PAIRS) for one in forms[1:]) and "contentMediaType" not in forms[0]:
+        return f"{_metavar(forms[0])}|{PAIRS}"
     if "items" in shape:
         return _metavar(shape["items"])
     if len(shape.get("enum", ())) == 1:
@@ -97,5 +102,5 @@ def _metavar(shape: Mapping[str, Any]) -> str:
     if len(shape.get("enum", ())) in range(1, 9):
         return f"[{'|'.join(map(str, shape['enum']))}]"
     if shape.get("type") == "object":
-        return _PAIRS
+        return PAIRS
     return _METAVARS.get(shape.get("format") or shape.get("type", ""), "TEXT")

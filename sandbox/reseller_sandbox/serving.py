@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from reseller_sandbox import assembly
 from reseller_sandbox.banner import banner
 from reseller_sandbox.console import PROGRAM, log_on_standard_error, say
 from reseller_sandbox.server.collector import sparing_survivors, without_collections
-from reseller_sandbox.server.requestlog import AsJson, as_json, as_text
+from reseller_sandbox.server.requestlog import AsJson, LoggedRequest, as_json, as_text
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
 from reseller_sandbox.sources import misspelt
@@ -23,6 +24,7 @@ from reseller_sandbox.watching import watching
 
 if TYPE_CHECKING:
     from reseller_sandbox.keeping.keeper import KeptFile
+    from reseller_sandbox.server.logwriter import LogWriter
     from reseller_sandbox.worlds.kept import KeptWorlds
 
 
@@ -49,14 +51,21 @@ def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, sour
         log = stack.enter_context(log_on_standard_error(AsJson() if in_json else None))
         stack.enter_context(sparing_survivors())
         if log is not None and not settings.quiet:
-            written = as_json if in_json else as_text
-            server.log = lambda line: log.write(written(line))
+            server.log = partial(log_line, log, in_json)
         if keeping is not None:
             say(f"  Worlds are kept in {keeping.path}: {len(worlds)} by now.")
             stack.enter_context(keeping.keeping(worlds, server.beside))
         if settings.watch:
             stack.enter_context(watching(worlds, settings))
         server.run(None if file is None else lambda: file.write(server))
+
+
+def log_line(log: LogWriter, in_json: bool, line: LoggedRequest) -> None:
+    """Log a request: people do not read of what the page in their browser looks at by itself."""
+    if in_json:
+        log.write(as_json(line))
+    elif not line.said.is_look:
+        log.write(as_text(line))
 
 
 def _kept_file(path: str) -> KeptFile:

@@ -281,7 +281,7 @@ class ServerSettings(Settings):
         certfile: A certificate (PEM) to speak TLS with: on --port, or with --tls on the port for HTTPS.
         keyfile: Its key, where that is in a file of its own.
         quiet: No line for each request.
-        log: What a line for a request is: text for people, or json.
+        log: What a line for a request is: json, or text for people, without what the page looks at.
         ready_file: A file that is there while the server listens; it says in JSON where.
         watch: The fixture is loaded again whenever it has been edited.
         keep: A file that the worlds are kept in from run to run; where it is there, they go on from it.

@@ -9,6 +9,8 @@ import re
 from collections.abc import Iterator
 from http.client import HTTPConnection
 from queue import Queue
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 
@@ -16,6 +18,7 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.server.logwriter import LogWriter
 from reseller_sandbox.server.requestlog import AsJson, LoggedRequest, as_json, as_text
 from reseller_sandbox.server.server import Server
+from reseller_sandbox.serving import log_line
 from reseller_sandbox.v3.signing import signed_headers
 from tests.registry import REGISTRY
 
@@ -32,12 +35,16 @@ class Logged:
         server.log = self.lines.put
         self._port = server.port
 
-    def ask(self, target: str, body: object = None, *, signed: bool = True) -> LoggedRequest:
+    def ask(
+        self, target: str, body: object = None, *, signed: bool = True, site: str | None = None
+    ) -> LoggedRequest:
         """The line of one request of main's."""
         raw = b"" if body is None else json.dumps(body).encode()
         main = self.sandbox.account()
         url = f"http://127.0.0.1:{self._port}{target}"
         headers = signed_headers(main.key, main.secret, "X-SVC-", url, raw) if signed else {}
+        if site is not None:
+            headers["Sec-Fetch-Site"] = site
         connection = HTTPConnection("127.0.0.1", self._port, timeout=10)
         connection.request("GET" if body is None else "POST", target, raw, headers)
         connection.getresponse().read()
@@ -112,3 +119,25 @@ def test_whatever_else_is_logged_is_json_then() -> None:
         ("error", "it failed\nbadly"),
         ("warning", "3 lines of this log could not be written."),
     ]
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "site", "told"),
+    [
+        ("GET", "/_sandbox/clock", "same-origin", False),
+        ("GET", "/_sandbox/page/style.css", "same-origin", False),
+        ("GET", "/_sandbox/clock", None, True),
+        ("GET", "/", "none", True),
+        ("POST", "/_sandbox/clock/freeze", "same-origin", True),
+        ("GET", "/v3/balance", "same-origin", True),
+    ],
+)
+def test_what_the_page_looks_at_is_no_line_for_people(
+    logged: Logged, method: str, path: str, site: str | None, told: bool
+) -> None:
+    """Each request of a client would drown in what an open page asks for after it; programs get all lines."""
+    written: dict[bool, list[str]] = {True: [], False: []}
+    line = logged.ask(path, {} if method == "POST" else None, site=site)
+    for in_json, lines in written.items():
+        log_line(cast(LogWriter, SimpleNamespace(write=lines.append)), in_json, line)
+    assert (len(written[False]), len(written[True])) == (told, 1)

@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reseller_sandbox.cli import main
+from reseller_sandbox.powers.listing import powers_told
+from reseller_sandbox.powers.power import Operation
 
 
 def ran(*words: str) -> Result:
@@ -30,6 +32,18 @@ def ran(*words: str) -> Result:
         (
             ["fixture", "nwe"],
             "there is no command 'nwe'; the nearest is new; see reseller-sandbox fixture --help",
+        ),
+        (
+            ["ledger", "list"],
+            "there is no command 'list'; there are: find; see reseller-sandbox ledger --help",
+        ),
+        (
+            ["faults", "add", "--kind", "reset"],
+            "there is no option --kind; kind is given without a name; see",
+        ),
+        (
+            ["faults", "add", "reset", "times=1"],
+            "kind is one word, or NAME=VALUE pairs alone, not: reset times=1; see",
         ),
         (["serve", "--fixtur", "x"], "there is no option --fixtur; the nearest is --fixture; see"),
         (["names", "list", "--zon", "com"], "there is no option --zon; the nearest is --zone; see"),
@@ -58,6 +72,31 @@ def test_what_cannot_be_used_is_told_in_one_line(words: list[str], told: str) ->
     assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
     assert done.stderr.startswith("reseller-sandbox: ")
     assert told in done.stderr
+
+
+OPERATIONS = [one for power in powers_told().values() for one in power.load().operations()]
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
+def test_the_help_of_a_command_tells_of_everything_that_it_takes(operation: Operation) -> None:
+    """Arguments, too, with what there is to choose; and nothing that only Python can read."""
+    help_text = " ".join(ran(operation.power.name, operation.name.replace("_", "-"), "--help").stdout.split())
+    assert ">>>" not in help_text
+    assert "``" not in help_text
+    for one in operation.parameters:
+        told = operation.told.get(one.name, "").replace("``", "")
+        assert "".join(told.split()) in "".join(help_text.split()), one.name
+        if one.place != "option":
+            shown = help_text.partition("Arguments: ")[2].partition("Options: ")[0]
+            assert one.name.upper() in shown or "NAME=VALUE… " in shown
+
+
+@pytest.mark.parametrize("power", sorted(powers_told()))
+def test_the_help_of_a_group_is_for_a_shell(power: str) -> None:
+    """It has no example in Python, and no markup."""
+    help_text = ran(power, "--help").stdout
+    assert ">>>" not in help_text
+    assert "``" not in help_text
 
 
 GROUPS = ("clock", "journal", "fixture", "names", "worlds", "faults", "request", "sign", "completion")
@@ -110,7 +149,8 @@ def test_a_reader_who_has_seen_enough_is_not_complained_about(command: str) -> N
     done = subprocess.run(["bash", "-c", whole], capture_output=True, text=True, check=False)
     assert done.stderr in (
         "",
-        "reseller-sandbox: there is no command 'list-of-nothing'; see reseller-sandbox assumptions --help\n",
+        "reseller-sandbox: there is no command 'list-of-nothing'; there are: list, set; "
+        "see reseller-sandbox assumptions --help\n",
     )
     assert done.stdout.strip() in ("0", "2", "141")
 

@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
+from tests.outfit import program
 from tests.page.conftest import Open, assert_accessible, show
 from tests.registry import connect
 
@@ -171,13 +172,18 @@ def test_a_request_is_sent_again_from_elsewhere(served: Sandbox, wire: Api, open
         page.get_by_text("Send it again from elsewhere").click()
         told = {
             name: page.locator(".copied").filter(has_text=re.compile(f"^{name}")).locator("code").inner_text()
-            for name in ("Shell", "curl", "httpx")
+            for name in ("Shell", "curl", "httpx", "PHP", "Node")
         }
         assert told["Shell"].startswith("reseller-sandbox request ")
         assert told["Shell"].endswith(" --account main")
         done = subprocess.run(told["curl"], shell=True, capture_output=True, text=True, check=True)
         assert answered in done.stdout
         assert answered in eval(told["httpx"], {"httpx": httpx}).text.replace('": ', '":')
+        for words in ((program("php"), "-r"), (program("node"), "--input-type=module", "-e")):
+            code = told["PHP" if "-r" in words else "Node"]
+            assert (
+                answered in subprocess.run([*words, code], capture_output=True, text=True, check=True).stdout
+            )
 
 
 @pytest.mark.parametrize("width", [390, 1000, 1440])

@@ -30,6 +30,15 @@ def test_a_browser_finds_the_page(accept: str) -> None:
     assert sandbox.journal.find().requests == ()
 
 
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_browser_finds_an_icon_by_itself(method: str) -> None:
+    """Whatever answer it shows; that is none of the world's requests, and takes no number from those."""
+    sandbox = Sandbox("empty")
+    answer = sandbox.app.test_client().open("/favicon.ico", method=method)
+    assert (answer.status_code, answer.mimetype) == (200, "image/svg+xml")
+    assert sandbox.journal.find().requests == ()
+
+
 @pytest.mark.parametrize(
     "accept", ["*/*", "application/json", "application/json, text/html", "text/html;q=0"]
 )

@@ -45,7 +45,7 @@ def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> No
     assert_accessible(page)
     page.evaluate("location.hash = location.hash.replace('r1', 'r3')")
     expect(slider).to_have_value("3")
-    page.get_by_role("button", name="Let go").click()
+    page.get_by_role("button", name="Back to the present").click()
     expect(rows).to_have_count(1)
     expect(page.locator("page-past")).to_be_hidden()
     assert served.world.moment is moment

@@ -38,7 +38,7 @@ def _find_why(page: Page) -> None:
     page.get_by_role("link").filter(has_text="insufficient_funds").click()
     entry = page.get_by_role("region", name="Request r1")
     expect(entry).to_contain_text("10.00 USD are needed and the balance is 1.00 USD")
-    expect(entry).to_contain_text("What would do: top up the balance by 9.00 USD or more")
+    expect(entry).to_contain_text("What to do: top up the balance by 9.00 USD or more")
 
 
 def _go_back(page: Page) -> None:

@@ -93,7 +93,7 @@ def test_a_broken_body_is_refused(wire: Api, served: Sandbox, operation: str, ki
     [
         ({"nameservers": [None]}, "domain.nameservers[0] must be a string"),
         ({"contacts": {"reg-contact": {"zipcode": []}}},
-         "domain.contacts.reg-contact.zipcode must be a string or a whole number"),
+         "domain.contacts.reg-contact.zipcode must be a string or a whole number, not []"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_a_name_is_told(api: Api, given: dict[str, Any], problem: str) -> None:
@@ -102,11 +102,18 @@ def test_what_is_wrong_with_a_name_is_told(api: Api, given: dict[str, Any], prob
     assert (answer.error, answer.message) == ("invalid_parameter", f"{problem}.")
 
 
+def test_a_secret_of_another_type_is_not_told(api: Api) -> None:
+    """What it must be is enough: a message is kept and logged."""
+    answer = api.post("/v3/domains/setAuthcode/active.com", {"authcode": [48151623]})
+    assert (answer.error, answer.message) == ("invalid_parameter", "authcode must be a string or a number.")
+
+
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        ({"license": 1}, ".license must be a string"),
-        (["1"], " must be an object"),
+        ({"license": 1}, ".license must be a string, not 1"),
+        (["1"], " must be an object, not ['1']"),
+        ([], " must be an object, not []"),
         ({"license": "12\0"}, ".license holds a control character"),
         ({"other": "\n"}, ".other holds a control character"),
         ({"a\x1b": "x"}, ".a\x1b holds a control character"),

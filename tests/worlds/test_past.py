@@ -66,6 +66,22 @@ def test_clients_may_read_what_was(sandbox: Sandbox) -> None:
     assert sandbox.journal.find().matching == 2
 
 
+@pytest.mark.parametrize("kind", ["latency", "reset", "error", "hang", "rate_limit"])
+def test_no_fault_strikes_who_looks_at_the_past(sandbox: Sandbox, kind: str) -> None:
+    """Not even a rule that was there already; it counts for clients alone."""
+    needs: dict[str, dict[str, object]] = {
+        "latency": {"seconds": 60},
+        "error": {"error": "internal_error"},
+        "rate_limit": {"limit": 1, "window": "PT1H"},
+    }
+    sandbox.faults.add(kind, **needs.get(kind, {}))
+    api = api_of(sandbox)
+    for point in ("now", "after:r1", "now"):
+        assert api.get(f"/_worlds/default@{point}/v3/balance").status == 200
+    (rule,) = sandbox.faults.list().faults
+    assert (rule.matched, rule.struck) == (0, 0)
+
+
 def test_nothing_that_is_past_is_changed(sandbox: Sandbox) -> None:
     """Not by a power, not by a client, not by its end; a dry run changes nothing, and may be."""
     past, api = sandbox.at("after:r1"), api_of(sandbox)

@@ -1,4 +1,7 @@
-"""The way in: a browser that asks for ``/`` gets the page, a program the answer that it always got."""
+"""The way in: a browser that asks for ``/`` gets the page, a program the answer that it always got.
+
+What a browser asks for by itself is no client's request: its icon is there, and no journal tells of it.
+"""
 
 from __future__ import annotations
 
@@ -18,12 +21,12 @@ def with_page(app: WSGIApplication) -> WSGIApplication:
     """Return ``app`` with the page at ``/``, for whoever prefers HTML to JSON."""
 
     def serve(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if (
-            environ["PATH_INFO"] == "/"
-            and environ["REQUEST_METHOD"] in ("GET", "HEAD")
-            and _prefers_html(environ.get("HTTP_ACCEPT", ""))
-        ):
-            environ["PATH_INFO"] = PAGE
+        if environ["REQUEST_METHOD"] in ("GET", "HEAD"):
+            path = environ["PATH_INFO"]
+            if path == "/" and _prefers_html(environ.get("HTTP_ACCEPT", "")):
+                environ["PATH_INFO"] = PAGE
+            elif path == "/favicon.ico":
+                environ["PATH_INFO"] = f"{PAGE}/icon.svg"
         return app(environ, start_response)
 
     return serve

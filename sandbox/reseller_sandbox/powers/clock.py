@@ -188,8 +188,9 @@ class Clock(Power):
         Args:
             by: How far: ``P30D``, ``90m``, or seconds.
             to: The instant to move to.
-            until: ``next``, for the next due event; a domain and the stage that it is to reach; or an event
-                by its kind, about a domain or an account if one is named.
+            until: ``next``, for the next due event; a domain and the stage that it is to reach (in a shell:
+                ``domain=shop.com,stage=overdue``); or an event by its kind, about a domain or an account if
+                one is named.
             dry_run: Only say what would happen, and change nothing.
         """
         world = here(self).world

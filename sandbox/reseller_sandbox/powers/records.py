@@ -57,6 +57,7 @@ class RecordChange:
 
     table: str
     key: Any
+    name: str | None
     change: str
     fields: Mapping[str, Any]
 

@@ -144,6 +144,10 @@ class LogWords(Protocol):
     def facts(self) -> Mapping[str, Any]:
         """The same for programs."""
 
+    @property
+    def is_look(self) -> bool:
+        """Whether a page of the application looks at it, which people need not read."""
+
 
 class Stream(Protocol):
     """An answer that goes on: pieces of it as they are there, until it has ended."""

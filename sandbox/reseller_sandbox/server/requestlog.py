@@ -25,6 +25,7 @@ class Words:
 
     note: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    is_look: bool = False
 
 
 @dataclass(frozen=True, slots=True)

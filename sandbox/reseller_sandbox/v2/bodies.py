@@ -85,7 +85,7 @@ def load(schema: BodyAsked, given: Mapping[str, Any], assumed: Assumptions) -> d
         found: dict[str, Any] = error.normalized_messages()  # type: ignore[no-untyped-call]
         keys = [field.data_key or name for name, field in schema.fields.items()]
         field = next(key for key in keys if key in found)
-        told = complaint([f"{path} {problem}" for path, problem in problems(found)])
+        told = complaint([f"{path} {problem}" for path, problem in problems(found, given)])
         raise Refused(INVALID_PARAMETER, problems=told, field=field, value=_cut(text(given[field]))) from None
 
 

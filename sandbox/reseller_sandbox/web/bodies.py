@@ -35,5 +35,5 @@ def load(schema: Schema, given: Any) -> dict[str, Any]:
     try:
         return dict(schema.load(given))
     except ValidationError as error:
-        told = complaint([f"{path} {problem}" for path, problem in problems(error.messages)])
+        told = complaint([f"{path} {problem}" for path, problem in problems(error.messages, given)])
         raise Refused(INVALID_PARAMETER, problems=told[:_LONGEST]) from None

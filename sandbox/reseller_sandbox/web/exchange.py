@@ -135,6 +135,16 @@ class Exchange:
         return f"{self.operation} {self.outcome}" + (f" ({'; '.join(about)})" if about else "")
 
     @property
+    def is_look(self) -> bool:
+        """Whether the sandbox's own page asks by itself for what it shows."""
+        incoming = self.incoming
+        return (
+            not self.interface.journalled
+            and incoming.method == "GET"
+            and incoming.headers.get("Sec-Fetch-Site") == "same-origin"
+        )
+
+    @property
     def facts(self) -> Mapping[str, Any]:
         """What the request log says of it to programs."""
         told = {

@@ -14,8 +14,10 @@ from marshmallow.decorators import POST_LOAD, PRE_LOAD, VALIDATES, VALIDATES_SCH
 
 from reseller_sandbox.core import cards, money, texts
 from reseller_sandbox.core.clock import parse_instant, wire, wire_spaced
+from reseller_sandbox.core.complaints import shortened
 from reseller_sandbox.core.model import LONGEST_TERM
 from reseller_sandbox.core.texts import whole
+from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.web.writers import PlainlyWritten, Write, writer
 
 if TYPE_CHECKING:
@@ -291,8 +293,11 @@ def sound(text: str) -> None:
         raise ValidationError(flaw)
 
 
-def problems(errors: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield marshmallow's nested messages as pairs of path and problem: ``domain.years``, ``must be …``."""
+def problems(errors: Any, given: Any, path: str = "") -> Iterator[tuple[str, str]]:
+    """Yield marshmallow's nested messages as pairs of path and problem: ``domain.years``, ``must be …``.
+
+    What must be something else is told as it was ``given``, unless it is a secret.
+    """
     if isinstance(errors, Mapping):
         for key in sorted(errors, key=str):
             inner = (
@@ -302,8 +307,18 @@ def problems(errors: Any, path: str = "") -> Iterator[tuple[str, str]]:
                 if isinstance(key, int)
                 else f"{path}.{str(key)[:80]}"
             )
-            yield from problems(errors[key], inner)
+            yield from problems(errors[key], given if key == "_schema" else _part(given, key), inner)
     else:
+        is_told = given is not None and not is_secret(path.rpartition(".")[2])
         for message in errors if isinstance(errors, list) else [errors]:
             text = str(message).rstrip(".")
+            text = f"{text}, not {shortened(given)}" if is_told and text.startswith("must") else text
             yield path.removeprefix(".") or "the body", text[:1].lower() + text[1:]
+
+
+def _part(whole: Any, key: Any) -> Any:
+    """Return what stands in an object or an array at ``key``, None where nothing does."""
+    try:
+        return whole[key]
+    except (TypeError, LookupError):
+        return None

@@ -58,7 +58,10 @@ def secrets_of(record: Any) -> Iterator[str]:
 
 
 def shown(change: Change) -> dict[str, Any]:
-    """Return a change of one record as JSON: which, what kind, and each field ``before`` and ``after``."""
+    """Return a change of one record as JSON: which, what kind, and each field ``before`` and ``after``.
+
+    ``name`` is what people call the record, where its key is a number.
+    """
     before, after = change.before, change.after
     kind = "created" if before is None else "deleted" if after is None else "changed"
     some = after if before is None else before
@@ -67,4 +70,10 @@ def shown(change: Change) -> dict[str, Any]:
         old, new = (None if record is None else getattr(record, one.name) for record in (before, after))
         if kind != "changed" or old != new:
             altered[one.name] = {"before": _field(one.name, old), "after": _field(one.name, new)}
-    return {"table": change.table, "key": plain(change.key), "change": kind, "fields": altered}
+    return {
+        "table": change.table,
+        "key": plain(change.key),
+        "name": getattr(some, "name", None),
+        "change": kind,
+        "fields": altered,
+    }

@@ -49,7 +49,7 @@ def page(_: Powers) -> Iterator[str]:
 
 def _rule(rule: Rule) -> Iterator[str]:
     yield f"### {rule.code}"
-    yield prose(f"{rule.sentence} What would do: {rule.remedy}.")
+    yield prose(f"{rule.sentence} What to do: {rule.remedy}.")
     if users := [*_users(rule)]:
         yield f"Operations: {', '.join(users)}."
 

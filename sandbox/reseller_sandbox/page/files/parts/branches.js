@@ -34,7 +34,7 @@ export function graph(address, lines) {
   const x = (count) => LEFT + ((RIGHT - LEFT) * count) / most;
   const y = (row) => 16 + ROW * row;
   const leads = (line, id) => write({ ...address, at: line.point ? line.point : `after:${id}` });
-  return svg("svg.branches", { viewBox: `0 0 ${RIGHT + 30} ${y(lines.length - 1) + 16}`, role: "group", "aria-label": "The lines that the world has lived" },
+  return svg("svg.branches", { viewBox: `0 0 ${RIGHT + 30} ${y(lines.length - 1) + 16}`, role: "group", "aria-label": "The history of this world and its branches" },
     lines.map((line, row) => svg("g", { class: !line.point && "present" },
       svg("path", { d: way(line, row, x, y) }),
       svg("text", { x: 0, y: y(row) + 4 }, line.point.replace("branch:", "") || "present"),

@@ -1,4 +1,4 @@
-// A request to be sent again from elsewhere: by the command, curl, httpx and requests, signed as it has to be.
+// A request to be sent again from elsewhere: by a command, in PHP, Node and Python, signed as it has to be.
 
 import { copied } from "./action.js";
 import { root, signed } from "./api.js";
@@ -12,7 +12,7 @@ class Copies extends HTMLElement {
     this.one = one;
     const ways = h("div");
     this.replaceChildren(h("details", { ontoggle: async ({ target }) => target.open && render(ways, await lines(one)) },
-      h("summary", "Send it again from elsewhere: command, curl, httpx, requests"), ways));
+      h("summary", "Send it again from elsewhere: command, curl, PHP, Node, Python"), ways));
   }
 }
 
@@ -30,7 +30,17 @@ async function lines({ method, target, body, account, where }) {
   return Object.entries({
     Shell: ["reseller-sandbox request", method, shell(target), ...(text ? [shell(text)] : []), ...(account ? ["--account", shell(account)] : [])].join(" "),
     curl: ["curl", "-X", method, shell(url), ...said, ...(text ? ["--data", shell(text)] : [])].join(" "),
+    PHP: `echo file_get_contents(${php(url)}, false, stream_context_create(${php({ http: {
+      method, header: Object.entries(headers).map(([name, value]) => `${name}: ${value}`), ...(text ? { content: text } : {}), ignore_errors: true } })}));`,
+    Node: `console.log(await (await fetch(${JSON.stringify(url)}, ${JSON.stringify({ method, headers, ...(text ? { body: text } : {}) })})).text())`,
     httpx: python("httpx", "content"),
     requests: python("requests", "data"),
   }).map(([name, line]) => copied(name, line));
+}
+
+/** Return a JSON value as PHP writes it. */
+function php(value) {
+  if (Array.isArray(value)) return `[${value.map(php).join(", ")}]`;
+  if (typeof value === "object") return `[${Object.entries(value).map(([key, one]) => `${php(key)} => ${php(one)}`).join(", ")}]`;
+  return typeof value === "string" ? `'${value.replace(/['\\]/g, "\\$&")}'` : String(value);
 }

@@ -29,7 +29,7 @@ export const tag = (word, sort = word) => h("span.tag", { "data-sort": sort }, w
 export function changed({ table, key, change, fields, name, before, after }) {
   const pairs = fields ? Object.entries(fields) : [[name, { before, after }]];
   return h("tbody", h("tr", h("th", { colspan: 3, scope: "rowgroup" },
-    table ? [h("b", table), " ", said(key), " ", tag(change)] : h("b", name))),
+    table ? [h("b", table), " ", said(key), name && name !== key && ` ${name}`, " ", tag(change)] : h("b", name))),
     pairs.map(([field, value]) => h("tr", h("td", table ? field : ""), h("td.before", said(was(value))), h("td.after", said(is(value))))));
 }
 

@@ -117,9 +117,12 @@ function placed(path, target = "") {
 /** The example with another name in place of its own, wherever that stands. */
 const renamed = (example, from, to) => (example && from ? JSON.parse(JSON.stringify(example, (_, value) => (value === from ? to : value))) : example);
 
+// A path as it may be broken: before a slash.
+const broken = (path) => path.split(/(?=\/)/).map((part) => [h("wbr"), part]);
+
 const row = (one, chosen, { world, at, account, q }) => h("li", { key: one.id, "data-row": one.id, "aria-current": String(one === chosen) },
   h("a", { href: beside({ world, at }, "console", one.id, { account, q }) },
-    h("span.id", one.interfaceName), h("span.status", one.method), h("span.operation", one.path), h("span.about.quiet", one.summary)));
+    h("span.id", one.interfaceName), h("span.status", one.method), h("span.operation", broken(one.path)), h("span.about.quiet", one.summary)));
 
 const parts = ({ properties, required = [] }) => Object.entries(properties)
   .map(([name, shape]) => ({ name, shape, required: false, about: shape.description, isNeeded: required.includes(name) }));

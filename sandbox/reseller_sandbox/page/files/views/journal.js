@@ -139,10 +139,10 @@ function request(address, line) {
       h("span.id", line.id),
       h("time", { datetime: line.at }, instant(line.at)),
       h("span.status", { class: isOk ? "ok" : "bad" }, line.status || "–"),
-      h("span.operation", line.operation),
+      h("span.operation", line.operation === "-" ? `${line.method} ${line.path}` : line.operation),
       h("span.about", line.domains.join(", ")),
       h("span.who", line.account ?? ""),
-      isOk ? h("span.outcome") : tag(line.outcome, "bad"),
+      isOk ? h("span.outcome") : tag(line.fault_kind ? `${line.outcome}: ${line.fault_kind}` : line.outcome, "bad"),
       h("span.money", money(line.charged)),
       line.refused && h("small", line.refused)));
 }

@@ -47,7 +47,7 @@ class Past extends View {
         says: ({ branch }) => branch ? `The world is there again; what was left behind is branch ${branch.name}.` : "The world is as it began." }),
       action({ label: "Fork from here", operation: "worlds.fork", given: { point: at }, where,
         then: ({ name: fork }) => change({ at: "", world: fork }), says: ({ name: fork }) => `World ${fork} begins here.` }),
-      h("button.do.first", { type: "button", onclick: () => change({ at: "" }) }, "Let go"));
+      h("button.do.first", { type: "button", onclick: () => change({ at: "" }) }, "Back to the present"));
   }
 
   news() {

@@ -1,4 +1,4 @@
-// Travel: the lines that the world has lived, what is kept of them, and what differs between two points.
+// Travel: the history of the world and its branches, what is kept of them, and what differs between two points.
 
 import { ask } from "../parts/api.js";
 import { action } from "../parts/action.js";
@@ -27,7 +27,7 @@ export default class extends View {
       ...snapshots.map(({ name, now }) => [`snapshot:${name}`, `snapshot ${name} · ${instant(now)}`]),
       ...branches.map(({ name, now }) => [`branch:${name}`, `branch ${name} · ${instant(now)}`])];
     this.render(
-      h("section.part", h("h1", "The lines that this world has lived"),
+      h("section.part", h("h1", "The history of this world"),
         h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Lines" }, graph(address, lines))),
       h("div.columns.ruled",
         h("section.part", h("h2", "Branches"), branches.length ? kept(address, branches, "branch", "branches.switch", "Take it up", "branches.remove")
