@@ -116,7 +116,7 @@ class Socket:
     def __init__(self, url: str) -> None:
         parts = urlsplit(url)
         assert parts.hostname
-        self.connection = HTTPConnection(parts.hostname, parts.port, timeout=20)
+        self.connection = HTTPConnection(parts.hostname, parts.port, timeout=60)
 
     def __call__(self, method: str, target: str, headers: Headers, raw: bytes) -> Answer:
         try:

@@ -10,6 +10,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.server.server import Server
 from tests import thorough
 from tests.clients import Api, Socket
 from tests.documented import documented
@@ -94,10 +95,16 @@ def poor(sandbox: Sandbox) -> Api:
 
 
 @pytest.fixture(scope="session")
-def _served() -> Iterator[tuple[Sandbox, str]]:
+def _server() -> Iterator[tuple[Sandbox, Server]]:
     sandbox = Sandbox(REGISTRY)
     with sandbox.serve() as server:
-        yield sandbox, server.url
+        yield sandbox, server
+
+
+@pytest.fixture(scope="session")
+def _served(_server: tuple[Sandbox, Server]) -> tuple[Sandbox, str]:
+    sandbox, server = _server
+    return sandbox, server.url
 
 
 @pytest.fixture(scope="session")

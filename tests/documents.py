@@ -136,7 +136,7 @@ def serving() -> Iterator[str]:
         finally:
             server.terminate()
         server.stdout.read()
-        assert server.wait(10) == 0
+        assert server.wait(60) == 0
 
 
 def as_it_began(address: str) -> None:

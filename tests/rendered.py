@@ -78,7 +78,7 @@ def every_entry() -> Iterator[Watch]:
 
 def served_entries(port: int) -> int:
     """Fetch each entry that a server of another process holds, over HTTP; return how many there are."""
-    with closing(HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
+    with closing(HTTPConnection("127.0.0.1", port, timeout=60)) as connection:
         connection.request("GET", "/_sandbox/journal?limit=1000")
         answer = connection.getresponse()
         listed = json.loads(answer.read(), parse_constant=_no_json)

@@ -151,4 +151,4 @@ def test_the_world_is_served_where_it_was_left(written: Path) -> None:
             assert not [one for one in there.names.list().names if one.name == "lost.com"]
         finally:
             process.send_signal(signal.SIGTERM)
-            process.wait(10)
+            process.wait(60)

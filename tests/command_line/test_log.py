@@ -45,11 +45,11 @@ class Logged:
         headers = signed_headers(main.key, main.secret, "X-SVC-", url, raw) if signed else {}
         if site is not None:
             headers["Sec-Fetch-Site"] = site
-        connection = HTTPConnection("127.0.0.1", self._port, timeout=10)
+        connection = HTTPConnection("127.0.0.1", self._port, timeout=60)
         connection.request("GET" if body is None else "POST", target, raw, headers)
         connection.getresponse().read()
         connection.close()
-        return self.lines.get(timeout=10)
+        return self.lines.get(timeout=60)
 
 
 @pytest.fixture(scope="module")

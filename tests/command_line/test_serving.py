@@ -56,7 +56,7 @@ class TestReadyFile:
             assert connect(told["url"]).health.show().status == "ok"
             assert connect(told["tls_url"], authority=told["authority"]).health.show().status == "ok"
             server.send_signal(signal.SIGTERM)
-            assert server.wait(10) == 0
+            assert server.wait(60) == 0
             assert list(tmp_path.iterdir()) == []
 
     def test_one_that_was_left_behind_is_not_believed(self, tmp_path: Path) -> None:
@@ -169,5 +169,5 @@ class TestWatch:
             assert there.worlds.get("default").seed == "two"
             there.close()
             server.send_signal(signal.SIGTERM)
-            assert server.wait(10) == 0
+            assert server.wait(60) == 0
             server.stdout.read()

@@ -7,15 +7,17 @@ import socket
 import ssl
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from time import sleep
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.server.server import Server
 from tests.clients import Answer, encoded, signature
 
-PATIENCE = 10  # Seconds until a test that waits in vain gives up.
+PATIENCE = 60  # Seconds until a test that waits in vain gives up.
 
 #: Makes the body of a createDomain.
 Register = Callable[..., dict[str, Any]]
@@ -128,6 +130,32 @@ class Dialler:
         """Close every connection."""
         for sock in self._open:
             sock.close()
+
+
+class Held:
+    """What a server holds up: the time for which it does goes by when a test says so."""
+
+    def __init__(self, server: Server) -> None:
+        assert server._listener is not None
+        self._bridge = server._listener.bridge
+
+    def begun(self) -> None:
+        """Wait until the server holds something up."""
+        while not self._bridge.held:
+            sleep(0.001)
+
+    def over(self, seconds: float) -> None:
+        """Have so many seconds go by at once, for what is held up by now."""
+        self.begun()
+        loop = next(iter(self._bridge.held)).get_loop()
+        time = loop.time
+        loop.call_soon_threadsafe(setattr, loop, "time", lambda: time() + seconds)
+
+
+@pytest.fixture
+def held(_server: tuple[Sandbox, Server]) -> Held:
+    """What the server of ``served`` holds up."""
+    return Held(_server[1])
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.faults import KINDS as FAULTS
-from tests.faults.conftest import Connection, Dialler
+from tests.faults.conftest import PATIENCE, Connection, Dialler, Held
 
 BALANCE = "/v3/balance"
 
@@ -51,7 +51,7 @@ def ask(served: Sandbox, url: str) -> Iterator[Ask]:
     def send(what: str) -> Connection:
         method, target, headers, _ = LOST[what]
         parts = urlsplit(url)
-        sock = socket.create_connection((parts.hostname, parts.port), timeout=10)
+        sock = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
         opened.append(sock)
         lines = [f"{method} {target} HTTP/1.1", f"Host: {parts.netloc}", *headers, "", ""]
         sock.sendall("\r\n".join(lines).encode())
@@ -134,11 +134,13 @@ def test_what_asks_for_more_strikes_only_what_was_let_in(
     assert placed.matched == 0
 
 
-def test_a_delay_holds_up_what_is_refused_too(served: Sandbox, ask: Ask) -> None:
+def test_a_delay_holds_up_what_is_refused_too(served: Sandbox, ask: Ask, held: Held) -> None:
     """And it is refused when the delay is over."""
-    served.faults.add("latency", seconds=0.2)
+    served.faults.add("latency", seconds=600)
     connection = ask("a wrong key")
-    assert connection.silent(0.1)
+    held.begun()
+    assert connection.silent(0.05)
+    held.over(600)
     assert connection.head()[0] == 401
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import stopwatch
-from tests.faults.conftest import Connection, Dialler, Register, charges
+from reseller_sandbox.server.server import Server
+from tests.faults.conftest import Connection, Dialler, Held, Register, charges
 from tests.registry import Make
 
 CREATE = "/v3/domains/createDomain"
@@ -18,12 +19,24 @@ BALANCE = "/v3/balance"
 
 
 @pytest.fixture(params=["http", "https"])
-def dial(request: pytest.FixtureRequest, served: Sandbox) -> Iterator[Dialler]:
-    """The account ``main`` over real sockets, with TLS and without; all connections close at the end."""
+def server(request: pytest.FixtureRequest, served: Sandbox) -> Iterator[Server]:
+    """A server with TLS and without."""
     with served.serve(tls=request.param == "https") as server:
-        dialler = Dialler(served, server.tls_url or server.url, authority=server.authority)
-        yield dialler
-        dialler.close()
+        yield server
+
+
+@pytest.fixture
+def held(server: Server) -> Held:
+    """What it holds up."""
+    return Held(server)
+
+
+@pytest.fixture
+def dial(server: Server, served: Sandbox) -> Iterator[Dialler]:
+    """The account ``main`` over real sockets; all connections close at the end."""
+    dialler = Dialler(served, server.tls_url or server.url, authority=server.authority)
+    yield dialler
+    dialler.close()
 
 
 @pytest.fixture(params=["before", "after"])
@@ -56,9 +69,10 @@ def test_close(strike: Callable[..., Connection]) -> None:
     assert strike(kind="close").rest() == b""
 
 
-def test_hang(strike: Callable[..., Connection]) -> None:
+def test_hang(strike: Callable[..., Connection], held: Held) -> None:
     connection = strike(kind="hang")
-    assert connection.silent(0.2)
+    held.begun()
+    assert connection.silent(0.1)
 
 
 def test_hang_for_a_time(strike: Callable[..., Connection]) -> None:
@@ -79,14 +93,14 @@ def test_garbage(strike: Callable[..., Connection], parameters: Any, sent: Any) 
     assert strike(kind="garbage", **parameters).rest() == sent
 
 
-def test_latency(dial: Dialler, served: Sandbox, register: Register, phase: str) -> None:
-    served.faults.add(kind="latency", seconds=0.3, when={"phase": phase})
-    began = stopwatch()
+def test_latency(dial: Dialler, served: Sandbox, register: Register, held: Held, phase: str) -> None:
+    served.faults.add(kind="latency", seconds=600, when={"phase": phase})
     connection = dial.send("POST", CREATE, register("new.com"))
-    assert connection.silent(0.1)
+    held.begun()
+    assert connection.silent(0.05)
     assert ("new.com" in served.world.state.holding_order) is (phase == "after")
+    held.over(600)
     answer = connection.answer()
-    assert stopwatch() - began >= 0.3
     assert answer.status == 200
     assert answer.headers["x-sandbox-fault"] == "latency"
     assert answer.json["totalPaid"] == "10.00"
@@ -94,40 +108,44 @@ def test_latency(dial: Dialler, served: Sandbox, register: Register, phase: str)
 
 
 def test_an_operation_that_waits_takes_effect_though_the_client_has_left(
-    dial: Dialler, served: Sandbox, register: Register
+    dial: Dialler, served: Sandbox, register: Register, held: Held
 ) -> None:
-    served.faults.add(kind="latency", seconds=0.5, match={"operation": "v3.createDomain"})
+    served.faults.add(kind="latency", seconds=600, match={"operation": "v3.createDomain"})
     dial.send("POST", CREATE, register("new.com")).socket.close()
+    held.begun()
+    assert dial.get(BALANCE).status == 200
     assert charges(served, "new.com") == []
-    deadline = stopwatch() + 30
-    while not charges(served, "new.com") and stopwatch() < deadline:
+    held.over(600)
+    while not charges(served, "new.com"):
         dial.get(BALANCE)
     assert [amount for _, amount in charges(served, "new.com")] == ["-10.00"]
 
 
 @pytest.mark.parametrize("undo", ["reset", "restore"])
 def test_what_waits_never_happens_once_the_world_is_back_before_it(
-    dial: Dialler, served: Sandbox, register: Register, undo: str
+    dial: Dialler, served: Sandbox, register: Register, held: Held, undo: str
 ) -> None:
     served.snapshot("clean")
-    served.faults.add(kind="latency", seconds=0.5, match={"operation": "v3.createDomain"})
+    served.faults.add(kind="latency", seconds=600, match={"operation": "v3.createDomain"})
     connection = dial.send("POST", CREATE, register("new.com"))
-    assert connection.silent(0.05)
+    held.begun()
     served.reset() if undo == "reset" else served.restore("clean")
+    held.over(600)
     assert connection.rest() == b""
     assert charges(served, "new.com") == []
     assert list(served.world.journal) == []
 
 
 def test_what_waits_happens_though_its_rule_is_taken_away_and_is_numbered_then(
-    dial: Dialler, served: Sandbox, register: Register
+    dial: Dialler, served: Sandbox, register: Register, held: Held
 ) -> None:
     """After those that came while it waited."""
-    served.faults.add(kind="latency", seconds=1, match={"operation": "v3.createDomain"})
+    served.faults.add(kind="latency", seconds=600, match={"operation": "v3.createDomain"})
     connection = dial.send("POST", CREATE, register("new.com"))
-    assert connection.silent(0.05)
+    held.begun()
     served.faults.clear()
     assert dial.get(BALANCE).headers["x-sandbox-request"] == "r1"
+    held.over(600)
     answer = connection.answer()
     assert (answer.status, answer.headers["x-sandbox-fault"]) == (200, "latency")
     assert answer.headers["x-sandbox-request"] == "r2"
@@ -173,7 +191,7 @@ def test_drip(dial: Dialler, served: Sandbox) -> None:
 
 def test_bandwidth(dial: Dialler, served: Sandbox) -> None:
     """So many bytes a second, be they many or few."""
-    for rate, pieces in ((400, 20), (5, 1)):
+    for rate, pieces in ((400, 20), (10, 1)):
         with served.faults.add("bandwidth", rate=rate, match={"path": BALANCE}):
             began = stopwatch()
             connection = dial.send("GET", BALANCE)
@@ -184,9 +202,7 @@ def test_bandwidth(dial: Dialler, served: Sandbox) -> None:
                 piece = len(connection.piece())
                 assert piece % pieces == 0 or seen + piece == length
                 seen += piece
-            lasted = stopwatch() - began
-            assert lasted >= (length - pieces) / rate * 0.9
-            assert lasted < length / rate + 2
+            assert stopwatch() - began >= (length - pieces) / rate * 0.9
 
 
 @pytest.mark.parametrize(

@@ -34,7 +34,7 @@ def server(python: Path, tmp_path: Path) -> Iterator[str]:
         assert found is not None
         yield found[0]
         running.terminate()
-        running.communicate(timeout=20)
+        running.communicate(timeout=60)
 
 
 #: What the project's tests exercise, whatever the mode: each item, and by how many tests at least.

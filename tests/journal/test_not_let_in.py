@@ -152,13 +152,13 @@ def test_what_cannot_be_read_has_its_line_in_the_log_and_its_entry_in_the_journa
     """With as much of it as can be told, and no secret."""
     limit = {"limit_connections": 1} if status == 503 else {}
     with listening(sandbox, **limit) as (server, lines):
-        held = [socket.create_connection((server.host, server.port), timeout=10)] if limit else []
-        with socket.create_connection((server.host, server.port), timeout=10) as client:
+        held = [socket.create_connection((server.host, server.port), timeout=60)] if limit else []
+        with socket.create_connection((server.host, server.port), timeout=60) as client:
             client.sendall(sent)
             client.shutdown(socket.SHUT_WR)
             if status:
                 assert client.recv(65536).startswith(b"HTTP/1.1 %d " % status)
-        line = lines.get(timeout=10)
+        line = lines.get(timeout=60)
         for one in held:
             one.close()
     assert lines.empty()
@@ -177,13 +177,13 @@ def test_what_cannot_be_read_has_its_line_in_the_log_and_its_entry_in_the_journa
 def test_what_cannot_be_read_follows_what_could(sandbox: Sandbox) -> None:
     """In the journal as on the connection, and with its own headers."""
     with listening(sandbox) as (server, lines):
-        with socket.create_connection((server.host, server.port), timeout=10) as client:
+        with socket.create_connection((server.host, server.port), timeout=60) as client:
             client.sendall(
                 b"GET /v3/balance HTTP/1.1\r\nHost: a\r\n\r\nGET /b HTTP/1.1\r\nX-Own: 1\r\nbad\r\n\r\n"
             )
             while client.recv(65536):
                 pass
-        assert {lines.get(timeout=10).target for _ in range(2)} == {"/v3/balance", "/b"}
+        assert {lines.get(timeout=60).target for _ in range(2)} == {"/v3/balance", "/b"}
     first, second = sandbox.world.journal.entries
     assert (first.operation, second.operation) == ("v3.balance", "-")
     assert second.headers == (("X-Own", "1"), ("bad", ""))
@@ -192,11 +192,11 @@ def test_what_cannot_be_read_follows_what_could(sandbox: Sandbox) -> None:
 def test_a_connection_that_says_nothing_is_no_request(sandbox: Sandbox) -> None:
     """Nor is one that is kept after its answer."""
     with listening(sandbox) as (server, lines):
-        socket.create_connection((server.host, server.port), timeout=10).close()
-        with socket.create_connection((server.host, server.port), timeout=10) as client:
+        socket.create_connection((server.host, server.port), timeout=60).close()
+        with socket.create_connection((server.host, server.port), timeout=60) as client:
             client.sendall(b"GET /_sandbox/health HTTP/1.1\r\nHost: localhost\r\n\r\n")
             client.recv(65536)
-        assert lines.get(timeout=10).target == "/_sandbox/health"
+        assert lines.get(timeout=60).target == "/_sandbox/health"
     assert lines.empty()
     assert not sandbox.world.journal.entries
 

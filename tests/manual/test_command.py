@@ -58,7 +58,7 @@ def test_a_page_is_set_in_type_on_a_terminal() -> None:
                 seen += piece
         except OSError:  # the other end is closed
             pass
-        assert running.wait(30) == 0
+        assert running.wait(60) == 0
     text = seen.decode()
     assert "\x1b[" in text
     assert "```" not in text

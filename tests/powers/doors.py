@@ -98,7 +98,7 @@ def over_http(socket: Socket | InProcess) -> Through:
 
 def _streams(socket: Socket, target: str) -> bool:
     """Whether a stream begins there, on a connection of its own."""
-    connection = HTTPConnection(socket.connection.host, socket.connection.port, timeout=20)
+    connection = HTTPConnection(socket.connection.host, socket.connection.port, timeout=60)
     connection.request("GET", target)
     streams = connection.getresponse().getheader("content-type") == "text/event-stream"
     connection.close()

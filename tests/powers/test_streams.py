@@ -49,7 +49,7 @@ class Sse:
 
     def __init__(self, url: str, path: str, headers: dict[str, str] | None = None) -> None:
         parts = urlsplit(url)
-        self.connection = HTTPConnection(str(parts.hostname), parts.port, timeout=10)
+        self.connection = HTTPConnection(str(parts.hostname), parts.port, timeout=60)
         self.connection.request("GET", f"/_sandbox/{path}", headers=headers or {})
         self.response = self.connection.getresponse()
 
@@ -327,7 +327,7 @@ def test_on_the_command_line(served: tuple[Sandbox, str]) -> None:
             sandbox.client().get(BALANCE)
         assert first in process.stdout.readline()
         process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=10)
+        rest, errors = process.communicate(timeout=60)
         assert (rest, errors, process.returncode) == ("", "", 0)
 
 

@@ -106,7 +106,7 @@ class TestClients:
     def test_requests(self, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
         """By ``REQUESTS_CA_BUNDLE``."""
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(server.authority))
-        assert requests.get(f"{server.tls_url}/_sandbox/health", timeout=10).status_code == 200
+        assert requests.get(f"{server.tls_url}/_sandbox/health", timeout=60).status_code == 200
 
     def test_node(self, server: Server) -> None:
         """By ``NODE_EXTRA_CA_CERTS``."""

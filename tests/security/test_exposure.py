@@ -114,7 +114,7 @@ class TestOnTheCommandLine:
             locked = socket("GET", "/_sandbox/clock", [], b"").status
             socket.close()
             server.terminate()
-            rest, log = server.communicate(timeout=10)
+            rest, log = server.communicate(timeout=60)
         assert locked == (200 if "OPEN" in str(environment) or "--control-open" in options else 401)
         assert server.returncode == 0
         assert TOKEN not in first + rest + log

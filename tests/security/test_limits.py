@@ -46,7 +46,7 @@ def test_bodies(small: Guarded) -> None:
 
 def test_a_body_without_an_end_is_not_read_to_it(small: Guarded) -> None:
     """What comes in chunks is refused once there is too much of it."""
-    with socket.create_connection(("127.0.0.1", int(small.url.rpartition(":")[2])), timeout=10) as raw:
+    with socket.create_connection(("127.0.0.1", int(small.url.rpartition(":")[2])), timeout=60) as raw:
         raw.sendall(
             b"POST /_sandbox/history/reset HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n"
         )

@@ -158,7 +158,7 @@ def _unreadable(plant: Planter) -> Iterator[bytes]:
 
 
 def _send(server: Server, raw: bytes) -> str:
-    with socket.create_connection((server.host, server.port), timeout=10) as client:
+    with socket.create_connection((server.host, server.port), timeout=60) as client:
         client.sendall(raw)
         client.shutdown(socket.SHUT_WR)
         return b"".join(iter(lambda: client.recv(65536), b"")).decode("utf-8", "replace")

@@ -49,12 +49,12 @@ def test_it_is_served(authority: trustme.CA, files: dict[str, str], options: tup
         assert server.stdout is not None
         address = server.stdout.readline().split()[-1]
         assert address.startswith("https://127.0.0.1:")
-        client = HTTPSConnection(address.removeprefix("https://"), context=trust, timeout=10)
+        client = HTTPSConnection(address.removeprefix("https://"), context=trust, timeout=60)
         client.request("GET", "/_sandbox/health")
         assert client.getresponse().status == 200
         client.close()
         server.terminate()
-        assert server.wait(10) == 0
+        assert server.wait(60) == 0
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ import trustme
 
 from reseller_sandbox.server.server import Server
 
-PATIENCE = 10  # Seconds until a test that waits in vain gives up.
+PATIENCE = 60  # Seconds until a test that waits in vain gives up.
 
 Environ = dict[str, Any]
 Serve = Callable[..., Server]

@@ -25,9 +25,8 @@ from reseller_sandbox.server.delivery import (
     pieces,
 )
 from reseller_sandbox.server.server import LoggedRequest
-from tests.server.conftest import Client, Dial, Environ, Serve, Toy
+from tests.server.conftest import PATIENCE, Client, Dial, Environ, Serve, Toy
 
-PATIENCE = 10  # Seconds until a test that waits in vain gives up.
 BODY = b"0123456789" * 10
 
 

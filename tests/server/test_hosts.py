@@ -41,7 +41,7 @@ def server() -> Iterator[tuple[Sandbox, int]]:
 def ask(port: int, target: str, hosts: list[str], version: str = "1.1", *more: str) -> tuple[int, Any]:
     """Status and body of what a GET with these Host headers is answered."""
     lines = [f"GET {target} HTTP/{version}", *(f"Host: {host}" for host in hosts), *more]
-    with socket.create_connection(("127.0.0.1", port), timeout=10) as client:
+    with socket.create_connection(("127.0.0.1", port), timeout=60) as client:
         client.sendall("\r\n".join([*lines, "Connection: close", "", ""]).encode("latin-1"))
         head, _, body = b"".join(iter(lambda: client.recv(65536), b"")).partition(b"\r\n\r\n")
     return int(head.split()[1]), json.loads(body)

@@ -107,7 +107,7 @@ def test_a_name_sent_as_it_is_is_found_and_what_was_sent_is_what_is_signed(
     signed = signature(default_wire.secret, default_wire.key, default_wire.base + target, b"")
     lines = [f"GET {target} {version}", f"Host: {host}:{port}", f"X-SVC-APIKEY: {default_wire.key}"]
     sent = "\r\n".join([*lines, f"X-SVC-SIGNATURE: {signed}", "", ""]).encode()
-    client = Client(socket.create_connection((host, int(port)), timeout=10))
+    client = Client(socket.create_connection((host, int(port)), timeout=60))
     for piece in (sent[:30], sent[30:]) if split else (sent,):
         client.send(piece)
     status, headers, body = client.read_answer()
@@ -120,7 +120,7 @@ def test_a_name_sent_as_it_is_is_found_and_what_was_sent_is_what_is_signed(
 def test_what_is_no_utf_8_is_refused_as_a_name(default_wire: Api) -> None:
     """In words, as any name that is none."""
     host, port = default_wire.base.removeprefix("http://").split(":")
-    with socket.create_connection((host, int(port)), timeout=10) as raw:
+    with socket.create_connection((host, int(port)), timeout=60) as raw:
         raw.sendall(
             b"GET /V2.0/domain/caf\xe9.com/check HTTP/1.1\r\nHost: x\r\nX-Auth-Token: sandbox-token\r\n"
             b"Connection: close\r\n\r\n"

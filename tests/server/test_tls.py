@@ -13,9 +13,8 @@ import pytest
 
 from reseller_sandbox.server.problem import SPOKE_PLAIN, SPOKE_TLS
 from reseller_sandbox.server.server import CannotListen, LoggedRequest, Server, bound
-from tests.server.conftest import Client, Dial, Serve, Toy
+from tests.server.conftest import PATIENCE, Client, Dial, Serve, Toy
 
-PATIENCE = 10  # Seconds until a test that waits in vain gives up.
 Plain = Callable[[Server, int | None], Client]
 HELLO = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03"
 

@@ -55,7 +55,7 @@ def router(folder: Path, shards: int, first: int) -> Iterator[str]:
 
 def wait_for(port: int) -> None:
     """Wait until somebody listens."""
-    latest = stopwatch() + 30
+    latest = stopwatch() + 60
     while stopwatch() < latest:
         try:
             socket.create_connection(("127.0.0.1", port), timeout=1).close()
@@ -76,7 +76,7 @@ def asking(sandbox: Sandbox, url: str) -> Iterator[Api]:
 
 def raw(url: str, target: str, headers: dict[str, str] | None = None) -> Answer:
     """The answer to a GET as it is."""
-    connection = HTTPConnection(url.removeprefix("http://"), timeout=20)
+    connection = HTTPConnection(url.removeprefix("http://"), timeout=60)
     connection.request("GET", target, headers=headers or {})
     answer = connection.getresponse()
     told = Answer(answer.status, {n.lower(): v for n, v in answer.getheaders()}, answer.read())

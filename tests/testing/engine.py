@@ -48,7 +48,7 @@ class Engine(ThreadingHTTPServer):
         """Take the container away."""
         if self.process is not None:
             self.process.terminate()
-            self.process.communicate(timeout=20)
+            self.process.communicate(timeout=60)
             self.process = None
 
     def standing(self) -> dict[str, Any]:

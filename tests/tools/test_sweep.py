@@ -608,7 +608,7 @@ echo $$ > {tmp_path}/own; sleep 60"""
         assert running.poll() is None, running.communicate()
         time.sleep(0.02)
     running.send_signal(how)
-    _, said = running.communicate(timeout=30)
+    _, said = running.communicate(timeout=60)
     assert running.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[how], said
     assert b"Traceback" not in said
     for _ in range(500):
