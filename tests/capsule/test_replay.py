@@ -76,6 +76,15 @@ NEXT: dict[str, Callable[[Sandbox], object]] = {
         sandbox.faults.add("latency", seconds=0),
         sandbox.client().get("/v3/balance"),
     ],
+    "a look at the events, and a control call": lambda sandbox: [
+        sandbox.events.find(),
+        sandbox.faults.add("latency", seconds=0),
+    ],
+    "a request, and a rewind": lambda sandbox: [
+        sandbox.client().get("/v3/balance"),
+        sandbox.rewind(sandbox.journal.find().requests[-1].id),
+    ],
+    "a snapshot, and back to it": lambda sandbox: [sandbox.snapshot("here"), sandbox.restore("here")],
     "a move of the clock by nothing": lambda sandbox: sandbox.clock.advance(0),
     "a move of the clock": lambda sandbox: [sandbox.assumptions.set({}), sandbox.clock.advance("P9D")],
 }

@@ -224,14 +224,18 @@ class _Replaying:
                 self._compare_events(step)
             case EndStep():
                 self._move(step)
-                self._world.settle()
                 self._compare_events(step)
                 self._end(step)
 
     def _move(self, step: WaitingStep | RequestStep | CallStep | EndStep) -> None:
-        """Set the clock to the time of a step; what is due by then waits for a step that lets it happen."""
+        """Set the clock to the time of a step, and let happen what somebody who looked has let happen before.
+
+        What else is due by then waits for a step that lets it happen.
+        """
         world = self._world
         with world.lock:
+            if len(self._expected) > len(self._happened):
+                world.travel(lambda moment: moment.settled(self._expected[-1].at))
             if step.at > world.moment.clock.instant and not _moves(step):
                 world.moment = world.moment.at(step.at)
 
@@ -267,7 +271,6 @@ class _Replaying:
     def _ask(self, step: RequestStep) -> None:
         if step.beyond:
             self._beyond[step.id] = step.beyond
-            self._world.settle()  # as it would have
             return
         self._requests += 1
         entry = self._send.request(step)
