@@ -30,6 +30,7 @@ _DURATION = re.compile(
     r"P?(?:(?P<years>\d+)Y)?(?:(?P<months>\d+)MO)?(?:(?P<weeks>\d+)W)?(?:(?P<days>\d+)D)?"
     r"T?(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+)S)?"
 )
+_ISO_DATE = re.compile(r"(\d{4}-\d\d-\d\d|\d{8}|\d{4}-?W\d\d(-?\d)?)([T ]|$)", re.ASCII)
 _ISO_MONTHS = re.compile(r"^(P[^T]*?\d)M", re.IGNORECASE)
 
 
@@ -126,13 +127,24 @@ def wire_spaced(instant: datetime) -> str:
     return instant.strftime("%Y-%m-%d %H:%M:%S")
 
 
+def parse_iso(text: str) -> datetime:
+    """Read an ISO 8601 date or date-time as it stands; raise ValueError for anything else.
+
+    What follows a date is T or a space, and a time: a zone or anything else there would be taken for one.
+    """
+    plain = text.strip().upper()
+    if not _ISO_DATE.match(plain):
+        raise ValueError
+    return datetime.fromisoformat(plain)
+
+
 def parse_instant(text: str) -> datetime:
     """Read an ISO 8601 date or date-time; without a zone it is UTC, without a time it is midnight.
 
     Raise ValueError for anything else, and outside the years a world may stand in.
     """
     try:
-        found = datetime.fromisoformat(text.strip())
+        found = parse_iso(text)
     except ValueError:
         raise ValueError(f"{text[:80]!r} is not an instant such as 2026-01-31T12:00:00Z") from None
     found = found if found.tzinfo is not None else found.replace(tzinfo=UTC)
