@@ -31,14 +31,20 @@ PARTS = (
     "advice.rules",
     "capsule.document",
     "capsule.writing",
+    "control.documents",
+    "control.events",
+    "control.rows",
     "deploy",
     "keeping",
     "manual.pages",
+    "manual.rows",
     "page.declarations",
+    "page.rows",
     "reports",
     "testing",
     "tools",
     "web.openapi",
+    "web.records",
 )
 LATER = (*LIBRARIES, *(f"reseller_sandbox.{part}" for part in PARTS))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -17,12 +17,7 @@ from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.values import INSTANT
 from reseller_sandbox.core.vocabulary import Vocabulary
-from reseller_sandbox.manual.rows import ManualRows
 from reseller_sandbox.page.doorway import with_page
-from reseller_sandbox.page.reader import ReaderRows
-from reseller_sandbox.page.rows import PageRows
-from reseller_sandbox.page.session import SessionRows
-from reseller_sandbox.page.signing import SignatureRows
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
@@ -32,6 +27,7 @@ from reseller_sandbox.v3.auth import Signatures
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.app import UNREAD, create_app
 from reseller_sandbox.web.contract import contract as documented
+from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.limits import BodyLimits
@@ -124,13 +120,22 @@ def interfaces(
         names=settings.own_names,
     )
     clients = (V3(worlds, signatures), V2(worlds))
-    more = (
-        *ManualRows(powers).rows(),
-        *PageRows(powers, clients).rows(),
-        *SessionRows(gate).rows(),
-        *ReaderRows().rows(),
-        *SignatureRows(settings.header_prefix).rows(),
-    )
+
+    def more() -> Iterable[Endpoint]:
+        from reseller_sandbox.manual.rows import ManualRows
+        from reseller_sandbox.page.reader import ReaderRows
+        from reseller_sandbox.page.rows import PageRows
+        from reseller_sandbox.page.session import SessionRows
+        from reseller_sandbox.page.signing import SignatureRows
+
+        return (
+            *ManualRows(powers).rows(),
+            *PageRows(powers, clients).rows(),
+            *SessionRows(gate).rows(),
+            *ReaderRows().rows(),
+            *SignatureRows(settings.header_prefix).rows(),
+        )
+
     return (*clients, Control(worlds, clients, gate, powers, more))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import flask.signals
@@ -69,6 +71,37 @@ def test_urls_can_be_built(fresh: Sandbox) -> None:
 
 
 READ = "/v3/domains/getDomain/active.com"
+HEALTH = "/_sandbox/health"
+
+
+def test_a_url_of_control_can_be_built_before_control_was_asked_for(fresh: Sandbox) -> None:
+    """Within the request of a client as well, though the rows of control are made when they are needed."""
+    built: list[str] = []
+    name = "control.clock.show#0"
+    fresh.app.before_request(lambda: built.append(url_for(name)))
+    assert fresh.client().get(READ).status_code == 200
+    assert fresh.client().get(built[0]).json["now"] == fresh.client().get(HEALTH).json["now"]
+
+
+def test_many_that_ask_for_control_at_once_are_all_answered(fresh: Sandbox) -> None:
+    """Whoever comes first has its rows made, and the others wait for them."""
+    paths = [HEALTH, "/v3/nowhere", READ] * 5
+    together = Barrier(len(paths))
+
+    def asked(path: str) -> int:
+        client = fresh.client()
+        together.wait()
+        return client.get(path).status_code
+
+    with ThreadPoolExecutor(len(paths)) as threads:
+        assert list(threads.map(asked, paths)) == [200, 404, 200] * 5
+
+
+def test_a_route_that_is_added_before_control_was_asked_for_stays(fresh: Sandbox) -> None:
+    """Beside all rows there are."""
+    fresh.app.add_url_rule("/mine", view_func=lambda: "mine")
+    client = fresh.client()
+    assert [client.get(path).status_code for path in (READ, "/mine", HEALTH, "/mine")] == [200] * 4
 
 
 def test_hooks_see_a_request_and_its_answer(fresh: Sandbox) -> None:

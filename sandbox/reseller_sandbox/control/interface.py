@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
-from reseller_sandbox.control import documents, rows
-from reseller_sandbox.control.events import EventStream
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account
@@ -52,14 +51,23 @@ class Control:
         others: Sequence[Interface],
         gate: Gate | None = None,
         powers: Mapping[str, type[Power]] = POWERS,
-        more: Iterable[Endpoint] = (),
+        more: Callable[[], Iterable[Endpoint]] = tuple,
     ) -> None:
         self._worlds = worlds
+        self._others = others
         self._gate = gate or Gate()
-        self.endpoints: tuple[Endpoint, ...] = (
-            *rows.endpoints(powers.values()),
-            documents.endpoint(lambda: (*others, self)),
-            *more,
+        self._powers = powers
+        self._more = more
+
+    @cached_property
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Its rows, which are made when somebody asks for one: with them as many modules are loaded."""
+        from reseller_sandbox.control import documents, rows
+
+        return (
+            *rows.endpoints(self._powers.values()),
+            documents.endpoint(lambda: (*self._others, self)),
+            *self._more(),
         )
 
     def owns(self, path: str) -> bool:
@@ -91,13 +99,17 @@ class Control:
         cause: str,  # noqa: ARG002
     ) -> Outcome[Any]:
         """Do at once what is asked, as an operation of a power is no transaction of its own."""
-        return Outcome(endpoint.handle(rows.ControlCall(Here(self._worlds, world), arguments, incoming)))
+        from reseller_sandbox.control.rows import ControlCall
+
+        return Outcome(endpoint.handle(ControlCall(Here(self._worlds, world), arguments, incoming)))
 
     def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:
         """Return the result as the endpoint's schema has it, a stream, or an answer that is ready."""
         if isinstance(result, Answer):
             return result
         if endpoint.streams:
+            from reseller_sandbox.control.events import EventStream
+
             incoming.headers_out["Cache-Control"] = "no-store"
             return Answer(endpoint.status, b"", EventStream.content_type, EventStream(result))
         return Answer(endpoint.status, endpoint.answer.dump(result))

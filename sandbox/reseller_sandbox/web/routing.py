@@ -5,14 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import cache, lru_cache
-from typing import Any, Self
+from threading import RLock
+from typing import Any, Self, TypeAlias
 
 from flask import Flask, Request
+from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter, Map, MapAdapter, Rule, RuleFactory
 
 #: How many paths are remembered with the rows that take them, and up to which length.
 _REMEMBERED = 1024
 _LONGEST = 200
+
+#: A row's name, its path and its method.
+RowRule: TypeAlias = tuple[str, str, str]
+
+#: What answers the requests that a row takes, by the rule of the row.
+Views: TypeAlias = Mapping[RowRule, Callable[..., Any]]
 
 #: How Flask asks for the row of a request.
 _AS_FLASK_ASKS = {"return_rule": True}
@@ -84,7 +92,7 @@ class _Rows(Map):
         """Add rules."""
         self._own()
         super().add(rulefactory)
-        self._forget()
+        self._remembered.cache_clear()
 
     @property
     def merge_slashes(self) -> bool:
@@ -101,15 +109,19 @@ class _Rows(Map):
             options = {name: getattr(self, name) for name in _OPTIONS} | changed
             self.__init__([rule.empty() for rule in self.iter_rules()], **options)  # type: ignore[misc]
 
+    def found(self, path: str, method: str) -> tuple[Rule, Mapping[str, Any]]:
+        """Return the rule that takes a request, and its arguments; raise as ``MapAdapter.match`` does."""
+        return (self._remembered if len(path) <= _LONGEST else self._found)(path, method)
+
     def _forget(self) -> None:
-        self.found = lru_cache(maxsize=_REMEMBERED)(self._found)
+        self._remembered = lru_cache(maxsize=_REMEMBERED)(self._found)
 
     def _found(self, path: str, method: str) -> tuple[Rule, Mapping[str, Any]]:
         return self.bind("", path_info=path, default_method=method).match(return_rule=True)
 
 
 @lru_cache(maxsize=8)
-def _made(rules: tuple[tuple[str, str, str], ...]) -> _Rows:
+def _made(rules: tuple[RowRule, ...]) -> _Rows:
     rows = _Rows(
         (_Route(path, endpoint=name, methods=[method]) for name, path, method in rules),
         merge_slashes=False,
@@ -120,32 +132,81 @@ def _made(rules: tuple[tuple[str, str, str], ...]) -> _Rows:
 
 
 class _Finder(MapAdapter):
-    """Finds the row of one request."""
+    """Finds the row of one request, and builds URLs of any."""
 
-    map: _Rows
+    def __init__(self, application: Application, path: str, method: str) -> None:
+        super().__init__(_NO_ROWS, "", "/", "", "http", path, method)
+        self._application = application
 
     def match(self, *arguments: Any, **options: Any) -> Any:
         """Return the rule that takes the request, and its arguments; or what else is asked for."""
-        if arguments or options != _AS_FLASK_ASKS or len(self.path_info) > _LONGEST:
-            return super().match(*arguments, **options)
-        rule, values = self.map.found(self.path_info, self.default_method)
-        return rule, {**values}
+        if not arguments and options == _AS_FLASK_ASKS:
+            return self._application.row(self.path_info, self.default_method)
+        self.map = self._application.url_map
+        return super().match(*arguments, **options)
+
+    def build(self, *arguments: Any, **options: Any) -> str:
+        """Return the URL of a row."""
+        self.map = self._application.url_map
+        return super().build(*arguments, **options)
+
+
+_NO_ROWS = Map()
 
 
 class Application(Flask):
     """An application whose rows are found by path and method alone, whatever host a request names.
 
-    ``rules`` are the names of its rows with their path and their method.
+    ``first`` are the views of its rows. ``later`` makes those of the others, as soon as a path is asked for
+    that none of the first takes, or somebody looks at all rows.
     """
 
     url_rule_class = _Route
+    _rows: _Rows
+    _later: Callable[[], Views] | None = None
 
-    def __init__(self, name: str, rules: Iterable[tuple[str, str, str]]) -> None:
+    def __init__(self, name: str, first: Views, later: Callable[[], Views]) -> None:
         super().__init__(name, static_folder=None)
-        self.url_map = _made(tuple(rules)).lend()
+        self._rules: tuple[RowRule, ...] = ()
+        self._taking = RLock()
+        self._take(first)
+        self._later = later
+
+    def _take(self, views: Views) -> None:
+        self._rules += tuple(views)
+        self.view_functions |= {name: view for (name, _, _), view in views.items()}
+        self._rows = _made(self._rules).lend()
+
+    @property
+    def url_map(self) -> Map:
+        """All rows."""
+        return self._all()
+
+    @url_map.setter
+    def url_map(self, rows: Map) -> None:
+        self._rows = rows  # type: ignore[assignment]  # Flask's own, until there are rows
+
+    def _all(self) -> _Rows:
+        if self._later is not None:
+            with self._taking:
+                if self._later is not None:
+                    self._take(self._later())
+                    self._later = None
+        return self._rows
+
+    def row(self, path: str, method: str) -> tuple[Rule, dict[str, Any]]:
+        """Return the rule that takes a request, and its arguments; raise as ``MapAdapter.match`` does."""
+        rows = self._rows
+        try:
+            rule, values = rows.found(path, method)
+        except HTTPException:
+            if self._all() is rows:
+                raise
+            rule, values = self._all().found(path, method)
+        return rule, {**values}
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return what finds the row of ``request``."""
         if request is None:
             return super().create_url_adapter(request)
-        return _Finder(self.url_map, "", "/", "", "http", request.path, request.method)
+        return _Finder(self, request.path, request.method)
