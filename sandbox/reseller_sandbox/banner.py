@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.model import OUTSIDE, Account
+from reseller_sandbox.core.lookups import own_accounts
+from reseller_sandbox.core.model import Account
 from reseller_sandbox.v3.signing import signed_headers
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
     url = server.tls_url or server.url
     urls = dict.fromkeys((url, server.url))
     state = world.state
-    accounts = [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
+    accounts = own_accounts(state)
     clock = "stands still at" if world.clock.frozen else "runs from"
     held = len(state.holding_order)
     lines = [

@@ -12,10 +12,9 @@ from threading import RLock
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlencode, urlsplit
 
-from reseller_sandbox.core import refusals
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.model import DEFAULT
-from reseller_sandbox.core.refusals import Refused, Rule
+from reseller_sandbox.core.refusals import RULES, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.power import Operation
@@ -196,7 +195,7 @@ class There:
             raise Unreachable(f"what answers at {self.url} is no sandbox: it does not speak JSON") from None
         if status < 400:
             return said
-        rule = _RULES.get(str(said.get("error"))) if isinstance(said, dict) else None
+        rule = RULES.get(str(said.get("error"))) if isinstance(said, dict) else None
         if rule is None:
             raise Unreachable(f"what answers at {self.url} is no sandbox of this version: {said!r:.200}")
         raise RefusedThere(rule, str(said["message"]), str(said.get("remedy", "")))
@@ -314,6 +313,3 @@ def _word(parameter: Parameter, value: Any) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, default=float)  # numbers with a fraction are decimals here
-
-
-_RULES: Mapping[str, Rule] = {one.code: one for one in vars(refusals).values() if isinstance(one, Rule)}

@@ -12,6 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.refusals import RULES
 from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.faults import KINDS
 from reseller_sandbox.faults.presets import PRESETS
@@ -117,7 +118,7 @@ def everything() -> Iterator[tuple[str, Any]]:
     """What each page of the reference has to name."""
     for row in (*V3.endpoints, *V2.endpoints):
         yield from (("operations", f"### {row.id}\n"), *(("operations", path) for path in row.paths))
-    yield from (("errors", f"### {rule.code}\n") for rule in errors.rules())
+    yield from (("errors", f"### {rule.code}\n") for rule in RULES.values())
     yield from (("errors", f"| `{one.message}` |") for one in errors.documented())
     yield from (("assumptions", f"| `{name}` |") for name in Assumptions().values())
     yield from (("settings", f"| `{one.name}` |") for one in declared(ServerSettings))

@@ -16,6 +16,7 @@ from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days
 from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.lookups import pending_transfer
 from reseller_sandbox.core.model import Flag, Order, Policy, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE, Possible, Refused
@@ -42,7 +43,9 @@ class Move:
 
 _LIVE = (Stage.ACTIVE,)
 _KEPT = (Stage.ACTIVE, Stage.OVERDUE)
-_ANY = tuple(stage for stage in Stage if stage is not Stage.RELEASED)
+
+#: The stages of the orders that there are.
+STAGES = tuple(stage for stage in Stage if stage is not Stage.RELEASED)
 
 MOVES: tuple[Move, ...] = (
     Move(Action.RENEW, _KEPT, Stage.ACTIVE, while_leaving=False, forbidden_by=Flag.RENEW_PROHIBITED),
@@ -67,7 +70,7 @@ MOVES: tuple[Move, ...] = (
     Move(Action.SET_CONTACTS, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
     Move(Action.CHANGE_HOSTS, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
     Move(Action.CHECK_HOST, _LIVE),
-    Move(Action.READ_HOSTS, _ANY),
+    Move(Action.READ_HOSTS, STAGES),
     Move(Action.SET_AUTH_CODE, _LIVE, forbidden_by=Flag.UPDATE_PROHIBITED),
     Move(Action.READ_AUTH_CODE, _KEPT),
     Move(Action.TRANSFER_OUT, _KEPT, while_leaving=False, forbidden_by=Flag.TRANSFER_PROHIBITED),
@@ -289,8 +292,8 @@ def _kept(stage: Stage) -> Stage | None:
 
 def leaving(state: State, order: Order) -> bool:
     """Whether a transfer of ``order`` to another registrar is pending."""
-    transfer = state.transfers.get(order.name)
-    return transfer is not None and transfer.pending and transfer.losing_order == order.id
+    transfer = pending_transfer(state, order.name)
+    return transfer is not None and transfer.losing_order == order.id
 
 
 def require(draft: Draft, order: Order, action: Action, *, locks: bool = True) -> Move:

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 from reseller_sandbox.core import ledger, orders, prices, refusals, registration, transfers
 from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.lifecycle import enter
+from reseller_sandbox.core.lookups import pending_transfer
 from reseller_sandbox.core.model import LONGEST_TERM, OUTSIDE, Flag, Order, Stage, Transfer, TransferStatus
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused
@@ -153,7 +154,7 @@ def reject_transfer(draft: Draft, domain: Name) -> Happening:
 
 def cancel_transfer(draft: Draft, domain: Name) -> Happening:
     """Let the registrar that has asked for an account's name cancel the transfer."""
-    transfer = _pending(draft.state, domain)
+    transfer = pending_transfer(draft.state, domain)
     if transfer is None or transfer.gaining != OUTSIDE:
         raise Refused(refusals.NO_TRANSFER_OUT, name=to_unicode(domain))
     transfers.fail(draft, transfer, TransferStatus.CLIENT_CANCELLED)
@@ -163,7 +164,7 @@ def cancel_transfer(draft: Draft, domain: Name) -> Happening:
 def complete_transfer(draft: Draft, domain: Name) -> Happening:
     """Let the registry complete a pending transfer early, in or out."""
     zone_of(draft.state, domain)
-    transfer = _pending(draft.state, domain)
+    transfer = pending_transfer(draft.state, domain)
     if transfer is None:
         raise Refused(refusals.NO_TRANSFER_PENDING, name=to_unicode(domain))
     order = transfers.party_here(draft.state, transfer)
@@ -224,12 +225,7 @@ def _held(state: State, name: str) -> Order:
 
 def _coming_in(state: State, name: str) -> Transfer:
     zone_of(state, name)
-    transfer = _pending(state, name)
+    transfer = pending_transfer(state, name)
     if transfer is None or transfer.gaining == OUTSIDE:
         raise Refused(refusals.NO_TRANSFER_IN, name=to_unicode(name))
     return transfer
-
-
-def _pending(state: State, name: str) -> Transfer | None:
-    transfer = state.transfers.get(name)
-    return transfer if transfer is not None and transfer.pending else None

@@ -13,7 +13,8 @@ from typing import Any
 from reseller_sandbox.core import ledger, prices
 from reseller_sandbox.core.complaints import there_are
 from reseller_sandbox.core.happenings import Happening, concerning
-from reseller_sandbox.core.model import OUTSIDE, Account, Premium, Promotion
+from reseller_sandbox.core.lookups import own_accounts
+from reseller_sandbox.core.model import Account, Premium, Promotion
 from reseller_sandbox.core.model import Zone as ZoneRecord
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_ACCOUNT, UNKNOWN_ZONE, Refused
@@ -175,7 +176,7 @@ def restore_credentials(draft: Draft, account: Text, *, which: Credentials = "bo
 
 def account_called(state: State, word: str) -> Account:
     """Return the account of that name or client id; refuse with ``unknown_account``."""
-    accounts = [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
+    accounts = own_accounts(state)
     for account in accounts:
         if word in (account.name, str(account.client_id)):
             return account

@@ -12,6 +12,7 @@ from reseller_sandbox.core.clock import days, wire, years_later
 from reseller_sandbox.core.contacts import assign, check
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import Action, completion, enter, require
+from reseller_sandbox.core.lookups import pending_transfer
 from reseller_sandbox.core.model import (
     LONGEST_TERM,
     OUTSIDE,
@@ -170,8 +171,8 @@ def cancel(draft: Draft, account: Account, name: str) -> Transfer:
 def _pending(draft: Draft, account: Account, name: str, side: str, action: Action) -> Transfer:
     """Return the pending transfer with the account's order on one ``side``, where ``action`` is possible."""
     order = orders.own(draft.state, account, name)
-    transfer = draft.state.transfers.get(name)
-    if transfer is None or not transfer.pending or getattr(transfer, side) != order.id:
+    transfer = pending_transfer(draft.state, name)
+    if transfer is None or getattr(transfer, side) != order.id:
         raise Refused(
             refusals.NO_TRANSFER, name=to_unicode(name), action=action.key.removesuffix("_transfer")
         )
@@ -214,10 +215,8 @@ def fail(draft: Draft, transfer: Transfer, status: TransferStatus) -> Transfer:
 
 def fail_pending(draft: Draft, name: str) -> Transfer | None:
     """End a pending transfer of a name that its holder loses by other means; return it."""
-    transfer = draft.state.transfers.get(name)
-    if transfer is None or not transfer.pending:
-        return None
-    return fail(draft, transfer, TransferStatus.SERVER_CANCELLED)
+    transfer = pending_transfer(draft.state, name)
+    return transfer and fail(draft, transfer, TransferStatus.SERVER_CANCELLED)
 
 
 def party_here(state: State, transfer: Transfer) -> Order:

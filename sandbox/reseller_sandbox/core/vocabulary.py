@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
 from typing import Any
 
-from reseller_sandbox.core import refusals
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.globs import Glob, any_matches
 from reseller_sandbox.core.matching import MATCH, NO_OPERATION, OUTCOMES, Match, is_status
-from reseller_sandbox.core.refusals import Rule
+from reseller_sandbox.core.refusals import RULES
 from reseller_sandbox.core.signatures import Within
 from reseller_sandbox.core.spelling import nearest
 
@@ -36,12 +34,6 @@ class Vocabulary:
         return sorted(matched)
 
 
-@cache
-def rules() -> frozenset[str]:
-    """Return the names of all rules by which something is refused."""
-    return frozenset(rule.code for rule in vars(refusals).values() if isinstance(rule, Rule))
-
-
 def unknown(match: Match, words: Vocabulary | None) -> Iterator[tuple[str, str]]:
     """Say which operations and errors in ``match`` do not exist; without a vocabulary all are taken to."""
     if words is None:
@@ -49,7 +41,7 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[tuple[str, str]]
     for glob in match.operation or ():
         if not any(map(glob.matches, (NO_OPERATION, *words.operations))):
             yield "operation", f"matches no operation{nearest(glob.text, words.operations)}"
-    known = {*OUTCOMES, *rules(), *(error for errors in words.errors.values() for error in errors)}
+    known = {*OUTCOMES, *RULES, *(error for errors in words.errors.values() for error in errors)}
     for outcome in match.outcome or ():
         if outcome not in known and not is_status(outcome):
             hint = nearest(outcome, sorted(known))

@@ -12,7 +12,7 @@ from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet, Queue
 
-from reseller_sandbox.core import model, refusals
+from reseller_sandbox.core import model
 from reseller_sandbox.core.actions import Action
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import WorldClock
@@ -21,7 +21,7 @@ from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.ordered import Ordered
 from reseller_sandbox.core.paths import Path
-from reseller_sandbox.core.refusals import PLAIN, Possible, Refusal, Rule, Term, Wording
+from reseller_sandbox.core.refusals import PLAIN, RULES, Possible, Refusal, Rule, Term, Wording
 from reseller_sandbox.core.state import Change, State
 from reseller_sandbox.core.tables import TABLES
 from reseller_sandbox.faults import FaultBook, FaultRule
@@ -118,7 +118,6 @@ class Sorts(dict[type, Sort]):
     """Every kind of objects, by type, for one file that is written or read."""
 
     def __init__(self) -> None:
-        rules = {one.code: one for one in vars(refusals).values() if isinstance(one, Rule)}
         super().__init__(
             {
                 str: Plain("text", str),
@@ -132,7 +131,7 @@ class Sorts(dict[type, Sort]):
                 date: Plain("day", int, date.toordinal, date.fromordinal),
                 Decimal: Plain("decimal", str, str, Decimal, str),
                 Glob: Plain("glob", str, lambda glob: glob.text, Glob),
-                Rule: _named("rule", rules, lambda rule: rule.code),
+                Rule: _named("rule", RULES, lambda rule: rule.code),
                 Wording: _named("wording", WORDINGS, id),
                 tuple: Lists("tuple", tuple),
                 list: Lists("list", list),

@@ -9,7 +9,8 @@ from typing import Annotated, Any, Literal, TypedDict, Unpack
 
 from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.ledger import request_of
-from reseller_sandbox.core.model import OUTSIDE, LedgerEntry, Purpose
+from reseller_sandbox.core.lookups import own_accounts
+from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.core.state import State
 from reseller_sandbox.core.values import TEXT, Instant, choice, whole
@@ -214,8 +215,4 @@ def _total(key: Any, entries: list[LedgerEntry]) -> Total:
 
 
 def _balances(state: State) -> tuple[AccountBalance, ...]:
-    return tuple(
-        record_of(AccountBalance, state.accounts[number], account=state.accounts[number].name)
-        for number in sorted(state.accounts)
-        if number != OUTSIDE
-    )
+    return tuple(record_of(AccountBalance, one, account=one.name) for one in own_accounts(state))

@@ -8,17 +8,8 @@ from datetime import datetime
 from decimal import Decimal
 
 from reseller_sandbox.core import hosts, prices
-from reseller_sandbox.core.model import (
-    OUTSIDE,
-    Account,
-    Card,
-    Contact,
-    Customer,
-    Flag,
-    Order,
-    Stage,
-    TransferStatus,
-)
+from reseller_sandbox.core.lookups import own_accounts
+from reseller_sandbox.core.model import Account, Card, Contact, Customer, Flag, Order, Stage, TransferStatus
 from reseller_sandbox.core.model import Host as HostKept
 from reseller_sandbox.core.model import Transfer as TransferKept
 from reseller_sandbox.core.names import to_unicode
@@ -170,11 +161,7 @@ def transfer_record(state: State, transfer: TransferKept) -> TransferRecord:
 
 def accounts_shown(state: State) -> tuple[AccountRecord, ...]:
     """Return the accounts of this service as people look at them, in the order of their ids."""
-    return tuple(
-        account_record(state, state.accounts[number])
-        for number in sorted(state.accounts)
-        if number != OUTSIDE
-    )
+    return tuple(account_record(state, account) for account in own_accounts(state))
 
 
 def account_record(state: State, account: Account) -> AccountRecord:

@@ -9,7 +9,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from reseller_sandbox.core.dataclass import dataclass
-from reseller_sandbox.core.model import Stage
+from reseller_sandbox.core.lifecycle import STAGES
 from reseller_sandbox.coverage.figures import ItemCovered
 from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.coverage.items import COUNTS
@@ -20,8 +20,6 @@ from reseller_sandbox.reports.report import Report
 
 #: How many of the gaps are told at the top, and of those who exercised an item.
 _GAPS, _SEEN_BY = 12, 12
-
-_STAGES = tuple(stage.value for stage in Stage if stage is not Stage.RELEASED)
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,7 @@ def page(report: Report) -> str:
         of={area.area: [one for one in report.items if one.area == area.area] for area in report.areas},
         faults=_faults(report.items),
         phases=("before", "after"),
-        stages=_STAGES,
+        stages=[stage.value for stage in STAGES],
         gaps=gaps,
         telling=report.missing[:_GAPS],
         picture=picture(report.items),

@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import NamedTuple
 
 from reseller_sandbox.core.dataclass import dataclass
-from reseller_sandbox.core.lifecycle import TIMED, Edge, edges
+from reseller_sandbox.core.lifecycle import STAGES, TIMED, Edge, edges
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.state import State
 from reseller_sandbox.coverage.figures import ItemCovered
@@ -21,9 +21,6 @@ _APART, _RISE = 150, 40
 
 #: The half size of a stage's box.
 _WIDE, _HIGH = 56, 24
-
-#: The stages in their line.
-_PLACES = tuple(stage for stage in Stage if stage is not Stage.RELEASED)
 
 
 class Box(NamedTuple):
@@ -69,7 +66,7 @@ def picture(found: Sequence[ItemCovered]) -> Picture:
     ends = (_x(None, begins=True), _x(None))
     top = min(heights) - 24
     return Picture(
-        [_box(stage, found) for stage in _PLACES],
+        [_box(stage, found) for stage in STAGES],
         arcs,
         ends,
         width=ends[1] + _APART // 2,
@@ -84,7 +81,7 @@ def _box(stage: Stage, found: Sequence[ItemCovered]) -> Box:
 
 
 def _x(stage: Stage | None, *, begins: bool = False) -> int:
-    at = _PLACES.index(stage) + 1 if stage is not None else 0 if begins else len(_PLACES) + 1
+    at = STAGES.index(stage) + 1 if stage is not None else 0 if begins else len(STAGES) + 1
     return _APART // 2 + at * _APART
 
 

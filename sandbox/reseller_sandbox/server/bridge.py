@@ -7,9 +7,7 @@ requests take effect in the order in which they arrive.
 from __future__ import annotations
 
 import asyncio
-import logging
 import math
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import BytesIO
@@ -30,14 +28,12 @@ from reseller_sandbox.server.delivery import (
 )
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import Unserved
-from reseller_sandbox.server.requestlog import LoggedRequest, Words, masked
+from reseller_sandbox.server.requestlog import LoggedRequest, Words, log_failure, masked
 from reseller_sandbox.server.wire import Receive, Send, Wire
 from reseller_sandbox.server.wsgi import call, environment
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
-
-log = logging.getLogger("reseller_sandbox")
 
 PLAIN = Delivery()
 SILENT = Words()
@@ -216,12 +212,8 @@ def request_line(environ: WSGIEnvironment, answer: WireAnswer, seconds: float) -
 
 
 def report(error: BaseException, environ: WSGIEnvironment) -> None:
-    """Say in the log, on one line, what failed, how and where; on level DEBUG with the whole traceback."""
-    frame = traceback.extract_tb(error.__traceback__)[-1]
-    asked = f"{environ['REQUEST_METHOD']} {masked(environ['RAW_URI'])}"
-    where = f"{frame.filename}, line {frame.lineno}"
-    trace = error if log.isEnabledFor(logging.DEBUG) else None
-    log.error("%s failed: %s: %r (%s)", asked, type(error).__name__, str(error), where, exc_info=trace)
+    """Say in the log which request failed, how and where."""
+    log_failure(f"{environ['REQUEST_METHOD']} {masked(environ['RAW_URI'])}", error)
 
 
 async def until(again: Again) -> None:

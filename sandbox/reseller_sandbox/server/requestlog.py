@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import traceback
 from collections.abc import Mapping
 from dataclasses import field
 from typing import Any
@@ -13,6 +14,8 @@ from reseller_sandbox.core.clock import real_now
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.server.delivery import LogWords
 from reseller_sandbox.server.secrecy import target_masked
+
+log = logging.getLogger("reseller_sandbox")
 
 _LONGEST = 200  # characters of a target, in a line for people
 _ENCODED = json.JSONEncoder(ensure_ascii=False).encode
@@ -82,6 +85,14 @@ class AsJson(logging.Formatter):
 def _dumped(level: str, told: Mapping[str, Any]) -> str:
     at = real_now().isoformat(timespec="milliseconds").replace("+00:00", "Z")
     return _ENCODED({"at": at, "level": level, **told})
+
+
+def log_failure(what: str, error: BaseException) -> None:
+    """Say in the log, on one line, what failed, how and where; on level DEBUG with the whole traceback."""
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{frame.filename}, line {frame.lineno}"
+    trace = error if log.isEnabledFor(logging.DEBUG) else None
+    log.error("%s failed: %s: %r (%s)", what, type(error).__name__, str(error), where, exc_info=trace)
 
 
 def masked(target: str) -> str:

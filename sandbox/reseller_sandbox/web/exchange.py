@@ -9,6 +9,7 @@ from typing import Any
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.lookups import order_met
 from reseller_sandbox.core.matching import FAULT, NO_OPERATION, OK
 from reseller_sandbox.core.model import Account, Stage
 from reseller_sandbox.core.refusals import Refusal, Refused
@@ -171,11 +172,8 @@ class Exchange:
         names = self.incoming.names
         if len(names) != 1 or self.before is None:
             return None
-        state, account = self.before.state, self.incoming.account
-        number = state.own_order.get((account.client_id, names[0])) if account is not None else None
-        if number is None:
-            number = state.holding_order.get(names[0])
-        return state.orders[number].stage if number is not None else None
+        order = order_met(self.before.state, self.incoming.account, names[0])
+        return order.stage if order is not None else None
 
     def begin(self, world: World) -> None:
         """Give the request its name in its world, and remember the moment at which it came."""

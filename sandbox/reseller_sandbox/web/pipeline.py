@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
-import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -32,6 +30,7 @@ from reseller_sandbox.server.delivery import (
     Again,
 )
 from reseller_sandbox.server.heads import Unread
+from reseller_sandbox.server.requestlog import log_failure
 from reseller_sandbox.web import headers as names
 from reseller_sandbox.web import strikes
 from reseller_sandbox.web.endpoint import Endpoint
@@ -50,8 +49,6 @@ ENV_WORLD = "sandbox.world"
 
 #: The status that stands for none, where WSGI wants one and the connection will not carry it.
 UNANSWERED = 503
-
-log = logging.getLogger("reseller_sandbox")
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
@@ -206,9 +203,7 @@ class Pipeline:
         return exchange.act(exchange.endpoint, world, account, exchange.cause)
 
     def _fail(self, exchange: Exchange, error: Exception) -> Answer:
-        frame = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{frame.filename}, line {frame.lineno}"
-        log.error("%s failed: %s: %r (%s)", exchange.operation, type(error).__name__, str(error), where)
+        log_failure(exchange.operation, error)
         return self._refuse(exchange, Refused(INTERNAL_ERROR, where="; the log of the sandbox says where"))
 
     def _finish(self, exchange: Exchange, answer: Answer) -> Response:

@@ -10,7 +10,8 @@ from itertools import count
 
 from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.dataclass import dataclass
-from reseller_sandbox.core.model import OUTSIDE, Account
+from reseller_sandbox.core.lookups import own_accounts
+from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.state import State, replaced
 from reseller_sandbox.shards import ALONE, Shard
 from reseller_sandbox.worlds.world import World
@@ -43,7 +44,7 @@ class Index:
 
     def add(self, world: World) -> None:
         """Take up the credentials that ``world`` has now."""
-        accounts = _customers(world.state)
+        accounts = own_accounts(world.state)
         self._held[world] = held = [(one.key, one.token, one.secret) for one in accounts]
         kinds = self._kinds
         for words in held:
@@ -155,7 +156,7 @@ def renewed(
 
     They are those of nobody else, here or where ``is_taken`` says so.
     """
-    holders = {claim: one.client_id for one in _customers(state) for claim in _claims(one)}
+    holders = {claim: one.client_id for one in own_accounts(state) for claim in _claims(one)}
     found: list[Account] = []
     source = f"{shard.named(seed)}/world/{number}"
     for client_id in sorted(only):
@@ -172,10 +173,6 @@ def renewed(
 
 def _in_order(worlds: Iterable[World]) -> tuple[World, ...]:
     return tuple(sorted(worlds, key=lambda one: one.number))
-
-
-def _customers(state: State) -> list[Account]:
-    return [account for account in state.accounts.values() if account.client_id != OUTSIDE]
 
 
 def _claims(account: Account) -> tuple[tuple[str, str], tuple[str, str]]:

@@ -11,6 +11,7 @@ from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.clock import days, wire
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import MOVES, Action, passages, permits
+from reseller_sandbox.core.lookups import order_met, pending_transfer
 from reseller_sandbox.core.model import Account, Order, Stage, Transfer
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refusal, Rule, Wording
@@ -88,13 +89,9 @@ def explain(entry: Entry) -> Explanation | None:
 
 def _name_met(state: State, account: Account | None, name: str) -> NameMet:
     """Return the account's own order for a name where it has one, else whoever holds it."""
-    number = state.own_order.get((account.client_id, name)) if account is not None else None
-    if number is None:
-        number = state.holding_order.get(name)
-    order = state.orders[number] if number is not None else None
-    transfer = state.transfers.get(name)
+    order = order_met(state, account, name)
     holder = state.accounts[order.account].name if order is not None else None
-    return NameMet(name, holder, order, transfer if transfer is not None and transfer.pending else None)
+    return NameMet(name, holder, order, pending_transfer(state, name))
 
 
 def _wrong_state(case: Explanation) -> Allowed | None:

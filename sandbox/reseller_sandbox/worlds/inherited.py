@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.lookups import own_accounts
 from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.state import State
 
@@ -22,7 +23,7 @@ class Inherited:
 
     def and_of(self, state: State) -> Inherited:
         """Return these credentials and those in ``state``, which go first."""
-        accounts = [one for one in state.accounts.values() if one.client_id != OUTSIDE]
+        accounts = own_accounts(state)
         return Inherited(
             {**self.keys, **{one.key: (one.client_id, one.secret) for one in accounts}},
             {**self.tokens, **{one.token: one.client_id for one in accounts}},

@@ -10,6 +10,7 @@ from typing import Any
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.copies import copied
+from reseller_sandbox.core.lookups import own_accounts
 from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
@@ -186,8 +187,8 @@ class Engine:
         """Let ``world`` begin again at a first moment, as ``load`` does; refuses with ``too_many_faults``."""
         begin = self._bounded(begin)
         with world.lock, self._lock:
-            accounts = [one for one in begin.state.accounts.values() if one.client_id != OUTSIDE]
-            others = {one.client_id for one in accounts if self._needs_others(one, world)}
+            own = own_accounts(begin.state)
+            others = {one.client_id for one in own if self._needs_others(one, world)}
             state = self._with_credentials(begin.state, world.number, world, others)
             world.inherited = world.inherited.and_of(begin.state)
             return timeline.begin_again(world, replace(begin, state=state))

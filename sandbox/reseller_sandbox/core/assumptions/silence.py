@@ -109,3 +109,11 @@ def read(silence: Mapping[str, Any], given: object) -> Any:
     if value is None:
         raise BadAssumption(f"{silence['name']} takes {silence['kind'].takes}, not {shortened(given)}")
     return value
+
+
+#: What each interface leaves open of the names in its answers: the values, and what they decide.
+NAME_FORM = (
+    "as_asked, unicode, ascii",
+    "How an internationalised name is written in answers: as the request wrote it (lists: in Unicode), "
+    "always in Unicode, or always in its xn-- form.",
+)

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.core.assumptions.silence import HEADERS, SECONDS, VERSIONS, WORD, free, one_of, switch
+from reseller_sandbox.core.assumptions.silence import (
+    HEADERS,
+    NAME_FORM,
+    SECONDS,
+    VERSIONS,
+    WORD,
+    free,
+    one_of,
+    switch,
+)
 from reseller_sandbox.core.dataclass import dataclass
 
 
@@ -113,12 +122,7 @@ class V2Silences:
         "Adding a name server that is there, or taking away one that is not: a refusal, or an answer without "
         "a change.",
     )
-    v2_name_form: str = one_of(
-        "v2.names.form",
-        "as_asked, unicode, ascii",
-        "How an internationalised name is written in answers: as the request wrote it (lists: in Unicode), "
-        "always in Unicode, or always in its xn-- form.",
-    )
+    v2_name_form: str = one_of("v2.names.form", *NAME_FORM)
     no_promotion: str = one_of(
         "v2.zones.no_promotion",
         "regular, nulls, omitted",

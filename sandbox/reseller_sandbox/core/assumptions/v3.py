@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reseller_sandbox.core.assumptions.silence import WORD, free, one_of, switch
+from reseller_sandbox.core.assumptions.silence import NAME_FORM, WORD, free, one_of, switch
 from reseller_sandbox.core.dataclass import dataclass
 
 
@@ -127,12 +127,7 @@ class V3Silences:
     v3_ids: str = one_of(
         "v3.ids", "string, integer", "Whether order-id and client-id are strings or integers."
     )
-    name_form: str = one_of(
-        "v3.names.form",
-        "as_asked, unicode, ascii",
-        "How an internationalised name is written in answers: as the request wrote it (lists: in Unicode), "
-        "always in Unicode, or always in its xn-- form.",
-    )
+    name_form: str = one_of("v3.names.form", *NAME_FORM)
     repeated_switch: str = one_of(
         "v3.switches.repeated",
         "accepted, refused",

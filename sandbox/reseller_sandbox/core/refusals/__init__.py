@@ -5,7 +5,10 @@ the wire is the business of the interface that answers: its words for the terms 
 ``wording``), its documented messages, and the status that follows from the category.
 """
 
-# ruff: noqa: F403
+# ruff: noqa: F403, F405
+
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from reseller_sandbox.core.refusals.access import *
 from reseller_sandbox.core.refusals.control import *
@@ -15,3 +18,8 @@ from reseller_sandbox.core.refusals.people import *
 from reseller_sandbox.core.refusals.rule import *
 from reseller_sandbox.core.refusals.transport import *
 from reseller_sandbox.core.refusals.wording import *
+
+#: Every rule by its code, in the order of their declarations.
+RULES: Mapping[str, Rule] = MappingProxyType(
+    {one.code: one for one in list(globals().values()) if isinstance(one, Rule)}
+)

@@ -5,18 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reseller_sandbox.core import refusals
-from reseller_sandbox.core.refusals import Category, Rule
+from reseller_sandbox.core.refusals import RULES, Category, Rule
 from reseller_sandbox.manual.markdown import code, prose, table
 from reseller_sandbox.manual.reference import Powers
 from reseller_sandbox.v2 import errors as v2
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.errors import STATUS
-
-
-def rules() -> Sequence[Rule]:
-    """Return every rule, in the order of their declarations."""
-    return list(dict.fromkeys(one for one in vars(refusals).values() if isinstance(one, Rule)))
 
 
 def documented() -> Sequence[v2.Documented]:
@@ -33,7 +28,7 @@ def page(_: Powers) -> Iterator[str]:
         "documented error that the rule becomes, [below](#the-errors-of-v20), and names the rule in "
         "`X-Sandbox-Refusal`."
     )
-    known = rules()
+    known = list(RULES.values())
     for category in Category:
         if own := [rule for rule in known if rule.category is category]:
             yield f"## {str(category).capitalize()}: {STATUS[category].value}"

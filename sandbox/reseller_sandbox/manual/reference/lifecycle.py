@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from reseller_sandbox.core.lifecycle import MOVES, TIMED, Move, Passage, permits
-from reseller_sandbox.core.model import Stage
+from reseller_sandbox.core.lifecycle import MOVES, STAGES, TIMED, Move, Passage, permits
 from reseller_sandbox.core.state import State
 from reseller_sandbox.diagram import mermaid, when
 from reseller_sandbox.manual.markdown import block, code, prose, table
 from reseller_sandbox.manual.reference import Powers
-
-_STAGES = tuple(stage for stage in Stage if stage is not Stage.RELEASED)
 
 
 def page(_: Powers) -> Iterator[str]:
@@ -25,7 +22,7 @@ def page(_: Powers) -> Iterator[str]:
         "[renew, read_auth_code]}` lists all that is possible there, and refusals, explanations and both "
         "interfaces follow it. The first word of each line is the fixture's."
     )
-    yield table(("action", *map(code, _STAGES), "leads to"), map(_possible, MOVES))
+    yield table(("action", *map(code, STAGES), "leads to"), map(_possible, MOVES))
     yield "## How it is shown"
     yield (
         "v3 shows requested, processing and arriving orders as `pending`, active ones as `active` (or "
@@ -46,6 +43,6 @@ def _timed(row: Passage) -> Sequence[str]:
 
 def _possible(move: Move) -> Sequence[str]:
     usual = State()
-    dots = ("●" if permits(usual, stage, move.action) else "" for stage in _STAGES)
+    dots = ("●" if permits(usual, stage, move.action) else "" for stage in STAGES)
     leads = code(move.target) if move.target is not None else ""
     return f"{code(move.action.name.lower())} {move.action}", *dots, leads
