@@ -117,6 +117,13 @@ def test_an_answer_of_parts_that_are_ready_reads_like_any_other() -> None:
     assert write({"in": ready[0], "among": [ready]}) == write({"in": plain[0], "among": [plain]})
     assert write(ready) == write(plain)
     assert write({"parts": [*ready, {"a": 1}]}) == write({"parts": [*plain, {"a": 1}]})
+    for before, after in (({}, {}), ({"a": 1}, {}), ({}, {"é": [1]}), ({"a": {}}, {"b": None})):
+        deep = [
+            {"in": {**before, "some": one[0], "more": one[1], **after}, **after} for one in (ready, plain)
+        ]
+        assert write(deep[0]) == write(deep[1])
+    changed, _ = Path.parse("in.in.name").change({"in": {"in": ready[0]}}, lambda _: "another")
+    assert write(changed) == write({"in": {"in": {**plain[0], "name": "another"}}})
     changed, _ = Path.parse("parts[0].name").change({"parts": ready}, lambda _: "another")
     assert write(changed) == write({"parts": [{**plain[0], "name": "another"}, {}]})
     assert b"another" not in write({"parts": ready})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
+from functools import cache
 from typing import Any, NamedTuple
 
 from marshmallow import ValidationError, fields, pre_load, validate
@@ -57,7 +58,8 @@ _NEEDED: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def named_below(path: str) -> dict[str, str]:
+@cache
+def named_below(path: str) -> Mapping[str, str]:
     """Return the wire names, the roles' with the path that leads to them."""
     return {**WIRE_NAMES, **{role: f"{path}.{WIRE_NAMES[role]}" for role in ROLES}}
 
@@ -103,10 +105,19 @@ class V3ContactWanted(Shape):
 class V3Contacts(Shape):
     """A name's four contacts."""
 
-    registrant = Remembered(V3Contact, **_text("registrant"))
-    admin = Remembered(V3Contact, **_text("admin"))
-    tech = Remembered(V3Contact, **_text("tech"))
-    billing = Remembered(V3Contact, **_text("billing"))
+    registrant = InnerObject(V3Contact, **_text("registrant"))
+    admin = InnerObject(V3Contact, **_text("admin"))
+    tech = InnerObject(V3Contact, **_text("tech"))
+    billing = InnerObject(V3Contact, **_text("billing"))
+
+
+class Cards(NamedTuple):
+    """The cards of a name's four contacts."""
+
+    registrant: Card
+    admin: Card
+    tech: Card
+    billing: Card
 
 
 class ContactsWanted(Shape):
@@ -135,7 +146,7 @@ class Domain(Shape):
 
     domainName = Text()
     nameservers = Listed(Text())
-    contacts = InnerObject(V3Contacts)
+    contacts = Remembered(V3Contacts, most=1024)
     privacyEnabled = Truth()
     lockedEnabled = Truth()
     autorenewEnabled = Truth()
@@ -296,7 +307,7 @@ class InFull(NamedTuple):
     name: str
     zone: Zone
     servers: list[str]
-    cards: list[Card]
+    cards: Cards
     cost: Decimal
 
     def shown(self) -> dict[str, Any]:
@@ -304,7 +315,7 @@ class InFull(NamedTuple):
         return {
             **Summary(self.record, self.name, self.zone).shown(),
             "nameservers": self.servers,
-            "contacts": dict(zip(ROLES, self.cards, strict=True)),
+            "contacts": self.cards,
             "updateProhibited": Flag.UPDATE_PROHIBITED in self.record.flags,
             "renewalCost": self.cost,
         }
@@ -320,7 +331,8 @@ def in_full(call: Call, order: Order, asked: str | None = None) -> InFull:
     """Return all that answers show of a name; ``asked`` is how the request wrote it."""
     state = call.draft.state
     servers = [shown(call, server, asked) for server in order.nameservers]
-    cards = [state.contacts[handle].card for handle in order.contacts.handles()]
+    contacts = state.contacts
+    cards = Cards(*[contacts[handle].card for handle in order.contacts.handles()])
     cost = renewals.cost(call.draft, order).price
     return InFull(order, shown(call, order.name, asked), state.zones[order.zone], servers, cards, cost)
 

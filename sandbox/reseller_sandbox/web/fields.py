@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from decimal import Decimal
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 #: The kinds of hooks that have a say in what is read.
 _WHEN_LOADED = (PRE_LOAD, POST_LOAD, VALIDATES, VALIDATES_SCHEMA)
 
-#: A field with its key, and its place in what is read.
-Part = tuple[str, str, fields.Field[Any]]
+#: A field's key, its place in what is read, what reads its values, and whether it has to be there.
+Part = tuple[str, str, Callable[[Any, str, Any], Any], bool]
 
 #: A field's JSON Schema, as its ``shape``: what the OpenAPI documents show for it. Where that depends on the
 #: assumptions, a method ``shape_under`` takes them.
@@ -76,10 +76,14 @@ class Shape(Schema):
     def _parts(self) -> Sequence[Part] | None:
         """What is read; None where something beside the fields has a say in it."""
         hooks = [hook[0] for kind in _WHEN_LOADED for hook in self._hooks[kind]]
-        parts = [(one.data_key or name, one.attribute or name, one) for name, one in self.load_fields.items()]
-        more = any("." in place or one.load_default is not missing for _, place, one in parts)
+        known = self.load_fields.items()
+        more = any("." in (one.attribute or "") or one.load_default is not missing for _, one in known)
         plain = hooks == ["without_nulls"] and self.unknown == EXCLUDE and not (self.partial or self.many)
-        return parts if plain and not more else None
+        if more or not plain:
+            return None
+        return [
+            (one.data_key or name, one.attribute or name, _reader(one), one.required) for name, one in known
+        ]
 
     def load(self, data: Any, **options: Any) -> Any:
         """Return ``data`` read by the fields; raise ValidationError with every mistake.
@@ -95,11 +99,11 @@ class Shape(Schema):
 
     def _read(self, parts: Sequence[Part], given: dict[str, Any]) -> dict[str, Any]:
         found = {}
-        for key, place, field in parts:
+        for key, place, read, required in parts:
             value = given.get(key)
             if value is not None:
-                found[place] = field.deserialize(value, key, given)
-            elif field.required:
+                found[place] = read(value, key, given)
+            elif required:
                 raise ValidationError("is missing")
         return found
 
@@ -109,6 +113,13 @@ class Shape(Schema):
         if isinstance(given, Mapping):
             return {key: value for key, value in given.items() if value is not None}
         return given
+
+
+def _reader(field: fields.Field[Any]) -> Callable[[Any, str, Any], Any]:
+    """Return what reads the field's values that are not null."""
+    more = field.validators or field.pre_load or field.post_load
+    read: Callable[[Any, str, Any], Any] = field.deserialize if more else field._deserialize
+    return read
 
 
 class Whole(fields.Integer):

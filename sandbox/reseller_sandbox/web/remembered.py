@@ -17,11 +17,12 @@ _REMEMBERED = 4096
 
 
 class Remembered(PlainlyWritten, InnerObject):  # type: ignore[misc]  # writes alone, reads as the latter
-    """A JSON object made of an immutable record: what it looks like is worked out once and kept."""
+    """A JSON object made of an immutable record: worked out once, with its text, and kept."""
 
-    def __init__(self, nested: type[Schema], **kwargs: Any) -> None:
+    def __init__(self, nested: type[Schema], most: int = _REMEMBERED, **kwargs: Any) -> None:
         super().__init__(nested, **kwargs)
-        self.writes = lru_cache(maxsize=_REMEMBERED)(nested().dump)
+        dump = nested().dump
+        self.writes = lru_cache(maxsize=most)(lambda record: Ready(dump(record)))
 
 
 class Showable(Protocol):
@@ -41,7 +42,7 @@ class Showable(Protocol):
 class RememberedShown(PlainlyWritten, InnerObject):  # type: ignore[misc]  # as above
     """A JSON object made of what is ``Showable``: worked out once, with its text, and kept.
 
-    That of a list, or of an object at the top of an answer, goes into the answer's text as it is.
+    The text goes into that of the answer as it is.
     """
 
     def __init__(self, nested: type[Schema], most: int = _REMEMBERED, **kwargs: Any) -> None:

@@ -55,24 +55,36 @@ class Ready(dict[str, Any]):
 
 def write(value: Any) -> bytes:
     """Return ``value`` as compact UTF-8 JSON, keys in the order they come in."""
-    ready = {}
-    if type(value) is dict:
-        ready = {key: text for key, part in value.items() if (text := _ready_text(part)) is not None}
-    if ready:
-        parts = [f"{_text(key)}:{ready.get(key) or _text(part)}" for key, part in value.items()]
-        text = f"{{{','.join(parts)}}}"
-    else:
-        text = _text(value)
-    return text.encode("utf-8", "backslashreplace")
+    return (_ready_text(value) or _text(value)).encode("utf-8", "backslashreplace")
 
 
 def _ready_text(value: Any) -> str | None:
-    """Return the text of an object that is ready, or of a list of such objects and nothing else."""
+    """Return the text of an object that is ready or has such a part, or of a list of ready ones alone."""
     if type(value) is Ready:
         return value.text
+    if type(value) is dict:
+        return _spliced(value)
     if type(value) is list and {type(one) for one in value} == {Ready}:
         return f"[{','.join([one.text for one in value])}]"
     return None
+
+
+def _spliced(value: dict[str, Any]) -> str | None:
+    """Return the text of an object with parts that are ready; what is between those is written together."""
+    texts: list[str] = []
+    between: dict[str, Any] = {}
+    for key, part in value.items():
+        ready = _ready_text(part)
+        if ready is None:
+            between[key] = part
+            continue
+        texts += [_text(between)[1:-1]] if between else []
+        texts.append(f"{_text(key)}:{ready}")
+        between = {}
+    if not texts:
+        return None
+    texts += [_text(between)[1:-1]] if between else []
+    return f"{{{','.join(texts)}}}"
 
 
 def _fraction(digits: str) -> Decimal:
