@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 from flask import Flask
 
 from reseller_sandbox.assembly import assemble, open_worlds, server_of
-from reseller_sandbox.core.model import Account
+from reseller_sandbox.core.complaints import there_are
+from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.powers.catalogue import Powers
@@ -77,13 +78,18 @@ class Sandbox(Powers):
         """Return the world's name, and the address of its server if it has one."""
         return f"<Sandbox: {self.door}>"
 
-    def __getattr__(self, name: str) -> Any:
-        """Raise AttributeError, which says what only a sandbox in this process has, or the nearest name."""
-        if name in _OWN:
-            raise AttributeError(f"{name} is there only for a sandbox in this process, not through a server")
-        if name.startswith("__"):  # what Python itself asks for, as at each copy: nobody has misspelt it
-            raise AttributeError(name)
-        raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.powers(), *_OWN))}")
+    if not TYPE_CHECKING:  # a checker would take any name for one that is there
+
+        def __getattr__(self, name: str) -> Any:
+            """Raise AttributeError: it says what only a sandbox in this process has, or the nearest name."""
+            __tracebackhide__ = True
+            if name in _OWN:
+                raise AttributeError(
+                    f"{name} is there only for a sandbox in this process, not through a server"
+                )
+            if name.startswith("__"):  # what Python itself asks for, as at each copy: nobody has misspelt it
+                raise AttributeError(name)
+            raise AttributeError(f"a sandbox has no {name!r}{nearest(name, (*self.powers(), *_OWN))}")
 
     def _enter(self, door: WorldDoor) -> None:
         """Make every power over the world that ``door`` leads to."""
@@ -177,11 +183,13 @@ class Sandbox(Powers):
 
     def account(self, name: str = "main") -> Account:
         """Return the account of that name as it is now; raise KeyError where there is none."""
+        __tracebackhide__ = True
         accounts = self.world.state.accounts
         for number in sorted(accounts):
             if accounts[number].name == name:
                 return accounts[number]
-        raise KeyError(f"the world has no account {name!r}")
+        known = (accounts[number].name for number in sorted(accounts) if number != OUTSIDE)
+        raise KeyError(f"the world has no account {name!r}: {there_are(known, 'accounts')}")
 
     def client(
         self, account: str = "main", *, timeout: float | None = None, real_time: bool = False
@@ -193,6 +201,7 @@ class Sandbox(Powers):
         """
         from reseller_sandbox.testing.with_flask import SignedClient
 
+        __tracebackhide__ = True
         return SignedClient(self, account, timeout, real_time)
 
     @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from http.client import HTTPException
 
@@ -28,7 +27,7 @@ ITEMS = tuple(items(contract()))
 
 
 @pytest.fixture
-def sandbox() -> Iterator[Sandbox]:
+def sandbox() -> Sandbox:
     """A world that has seen nothing."""
     return Sandbox(REGISTRY)
 

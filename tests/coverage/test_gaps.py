@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from http.client import HTTPException
 from typing import Any
@@ -28,7 +27,7 @@ INJECTED = [one for one in GAPS if one.inject is not None]
 
 
 @pytest.fixture(scope="module")
-def seeded() -> Iterator[Sandbox]:
+def seeded() -> Sandbox:
     """A world that others are forked from."""
     return Sandbox()
 

@@ -98,6 +98,21 @@ def test_is_refused(reseller_sandbox):
 
 def test_passes(reseller_sandbox):
     assert "mine.com" not in reseller_sandbox.names
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda sandbox: sandbox.client("mian"),
+        lambda sandbox: sandbox.clok,
+        lambda sandbox: sandbox.clock.advance("soon"),
+        lambda sandbox: sandbox.journal.expect(operation="v3.balance"),
+        lambda sandbox: sandbox.journal.expect_in_order({"operation": "v3.balance"}),
+        lambda sandbox: sandbox.faults.add("reset") and sandbox.client().get("/v3/balance"),
+    ],
+)
+def test_goes_wrong(reseller_sandbox, wrong):
+    wrong(reseller_sandbox)
 """
 
 LEFT_OVER = """
@@ -232,8 +247,11 @@ class TestWhereWorldsLive:
 def test_a_failed_test_tells_what_happened(tmp_path: Path) -> None:
     """Each of its worlds: time, faults, the last requests, why they were refused; and a file to open it."""
     printed = run(tmp_path, FAILING)
-    assert "2 failed, 1 passed" in printed
+    assert "8 failed, 1 passed" in printed
     for line in (
+        r"E +KeyError: \"the world has no account 'mian': there are main, .*",
+        r"E +reseller_sandbox.Refused: unknown_record: .*",
+        r"  r1   GET /v3/balance: no answer, fault reset \(reset\)",
         r"-+ reseller sandbox: world w1 -+",
         r"clock     2026-01-15T12:00:00Z, standing still",
         r"seed      test_suite.py::test_fails",

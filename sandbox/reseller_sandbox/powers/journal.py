@@ -193,10 +193,12 @@ class Journal(Power):
 
         The AssertionError says which requests nearly match, and where they differ.
         """
+        __tracebackhide__ = True
         return _asserted(self.verify(match, times=times, at_least=at_least, at_most=at_most))
 
     def expect_in_order(self, *matches: Matching) -> tuple[RequestLine, ...]:
         """Assert that requests like each of ``matches`` came one after another; return them."""
+        __tracebackhide__ = True
         return _asserted(self.verify(in_order=matches))
 
     def count(self, **match: Unpack[Matching]) -> int:
@@ -226,6 +228,7 @@ def _missed(miss: Miss) -> Missed:
 
 
 def _asserted(verification: Verification) -> tuple[RequestLine, ...]:
+    __tracebackhide__ = True
     if not verification.verified:
         raise AssertionError(str(verification))
     return verification.requests

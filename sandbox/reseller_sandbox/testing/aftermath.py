@@ -77,10 +77,8 @@ def _request(one: RequestRecord) -> Iterator[str]:
     paid = f", {one.account} {_moved(one.charged)}" if one.charged else ""
     struck = f", fault {one.fault} ({one.fault_kind})" if one.fault else ""
     done = ", though it was carried out" if one.carried_out and one.outcome != "ok" else ""
-    yield (
-        f"  {one.id:5}{one.request.method} {one.request.target[:_LONGEST]}: "
-        f"{int(one.status)} {one.outcome}{done}{struck}{paid}"
-    )
+    came = f"{int(one.status)} {one.outcome}" if one.status else "no answer"
+    yield f"  {one.id:5}{one.request.method} {one.request.target[:_LONGEST]}: {came}{done}{struck}{paid}"
     if one.request.ignored:
         yield f"       ignored: {', '.join(one.request.ignored)}"
     if one.refusal is not None:

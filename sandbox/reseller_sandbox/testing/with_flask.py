@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterable, Iterator
 from functools import partial
-from http.client import HTTPResponse
+from http.client import HTTPException, HTTPResponse
 from typing import TYPE_CHECKING, Any
 
 from flask.testing import EnvironBuilder, FlaskClient
@@ -30,6 +30,7 @@ class SignedClient(FlaskClient):
     """A Flask test client that signs v3 requests and puts the token on v2.0 ones."""
 
     def __init__(self, sandbox: Sandbox, account: str, timeout: float | None, real_time: bool) -> None:
+        __tracebackhide__ = True
         super().__init__(sandbox.app, sandbox.app.response_class, use_cookies=False)
         self.account = sandbox.account(account)
         self.timeout = timeout
@@ -40,6 +41,7 @@ class SignedClient(FlaskClient):
 
     def open(self, *args: Any, **kwargs: Any) -> Any:
         """Send a request, signed; takes what Flask's own test client takes."""
+        __tracebackhide__ = True
         options = {name: kwargs.pop(name) for name in ("buffered", "follow_redirects") if name in kwargs}
         builder = EnvironBuilder(self.application, *args, **kwargs)
         try:
@@ -53,7 +55,10 @@ class SignedClient(FlaskClient):
         for name, value in {**headers, self._token_header: self.account.token}.items():
             environ.setdefault(f"HTTP_{name.upper().replace('-', '_')}", value)
         environ["wsgi.input"] = io.BytesIO(body)
-        return super().open(builder.request_class(environ), **options)
+        try:
+            return super().open(builder.request_class(environ), **options)
+        except (OSError, HTTPException) as broken:  # how the answer was read is of no interest
+            raise broken.with_traceback(None) from None
 
     def run_wsgi_app(self, environ: WSGIEnvironment, buffered: bool = False) -> _Parts:  # noqa: ARG002
         """Return what has come of a request; raise what ``http.client`` raises where no answer arrives."""

@@ -106,6 +106,8 @@ class _Places(dict[str, object]):
 class Refused(Exception):
     """A request was refused by ``rule``; ``facts`` say what of it and what would have been allowed."""
 
+    __module__ = "reseller_sandbox"  # where it is imported from, so that a traceback says no more than that
+
     def __init__(self, rule: Rule, /, **facts: object) -> None:
         super().__init__(rule.code)
         self.refusal = Refusal(rule, {**rule.usual, **facts})
