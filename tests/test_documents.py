@@ -10,6 +10,7 @@ import pytest
 
 from reseller_sandbox.manual.pages import Manual, Written
 from tests.documents import PORT, as_it_began, commands, python, run_commands, run_python, serving
+from tests.outfit import program
 
 TEXTS = {name: page.text for name, page in Manual().pages.items() if isinstance(page, Written)}
 TEXTS["README"] = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
@@ -56,6 +57,10 @@ def server(address: str) -> str:
 )
 def test_every_command_prints_what_the_page_shows(name: str, server: str, tmp_path: Path) -> None:
     """All blocks of commands of a page run in one shell, in an empty folder; the README's in each run."""
+    for needed in re.findall(
+        r"^(php|node) ", "\n".join(one.content for one in commands(TEXTS[name])), re.MULTILINE
+    ):
+        program(needed)
     run_commands(TEXTS[name], server, tmp_path)
 
 

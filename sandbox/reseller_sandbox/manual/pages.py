@@ -35,6 +35,7 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
             "sign",
             "life",
             "first-test",
+            "other-languages",
             "pytest",
             "coverage",
             "elsewhere",
