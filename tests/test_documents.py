@@ -57,10 +57,9 @@ def server(address: str) -> str:
 )
 def test_every_command_prints_what_the_page_shows(name: str, server: str, tmp_path: Path) -> None:
     """All blocks of commands of a page run in one shell, in an empty folder; the README's in each run."""
-    for needed in re.findall(
-        r"^(php|node) ", "\n".join(one.content for one in commands(TEXTS[name])), re.MULTILINE
-    ):
-        program(needed)
+    for one in commands(TEXTS[name]):
+        if not one.file and one.content.startswith(("php ", "node ")):
+            program(one.content.split()[0])
     run_commands(TEXTS[name], server, tmp_path)
 
 

@@ -43,8 +43,8 @@ def banner(world: World, server: Server, fixture: str, prefix: str) -> str:
     if server.authority is not None:
         lines += [*_trust(server.authority), ""]
     lines += [
-        f"  In a browser: {url}/",
-        f"  Control: {url}/_sandbox/health, {url}/_sandbox/assumptions. Ctrl-C stops it.",
+        f"  In a browser: {url}/ and {url}/_sandbox/manual",
+        "  In a shell: reseller-sandbox --help. Ctrl-C stops the server.",
     ]
     return "\n".join(lines)
 
