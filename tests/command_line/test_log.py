@@ -84,6 +84,18 @@ def test_a_line_for_people_fits_a_line(logged: Logged) -> None:
     assert len(line) < 300
 
 
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_a_line_tells_no_status_where_there_was_no_answer(logged: Logged, phase: str) -> None:
+    """What was answered and then lost on its way is told as it was answered."""
+    rule = logged.sandbox.faults.add("reset", when={"phase": phase, "times": 1})
+    with rule, pytest.raises(ConnectionResetError):
+        logged.ask("/v3/balance")
+    line = logged.lines.get(timeout=10)
+    assert line.status == (0 if phase == "before" else 200)
+    told = "---" if phase == "before" else "200"
+    assert f"  {told}  GET /v3/balance  v3.balance fault (main; fault reset)" in as_text(line)
+
+
 def test_a_line_for_programs_is_json(logged: Logged) -> None:
     """With the same facts by their names, and those that are not there left out."""
     told = json.loads(as_json(logged.ask("/v3/domains/getDomain/active.com")))

@@ -50,13 +50,13 @@ class NameRecord:
     """
 
     name: str
-    ascii: str
     account: str
+    stage: Stage
+    expires: datetime
     order: int
     zone: str
-    stage: Stage
+    ascii: str
     created: datetime
-    expires: datetime
     since: datetime
     due: datetime | None
     premium: bool

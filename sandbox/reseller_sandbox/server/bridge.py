@@ -201,13 +201,14 @@ class Bridge:
 
 def request_line(environ: WSGIEnvironment, answer: WireAnswer, seconds: float) -> LoggedRequest:
     """Return what the request log says of a request."""
+    said = environ.get(ENV_SAID, SILENT)
     return LoggedRequest(
         environ["REQUEST_METHOD"],
         masked(environ["RAW_URI"]),
-        answer.status,
+        0 if said.is_unanswered else answer.status,
         seconds,
         len(answer.body),
-        environ.get(ENV_SAID, SILENT),
+        said,
     )
 
 

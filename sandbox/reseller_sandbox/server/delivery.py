@@ -145,6 +145,10 @@ class LogWords(Protocol):
         """The same for programs."""
 
     @property
+    def is_unanswered(self) -> bool:
+        """Whether there is no answer, and its status stands for none."""
+
+    @property
     def is_look(self) -> bool:
         """Whether a page of the application looks at it, which people need not read."""
 

@@ -29,6 +29,7 @@ class Words:
     note: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
     is_look: bool = False
+    is_unanswered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,8 @@ class LoggedRequest:
     """One request and its answer. ``target`` is as it was sent, with its secrets masked.
 
     ``status`` is what the application answered, whatever became of that on its
-    way; ``size`` its body's length in bytes; ``said`` what the application says of it.
+    way, 0 where there was no answer; ``size`` its body's length in bytes; ``said``
+    what the application says of it.
     """
 
     method: str
@@ -57,7 +59,7 @@ def as_text(line: LoggedRequest) -> str:
     took = f"{line.duration_seconds * 1000:.1f} ms"
     target = line.target if len(line.target) <= _LONGEST else line.target[: _LONGEST - 1] + "…"
     when = real_now().time().isoformat("seconds")
-    return f"{when}  {line.status}  {line.method} {target}  {line.note}  {took}"
+    return f"{when}  {line.status or '---'}  {line.method} {target}  {line.note}  {took}"
 
 
 def as_json(line: LoggedRequest) -> str:

@@ -54,6 +54,7 @@ class Exchange:
     held: Strike | None = None
     held_up: float = 0.0
     status: int = 0
+    is_unanswered: bool = False
     number: int = 0
 
     @property

@@ -222,6 +222,7 @@ class Pipeline:
         headers |= incoming.headers_out
         if exchange.refused is not None and exchange.refused.rule is BODY_TOO_LARGE:
             headers["Connection"] = "close"
+        exchange.is_unanswered = not answer.status
         incoming.environ[ENV_SAID] = exchange
         if answer.stream is not None:
             if ENV_SERVED in incoming.environ:
