@@ -33,7 +33,7 @@ SECRETS = {
     [
         ("GET", "/v3/balanse", {}, "-", "unknown_path"),
         ("POST", "/v3/balance", {}, "-", "method_not_allowed"),
-        ("GET", "/favicon.ico", {}, "-", "unknown_path"),
+        ("GET", "/robots.txt", {}, "-", "unknown_path"),
         ("GET", "/_worlds/nowhere/v3/balance", {}, "v3.balance", "unknown_world"),
         ("GET", "/v3/balance", {}, "v3.balance", "credentials_missing"),
         ("GET", "/v3/balance", {"X-SVC-APIKEY": "no", "X-SVC-SIGNATURE": "0"}, "v3.balance", "unknown_key"),

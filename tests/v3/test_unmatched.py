@@ -54,7 +54,7 @@ NEAREST = [
     ("GET", "/v3/webhooks", "the contract's v3 has no operations on webhooks"),
     ("POST", "/v3/domains/deleteDomain/a.com", "the contract's v3 has nothing like it"),
     ("GET", "/", "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"),
-    ("GET", "/favicon.ico", "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"),
+    ("GET", "/robots.txt", "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"),
 ]
 
 
