@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
@@ -13,6 +13,7 @@ from reseller_sandbox.core.model import Account
 from reseller_sandbox.v3.signing import signed_headers
 
 if TYPE_CHECKING:
+    from reseller_sandbox.requesting import Credentials
     from reseller_sandbox.server.server import Server
     from reseller_sandbox.worlds import World
 
@@ -71,20 +72,13 @@ def commands(account: Account, url: str, prefix: str, authority: str | None = No
     ]
 
 
-class Signing(Protocol):
-    """Whoever has a key and a secret to sign with."""
-
-    @property
-    def key(self) -> str:
-        """The key."""
-
-    @property
-    def secret(self) -> str:
-        """The secret."""
-
-
 def curl(
-    account: Signing, method: str, url: str, body: bytes, prefix: str, authority: str | None = None
+    account: Account | Credentials,
+    method: str,
+    url: str,
+    body: bytes,
+    prefix: str,
+    authority: str | None = None,
 ) -> str:
     """Return a signed v3 request as a curl command, which trusts an ``authority`` by its file."""
     options = curl_options(account, url, body, prefix, authority)
@@ -92,7 +86,7 @@ def curl(
 
 
 def curl_options(
-    account: Signing, url: str, body: bytes, prefix: str, authority: str | None = None
+    account: Account | Credentials, url: str, body: bytes, prefix: str, authority: str | None = None
 ) -> list[str]:
     """Return the options of curl that sign a v3 request, send its body and trust an ``authority``."""
     headers = signed_headers(account.key, account.secret, prefix, url, body)

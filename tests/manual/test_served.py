@@ -12,7 +12,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.manual.pages import PICTURES, Manual, ManualPage
+from reseller_sandbox.manual.pages import PICTURES, Manual, Written
 from reseller_sandbox.manual.rendering import Renderer
 from tests.clients import Api
 from tests.registry import Make, connect
@@ -136,17 +136,18 @@ def test_it_is_let_in_as_the_documents_are(make: Make) -> None:
         assert api.send("GET", path, [("X-Sandbox-Token", "secret")]).status == 200
 
 
-class Hostile(ManualPage):
-    """A page whose words would be markup."""
-
-    name = title = summary = "<script>alert(1)</script>"
-    text = "# <b>x</b>\n\n<script>alert(1)</script> [a](javascript:alert(1))\n\n```<i>\n<b>\n```\n"
+#: A page whose words would be markup.
+HOSTILE = (
+    "# <script>alert(1)</script> <b>x</b>\n\n"
+    "<script>alert(1)</script> [a](javascript:alert(1))\n\n```<i>\n<b>\n```\n"
+)
 
 
 def test_words_that_look_like_markup_are_shown_as_they_are() -> None:
     """In the title, in prose, in blocks and in links."""
     manual = Manual()
-    manual.pages[Hostile.name] = page = Hostile()
+    page = Written("<script>alert(1)</script>")
+    manual.pages[page.name], page.text = page, HOSTILE
     manual.parts = lambda: iter([("<u>", [page])])  # type: ignore[method-assign]
     seen = Seen(Renderer(manual).render(page, ""))
     assert not seen.tags & {"script", "b", "i", "u"}

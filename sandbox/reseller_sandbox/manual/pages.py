@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.manual.reference import REFERENCE, Made
@@ -67,28 +67,12 @@ class UnknownPage(LookupError):
     """The manual has no such page; the message names the nearest."""
 
 
-class ManualPage(Protocol):
-    """A page. Its name is its path without the ending; its summary the first sentence below its title."""
-
-    @property
-    def name(self) -> str:
-        """Its path without the ending."""
-
-    @property
-    def title(self) -> str:
-        """Its heading."""
-
-    @property
-    def summary(self) -> str:
-        """The first sentence below the title."""
-
-    @property
-    def text(self) -> str:
-        """The whole of it, as Markdown."""
-
-
 class Written:
-    """A page that somebody has written, in a file."""
+    """A page that somebody has written, in a file.
+
+    Its name is its path without the ending, its summary the first sentence below its title, and its text the
+    whole of it as Markdown; so it is with every page.
+    """
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -139,6 +123,9 @@ class Derived:
     def text(self) -> str:
         """Return what the declarations come to."""
         return self._made.text(self._powers)
+
+
+ManualPage: TypeAlias = Written | Derived
 
 
 class Manual:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from typing import Any, Protocol
+from functools import partial
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 from reseller_sandbox.core.signatures import declared
@@ -20,89 +21,62 @@ MODES = ("process", "server")
 OF_A_SERVER = frozenset(one.name for one in declared(ServiceSettings))
 
 
-class Mode(Protocol):
-    """A place for worlds."""
-
-    def open(
-        self, stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], marked: Mapping[str, Any]
-    ) -> Watched:
-        """Return a seeded world that no test acts in; ``stack`` gives it up at the end of the run.
-
-        ``marked`` is what marks say, ``around`` all that is told, by the environment and a file too.
-        Raises ``BadSetting``, and ``Unreachable`` where no server answers.
-        """
+#: A place for worlds: returns a seeded one, in which no test acts and which the stack gives up at the end of
+#: the run. Of the mappings the first has all that is told, by the environment and a file too, and the second
+#: what marks say alone. Raises ``BadSetting``, and ``Unreachable`` where no server answers.
+Mode: TypeAlias = Callable[[ExitStack, Watcher, Mapping[str, Any], Mapping[str, Any]], Watched]
 
 
 def mode_of(given: str) -> Mode:
     """Return the mode that an option names; raise ``BadSetting``."""
     if given == "process":
-        return InProcess()
+        return _in_process
     if given == "server":
-        return OwnServer()
+        return _own_server
     parts = urlsplit(given)
     if parts.scheme in ("http", "https") and parts.netloc:
-        return Running(given)
+        return partial(_running, given)
     raise BadSetting(
         f"the mode must be process, server or the address of a server; it is {given[:80]!r}"
         f"{nearest(given, MODES)}"
     )
 
 
-class InProcess:
-    """Worlds in the process of the tests, reached without a socket."""
-
-    def open(
-        self,
-        stack: ExitStack,  # noqa: ARG002
-        watcher: Watcher,
-        around: Mapping[str, Any],
-        marked: Mapping[str, Any],  # noqa: ARG002
-    ) -> Watched:
-        """Return the default world of a sandbox with these settings."""
-        return Watched(**around).by(watcher)
+def _in_process(
+    _stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], _marked: Mapping[str, Any]
+) -> Watched:
+    """Return the default world of a sandbox in the process of the tests, reached without a socket."""
+    return Watched(**around).by(watcher)
 
 
-class OwnServer:
-    """Worlds of a server that runs on a port of its own as long as the tests do."""
-
-    def open(
-        self,
-        stack: ExitStack,
-        watcher: Watcher,
-        around: Mapping[str, Any],
-        marked: Mapping[str, Any],  # noqa: ARG002
-    ) -> Watched:
-        """Return the default world of a server with these settings."""
-        sandbox = Watched(**around)
-        server = stack.enter_context(sandbox.serve())
-        door = There(server.url, token=sandbox.settings.control_token)
-        stack.callback(door.close)
-        return Watched.through(door).by(watcher)
+def _own_server(
+    stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], _marked: Mapping[str, Any]
+) -> Watched:
+    """Return the default world of a server that runs on a port of its own as long as the tests do."""
+    sandbox = Watched(**around)
+    server = stack.enter_context(sandbox.serve())
+    door = There(server.url, token=sandbox.settings.control_token)
+    stack.callback(door.close)
+    return Watched.through(door).by(watcher)
 
 
-class Running:
-    """Worlds of a server that runs already, at ``url``."""
-
-    def __init__(self, url: str) -> None:
-        self.url = url
-
-    def open(
-        self, stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], marked: Mapping[str, Any]
-    ) -> Watched:
-        """Return a world like the one that the server began with, or one with the settings told."""
-        late = sorted(OF_A_SERVER.intersection(marked))
-        if late:
-            raise BadSetting(
-                f"{', '.join(late)}: a server is told so when it starts, and the one at {self.url} "
-                "has started; take the mode process or server"
-            )
-        Settings(**around)
-        door = There(self.url, token=around.get("control_token"))
-        stack.callback(door.close)
-        theirs = Watched.through(door).by(watcher)
-        told = {name: value for name, value in around.items() if name not in OF_A_SERVER}
-        wanted = _as_told(told) if told else {"point": "start", "frozen": True}
-        return stack.enter_context(theirs.fork(**wanted))
+def _running(
+    url: str, stack: ExitStack, watcher: Watcher, around: Mapping[str, Any], marked: Mapping[str, Any]
+) -> Watched:
+    """Return a world like the one that a server at ``url`` began with, or one with the settings told."""
+    late = sorted(OF_A_SERVER.intersection(marked))
+    if late:
+        raise BadSetting(
+            f"{', '.join(late)}: a server is told so when it starts, and the one at {url} "
+            "has started; take the mode process or server"
+        )
+    Settings(**around)
+    door = There(url, token=around.get("control_token"))
+    stack.callback(door.close)
+    theirs = Watched.through(door).by(watcher)
+    told = {name: value for name, value in around.items() if name not in OF_A_SERVER}
+    wanted = _as_told(told) if told else {"point": "start", "frozen": True}
+    return stack.enter_context(theirs.fork(**wanted))
 
 
 def _as_told(settings: Mapping[str, Any]) -> dict[str, Any]:

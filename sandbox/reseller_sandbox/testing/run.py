@@ -138,7 +138,7 @@ class Sandboxes:
         key = repr(sorted(marked.items()))
         if key not in self._seeded:
             told = over(around(declared(Settings), self._folder), marked)
-            made = self._mode.open(self._stack, self.watcher, told, marked)
+            made = self._mode(self._stack, self.watcher, told, marked)
             self.watcher.shares(made)
             self._seeded[key] = _Seeded(made, tuple(one.name for one in made.faults.list().faults))
         return self._seeded[key]

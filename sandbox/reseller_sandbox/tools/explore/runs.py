@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import field, replace
 from itertools import islice, permutations
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.dataclass import dataclass
@@ -39,28 +38,6 @@ _GLANCE = 0.005
 
 #: How many orders of whole workers are tried at most where not every order was.
 _TURNS = 6
-
-
-class _Chooser(Protocol):
-    """Says in which order requests are let through."""
-
-    @property
-    def expected(self) -> AbstractSet[str] | None:
-        """Who will wait, if that is known."""
-
-    @property
-    def next_up(self) -> str | None:
-        """Whose request is to be let through next, if that is known."""
-
-    @property
-    def steps(self) -> Sequence[Turned]:
-        """The run so far."""
-
-    def choose(self, waiting: Mapping[str, str]) -> str:
-        """Return whose request is let through next, of those that wait and what each of them asks for."""
-
-    def did(self, actor: str, request: RequestKey, footprint: Footprint) -> None:
-        """Note that it has been carried out, and what it touched."""
 
 
 @dataclass(slots=True)
@@ -100,6 +77,10 @@ class GivenOrder:
         last = self.steps[-1] if self.steps else None
         before = last.waiting - {last.actor} if last is not None else frozenset()
         self.steps.append(Turned(actor, self._waiting, self._waiting - before, footprint))
+
+
+#: What says in which order requests are let through.
+_Chooser: TypeAlias = Orders | GivenOrder
 
 
 class NotReached(BadProgram):
