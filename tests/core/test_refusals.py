@@ -18,6 +18,7 @@ from reseller_sandbox.core import refusals
 from reseller_sandbox.core.lifecycle import Action
 from reseller_sandbox.core.model import Flag
 from reseller_sandbox.core.refusals import Category, Possible, Refused, Rule, Term, Wording
+from reseller_sandbox.server.secrecy import text_masked
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.errors import STATUS
@@ -74,6 +75,15 @@ def test_a_rule_is_whole(name: str) -> None:
         "a remedy reads on, and ends without a full stop"
     )
     assert rule.category in STATUS
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_the_words_of_a_rule_are_taken_for_no_secret(name: str) -> None:
+    """The journal masks what follows the name of a secret; a refusal can be read there as it was told."""
+    rule = RULES[name]
+    for words in (rule.sentence, rule.remedy):
+        plain = re.sub(r"\{[^}]*\}", "it has been revoked", words)
+        assert text_masked(plain) == plain
 
 
 def test_codes_and_statuses_are_told_once() -> None:

@@ -90,7 +90,10 @@ def test_what_is_no_headers_name_is_refused(name: str) -> None:
 )
 def test_what_was_sent_for_a_token_is_told(main: Client, token: str, reason: str) -> None:
     """Where it is something that the server knows."""
-    assert explained(main, ("X-Auth-Token", token)) == f"unknown_token: No account has this token: {reason}."
+    assert (
+        explained(main, ("X-Auth-Token", token))
+        == f"unknown_token: No account has the token that was sent: {reason}."
+    )
 
 
 def test_a_revoked_token_is_told(main: Client, sandbox: Sandbox) -> None:

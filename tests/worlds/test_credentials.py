@@ -104,8 +104,11 @@ def test_revoked_is_revoked(sandbox: Sandbox) -> None:
     """What a fork has revoked does not work by way of its origin either."""
     fork = sandbox.fork()
     fork.outside.revoke_credentials(account="main")
-    assert under(sandbox, fork).get("/v3/balance").status == 401
+    refused = under(sandbox, fork).get("/v3/balance")
+    assert (refused.status, "it has been revoked" in refused.message) == (401, True)
+    assert fork.journal.find().requests[-1].account == "main"
     assert balance_by_token(sandbox, fork, sandbox.account().token) != 200
+    assert "it has been revoked" in fork.journal.find().requests[-1].refusal.message
     fork.outside.restore_credentials(account="main")
     assert under(sandbox, fork).get("/v3/balance").status == 200
 

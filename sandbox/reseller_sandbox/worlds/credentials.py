@@ -129,12 +129,13 @@ def somebodys(world: World, credential: str, there: World | None) -> Stranger | 
     """
     for client_id in sorted(world.state.accounts):
         account = world.state.accounts[client_id]
-        kinds = {account.key: "key", account.token: "token", account.secret: "secret"}
-        if credential not in kinds:
+        kind = {account.key: "key", account.token: "token", account.secret: "secret"}.get(credential)
+        if kind is None and world is there:
+            kind = world.inherited.kind_of(credential, client_id)
+        if kind is None:
             continue
         if there not in (None, world):
             return Stranger(f"it is of the world {world.name}, and the path names another")
-        kind = kinds[credential]
         if kind in account.revoked:
             return Stranger("it has been revoked", (world, account))
         return Stranger(f"it is the {_CALLED[kind]} of the account {account.name}", (world, account))

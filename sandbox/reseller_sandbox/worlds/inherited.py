@@ -45,6 +45,12 @@ class Inherited:
             return state.accounts[own]
         return _working(state, self.tokens.get(token, OUTSIDE), "token")
 
+    def kind_of(self, credential: str, client_id: int) -> str | None:
+        """Return as what an account had a credential, ``key`` or ``token``; None where it had it not."""
+        if credential in self.keys and self.keys[credential][0] == client_id:
+            return "key"
+        return "token" if self.tokens.get(credential) == client_id else None
+
 
 def _working(state: State, client_id: int, which: str) -> Account | None:
     account = state.accounts.get(client_id) if client_id != OUTSIDE else None

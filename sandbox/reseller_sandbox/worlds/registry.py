@@ -127,7 +127,7 @@ class Engine:
 
     def stranger(self, credential: str, there: World | None = None) -> Stranger:
         """Return why a key or token lets nobody in; ``there`` is the world that the path chose."""
-        for world in self._index.holders(credential):
+        for world in (*([there] if there is not None else ()), *self._index.holders(credential)):
             known = somebodys(world, credential, there)
             if known is not None and self._in_use(world):
                 return known

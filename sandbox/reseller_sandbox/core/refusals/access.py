@@ -21,7 +21,9 @@ TOKEN_MISSING = unauthenticated(
     "token_missing", "The request carries no {header} header{instead}.", "send {header}"
 )
 UNKNOWN_TOKEN = unauthenticated(
-    "unknown_token", "No account has this token: {reason}.", "use the token of one of the world's accounts"
+    "unknown_token",
+    "No account has the token that was sent: {reason}.",
+    "use the token of one of the world's accounts",
 )
 
 CROSS_SITE = forbidden(
