@@ -109,7 +109,8 @@ def test_revoked_is_revoked(sandbox: Sandbox) -> None:
     assert fork.journal.find().requests[-1].account == "main"
     assert balance_by_token(sandbox, fork, sandbox.account().token) != 200
     why = fork.journal.find().requests[-1].refusal
-    assert why is not None and "it has been revoked" in why.message
+    assert why is not None
+    assert "it has been revoked" in why.message
     fork.outside.restore_credentials(account="main")
     assert under(sandbox, fork).get("/v3/balance").status == 200
 

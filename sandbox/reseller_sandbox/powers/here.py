@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
@@ -55,7 +56,11 @@ class Here:
             if operation.sort != "act" or told.get("dry_run"):
                 return operation.call(operation.power(self), told)
             require_present(self.world)
-            with self.world.acting(operation.id, **operation.written(told)):
+            # Nobody sees what has been done without its place in the line of all that was.
+            with (
+                nullcontext() if operation.apart else self.world.lock,
+                self.world.acting(operation.id, **operation.written(told)),
+            ):
                 return operation.call(operation.power(self), told)
         except Refused as refused:
             if self.world.is_past or refused.rule in (INVALID_PARAMETER, *operation.refuses):

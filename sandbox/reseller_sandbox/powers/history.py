@@ -223,7 +223,7 @@ class History(Power):
         door = here(self)
         return Exported(world=door.world.name, fixture=door.worlds.fixtures.written(door.world.present()))
 
-    @act(INVALID_FIXTURE, TOO_MANY_FAULTS, long=True)
+    @act(INVALID_FIXTURE, TOO_MANY_FAULTS, long=True, apart=True)
     def load(self, fixture: FixtureText) -> Loaded:
         """Begin again with a fixture; the world as it was is kept as a branch.
 

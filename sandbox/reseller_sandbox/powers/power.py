@@ -45,7 +45,8 @@ class Operation:
 
     ``refuses`` are the rules it may refuse by, beside ``invalid_parameter``. One that is ``long`` may take
     noticeable time, so that a server carries it out while it answers others. ``one_of`` are parameters of
-    which it takes exactly one.
+    which it takes exactly one. One that works ``apart`` leaves its world to others meanwhile: what it makes
+    is elsewhere, or takes the world's place at the end.
     """
 
     power: type[Power]
@@ -57,6 +58,7 @@ class Operation:
         refuses: tuple[Rule, ...] = (),
         long: bool = False,
         one_of: tuple[str, ...] = (),
+        apart: bool = False,
     ) -> None:
         self.body = body
         self.name = body.__name__.removesuffix("_")
@@ -64,6 +66,7 @@ class Operation:
         self.refuses = refuses
         self.long = long
         self.one_of = one_of
+        self.apart = apart
 
     @property
     def id(self) -> str:
@@ -178,9 +181,11 @@ def look(*refuses: Rule, long: bool = False) -> Callable[[F], F]:
     return _declare("look", refuses, long)
 
 
-def act(*refuses: Rule, long: bool = False, one_of: tuple[str, ...] = ()) -> Callable[[F], F]:
+def act(
+    *refuses: Rule, long: bool = False, one_of: tuple[str, ...] = (), apart: bool = False
+) -> Callable[[F], F]:
     """Declare a method that changes a world."""
-    return _declare("act", refuses, long, one_of)
+    return _declare("act", refuses, long, one_of, apart)
 
 
 def stream(*refuses: Rule) -> Callable[[F], F]:

@@ -108,7 +108,16 @@ class Worlds(Power):
         engine = here(self).worlds
         return world_record(engine, engine.find(world))
 
-    @act(TOO_MANY_WORLDS, WORLD_EXISTS, INVALID_FIXTURE, TOO_MANY_FAULTS, *POINT_RULES, SET_BACK, long=True)
+    @act(
+        TOO_MANY_WORLDS,
+        WORLD_EXISTS,
+        INVALID_FIXTURE,
+        TOO_MANY_FAULTS,
+        *POINT_RULES,
+        SET_BACK,
+        long=True,
+        apart=True,
+    )
     def fork(self, **wanted: Unpack[ForkOptions]) -> WorldRecord:
         """Make a new world, with credentials of its own: a copy of this one, or one from a fixture.
 
@@ -133,7 +142,7 @@ class Worlds(Power):
         given: dict[str, Any] = {"world": door.world, **wanted}
         return world_record(door.worlds, door.worlds.fork(Fork(**given)))
 
-    @act(INVALID_CAPSULE, TOO_MANY_WORLDS, WORLD_EXISTS, TOO_MANY_FAULTS, long=True)
+    @act(INVALID_CAPSULE, TOO_MANY_WORLDS, WORLD_EXISTS, TOO_MANY_FAULTS, long=True, apart=True)
     def open(self, capsule: Content, *, name: Text | None = None) -> WorldOpened:
         """Make a new world that stands where the past in a capsule ends, with its journal to rewind.
 

@@ -33,7 +33,8 @@ class Exchange:
     credentials let it in, ``carried_out`` whether the operation has been done. ``instead`` is what the client
     is told where faults keep the operation's own answer from arriving: an error's name, or ``fault``.
     ``status`` is that of its answer: of the operation's own until faults have made another. ``held_up``
-    is for how many seconds they keep the client waiting.
+    is for how many seconds they keep the client waiting. ``noted`` is whether the journal has had its chance
+    at it, and ``assumed`` which assumptions it then rested on.
     """
 
     interface: Interface
@@ -56,6 +57,8 @@ class Exchange:
     status: int = 0
     is_unanswered: bool = False
     number: int = 0
+    noted: bool = False
+    assumed: Sequence[tuple[str, object]] = ()
 
     @property
     def operation(self) -> str:

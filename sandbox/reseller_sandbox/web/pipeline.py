@@ -179,6 +179,7 @@ class Pipeline:
             else:
                 answer = self._answered(exchange, world, account, why)
             exchange.set_plans_off(answer)
+            self._note(exchange, answer)
             return answer
 
     def _answered(
@@ -213,12 +214,8 @@ class Pipeline:
         now = after.clock.instant if after is not None else (exchange.world or self.worlds.default).now()
         headers = {"Date": _http_date(now)}
         if exchange.world is not None:
-            assumed = named(exchange.world.assumptions, incoming.assumed)
-            if exchange.cause:
-                if (delivery := incoming.environ.get(ENV_DELIVERY)) is not None:
-                    exchange.held_up += delivery.holds_up(body)
-                exchange.record(exchange.world, answer.status, body, assumed, answer.error)
-            headers |= _told(exchange, exchange.world, assumed)
+            self._note(exchange, answer)
+            headers |= _told(exchange, exchange.world, exchange.assumed)
         headers |= incoming.headers_out
         if exchange.refused is not None and exchange.refused.rule is BODY_TOO_LARGE:
             headers["Connection"] = "close"
@@ -233,6 +230,21 @@ class Pipeline:
         headers["Content-Type"] = answer.content_type or exchange.interface.content_type
         headers["Content-Length"] = str(len(body))
         return WholeResponse(body, answer.status or UNANSWERED, headers)
+
+    def _note(self, exchange: Exchange, answer: Answer) -> None:
+        """Write the request into the journal of its world, if it has one: once, whoever answers in the end.
+
+        What a request has changed is there for others when its world is free again, and so is this.
+        """
+        incoming, world = exchange.incoming, exchange.world
+        if world is None or exchange.noted:
+            return
+        exchange.noted = True
+        exchange.assumed = named(world.assumptions, incoming.assumed)
+        if exchange.cause:
+            if (delivery := incoming.environ.get(ENV_DELIVERY)) is not None:
+                exchange.held_up += delivery.holds_up(answer.content)
+            exchange.record(world, answer.status, answer.content, exchange.assumed, answer.error)
 
     def _owner(self, path: str) -> Interface:
         return next((one for one in self.interfaces if one.owns(path)), self.interfaces[0])

@@ -152,8 +152,8 @@ class Engine:
             world = World(name, copied(begin, {"state": state}), self.limits, number)
             world.inherited = inherited.and_of(begin.state)
             self._count = number
-            self._take(world)
             world.note("worlds.fork", wanted.told)
+            self._take(world)
             return world
 
     def open(self, capsule: bytes, name: str | None = None) -> tuple[World, Relived]:
