@@ -90,7 +90,7 @@ def run_commands(text: str, address: str, folder: Path) -> None:
         env={**os.environ, "PATH": path, "RESELLER_SANDBOX_URL": address},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=240,
         check=False,
     )
     printed = finished.stdout.replace(port, PORT).split(_MARK)[1:]
@@ -117,7 +117,7 @@ def run_python(block: str, address: str, folder: Path) -> None:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr

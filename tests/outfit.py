@@ -1,9 +1,11 @@
-"""What a test needs beyond Python: where it is missing, the test is skipped with the reason."""
+"""What a test needs of the machine: a program, without which it is skipped with the reason, and ports."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import socket
+from contextlib import ExitStack
 
 import pytest
 
@@ -20,3 +22,20 @@ def program(name: str, *others: str) -> str:
             pytest.fail(f"{missing}, though everything that tests need should be")
         pytest.skip(missing)
     return found
+
+
+def free_ports(count: int = 1) -> int:
+    """Return the first of so many ports in a row that nobody listens on.
+
+    They are none that the machine gives to whoever asks for any, and tests in other processes look elsewhere.
+    """
+    begin = 15_000 + os.getpid() % 1500 * 5
+    for first in range(begin, 32_000, count):
+        with ExitStack() as stack:
+            try:
+                for port in range(first, first + count):
+                    stack.enter_context(socket.create_server(("127.0.0.1", port)))
+            except OSError:
+                continue
+            return first
+    raise AssertionError("no free ports")

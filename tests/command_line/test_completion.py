@@ -55,7 +55,7 @@ def offered(shell: str, home: Path, words: str) -> set[str]:
         cwd=home,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
     )
     assert not done.stderr

@@ -104,7 +104,7 @@ def run(folder: Path, *command: str) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
     environment = {**os.environ, "PATH": path}
     done = subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, timeout=100, check=False, env=environment
+        command, cwd=folder, capture_output=True, text=True, timeout=240, check=False, env=environment
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout.strip()
@@ -131,7 +131,7 @@ def test_a_typescript_client_registers_and_renews(tmp_path: Path, told: list[str
     (tmp_path / "package.json").write_text('{"type": "module"}', "utf-8")
     install = [npm, "install", "--no-audit", "--no-fund", "--silent", *PACKAGES]
     try:
-        done = subprocess.run(install, cwd=tmp_path, capture_output=True, text=True, timeout=90, check=False)
+        done = subprocess.run(install, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
     except subprocess.TimeoutExpired:
         pytest.skip("npm's registry does not answer")
     if done.returncode:

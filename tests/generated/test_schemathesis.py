@@ -15,7 +15,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.registry import REGISTRY
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 #: The checks that are left out, each with its reason.
 LEFT_OUT = {
@@ -56,7 +56,7 @@ def test_nothing_is_found(name: str, examples: int) -> None:
             cwd=Path(__file__).parents[2],
             capture_output=True,
             text=True,
-            timeout=280,
+            timeout=800,
             check=False,
         )
     assert done.returncode == 0, done.stdout[-5000:] + done.stderr

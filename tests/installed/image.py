@@ -63,7 +63,7 @@ class Stage:
     def run(self, command: Sequence[str], environment: Mapping[str, str], *, frozen: bool = False) -> Any:
         """Run ``command`` to its end."""
         words = self.words(command, environment, frozen=frozen)
-        return subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
+        return subprocess.run(words, capture_output=True, text=True, check=False, timeout=600)
 
 
 class Image:

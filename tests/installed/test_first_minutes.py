@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 from pathlib import Path
 
 from reseller_sandbox.settings import USUAL_URL, ServerSettings
 from tests.documents import Block, blocks
 from tests.installed.conftest import ROOT, interpreter, locked
+from tests.outfit import free_ports
 
 README = (ROOT / "README.md").read_text("utf-8")
 MARK = "--- the next one ---"
@@ -31,8 +31,7 @@ def steps() -> list[tuple[Block, str]]:
 def test_from_the_wheel_to_a_green_test_in_five_minutes(wheel: Path, tmp_path: Path) -> None:
     """In an empty folder with the wheel, line by line, as they stand; only the port is one that is free."""
     shutil.copy(wheel, tmp_path)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
+    port = str(free_ports())
     (tmp_path / "pins.txt").write_text("\n".join(locked()))
     python = Path(next(found for minor in (11, 12, 13, 14) if (found := interpreter(minor))))
     known = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
@@ -53,7 +52,7 @@ def test_from_the_wheel_to_a_green_test_in_five_minutes(wheel: Path, tmp_path: P
         env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=False,
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr

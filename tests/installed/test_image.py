@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +18,7 @@ from reseller_sandbox.deploy.files import BASE
 from tests.deploy.conftest import deploy
 from tests.installed.conftest import interpreter, run
 from tests.installed.image import Image
+from tests.outfit import free_ports
 
 TOKEN = "a-token-of-this-test"
 
@@ -44,8 +44,7 @@ def image(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Image:
 @pytest.fixture(scope="module")
 def port() -> str:
     """A port that is free."""
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return str(one.getsockname()[1])
+    return str(free_ports())
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from reseller_sandbox.settings import ServerSettings
 from tests.deploy.conftest import deploy
 from tests.installed.conftest import interpreter, run
 from tests.installed.test_users_project import PROJECT
+from tests.outfit import free_ports
 
 
 @pytest.fixture
@@ -40,8 +40,7 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
 @pytest.fixture
 def port() -> str:
     """A port for the job's server: the one of the files may be taken here."""
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        return str(one.getsockname()[1])
+    return str(free_ports())
 
 
 def carry_out(script: str, at: Path, environment: dict[str, str]) -> str:
@@ -55,7 +54,7 @@ def carry_out(script: str, at: Path, environment: dict[str, str]) -> str:
         text=True,
         start_new_session=True,
     ) as job:
-        printed, _ = job.communicate(timeout=500)
+        printed, _ = job.communicate(timeout=1000)
     assert job.returncode == 0, printed
     return printed
 

@@ -154,7 +154,7 @@ def test_killed_at_any_instant_it_holds_the_last_whole_save(tmp_path: Path, time
         cwd=FOLDER.parents[1],
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=240,
     )
     assert done.returncode == 0, done.stderr
     requests = [int(word) for word in done.stdout.split()]

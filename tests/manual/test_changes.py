@@ -111,7 +111,7 @@ def test_a_change_touches_one_or_two_files_and_works(title: str, tmp_path: Path)
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=240,
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -57,7 +57,7 @@ def test_the_program_prints_what_the_page_shows(
         env=environment,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=240,
         check=False,
     )
     assert command.fits(finished.stdout), finished.stdout + finished.stderr

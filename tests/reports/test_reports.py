@@ -220,7 +220,7 @@ class TestWhatIsToBeCopied:
             ["bash", "-c", script],
             env={**os.environ, "PATH": path, "RESELLER_SANDBOX_URL": url},
             capture_output=True,
-            timeout=100,
+            timeout=240,
             check=True,
         )
         seen = {one.item for one in sandbox.coverage.items(seen=True).items}

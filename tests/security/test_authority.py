@@ -66,7 +66,7 @@ def ran(server: Server, *command: str, trusting: bool = True) -> str:
     """What a program prints that is told whom to trust as the banner says."""
     told = dict.fromkeys(VARIABLES, str(server.authority)) if trusting else {}
     done = subprocess.run(
-        command, env=os.environ | told, capture_output=True, text=True, timeout=60, check=False
+        command, env=os.environ | told, capture_output=True, text=True, timeout=240, check=False
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -106,7 +106,7 @@ class TestClients:
     def test_requests(self, server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
         """By ``REQUESTS_CA_BUNDLE``."""
         monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(server.authority))
-        assert requests.get(f"{server.tls_url}/_sandbox/health", timeout=60).status_code == 200
+        assert requests.get(f"{server.tls_url}/_sandbox/health", timeout=240).status_code == 200
 
     def test_node(self, server: Server) -> None:
         """By ``NODE_EXTRA_CA_CERTS``."""

@@ -73,5 +73,5 @@ def run_suite(folder: Path, suite: str) -> str:
     """What pytest prints of a user's suite in ``folder``."""
     (folder / "test_suite.py").write_text(suite)
     command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "--strict-markers"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240, check=False)
     return done.stdout + done.stderr

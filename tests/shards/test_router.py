@@ -20,20 +20,7 @@ from reseller_sandbox import Sandbox, connect
 from reseller_sandbox.cli import main
 from reseller_sandbox.core.clock import stopwatch
 from tests.clients import Answer, Api, Socket
-from tests.outfit import program
-
-
-def free_ports(count: int) -> int:
-    """The first of so many ports in a row that nobody listens on."""
-    for first in range(21_000, 60_000, count + 1):
-        with ExitStack() as stack:
-            try:
-                for port in range(first, first + count):
-                    stack.enter_context(socket.create_server(("127.0.0.1", port)))
-            except OSError:
-                continue
-            return first
-    raise AssertionError("no free ports")
+from tests.outfit import free_ports, program
 
 
 @contextmanager

@@ -41,7 +41,7 @@ def test_a_container_of_ones_own_for_a_test() -> None:
                 capture_output=True,
                 text=True,
                 check=False,
-                timeout=60,
+                timeout=240,
             )
             for _ in range(2)
         ]

@@ -166,7 +166,7 @@ def run(folder: Path, suite: str, *options: str, **environment: str) -> str:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=100,
+        timeout=240,
         check=False,
         env={**os.environ, **QUICKLY, **environment},
     )
@@ -353,7 +353,7 @@ def test_the_plugin_works_beside_a_sandbox_of_the_users_own(tmp_path: Path, name
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=240,
         check=False,
         env={**os.environ, **QUICKLY},
     )
