@@ -20,7 +20,7 @@ from reseller_sandbox.server.requestlog import AsJson, LoggedRequest, as_json, a
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
 from reseller_sandbox.sources import misspelt
-from reseller_sandbox.watching import watching
+from reseller_sandbox.watching import Watch, watching
 
 if TYPE_CHECKING:
     from reseller_sandbox.keeping.keeper import KeptFile
@@ -42,6 +42,7 @@ def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, sour
         if kept is not None and worlds_there is not None:
             raise BadSetting(f"keep: {settings.keep} has worlds already; those of {source} need another file")
         with without_collections():
+            watch = Watch(settings) if settings.watch else None
             worlds = assembly.open_worlds(settings, frozen=False, kept=worlds_there or kept)
             app = assembly.assemble(worlds, settings)
         file = stack.enter_context(ready_file(settings.ready_file))
@@ -55,8 +56,8 @@ def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, sour
         if keeping is not None:
             say(f"  Worlds are kept in {keeping.path}: {len(worlds)} by now.")
             stack.enter_context(keeping.keeping(worlds, server.beside))
-        if settings.watch:
-            stack.enter_context(watching(worlds, settings))
+        if watch is not None:
+            stack.enter_context(watching(watch, worlds))
         server.run(None if file is None else lambda: file.write(server))
 
 

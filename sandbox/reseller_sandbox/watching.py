@@ -21,14 +21,13 @@ PAUSE = 1.0
 
 
 @contextmanager
-def watching(worlds: Engine, settings: ServerSettings, pause: float = PAUSE) -> Iterator[None]:
+def watching(watch: Watch, worlds: Engine) -> Iterator[None]:
     """Look after the files of the fixture while the context lasts."""
-    watch = Watch(worlds, settings)
     ended = threading.Event()
 
     def look() -> None:
-        while not ended.wait(pause):
-            watch.look()
+        while not ended.wait(PAUSE):
+            watch.look(worlds)
 
     thread = threading.Thread(target=look, name="sandbox:watch", daemon=True)
     thread.start()
@@ -40,28 +39,30 @@ def watching(worlds: Engine, settings: ServerSettings, pause: float = PAUSE) -> 
 
 
 class Watch:
-    """Loads the fixture of ``settings`` into the default world, as a new start would, when it is edited."""
+    """Loads the fixture of ``settings`` into the default world, as a new start would, when it is edited.
 
-    def __init__(self, worlds: Engine, settings: ServerSettings) -> None:
-        self._worlds = worlds
+    Whatever is edited after it has been made counts: it is made before the worlds read the fixture.
+    """
+
+    def __init__(self, settings: ServerSettings) -> None:
         self._settings = settings
         self._files: set[Path] = {fixture.find(str(settings.fixture))}
         try:
             self._beginning()
-        except BadSetting:  # edited since the start; the first look tells
+        except BadSetting:  # which the worlds will say, or the first look
             self._seen: Mapping[Path, tuple[int, ...]] = {}
         else:
             self._seen = self._versions()
 
-    def look(self) -> bool:
+    def look(self, worlds: Engine) -> bool:
         """Load the fixture, or tell what is wrong with it, if it has changed; return whether it has."""
         versions = self._versions()
         if versions == self._seen:
             return False
         try:
             begin = self._beginning()
-            with self._worlds.default.acting("history.load"):
-                self._worlds.begin_again(self._worlds.default, begin)
+            with worlds.default.acting("history.load"):
+                worlds.begin_again(worlds.default, begin)
         except (BadSetting, Refused) as problem:
             told = "; ".join(str(problem).splitlines())
             log.error("The edited fixture is not loaded, and the world stays as it was: %s", told)

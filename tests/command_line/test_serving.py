@@ -7,15 +7,17 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
-from reseller_sandbox import connect
+from reseller_sandbox import connect, serving
 from reseller_sandbox.assembly import open_worlds
 from reseller_sandbox.cli import main
 from reseller_sandbox.settings import ServerSettings
@@ -49,7 +51,7 @@ class TestReadyFile:
         """Whole as soon as it is there, and gone when the server is."""
         file = tmp_path / "ready.json"
         with served("--ready-file", str(file), "--tls") as server:
-            status, url, _ = wait("--ready-file", str(file), "--timeout", "20")
+            status, url, _ = wait("--ready-file", str(file), "--timeout", "100")
             told = json.loads(file.read_text())
             assert (status, url) == (0, told["url"])
             assert told["pid"] == server.pid
@@ -66,7 +68,7 @@ class TestReadyFile:
         done = CliRunner().invoke(main, ["serve", "--port", "70000", "--ready-file", str(file)])
         assert done.exit_code == 2
         with served("--ready-file", str(file)) as server:
-            status, url, _ = wait("--ready-file", str(file), "--timeout", "20")
+            status, url, _ = wait("--ready-file", str(file), "--timeout", "100")
             assert (status, url) == (0, json.loads(file.read_text())["url"])
             assert json.loads(file.read_text())["pid"] == server.pid
 
@@ -90,11 +92,12 @@ class TestWatch:
         return tmp_path
 
     @staticmethod
-    def watch(place: Path, **settings: Any) -> tuple[Engine, Watch]:
-        """What looks after it."""
+    def watch(place: Path, **settings: Any) -> tuple[Engine, Callable[[], bool]]:
+        """The worlds, and what looks after it."""
         told = ServerSettings(fixture=place / "world.yaml", frozen=True, **settings)
+        watch = Watch(told)
         worlds = open_worlds(told, frozen=False)
-        return worlds, Watch(worlds, told)
+        return worlds, partial(watch.look, worlds)
 
     @staticmethod
     def edit(file: Path, content: str) -> None:
@@ -105,26 +108,26 @@ class TestWatch:
 
     def test_an_edit_is_loaded(self, place: Path) -> None:
         """With what the command line says, which still counts; what the world was stays as a branch."""
-        worlds, watch = self.watch(place, now="2030-05-05T00:00:00Z", seed="mine")
-        assert not watch.look()
+        worlds, look = self.watch(place, now="2030-05-05T00:00:00Z", seed="mine")
+        assert not look()
         self.edit(place / "world.yaml", ZONES.replace("com", "net"))
-        assert watch.look()
+        assert look()
         world = worlds.default
         assert list(world.state.zones) == ["net"]
         assert (world.now().year, world.state.seed, world.clock.frozen) == (2030, "mine", True)
         assert len(world.branches) == 1
-        assert not watch.look()
+        assert not look()
 
     def test_what_is_included_counts(self, place: Path) -> None:
         """Also what has come to be included since."""
-        worlds, watch = self.watch(place)
+        worlds, look = self.watch(place)
         self.edit(place / "zones.yaml", ZONES.replace("com", "net"))
-        assert watch.look()
+        assert look()
         assert list(worlds.default.state.zones) == ["net"]
         self.edit(place / "world.yaml", "include: {more.yaml: [zones]}\n")
-        assert watch.look()  # there is no such file yet
+        assert look()  # there is no such file yet
         self.edit(place / "more.yaml", ZONES.replace("com", "org"))
-        assert watch.look()
+        assert look()
         assert list(worlds.default.state.zones) == ["org"]
 
     @pytest.mark.parametrize("content", ["zones: [", "zones: {com: {prics: 1}}", "- 1", "\x00", None])
@@ -132,30 +135,44 @@ class TestWatch:
         self, place: Path, content: str | None, caplog: pytest.LogCaptureFixture
     ) -> None:
         """With its place; once, and until it is mended."""
-        worlds, watch = self.watch(place)
+        worlds, look = self.watch(place)
         before, file = worlds.default.moment, place / "world.yaml"
         good = file.read_text()
         if content is None:
             file.unlink()
         else:
             self.edit(file, content)
-        assert watch.look()
-        assert not watch.look()
+        assert look()
+        assert not look()
         assert worlds.default.moment is before
         (told,) = caplog.records
         assert "stays as it was" in told.getMessage()
         assert "world.yaml" in told.getMessage()
         self.edit(file, good + "now: 2031-01-01T00:00:00Z\n")
-        assert watch.look()
+        assert look()
         assert worlds.default.now().year == 2031
 
     def test_a_file_that_is_touched_but_says_the_same_begins_again(self, place: Path) -> None:
         """Whoever saves it wants the world as it says."""
-        worlds, watch = self.watch(place)
+        worlds, look = self.watch(place)
         before = worlds.default.moment
         self.edit(place / "world.yaml", (place / "world.yaml").read_text())
-        assert watch.look()
+        assert look()
         assert worlds.default.moment is not before
+
+    def test_an_edit_while_the_server_starts_is_not_lost(
+        self, place: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """Be it made as soon as the server has read the fixture and said where it is."""
+
+        def until_told(*_: object) -> None:
+            while "begins again" not in caplog.text:
+                sleep(0.001)
+
+        monkeypatch.setattr("reseller_sandbox.watching.PAUSE", 0.01)
+        monkeypatch.setattr(serving, "say", lambda _: self.edit(place / "world.yaml", "seed: two\n"))
+        monkeypatch.setattr("reseller_sandbox.server.server.Server.run", until_told)
+        serving.serve(ServerSettings(fixture=place / "world.yaml", port=0, watch=True, quiet=True))
 
     def test_the_server_does_it_by_itself(self, place: Path) -> None:
         """And says so in its log."""
