@@ -36,6 +36,7 @@ class Watch:
     def __init__(self) -> None:
         self.seen = 0
         self._held: list[Entry] = []
+        self._sorts = Sorts()
         self._failures: list[Exception] = []
 
     def take(self, entry: Entry) -> None:
@@ -53,9 +54,11 @@ class Watch:
             raise failures[0]
 
     def _render(self) -> None:
+        if not self._held:
+            return
         try:
             # that it can be written down between two runs, whatever the refusal speaks of
-            Writer(lambda _head, _body: None, Sorts()).numbers([one.refused for one in self._held])
+            Writer(lambda _head, _body: None, self._sorts).numbers([one.refused for one in self._held])
             while self._held:
                 render(self._held.pop())
         except Exception as failure:

@@ -9,12 +9,10 @@ import pkgutil
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 import reseller_sandbox
 from reseller_sandbox import Sandbox
@@ -67,7 +65,23 @@ def height(part: str) -> int:
     return next((at for at, parts in enumerate(LAYERS) if part in parts), len(LAYERS))
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+def of_each_file(rule: Callable[[Path], None]) -> Callable[[], None]:
+    """Make a test of a rule for a file: that no file breaks it; it tells each that does."""
+
+    def test() -> None:
+        broken = []
+        for file in FILES:
+            try:
+                rule(file)
+            except AssertionError as problem:
+                broken.append(f"{file.relative_to(ROOT)}: {problem}")
+        assert not broken, "\n".join(broken)
+
+    test.__name__, test.__doc__ = rule.__name__, rule.__doc__
+    return test
+
+
+@of_each_file
 def test_imports_point_one_way(file: Path) -> None:
     """Down, or within the part."""
     part = part_of(file)
@@ -81,11 +95,11 @@ def test_imports_point_one_way(file: Path) -> None:
         assert height(other) < height(part), f"{part} imports {name}"
 
 
-@pytest.mark.parametrize(
-    "file", [file for file in FILES if part_of(file) == "core"], ids=lambda file: file.stem
-)
+@of_each_file
 def test_the_core_knows_nothing_of_the_wire(file: Path) -> None:
     """It imports the standard library and three small packages, and no word of HTTP, Flask or marshmallow."""
+    if part_of(file) != "core":
+        return
     outside = (
         {name.split(".")[0] for name in imports(file)} - {"reseller_sandbox"} - set(sys.stdlib_module_names)
     )
@@ -110,7 +124,7 @@ CLOCKS = {"now", "utcnow", "today", "time", "time_ns", "monotonic", "monotonic_n
 CHANCE = {"random", "uuid", "secrets"}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+@of_each_file
 def test_only_the_clock_reads_the_time(file: Path) -> None:
     """core/clock.py alone asks the machine what time it is; nothing asks it for chance."""
     assert not CHANCE & {name.split(".")[0] for name in imports(file)}
@@ -124,13 +138,13 @@ def test_only_the_clock_reads_the_time(file: Path) -> None:
     assert not {"time.time", "time.monotonic", "time.perf_counter"} & set(imports(file))
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+@of_each_file
 def test_no_function_writes_a_global(file: Path) -> None:
     """There is no ``global`` statement in the project."""
     assert not any(isinstance(node, ast.Global) for node in nodes(file))
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+@of_each_file
 def test_dataclasses_are_those_that_are_quick_to_declare(file: Path) -> None:
     """core/dataclass.py alone asks the standard library for them."""
     assert file == ROOT / "core" / "dataclass.py" or "dataclasses.dataclass" not in imports(file)
@@ -172,7 +186,7 @@ def _containers() -> dict[str, object]:
 LONGEST_FILE, LONGEST_FUNCTION = 350, 45
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+@of_each_file
 def test_files_and_functions_are_short(file: Path) -> None:
     """A file has one reason to exist, and a function is seen whole."""
     assert len(file.read_text("utf-8").splitlines()) <= LONGEST_FILE
@@ -224,7 +238,7 @@ NO_VERBS = re.compile(
 )
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
+@of_each_file
 def test_docstrings_of_functions_say_what_is_done(file: Path) -> None:
     """Each begins with Return, Raise, Whether or a verb; a property may be told as the thing that it is."""
     for one in functions(file):
