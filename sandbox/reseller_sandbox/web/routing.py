@@ -135,7 +135,7 @@ class _Finder(MapAdapter):
     """Finds the row of one request, and builds URLs of any."""
 
     def __init__(self, application: Application, path: str, method: str) -> None:
-        super().__init__(_NO_ROWS, "", "/", "", "http", path, method)
+        super().__init__(application.rows, "", "/", "", "http", path, method)
         self._application = application
 
     def match(self, *arguments: Any, **options: Any) -> Any:
@@ -151,18 +151,15 @@ class _Finder(MapAdapter):
         return super().build(*arguments, **options)
 
 
-_NO_ROWS = Map()
-
-
 class Application(Flask):
     """An application whose rows are found by path and method alone, whatever host a request names.
 
     ``first`` are the views of its rows. ``later`` makes those of the others, as soon as a path is asked for
-    that none of the first takes, or somebody looks at all rows.
+    that none of the first takes, or somebody looks at all rows. ``rows`` are those that there are by now.
     """
 
     url_rule_class = _Route
-    _rows: _Rows
+    rows: _Rows
     _later: Callable[[], Views] | None = None
 
     def __init__(self, name: str, first: Views, later: Callable[[], Views]) -> None:
@@ -175,7 +172,7 @@ class Application(Flask):
     def _take(self, views: Views) -> None:
         self._rules += tuple(views)
         self.view_functions |= {name: view for (name, _, _), view in views.items()}
-        self._rows = _made(self._rules).lend()
+        self.rows = _made(self._rules).lend()
 
     @property
     def url_map(self) -> Map:
@@ -184,7 +181,7 @@ class Application(Flask):
 
     @url_map.setter
     def url_map(self, rows: Map) -> None:
-        self._rows = rows  # type: ignore[assignment]  # Flask's own, until there are rows
+        self.rows = rows  # type: ignore[assignment]  # Flask's own, until there are rows
 
     def _all(self) -> _Rows:
         if self._later is not None:
@@ -192,11 +189,11 @@ class Application(Flask):
                 if self._later is not None:
                     self._take(self._later())
                     self._later = None
-        return self._rows
+        return self.rows
 
     def row(self, path: str, method: str) -> tuple[Rule, dict[str, Any]]:
         """Return the rule that takes a request, and its arguments; raise as ``MapAdapter.match`` does."""
-        rows = self._rows
+        rows = self.rows
         try:
             rule, values = rows.found(path, method)
         except HTTPException:
