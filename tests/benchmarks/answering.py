@@ -13,9 +13,13 @@ from contextlib import ExitStack
 from functools import partial
 from itertools import count
 from pathlib import Path
+from typing import Any
+
+import httpx
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.testing import SandboxTransport
 from reseller_sandbox.v3.signing import signed_headers
 from tests.benchmarks import load, peers
 from tests.benchmarks.measuring import Figure, How, LeftOut, Told, interleaved, line_of, ours, ratios, running
@@ -97,30 +101,43 @@ def _told(asked: dict[str, tuple[int, Make]], how: How, processes: dict[int, int
 
 
 def _in_process(how: How) -> Iterator[Figure]:
-    """Yield how much faster a read is without a socket."""
-    sandbox, path = Sandbox(), READS["v3 balance"][0]
-    client, times = sandbox.client(), how.times(1000)
-
-    def within() -> float:
-        began = stopwatch()
-        for _ in range(times):
-            assert client.get(path).status_code == 200
-        return times / (stopwatch() - began)
-
-    with sandbox.serve() as server:
-        request = load.written("GET", path, server.port, _signed(server.port, path, b""))
-        ways = {
-            "within": within,
-            "socket": lambda: load.rate(server.port, [request], 1, 1 if not how.tiny else 0.1),
+    """Yield how much faster a read is without a socket: what a door takes by itself, and with its client."""
+    path, times = READS["v3 balance"][0], how.times(1000)
+    with ExitStack() as stack:
+        sandbox = Sandbox()
+        server = stack.enter_context(sandbox.serve())
+        signed = _signed(server.port, path, b"")
+        transport, url = SandboxTransport(sandbox), f"{server.url}{path}"
+        within, outside = (
+            stack.enter_context(httpx.Client(transport=one, headers=signed)) for one in (transport, None)
+        )
+        asked, flask = within.build_request("GET", url), sandbox.client()
+        made: dict[str, Callable[[], Any]] = {
+            "SandboxTransport": lambda: transport.handle_request(asked),
+            "Flask's client": lambda: flask.get(path),
+            "httpx": lambda: within.get(url),
+            "httpx over the socket": lambda: outside.get(url),
         }
+        written = load.written("GET", path, server.port, signed)
+        socket = partial(load.rate, server.port, [written], 1, 1 if not how.tiny else 0.1)
+        ways = {what: partial(_rate, ask, times) for what, ask in made.items()} | {"socket": socket}
         found = interleaved(ways, how.rounds)
-    yield Figure("v3 balance in process, by Flask's client", "requests/s", found["within"])
-    yield Figure(
-        "v3 balance in process, by Flask's client",
-        "× the socket's rate",
-        ratios(found["within"], found["socket"]),
-        "≥ 3",
-    )
+    for what, other, beside in (
+        ("SandboxTransport", "socket", "the socket's rate"),
+        ("Flask's client", "socket", "the socket's rate"),
+        ("httpx", "httpx over the socket", "its rate over the socket"),
+    ):
+        name = f"v3 balance in process, by {what}"
+        yield Figure(name, "requests/s", found[what])
+        yield Figure(name, f"× {beside}", ratios(found[what], found[other]), "≥ 3")
+
+
+def _rate(ask: Callable[[], Any], times: int) -> float:
+    """Return how many answers a second come of asking so many times."""
+    began = stopwatch()
+    for _ in range(times):
+        assert ask().status_code == 200
+    return times / (stopwatch() - began)
 
 
 def _serve(folder: str) -> tuple[str, ...]:
