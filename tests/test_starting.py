@@ -40,9 +40,11 @@ PARTS = (
     "manual.rows",
     "page.declarations",
     "page.rows",
+    "remote",
     "reports",
     "testing",
     "tools",
+    "web.nearest",
     "web.openapi",
     "web.records",
 )

@@ -21,7 +21,6 @@ from reseller_sandbox.powers.history import Difference, Loaded
 from reseller_sandbox.powers.points import CheckpointRecord, WentBack, WorldStanding
 from reseller_sandbox.powers.power import WorldDoor
 from reseller_sandbox.powers.worlds import ForkOptions
-from reseller_sandbox.remote import There
 from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.past import AT
@@ -264,4 +263,6 @@ def connect(
     by which an ``https`` address is trusted, where ``RESELLER_SANDBOX_CA``, ``SSL_CERT_FILE`` and the like do
     not name it; refuses with ``BadSetting`` where it cannot be used.
     """
+    from reseller_sandbox.remote import There
+
     return Sandbox.through(There(url, world, control_token, timeout, authority))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
@@ -17,7 +18,9 @@ from reseller_sandbox.core.refusals import (
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.limits import BodyLimits
-from reseller_sandbox.web.nearest import Rows
+
+if TYPE_CHECKING:
+    from reseller_sandbox.web.nearest import Rows
 
 _SHOWN = 200
 _MOST_WORDS = 3
@@ -36,6 +39,8 @@ class Unmatched:
     @cached_property
     def _rows(self) -> dict[str, Rows]:
         """The rows of each interface by its name, and those that clients call under none."""
+        from reseller_sandbox.web.nearest import Rows  # its patterns are compiled for those who ask amiss
+
         journalled = [
             one for interface in self._interfaces if interface.journalled for one in interface.endpoints
         ]
