@@ -140,6 +140,7 @@ def test_whatever_else_is_logged_is_json_then() -> None:
         ("GET", "/_sandbox/page/style.css", "same-origin", False),
         ("GET", "/_sandbox/clock", None, True),
         ("GET", "/", "none", True),
+        ("GET", "/_worlds/default@now/v3/balance", "same-origin", False),
         ("POST", "/_sandbox/clock/freeze", "same-origin", True),
         ("GET", "/v3/balance", "same-origin", True),
     ],

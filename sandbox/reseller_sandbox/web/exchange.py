@@ -142,12 +142,11 @@ class Exchange:
     @property
     def is_look(self) -> bool:
         """Whether the sandbox's own page asks by itself for what it shows."""
-        incoming = self.incoming
-        return (
-            not self.interface.journalled
-            and incoming.method == "GET"
-            and incoming.headers.get("Sec-Fetch-Site") == "same-origin"
-        )
+        if self.incoming.headers.get("Sec-Fetch-Site") != "same-origin":
+            return False
+        if self.interface.journalled:
+            return self.world is not None and self.world.is_past
+        return self.reads
 
     @property
     def facts(self) -> Mapping[str, Any]:

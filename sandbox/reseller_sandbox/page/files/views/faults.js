@@ -31,7 +31,7 @@ const rules = (faults, where) => h("div.scroll", { key: "rules", tabindex: 0, ro
   h("thead", h("tr", ["Rule", "Strikes", "Which requests", "When", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
   h("tbody", faults.map((one) => h("tr", { key: one.name, "data-row": one.name, tabindex: -1, class: one.paused || one.spent ? "dim" : "" },
     h("td", h("b", one.name), h("small.code", [one.name !== one.kind && one.kind, parameters(one)].filter(Boolean).join(" "))),
-    h("td.num", { title: "struck, of those that matched" }, `${one.struck} of ${one.matched}`, h("small", state(one))),
+    h("td.num", { title: "struck, of those that matched", "data-label": "struck" }, `${one.struck} of ${one.matched}`, h("small", state(one))),
     h("td.code", words(one.match) || "any"),
     h("td.code", words(one.when)),
     h("td.acts",

@@ -40,9 +40,9 @@ export default class extends View {
     const here = one.name === (address.world || "default");
     const where = { world: one.name === "default" ? "" : one.name };
     return h("tr", { key: one.name, "data-row": one.name, tabindex: -1, "aria-current": here ? "true" : null },
-      h("td", h("a", { href: beside(where, "worlds") }, one.name), here && h("small", "looked at")),
+      h("td", h("a", { href: beside(where, "worlds") }, one.name), here && h("small", "shown here")),
       h("td", h("time", { datetime: one.now }, instant(one.now)), h("small", one.frozen ? "frozen" : "running")),
-      h("td.num", one.requests), h("td.num", one.orders), h("td.code", one.seed),
+      h("td.num", { "data-label": "requests" }, one.requests), h("td.num", { "data-label": "orders" }, one.orders), h("td.code", { "data-label": "seed" }, one.seed),
       h("td.acts",
         h("a.do", { href: beside(where, "journal") }, "Journal"),
         action({ label: "Save", title: "Save the world as a fixture", operation: "history.export", where, then: ({ fixture }) => save(`${one.name}.yaml`, fixture),
