@@ -136,12 +136,13 @@ class Mistaken:
     def _expected(self) -> str:
         texts = list(dict.fromkeys(map(self._shown, self.allowed)))
         more = f" (and {len(texts) - _MOST_SHOWN} more)" if len(texts) > _MOST_SHOWN else ""
+        likeliest, others = "".join(texts[:1]), " | ".join(texts[1:_MOST_SHOWN])
+        others = f"; or of one of these: {others}{more}" if others else ""
         urls = any(reading.endpoint == "url" for reading in self.allowed)
         host = " A client that signs the service under another address needs --public-url." if urls else ""
         return (
             "Either the secret or the string is another one. Expected is the HMAC-SHA256, in lower-case "
-            f"hexadecimal, under the secret of {self.account.name}, of one of: "
-            f"{' | '.join(texts[:_MOST_SHOWN])}{more}.{host}"
+            f"hexadecimal, under the secret of {self.account.name}, of {likeliest}{others}.{host}"
         )
 
     def _shown(self, reading: Reading) -> str:
