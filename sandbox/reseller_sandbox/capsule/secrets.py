@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import quote, unquote_plus
 
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.lookups import held_order
 from reseller_sandbox.core.refusals import SIGNATURE_MISMATCH, UNKNOWN_KEY, UNKNOWN_TOKEN
 from reseller_sandbox.core.state import State
 from reseller_sandbox.server.secrecy import host_masked, is_secret, text_masked
@@ -112,9 +113,8 @@ def _held(entry: Entry) -> Iterator[str]:
     for moment in (entry.before, entry.after):
         state = moment.state
         for name in entry.domains:
-            number = state.holding_order.get(name)
-            if number is not None:
-                yield from filter(None, plain.secrets_of(state.orders[number]))
+            if (order := held_order(state, name)) is not None:
+                yield from filter(None, plain.secrets_of(order))
     yield from redact.secrets_in(redact.read(entry.answer))
 
 

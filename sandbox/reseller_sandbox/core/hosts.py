@@ -16,6 +16,7 @@ from reseller_sandbox.core.addresses import (
     require_allowed,
 )
 from reseller_sandbox.core.lifecycle import Action, require
+from reseller_sandbox.core.lookups import held_order
 from reseller_sandbox.core.model import Host, Order
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft, State
@@ -60,8 +61,8 @@ def _glueless_below(state: State, account: int, server: str, domain: str) -> str
     parent = next((name for name, end in pairwise(ends) if end in state.zones), None)
     if parent is None or parent == domain:
         return parent
-    number = state.holding_order.get(parent)
-    return parent if number is None or state.orders[number].account == account else None
+    held = held_order(state, parent)
+    return parent if held is None or held.account == account else None
 
 
 def parse_nameserver(text: str) -> str:

@@ -11,12 +11,22 @@ def own_accounts(state: State) -> list[Account]:
     return [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
 
 
+def held_order(state: State, name: str) -> Order | None:
+    """Return the order of whoever holds a name, if anybody does."""
+    number = state.holding_order.get(name)
+    return state.orders[number] if number is not None else None
+
+
+def own_order(state: State, client_id: int, name: str) -> Order | None:
+    """Return an account's order for a name, if it has one; it may wait for a transfer."""
+    number = state.own_order.get((client_id, name))
+    return state.orders[number] if number is not None else None
+
+
 def order_met(state: State, account: Account | None, name: str) -> Order | None:
     """Return the account's own order for a name where it has one, else that of whoever holds it."""
-    number = state.own_order.get((account.client_id, name)) if account is not None else None
-    if number is None:
-        number = state.holding_order.get(name)
-    return state.orders[number] if number is not None else None
+    own = own_order(state, account.client_id, name) if account is not None else None
+    return own or held_order(state, name)
 
 
 def pending_transfer(state: State, name: str) -> Transfer | None:

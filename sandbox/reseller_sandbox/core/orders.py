@@ -12,6 +12,7 @@ from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.contacts import Wanted
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import Action, enter, require, require_unlocked, retry
+from reseller_sandbox.core.lookups import own_order
 from reseller_sandbox.core.model import Account, Flag, Order, Premium, Purpose, Zone
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused
@@ -125,10 +126,10 @@ def own(state: State, account: Account, name: str) -> Order:
 
     The refusal's fact ``elsewhere`` says whether another account holds the name.
     """
-    number = state.own_order.get((account.client_id, name))
-    if number is None:
+    order = own_order(state, account.client_id, name)
+    if order is None:
         raise Refused(refusals.DOMAIN_NOT_FOUND, name=to_unicode(name), elsewhere=name in state.holding_order)
-    return state.orders[number]
+    return order
 
 
 def own_by_id(state: State, account: Account, number: str) -> Order:

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 from reseller_sandbox.core import ledger, orders, prices, refusals, registration, transfers
 from reseller_sandbox.core.happenings import Happening, concerning
 from reseller_sandbox.core.lifecycle import enter
-from reseller_sandbox.core.lookups import pending_transfer
+from reseller_sandbox.core.lookups import held_order, pending_transfer
 from reseller_sandbox.core.model import LONGEST_TERM, OUTSIDE, Flag, Order, Stage, Transfer, TransferStatus
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused
@@ -217,10 +217,10 @@ def carry_out(draft: Draft, action: str, given: Mapping[str, Any]) -> Happening:
 
 def _held(state: State, name: str) -> Order:
     zone_of(state, name)
-    number = state.holding_order.get(name)
-    if number is None:
+    held = held_order(state, name)
+    if held is None:
         raise Refused(refusals.NOT_HELD, name=to_unicode(name))
-    return state.orders[number]
+    return held
 
 
 def _coming_in(state: State, name: str) -> Transfer:

@@ -12,7 +12,7 @@ from reseller_sandbox.core.clock import days, wire, years_later
 from reseller_sandbox.core.contacts import assign, check
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import Action, completion, enter, require
-from reseller_sandbox.core.lookups import pending_transfer
+from reseller_sandbox.core.lookups import held_order, pending_transfer
 from reseller_sandbox.core.model import (
     LONGEST_TERM,
     OUTSIDE,
@@ -104,10 +104,9 @@ def _arriving(draft: Draft, account: Account, wish: Wish, held: Order) -> Order:
 
 def _require_transferable(draft: Draft, account: Account, zone: Zone, wish: Wish) -> Order:
     name = wish.name
-    number = draft.state.holding_order.get(name)
-    if number is None:
+    held = held_order(draft.state, name)
+    if held is None:
         raise Refused(refusals.NOT_REGISTERED, name=to_unicode(name))
-    held = draft.state.orders[number]
     if held.account == account.client_id:
         raise Refused(refusals.ALREADY_YOURS, name=to_unicode(name))
     require(draft, held, Action.TRANSFER_OUT, locks=not wish.forced)

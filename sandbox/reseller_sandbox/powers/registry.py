@@ -8,6 +8,7 @@ from typing import Annotated, Any, Unpack
 
 from reseller_sandbox.core.clock import LATEST
 from reseller_sandbox.core.globs import Glob
+from reseller_sandbox.core.lookups import held_order, own_order
 from reseller_sandbox.core.model import Flag, Order, Stage, TransferStatus
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD, Refused
@@ -135,11 +136,10 @@ class Names(Power):
         moment = here(self).world.present()
         state, spelt = moment.state, as_kept(name)
         if account is not None:
-            number = state.own_order.get((account_called(state, account).client_id, spelt))
+            order = own_order(state, account_called(state, account).client_id, spelt)
         else:
-            number = state.holding_order.get(spelt)
-        order = existing(state.orders.get(number) if number is not None else None, "name", name)
-        return name_record(state, order, moment.clock.now())
+            order = held_order(state, spelt)
+        return name_record(state, existing(order, "name", name), moment.clock.now())
 
     __getitem__ = get
 
