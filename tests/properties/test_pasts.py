@@ -1,0 +1,146 @@
+"""Whatever a world has been through: what holds of it, of its export, its capsule, and of both interfaces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+from urllib.parse import quote
+
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from reseller_sandbox import Sandbox, replay
+from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.refusals import Refused
+from tests.registry import REGISTRY
+from tests.soundness import assert_sound
+from tests.thorough import tries
+
+Step = Callable[[Sandbox], object]
+
+#: Where nothing is waited for: what expires or is deleted is free at once, and a transfer takes a day.
+AT_ONCE = """zones:
+  de:
+    prices: {registration: 7.00, renewal: 7.00, transfer: 0.00, restore: 40.00}
+    policy: {add_grace: 0, overdue: 0, redemption: 0, pending_delete: 0, transfer: 1, transfer_lock: 0}
+    idn: true
+"""
+FIXTURE = REGISTRY.read_text("utf-8").replace("zones:\n", AT_ONCE)
+
+NAMES = st.sampled_from(
+    ["one.com", "one.de", "ñ.de", "active.com", "second.com", "overdue.com", "theirs.com"]
+)
+WHO = st.sampled_from(["main", "other", "poor"])
+
+
+def asked(who: str, method: str, path: str, body: Any = None) -> Step:
+    """A request of either interface."""
+    return lambda sandbox: sandbox.client(who).open(quote(path), method=method, json=body)
+
+
+def v3(verb: str, **more: Any) -> st.SearchStrategy[Step]:
+    """A POST of v3 about a name."""
+    return st.builds(
+        lambda who, name: asked(who, "POST", f"/v3/domains/{verb}", {"domain": {"domainName": name}, **more}),
+        WHO,
+        NAMES,
+    )
+
+
+def v2(method: str, end: str = "", body: Any = None) -> st.SearchStrategy[Step]:
+    """A request of v2.0 about a name."""
+    return st.builds(lambda who, name: asked(who, method, f"/V2.0/domain/{name}{end}", body), WHO, NAMES)
+
+
+STEPS: st.SearchStrategy[Step] = st.one_of(
+    v3("createDomain", years=2),
+    v3("renewDomain"),
+    v3("requestTransfer", authCode="let-me-in"),
+    v2("DELETE"),
+    v2("PUT", "/restore"),
+    v2("PUT", body={"client_hold": 1, "client_transfer_prohibited": 0}),
+    st.builds(
+        lambda who, name, verb: asked(who, "POST", f"/v3/domains/{verb}/{name}"),
+        WHO,
+        NAMES,
+        st.sampled_from(["approveTransfer", "enableAutorenew", "disableAutorenew"]),
+    ),
+    st.builds(lambda name: lambda sandbox: sandbox.outside.drop(name), NAMES),
+    st.builds(lambda name: lambda sandbox: sandbox.outside.request_transfer(name, force=True), NAMES),
+    st.builds(lambda name: lambda sandbox: sandbox.outside.when(after="v3.renewDomain").release(name), NAMES),
+    st.builds(lambda name: lambda sandbox: sandbox.names.add(name, created="-400d", autorenew=True), NAMES),
+    st.builds(
+        lambda by: lambda sandbox: sandbox.clock.advance(by), st.sampled_from(["0", "1d", "40d", "400d"])
+    ),
+    st.just(lambda sandbox: sandbox.snapshot("here")),
+    st.just(lambda sandbox: sandbox.restore("here")),
+    st.just(lambda sandbox: sandbox.rewind(sandbox.journal.find().requests[0].id)),
+    st.just(lambda sandbox: sandbox.faults.add("duplicate", when={"times": 1})),
+    st.just(lambda sandbox: sandbox.events.find()),
+    st.just(lambda sandbox: sandbox.load(sandbox.export())),
+)
+
+
+@settings(max_examples=tries(4), phases=[Phase.generate])
+@given(st.lists(STEPS, min_size=8, max_size=30))
+def test_what_holds_whatever_a_world_has_been_through(steps: list[Step]) -> None:
+    """Its books and names are sound, and all that tells of it tells the same."""
+    sandbox = Sandbox(REGISTRY)
+    sandbox.load(FIXTURE)
+    for step in steps:
+        with suppress(Refused, IndexError):
+            step(sandbox)
+    sandbox.clock.advance(0)
+    assert_sound(sandbox.world.state)
+    both_interfaces_tell_the_same(sandbox)
+    the_past_can_be_done_again(sandbox)
+    an_export_is_the_same_world(sandbox)
+    a_way_back_leads_back(sandbox)
+
+
+def both_interfaces_tell_the_same(sandbox: Sandbox) -> None:
+    """Of each name of each account: v3's list, v3's one name, and v2.0."""
+    for account in sandbox.accounts.list().accounts:
+        client = sandbox.client(account.name)
+        listed = {one["domainName"]: one for one in client.get("/v3/domains").json["domains"]}
+        held = sandbox.world.state.orders_of_account.beginning((account.client_id,))
+        assert set(listed) == {to_unicode(sandbox.world.state.orders[number].name) for _, number in held}
+        for name, line in listed.items():
+            domain = client.get(f"/v3/domains/getDomain/{name}").json["domain"]
+            assert {key: domain[key] for key in line} == line
+            other = client.get(f"/V2.0/domain/{name}").json
+            assert (other["date_created"], other["date_end"]) == (domain["createDate"], domain["expireDate"])
+            assert other["ns"] == domain["nameservers"]
+
+
+def the_past_can_be_done_again(sandbox: Sandbox) -> None:
+    """To the byte."""
+    found = replay(sandbox.capsule.get().content)
+    assert found.identical, found.difference
+
+
+def an_export_is_the_same_world(sandbox: Sandbox) -> None:
+    """It is written the same again, time brings the same, and the world that it is of has not moved."""
+    written = sandbox.export()
+    with sandbox.fork(point="now") as fork:
+        fork.load(written)
+        there = fork.clock.advance("900d").fired
+        assert sandbox.export() == written
+        fork.load(written)
+        assert fork.clock.advance("900d").fired == there
+    with sandbox.fork() as fork:
+        assert fork.clock.advance("900d").fired == there
+
+
+def a_way_back_leads_back(sandbox: Sandbox) -> None:
+    """To before the first request that is left, and by the branch to now."""
+    entries = sandbox.journal.find(limit=10_000).requests
+    numbers = [one.number for one in entries]
+    assert numbers == sorted(set(numbers))
+    if entries:
+        state, before = sandbox.world.state, sandbox.world.journal.get(entries[0].id).before
+        left = sandbox.rewind(entries[0].id).branch.name
+        assert sandbox.world.state == before.state
+        sandbox.branches.switch(left)
+        assert sandbox.world.state == state
