@@ -7,11 +7,15 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+if sys.platform != "win32":
+    import fcntl
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,23 +69,38 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def environment_of(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
-    """Makes an environment of a Python 3.``minor``, once, and answers its interpreter."""
+    """Makes an environment of a Python 3.``minor``, once in a run, and answers its interpreter."""
+    own = tmp_path_factory.getbasetemp()
+    common = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
     @cache
     def made(minor: int) -> Path:
         base = interpreter(minor)
         if base is None:
             pytest.skip(f"there is no Python 3.{minor} on this machine")
-        folder = tmp_path_factory.mktemp(f"python3.{minor}")
-        run(base, "-m", "venv", str(folder))
+        folder = common / f"python3.{minor}"
         python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-        pins = folder / "pins.txt"
-        pins.write_text("\n".join(locked()))
-        install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-        run(*install, "-c", str(pins), str(wheel), *USED)
+        whole = common / f"python3.{minor}.whole"
+        with alone(common / f"python3.{minor}.lock"):
+            if not whole.exists():
+                run(base, "-m", "venv", "--clear", str(folder))
+                pins = folder / "pins.txt"
+                pins.write_text("\n".join(locked()))
+                install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+                run(*install, "-c", str(pins), str(wheel), *USED)
+                whole.touch()
         return python
 
     return made
+
+
+@contextmanager
+def alone(file: Path) -> Iterator[None]:
+    """Wait until no other process of the run is within such a context of ``file``."""
+    with file.open("w") as held:
+        if sys.platform != "win32":
+            fcntl.flock(held, fcntl.LOCK_EX)
+        yield
 
 
 @pytest.fixture(scope="session")
