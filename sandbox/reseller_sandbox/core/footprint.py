@@ -169,35 +169,23 @@ class _WatchedState:
         return _WatchedOrder(name, part, self._footprint) if isinstance(part, Ordered) else part
 
 
-class _WatchedMap:
-    """A table, or a map that records are found by, for reading only."""
+class _WatchedPart:
+    """A part of a state, for reading only; it notes which of its keys are looked at."""
 
-    __slots__ = ("_footprint", "_map", "_name")
+    __slots__ = ("_footprint", "_name", "_part")
 
-    def __init__(self, name: str, part: HashTrieMap[Any, Any], footprint: Footprint) -> None:
+    def __init__(self, name: str, part: Any, footprint: Footprint) -> None:
         self._name = name
-        self._map = part
+        self._part = part
         self._footprint = footprint
 
-    def _told(self, value: T) -> T:
-        return cast(T, _watched(value, self._footprint)) if isinstance(value, Account) else value
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        """Return what is under ``key``, or ``default``."""
-        self._footprint.reads.add((self._name, key))
-        return self._told(self._map.get(key, default))
-
-    def __getitem__(self, key: Any) -> Any:
-        self._footprint.reads.add((self._name, key))
-        return self._told(self._map[key])
+    def _whole(self) -> Any:
+        self._footprint.ranges.add((self._name, ()))
+        return self._part
 
     def __contains__(self, key: Any) -> bool:
         self._footprint.reads.add((self._name, key))
-        return key in self._map
-
-    def _whole(self) -> HashTrieMap[Any, Any]:
-        self._footprint.ranges.add((self._name, ()))
-        return self._map
+        return key in self._part
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._whole())
@@ -205,9 +193,27 @@ class _WatchedMap:
     def __len__(self) -> int:
         return len(self._whole())
 
+
+class _WatchedMap(_WatchedPart):
+    """A table, or a map that records are found by."""
+
+    __slots__ = ()
+
+    def _told(self, value: T) -> T:
+        return cast(T, _watched(value, self._footprint)) if isinstance(value, Account) else value
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """Return what is under ``key``, or ``default``."""
+        self._footprint.reads.add((self._name, key))
+        return self._told(self._part.get(key, default))
+
+    def __getitem__(self, key: Any) -> Any:
+        self._footprint.reads.add((self._name, key))
+        return self._told(self._part[key])
+
     def keys(self) -> Iterable[Any]:
         """Return every key."""
-        return self._whole().keys()
+        return self._whole().keys()  # type: ignore[no-any-return]
 
     def values(self) -> Iterable[Any]:
         """Return everything in it."""
@@ -218,41 +224,24 @@ class _WatchedMap:
         return ((key, self._told(value)) for key, value in self._whole().items())
 
 
-class _WatchedOrder:
-    """A sorted index, for reading only."""
+class _WatchedOrder(_WatchedPart):
+    """A sorted index."""
 
-    __slots__ = ("_footprint", "_name", "_order")
-
-    def __init__(self, name: str, part: Ordered[Any], footprint: Footprint) -> None:
-        self._name = name
-        self._order = part
-        self._footprint = footprint
-
-    def __contains__(self, key: Any) -> bool:
-        self._footprint.reads.add((self._name, key))
-        return key in self._order
+    __slots__ = ()
 
     def beginning(self, prefix: tuple[Any, ...], start: int = 0) -> Iterator[Any]:
         """Return the keys that begin with ``prefix``, in order, from the ``start``-th of them."""
         self._footprint.ranges.add((self._name, prefix))
-        return self._order.beginning(prefix, start)
+        return iter(self._part.beginning(prefix, start))
 
     def count(self, prefix: tuple[Any, ...]) -> int:
         """Return how many keys begin with ``prefix``."""
         self._footprint.ranges.add((self._name, prefix))
-        return self._order.count(prefix)
+        found: int = self._part.count(prefix)
+        return found
 
     def __getattr__(self, name: str) -> Any:
-        self._footprint.ranges.add((self._name, ()))
-        return getattr(self._order, name)
-
-    def __iter__(self) -> Iterator[Any]:
-        self._footprint.ranges.add((self._name, ()))
-        return iter(self._order)
-
-    def __len__(self) -> int:
-        self._footprint.ranges.add((self._name, ()))
-        return len(self._order)
+        return getattr(self._whole(), name)
 
 
 _BALANCE: Any = Account.__dict__["balance"]
