@@ -12,6 +12,7 @@ import httpx
 import pytest
 import requests
 from requests.adapters import Retry
+from werkzeug.test import EnvironBuilder
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import stopwatch
@@ -104,6 +105,17 @@ def test_the_signed_client_takes_a_name_as_people_write_it(sandbox, written):
     answer = sandbox.client().get(f"/v3/domains/getDomain/{written}?ü=ñ")
     assert answer.status_code == 200, answer.json
     assert answer.json["domain"]["domainName"] == "españa.com"
+
+
+@pytest.mark.parametrize(
+    "form", [lambda one: one, lambda one: one.get_environ(), lambda one: one.get_request()]
+)
+def test_the_signed_client_takes_what_flasks_own_takes(sandbox, form):
+    """A builder, an environment or a request, made before; each with its body."""
+    target = "/v3/domains/checkAvailability?x=ñ"
+    wanted = EnvironBuilder(target, method="POST", data='{"domainNames": ["españa.com"]}')
+    answer = sandbox.client().open(form(wanted))
+    assert answer.json["results"][0]["domainName"] == "españa.com", answer.json
 
 
 def _pieces() -> Iterator[bytes]:

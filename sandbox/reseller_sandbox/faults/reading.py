@@ -39,7 +39,9 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 def _name(given: Any) -> str:
     if not isinstance(given, str) or not _NAME.fullmatch(given):
-        raise ValueError("must be up to 64 letters, digits, dots, hyphens and underscores")
+        raise ValueError(
+            "must be up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
+        )
     if given in RESERVED:
         raise ValueError(f"cannot be {given}: the {given} to choose from stand under that name")
     return given

@@ -24,7 +24,9 @@ _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 def _key(given: Any) -> str:
     if isinstance(given, str) and _KEY.fullmatch(given):
         return given
-    raise ValueError("must be 1 to 80 letters, digits, dots, hyphens and underscores")
+    raise ValueError(
+        "must be 1 to 80 letters, digits, dots, hyphens and underscores, a letter or digit first"
+    )
 
 
 #: What a snapshot, a branch or a rule of faults is called: it needs no escape in a path.

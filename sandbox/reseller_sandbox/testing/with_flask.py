@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from flask.testing import EnvironBuilder, FlaskClient
 from werkzeug.datastructures import Headers
+from werkzeug.test import EnvironBuilder as AnyBuilder
+from werkzeug.wrappers import Request as BaseRequest
 
 from reseller_sandbox.testing.caller import Caller, Reply
 from reseller_sandbox.testing.line import Line, LineFile, transmission
@@ -43,12 +45,20 @@ class SignedClient(FlaskClient):
         """Send a request, signed; takes what Flask's own test client takes."""
         __tracebackhide__ = True
         options = {name: kwargs.pop(name) for name in ("buffered", "follow_redirects") if name in kwargs}
-        builder = EnvironBuilder(self.application, *args, **kwargs)
+        given = args[0] if args else None
+        if isinstance(given, AnyBuilder):
+            builder = given
+        elif isinstance(given, dict | BaseRequest):
+            made = given if isinstance(given, dict) else given.environ
+            builder = EnvironBuilder.from_environ(made, app=self.application)
+        else:
+            builder = EnvironBuilder(self.application, *args, **kwargs)
         try:
             environ = builder.get_environ()
             body = environ["wsgi.input"].read()
         finally:
-            builder.close()
+            if builder is not given:
+                builder.close()
         target = environ["REQUEST_URI"].encode("latin-1").decode()  # WSGI has each byte as a character
         url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}{target}"
         headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)

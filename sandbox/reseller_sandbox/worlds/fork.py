@@ -67,7 +67,7 @@ def require_name(name: str, bare: str) -> None:
     """Refuse a name that no world can have; ``bare`` is it without what its shard puts before it."""
     if not _NAME.fullmatch(name) or _COUNTED.fullmatch(bare):
         problem = (
-            "name takes 1 to 40 letters, digits, hyphens and underscores, and not w with a number, "
-            f"which worlds without a name are called; it is {name[:60]!r}"
+            "name takes 1 to 40 letters, digits, hyphens and underscores, a letter or digit first, and not w "
+            f"with a number, which worlds without a name are called; it is {name[:60]!r}"
         )
         raise Refused(INVALID_PARAMETER, problems=problem)
