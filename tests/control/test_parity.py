@@ -30,7 +30,7 @@ def sandbox() -> Sandbox:
 
 def test_every_operation_has_a_name_in_python(sandbox: Sandbox) -> None:
     """And every name is there."""
-    served = {rule.endpoint.partition("#")[0] for rule in sandbox.app.url_map.iter_rules()}
+    served = {rule.endpoint.partition("#")[0].replace("/", ".") for rule in sandbox.app.url_map.iter_rules()}
     operations = {one for one in served if one.startswith("control.")}
     powers = {f"control.{one.id}": one.id for power in POWERS.values() for one in power.operations()}
     assert operations - HTTP_ALONE == set(NAMES) | set(powers)

@@ -8,7 +8,7 @@ from typing import Any
 
 import flask.signals
 import pytest
-from flask import Response, g, request, session, url_for
+from flask import Blueprint, Response, g, request, session, url_for
 from werkzeug.routing import BaseConverter, Rule
 
 from reseller_sandbox import Sandbox
@@ -77,7 +77,7 @@ HEALTH = "/_sandbox/health"
 def test_a_url_of_control_can_be_built_before_control_was_asked_for(fresh: Sandbox) -> None:
     """Within the request of a client as well, though the rows of control are made when they are needed."""
     built: list[str] = []
-    name = "control.clock.show#0"
+    name = "control/clock/show#0"
     fresh.app.before_request(lambda: built.append(url_for(name)))
     assert fresh.client().get(READ).status_code == 200
     assert fresh.client().get(built[0]).json["now"] == fresh.client().get(HEALTH).json["now"]
@@ -279,3 +279,16 @@ def test_sessions_are_kept(fresh: Sandbox) -> None:
     client = fresh.app.test_client()  # which keeps cookies
     client.get("/mine")
     assert "session=" in client.get(READ).headers.get("Set-Cookie", "")
+
+
+@pytest.mark.parametrize("name", ["v3", "control", "mine"])
+def test_what_a_blueprint_hooks_concerns_its_own_views(fresh: Sandbox, name: str) -> None:
+    """Whatever it is called."""
+    mine, seen = Blueprint(name, __name__), list[str]()
+    mine.before_request(lambda: seen.append(request.path))
+    mine.add_url_rule("/mine", view_func=lambda: "mine")
+    fresh.app.register_blueprint(mine)
+    client = fresh.client()
+    assert client.get("/mine").text == "mine"
+    assert client.get(READ).status_code == client.get("/_sandbox/clock").status_code == 200
+    assert seen == ["/mine"]

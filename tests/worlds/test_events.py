@@ -127,9 +127,9 @@ def test_every_control_call_that_acts_is_kept(fresh: Sandbox) -> None:
 
 def test_every_row_of_control_that_acts_is_among_them(fresh: Sandbox) -> None:
     """What is added to the interface is kept as well, or is known to change no world it is sent to."""
-    rules = [rule for rule in fresh.app.url_map.iter_rules() if rule.endpoint.startswith("control.")]
+    rules = [rule for rule in fresh.app.url_map.iter_rules() if rule.endpoint.startswith("control/")]
     acting = {
-        rule.endpoint.partition("#")[0].removeprefix("control.")
+        rule.endpoint.partition("#")[0].removeprefix("control/").replace("/", ".")
         for rule in rules
         if "GET" not in (rule.methods or ())
     }

@@ -44,8 +44,9 @@ def _views(pipeline: Pipeline, interfaces: Iterable[Interface]) -> Views:
     for interface in interfaces:
         for endpoint in interface.endpoints:
             view = _view(pipeline, interface, endpoint)
+            name = endpoint.id.replace(".", "/")  # what stands before a dot is a blueprint to Flask
             for number, rule in enumerate(endpoint.rules()):
-                views[f"{endpoint.id}#{number}", rule, endpoint.method] = view
+                views[f"{name}#{number}", rule, endpoint.method] = view
     return views
 
 
