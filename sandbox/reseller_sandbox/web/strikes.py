@@ -150,7 +150,8 @@ def _sent(effects: Effects, answer: Answer, exchange: Exchange, world: World) ->
         return made[1]
     if effects.cut is not None:
         exchange.instead = FAULT
-    return answer if effects.answer is None else replace(answer, body=effects.answer)
+    changed = effects.answer is not None and effects.answer is not answer.body
+    return replace(answer, body=effects.answer) if changed else answer
 
 
 def _made(instead: Instead, exchange: Exchange, world: World) -> tuple[str, Answer]:
