@@ -169,8 +169,8 @@ signed {_QUERY[assumed.signature_query]}.""",
     def _endpoints(self, incoming: Incoming, target: str) -> Iterator[tuple[str, bytes, bool]]:
         """Yield each kind of endpoint with what is signed for it, and whether that is percent-decoded."""
         sent = [target.encode("latin-1", "replace")]
-        likeliest = next(self._bases(incoming))
-        yield "url", likeliest.encode("utf-8", "replace") + sent[0], False  # and nearly always it is the one
+        called = _base(incoming.scheme, incoming.headers.get("Host", ""))
+        yield "url", called.encode("utf-8", "replace") + sent[0], False  # and nearly always it is the one
         if incoming.prefix:
             sent.append(sent[0].removeprefix(incoming.prefix.encode()))
         forms = [(form, False) for form in sent]
@@ -185,15 +185,19 @@ signed {_QUERY[assumed.signature_query]}.""",
     def _bases(self, incoming: Incoming) -> Iterator[str]:
         """Yield the beginnings of the URL under which a client may have called, the likeliest first."""
         host = incoming.headers.get("Host", "")
-        yield f"{incoming.scheme}://{host}"
+        yield _base(incoming.scheme, host)
         other = "https" if incoming.scheme == "http" else "http"
-        yield f"{other}://{host}"
+        yield _base(other, host)
         yield from (url.rstrip("/") for url in self.public_urls)
         forwarded = incoming.headers.get("X-Forwarded-Host", "").partition(",")[0].strip()
-        yield from (f"{scheme}://{forwarded}" for scheme in ("https", "http") if forwarded)
+        yield from (_base(scheme, forwarded) for scheme in ("https", "http") if forwarded)
         bare, _, port = host.rpartition(":")
         sibling = bare if port.isdigit() else f"{host}:{incoming.port}"
-        yield from (f"{scheme}://{sibling}" for scheme in (incoming.scheme, other))
+        yield from (_base(scheme, sibling) for scheme in (incoming.scheme, other))
+
+
+def _base(scheme: str, host: str) -> str:
+    return f"{scheme}://{host}"
 
 
 def _account(incoming: Incoming, worlds: Engine, key: str) -> tuple[World, Account] | None:

@@ -115,10 +115,11 @@ class Incoming:
 
     def sent(self) -> Iterable[tuple[str, str]]:
         """Return the headers as they are at hand, where their names may be spelt as WSGI spells them."""
-        if not self.environ:
+        environ = self.environ
+        if not environ:
             return self.headers.items()
-        found = [(name[5:], value) for name, value in self.environ.items() if name[:5] == "HTTP_"]
-        return found + [(name, self.environ[name]) for name in _UNMARKED if self.environ.get(name)]
+        found = [(name[5:], environ[name]) for name in environ if name[:5] == "HTTP_"]
+        return found + [(name, environ[name]) for name in _UNMARKED if environ.get(name)]
 
     def query_value(self, name: str) -> str | None:
         """Return the first value of a query element, whatever the case of its name."""

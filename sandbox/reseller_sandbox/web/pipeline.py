@@ -155,9 +155,10 @@ class Pipeline:
         """Read the body, and find the world that the path names; both can be refused."""
         environ = incoming.environ
         require_host(environ)
-        limit = self.limits.of(incoming.path)
-        if environ.get(ENV_TOO_LARGE) or (get_content_length(environ) or 0) > limit:
-            raise Refused(BODY_TOO_LARGE, limit=limit, setting=self.limits.setting(incoming.path))
+        if ENV_TOO_LARGE in environ or "CONTENT_LENGTH" in environ:
+            limit = self.limits.of(incoming.path)
+            if environ.get(ENV_TOO_LARGE) or (get_content_length(environ) or 0) > limit:
+                raise Refused(BODY_TOO_LARGE, limit=limit, setting=self.limits.setting(incoming.path))
         name = environ.get(ENV_WORLD)
         if name is not None:
             incoming.world = self.worlds.get(name)

@@ -8,7 +8,7 @@ from functools import cache, lru_cache
 from threading import RLock
 from typing import Any, Self, TypeAlias
 
-from flask import Flask, Request
+from flask import Flask, Request, request_tearing_down
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter, Map, MapAdapter, Rule, RuleFactory
 
@@ -201,6 +201,16 @@ class Application(Flask):
                 raise
             rule, values = self._all().found(path, method)
         return rule, {**values}
+
+    def preprocess_request(self, *told: Any) -> Any:
+        """Call what is to be called before a view, if anything is: to find that out takes Flask a while."""
+        hooked = self.before_request_funcs or self.url_value_preprocessors
+        return super().preprocess_request(*told) if hooked else None
+
+    def do_teardown_request(self, *told: Any) -> None:
+        """Call what is to be called at the end of a request, in the same way."""
+        if self.teardown_request_funcs or request_tearing_down.receivers:
+            super().do_teardown_request(*told)
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return what finds the row of ``request``."""
