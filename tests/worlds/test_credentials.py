@@ -163,6 +163,24 @@ def test_credentials_are_free_when_their_world_is_gone(sandbox: Sandbox) -> None
     assert heir.account().key == key
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+def test_worlds_that_are_gone_claim_nothing(sandbox: Sandbox, order: tuple[int, ...]) -> None:
+    """Whichever went first, and whatever credentials it has had; what others claim stays theirs."""
+
+    def claims() -> Counter[str]:
+        return Counter(name for _, name in sandbox.engine._index.remembered()[0])
+
+    begun, forks = claims(), [sandbox.fork() for _ in order]
+    forks[0].load(OWN)
+    forks[1].load(forks[0].export())  # of which it gets others
+    left = claims()
+    for number in order:
+        forks[number].close()
+        del left[forks[number].world.name]
+        assert claims() == left
+    assert claims() == begun
+
+
 def test_new_credentials_are_nobody_elses(sandbox: Sandbox) -> None:
     """A world whose export was loaded elsewhere before it was made draws others."""
     first = sandbox.fork()

@@ -221,7 +221,8 @@ class Ordered(Generic[Key]):
 
     def count(self, prefix: tuple[Any, ...]) -> int:
         """Return how many keys begin with ``prefix``, whose last part is a whole number."""
-        return self.rank((*prefix[:-1], prefix[-1] + 1)) - self.rank(prefix)
+        tree = self._tree()
+        return int(tree.rank((*prefix[:-1], prefix[-1] + 1)) - tree.rank(prefix)) if tree.size else 0
 
     def first(self) -> Key | None:
         """Return the smallest key, or None when the set is empty."""

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import count
+from typing import TypeAlias
 
 from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.dataclass import dataclass
@@ -18,6 +19,9 @@ from reseller_sandbox.worlds.world import World
 
 #: Why a credential lets nobody in of which nothing is known.
 NOBODYS = "nobody has it"
+
+#: A kind of credential, and one of it.
+Claim: TypeAlias = tuple[str, str]
 
 #: How many credentials of former worlds are remembered.
 MOST_REMEMBERED = 3000
@@ -35,7 +39,8 @@ class Index:
         self.tokens: dict[str, tuple[World, ...]] = {}
         self.secrets: dict[str, tuple[World, ...]] = {}
         self._held: dict[World, list[tuple[str, str, str]]] = {}
-        self._claims: dict[tuple[str, str], World] = {}
+        self._claims: dict[Claim, World] = {}
+        self._claimed: dict[World, list[Claim]] = {}
         self._ends: dict[str, str] = {}
 
     @property
@@ -53,7 +58,17 @@ class Index:
                 found[word] = (world,) if others is None else _in_order((*others, world))
         for account in accounts:
             for claim in _claims(account):
-                self._claims.setdefault(claim, world)
+                if claim not in self._claims:
+                    self._claim(claim, world)
+
+    def _claim(self, claim: Claim, world: World) -> None:
+        self._claims[claim] = world
+        self._claimed.setdefault(world, []).append(claim)
+
+    def _drop_claims(self, world: World) -> None:
+        for claim in self._claimed.pop(world, ()):
+            if self._claims.get(claim) is world:
+                del self._claims[claim]
 
     def remove(self, world: World) -> None:
         """Forget the credentials that ``world`` had until now, but not its claim on them."""
@@ -78,26 +93,25 @@ class Index:
         while len(self._ends) > MOST_REMEMBERED:
             del self._ends[next(iter(self._ends))]
         self.remove(world)
-        self._claims = {claim: one for claim, one in self._claims.items() if one is not world}
+        self._drop_claims(world)
 
     def begin_again(self, world: World) -> None:
         """Drop the claims of a world that can go back to nothing on all but what it has now."""
-        self._claims = {claim: one for claim, one in self._claims.items() if one is not world}
+        self._drop_claims(world)
         self.remove(world)
         self.add(world)
 
-    def remembered(self) -> tuple[tuple[tuple[tuple[str, str], str], ...], Mapping[str, str]]:
+    def remembered(self) -> tuple[tuple[tuple[Claim, str], ...], Mapping[str, str]]:
         """Return the claims, each with the name of its world, and the ends of former worlds."""
         return tuple((claim, world.name) for claim, world in self._claims.items()), dict(self._ends)
 
     def recall(
-        self,
-        claims: Iterable[tuple[tuple[str, str], str]],
-        ends: Mapping[str, str],
-        worlds: Mapping[str, World],
+        self, claims: Iterable[tuple[Claim, str]], ends: Mapping[str, str], worlds: Mapping[str, World]
     ) -> None:
         """Take up what another index remembered; ``worlds`` are those there are, by name."""
-        self._claims |= {claim: worlds[name] for claim, name in claims if name in worlds}
+        for claim, name in claims:
+            if name in worlds:
+                self._claim(claim, worlds[name])
         self._ends |= ends
 
     def what_became_of(self, credential: str) -> str:
@@ -176,7 +190,7 @@ def _in_order(worlds: Iterable[World]) -> tuple[World, ...]:
     return tuple(sorted(worlds, key=lambda one: one.number))
 
 
-def _claims(account: Account) -> tuple[tuple[str, str], tuple[str, str]]:
+def _claims(account: Account) -> tuple[Claim, Claim]:
     return (("key", account.key), ("token", account.token))
 
 
