@@ -164,6 +164,16 @@ def test_a_kind_that_there_is_not_is_refused(told: Callable[..., str]) -> None:
     assert "outsiders, all" in said
 
 
+@pytest.mark.parametrize(("option", "usual"), [("sweep", "all"), ("explore", "2"), ("coverage", "term")])
+def test_a_path_that_is_taken_for_a_value_is_told_how_to_follow(
+    told: Callable[..., str], option: str, usual: str
+) -> None:
+    """Each of these options may stand without a value, so that pytest takes the next word for one."""
+    said = told(SUITE, f"--reseller-sandbox-{option}", "test_suite.py")
+    assert f"; before a path write --reseller-sandbox-{option}={usual}\n" in said
+    assert "passed" not in said
+
+
 def test_what_the_command_takes_pytest_takes_as_well(told: Callable[..., str], tmp_path: Path) -> None:
     """Operations by a pattern, invariants, how late an answer is, a part of the runs, the first finding."""
     suite = """

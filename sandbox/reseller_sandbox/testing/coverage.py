@@ -22,6 +22,7 @@ from reseller_sandbox.powers.coverage import items_of
 from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.reports.lines import lines
 from reseller_sandbox.reports.report import Report
+from reseller_sandbox.testing.options import COVERAGE, before_a_path
 from reseller_sandbox.testing.watched import Watched
 
 #: The forms of a report, each with the file that it goes to.
@@ -63,8 +64,7 @@ def _forms(given: str) -> Iterator[tuple[str, str]]:
         if name not in FORMS or (file and not FORMS[name]):
             raise pytest.UsageError(
                 f"--reseller-sandbox-coverage takes html, json and term, the first two with a file "
-                f"(html:FILE), not {word[:80]!r}{nearest(name, FORMS)}; before a path write "
-                "--reseller-sandbox-coverage=term"
+                f"(html:FILE), not {word[:80]!r}{nearest(name, FORMS)}{before_a_path(COVERAGE)}"
             )
         yield name, file
 

@@ -106,6 +106,11 @@ def variables(said: Mapping[str, object]) -> dict[str, str]:
     return {variable(name): str(value) for name, value in said.items() if value not in (None, "", False)}
 
 
+def before_a_path(name: str) -> str:
+    """Return how an option whose value may be left out is written where a path follows it."""
+    return f"; before a path write {flag(name)}={OPTIONS[name][1]['const']}"
+
+
 def above_0(
     said: Mapping[str, str], name: str, kind: Callable[[str], Number], what: str = "a number"
 ) -> Number:
@@ -116,4 +121,5 @@ def above_0(
         found = kind("0")
     if 0 < found < float("inf"):
         return found
-    raise ValueError(f"{flag(name)} must be {what} above 0; it is {said[name][:80]!r}")
+    path = before_a_path(name) if "const" in OPTIONS[name][1] else ""
+    raise ValueError(f"{flag(name)} must be {what} above 0; it is {said[name][:80]!r}{path}")

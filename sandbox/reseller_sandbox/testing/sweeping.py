@@ -21,6 +21,7 @@ from reseller_sandbox.testing.options import (
     SWEEP_SLOW,
     SWEEP_STOP,
     above_0,
+    before_a_path,
     flag,
 )
 from reseller_sandbox.tools.ground import Ground
@@ -64,7 +65,7 @@ def wished(said: Mapping[str, str]) -> SweepWanted:
         )
     except BadSetting as problem:
         more = f"{ASSUMPTIONS}, {OUTSIDERS}"
-        raise pytest.UsageError(f"{flag(SWEEP)}: {problem}, {more}, all") from None
+        raise pytest.UsageError(f"{flag(SWEEP)}: {problem}, {more}, all{before_a_path(SWEEP)}") from None
 
 
 def _part(word: str) -> tuple[int, int]:
