@@ -20,7 +20,7 @@ from reseller_sandbox.coverage.items import event_name, transition_name
 _APART, _RISE = 150, 40
 
 #: The half size of a stage's box.
-_WIDE, _HIGH = 56, 24
+_WIDE, _HIGH = 62, 24
 
 
 class Box(NamedTuple):

@@ -57,7 +57,7 @@ function control(shape, given, { required }) {
       "data-types": [...types].join(" "), placeholder: shape.examples?.[0] ?? shape.format ?? "",
     });
   }
-  const hint = types.has("array") ? "[…]" : "{…}";
+  const hint = (types.has("string") ? "text, or " : "") + (types.has("array") ? "[…]" : "{…}");
   return h("textarea", { rows: types.has("string") ? 1 : 3, value: text, spellcheck: "false", "data-types": "json", placeholder: hint });
 }
 
