@@ -21,7 +21,8 @@ let signing;
 async function show() {
   if (location.hash && !location.hash.startsWith("#/")) return;
   const mine = ++turn;
-  const address = read();
+  const { hash } = location;
+  const address = read(hash);
   const { view, world, at } = address;
   for (const link of links) {
     link.href = write({ view: link.dataset.view || "journal", world, at });
@@ -38,7 +39,7 @@ async function show() {
   if (mine !== turn) return;
   if (!shown) go({ view: "journal", world, at }, true);
   else await shown.update(address);
-  if (mine === turn) main.dataset.shown = location.hash; // what drives the page can wait for it
+  if (mine === turn) main.dataset.shown = hash; // what drives the page can wait for it
 }
 
 // Where the menu is wider than the window, the view's own entry is what is seen of it.
