@@ -27,7 +27,7 @@ FLAGS = (
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 #: How many milliseconds something may take to show up: what a busy machine needs, not how quick a page is.
-PATIENCE = 30_000
+PATIENCE = 90_000
 
 #: Phones, tablets, desks.
 WIDTHS = (390, 768, 1440)
