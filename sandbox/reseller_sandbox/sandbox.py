@@ -12,7 +12,8 @@ from flask import Flask
 
 from reseller_sandbox.assembly import assemble, open_worlds, server_of
 from reseller_sandbox.core.complaints import there_are
-from reseller_sandbox.core.model import OUTSIDE, Account
+from reseller_sandbox.core.lookups import own_accounts
+from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.powers.catalogue import Powers
@@ -183,11 +184,11 @@ class Sandbox(Powers):
     def account(self, name: str = "main") -> Account:
         """Return the account of that name as it is now; raise KeyError where there is none."""
         __tracebackhide__ = True
-        accounts = self.world.state.accounts
-        for number in sorted(accounts):
-            if accounts[number].name == name:
-                return accounts[number]
-        known = (accounts[number].name for number in sorted(accounts) if number != OUTSIDE)
+        state = self.world.state
+        for number in sorted(state.accounts):
+            if state.accounts[number].name == name:
+                return state.accounts[number]
+        known = [one.name for one in own_accounts(state)]
         raise KeyError(f"the world has no account {name!r}: {there_are(known, 'accounts')}")
 
     def client(

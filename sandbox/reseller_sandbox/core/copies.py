@@ -7,6 +7,8 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
 
+from reseller_sandbox.core.dataclass import compiled
+
 T = TypeVar("T")
 Writer = Callable[[Any, Any], None]
 
@@ -44,5 +46,5 @@ def _ways(kind: Any) -> tuple[Callable[[Any], Any], Mapping[str, Writer]]:
     known: dict[str, Any] = {"new": object.__new__, "unfrozen": unfrozen, "kind": kind}
     fill = [f"made.{name} = record.{name}" for name in names]
     body = ["made = new(unfrozen)", *fill, "made.__class__ = kind", "return made"]
-    exec("def copy(record):\n " + "\n ".join(body), known)
-    return known["copy"], {name: getattr(kind, name).__set__ for name in names}
+    copy: Callable[[Any], Any] = compiled(kind, "copy", "record", body, known)
+    return copy, {name: getattr(kind, name).__set__ for name in names}

@@ -54,7 +54,8 @@ def _late(made: Any, name: str, write: Callable[[], Any]) -> Methods:
     return {name: method}
 
 
-def _compiled(made: Any, name: str, takes: str, body: Iterable[str], known: dict[str, Any]) -> Any:
+def compiled(made: Any, name: str, takes: str, body: Iterable[str], known: dict[str, Any]) -> Any:
+    """Return a function of the class ``made`` from its lines of Python; ``known`` are the names in them."""
     exec(f"def {name}({takes}):\n " + "\n ".join(body), known)
     known[name].__qualname__ = f"{made.__qualname__}.{name}"
     return known[name]
@@ -98,7 +99,7 @@ def _init(made: Any, frozen: bool) -> Callable[..., None]:
         else:
             body.append(f"_set(self, {one.name!r}, {value})")
     body += ["self.__post_init__()"] if hasattr(made, "__post_init__") else []
-    init: Callable[..., None] = _compiled(made, "__init__", ", ".join(taken), body or ["pass"], known)
+    init: Callable[..., None] = compiled(made, "__init__", ", ".join(taken), body or ["pass"], known)
     init.__annotations__ = {one.name: one.type for one in fields(made) if one.init}
     return init
 
@@ -130,11 +131,11 @@ def _comparing(made: Any, known: Fields, frozen: bool) -> Methods:
         names = [one.name for one in known if one.compare]
         another = "if other.__class__ is not self.__class__: return NotImplemented"
         same = f"return {_values('self', names)} == {_values('other', names)}"
-        return _compiled(made, "__eq__", "self, other", (another, same), {})
+        return compiled(made, "__eq__", "self, other", (another, same), {})
 
     def hashed() -> Any:
         names = [one.name for one in known if (one.compare if one.hash is None else one.hash)]
-        return _compiled(made, "__hash__", "self", (f"return hash({_values('self', names)})",), {})
+        return compiled(made, "__hash__", "self", (f"return hash({_values('self', names)})",), {})
 
     return {
         **_late(made, "__eq__", eq),

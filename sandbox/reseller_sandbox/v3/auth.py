@@ -169,13 +169,14 @@ signed {_QUERY[assumed.signature_query]}.""",
     def _endpoints(self, incoming: Incoming, target: str) -> Iterator[tuple[str, bytes, bool]]:
         """Yield each kind of endpoint with what is signed for it, and whether that is percent-decoded."""
         sent = [target.encode("latin-1", "replace")]
-        called = _base(incoming.scheme, incoming.headers.get("Host", ""))
-        yield "url", called.encode("utf-8", "replace") + sent[0], False  # and nearly always it is the one
+        bases = self._bases(incoming)
+        likeliest = next(bases)
+        yield "url", likeliest.encode("utf-8", "replace") + sent[0], False  # and nearly always it is the one
         if incoming.prefix:
             sent.append(sent[0].removeprefix(incoming.prefix.encode()))
         forms = [(form, False) for form in sent]
         forms += [(unquote_to_bytes(form), True) for form in sent if b"%" in form]
-        for base in self._bases(incoming):
+        for base in (likeliest, *bases):
             for form, decoded in forms:
                 yield "url", base.encode("utf-8", "replace") + form, decoded
         for form, decoded in forms:
@@ -185,19 +186,15 @@ signed {_QUERY[assumed.signature_query]}.""",
     def _bases(self, incoming: Incoming) -> Iterator[str]:
         """Yield the beginnings of the URL under which a client may have called, the likeliest first."""
         host = incoming.headers.get("Host", "")
-        yield _base(incoming.scheme, host)
+        yield f"{incoming.scheme}://{host}"
         other = "https" if incoming.scheme == "http" else "http"
-        yield _base(other, host)
+        yield f"{other}://{host}"
         yield from (url.rstrip("/") for url in self.public_urls)
         forwarded = incoming.headers.get("X-Forwarded-Host", "").partition(",")[0].strip()
-        yield from (_base(scheme, forwarded) for scheme in ("https", "http") if forwarded)
+        yield from (f"{scheme}://{forwarded}" for scheme in ("https", "http") if forwarded)
         bare, _, port = host.rpartition(":")
         sibling = bare if port.isdigit() else f"{host}:{incoming.port}"
-        yield from (_base(scheme, sibling) for scheme in (incoming.scheme, other))
-
-
-def _base(scheme: str, host: str) -> str:
-    return f"{scheme}://{host}"
+        yield from (f"{scheme}://{sibling}" for scheme in (incoming.scheme, other))
 
 
 def _account(incoming: Incoming, worlds: Engine, key: str) -> tuple[World, Account] | None:
