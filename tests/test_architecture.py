@@ -14,6 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
+from werkzeug.datastructures import Headers, ImmutableHeadersMixin
+
 import reseller_sandbox
 from reseller_sandbox import Sandbox
 from tests.registry import REGISTRY, connect
@@ -150,13 +153,27 @@ def test_dataclasses_are_those_that_are_quick_to_declare(file: Path) -> None:
     assert file == ROOT / "core" / "dataclass.py" or "dataclasses.dataclass" not in imports(file)
 
 
+@pytest.fixture(scope="module")
+def _all_modules() -> None:
+    """Every module is loaded."""
+    for module in pkgutil.walk_packages(reseller_sandbox.__path__, "reseller_sandbox."):
+        if not module.name.endswith("__main__"):
+            importlib.import_module(module.name)
+
+
+@pytest.mark.usefixtures("_all_modules")
+def test_headers_that_a_module_shares_cannot_be_changed() -> None:
+    """What one request did to them, all answers would have."""
+    shared = [value for value in _values().values() if isinstance(value, Headers)]
+    assert shared
+    assert all(isinstance(one, ImmutableHeadersMixin) for one in shared)
+
+
+@pytest.mark.usefixtures("_all_modules")
 def test_no_module_keeps_state() -> None:
     """Two busy sandboxes leave every list, dict and set of every module as they were."""
     from tests.script import SCRIPT
 
-    for module in pkgutil.walk_packages(reseller_sandbox.__path__, "reseller_sandbox."):
-        if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
     _work(SCRIPT)
     before = _containers()
     _work(SCRIPT)
@@ -173,13 +190,19 @@ def _work(script: Any) -> None:
 
 
 def _containers() -> dict[str, object]:
-    found: dict[str, object] = {}
-    for name, module in sorted(sys.modules.items()):
-        if name == "reseller_sandbox" or name.startswith("reseller_sandbox."):
-            for key, value in vars(module).items():
-                if not key.startswith("__") and isinstance(value, list | dict | set | bytearray):
-                    found[f"{name}.{key}"] = copy.copy(value)
-    return found
+    kinds = list | dict | set | bytearray
+    return {name: copy.copy(value) for name, value in _values().items() if isinstance(value, kinds)}
+
+
+def _values() -> dict[str, object]:
+    """Return what stands in the modules that are loaded, by its name."""
+    return {
+        f"{name}.{key}": value
+        for name, module in sorted(sys.modules.items())
+        if name == "reseller_sandbox" or name.startswith("reseller_sandbox.")
+        for key, value in vars(module).items()
+        if not key.startswith("__")
+    }
 
 
 #: How long a file may be, and a function without its docstring: what fits a head, and a screen.

@@ -11,7 +11,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from flask import Response
-from werkzeug.datastructures import Headers
+from werkzeug.datastructures import Headers, ImmutableHeadersMixin
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 from werkzeug.wsgi import get_content_length
@@ -251,8 +251,14 @@ class Pipeline:
         return next((one for one in self.interfaces if one.owns(path)), self.interfaces[0])
 
 
-#: Headers in which werkzeug finds the one that it would add otherwise, and so looks for no more.
-_TYPED = Headers({"Content-Type": ""})
+class _Complete(ImmutableHeadersMixin, Headers):  # type: ignore[misc]  # as werkzeug's own EnvironHeaders
+    """Headers in which werkzeug finds whatever it would add to an answer otherwise."""
+
+    def __contains__(self, key: object) -> bool:
+        return True
+
+
+_COMPLETE = _Complete()
 
 
 class WholeResponse(Response):
@@ -265,7 +271,7 @@ class WholeResponse(Response):
     default_mimetype = None
 
     def __init__(self, body: bytes, status: int, headers: Mapping[str, str]) -> None:
-        super().__init__(status=status, headers=_TYPED)
+        super().__init__(status=status, headers=_COMPLETE)
         self._lines = list(headers.items())
         self._headers: Headers | None = None
         self._body = self.response = [body]
