@@ -190,7 +190,7 @@ def _work(script: Any) -> None:
 
 
 def _containers() -> dict[str, object]:
-    kinds = list | dict | set | bytearray
+    kinds = (list, dict, set, bytearray)
     return {name: copy.copy(value) for name, value in _values().items() if isinstance(value, kinds)}
 
 
