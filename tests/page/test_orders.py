@@ -233,6 +233,56 @@ def test_what_would_happen_is_told_of_the_last_choice_alone(open_page: Open) -> 
     assert not [one for one in page.evaluate("seen") if "It would be 2026-03-31" in one]
 
 
+#: Every button that leads elsewhere: where it stands, what it says, and what it asks for.
+LEADING = (
+    ("travel?at=after:r1", "Fork from here", "worlds/fork"),
+    ("travel?at=after:r1", "Go back here", "history/rewind"),
+    ("travel?at=after:r1", "Go back", "snapshots/*/restore"),
+    ("journal/r1", "Go back and try again", "history/rewind"),
+    ("journal/r1", "Rewind to before", "history/rewind"),
+    ("journal/r1", "Fork from before", "worlds/fork"),
+    ("worlds", "Fork this world", "worlds/fork"),
+    ("worlds", "New from a fixture", "worlds/fork"),
+)
+
+
+@pytest.mark.parametrize(("address", "label", "operation"), LEADING)
+def test_nobody_is_led_on_who_has_gone_elsewhere(
+    served: Sandbox, wire: Api, open_page: Open, address: str, label: str, operation: str
+) -> None:
+    """The answer that comes late is told where they are."""
+    wire.get("/v3/domains/getDomain/active.com")
+    served.snapshots.add("kept")
+    page = open_page()
+    show(page, f"/#/{address}")
+    asked = f"**/_sandbox/{operation}"
+    with held(page, asked):
+        with page.expect_request(asked):
+            page.get_by_role("button", name=label, exact=True).click()
+            if address == "worlds":
+                page.get_by_role("dialog").get_by_role("button", name=label, exact=True).click()
+        show(page, "/#/money")
+    expect(page.locator("page-notices .notice")).to_have_count(1)
+    settle(page)
+    assert page.evaluate("location.hash") == "#/money"
+
+
+def test_nobody_is_led_into_a_file_who_has_gone_elsewhere(served: Sandbox, open_page: Open) -> None:
+    """A world is made of the fixture all the same, and that is told."""
+    page = open_page()
+    show(page, "/#/worlds")
+    asked = "**/_sandbox/worlds/fork"
+    with held(page, asked):
+        with page.expect_request(asked):
+            page.get_by_label("Drop a fixture").set_input_files(
+                {"name": "mine.yaml", "mimeType": "text/yaml", "buffer": served.export().encode()}
+            )
+        show(page, "/#/money")
+    expect(page.locator("page-notices")).to_contain_text("mine.yaml is open")
+    settle(page)
+    assert page.evaluate("location.hash") == "#/money"
+
+
 def test_an_advance_that_ends_after_its_world_was_left_moves_no_other_clock(
     served: Sandbox, side: Sandbox, open_page: Open
 ) -> None:

@@ -1,5 +1,6 @@
 // Buttons that carry an operation out. Each tells the command and the calls that do the same.
 
+import { onward } from "./address.js";
 import { ask, declaration, operations } from "./api.js";
 import { doors } from "./doors.js";
 import { h, render } from "./dom.js";
@@ -11,11 +12,12 @@ import { notice } from "./notices.js";
  * What depends on more than the button's own view shows is a function, which is asked when the button is pressed.
  *
  * `where` is the address that it acts at. With `asks` the button opens the form first: a list of the parameters
- * to ask for, or true for all. `then` is called with the answer, `says` returns what is told of it.
+ * to ask for, or true for all. `then` is called with the answer, `says` returns what is told of it,
+ * `leads` the address that the page goes to, unless somebody has gone elsewhere before the answer came.
  */
-export function action({ label, operation, given = {}, where, asks = false, tone = "", then, says, title }) {
+export function action({ label, operation, given = {}, where, asks = false, tone = "", then, leads, says, title }) {
   const about = plain(title ?? operations[operation].about);
-  const all = { label, operation, given, where, then, says, asks };
+  const all = { label, operation, given, where, then, leads, says, asks };
   const main = h("button.do", { type: "button", class: tone, title: about, onclick: (event) =>
     asks ? sheet(all) : carryOut(all, asOf(given), event.currentTarget) }, label);
   return h("span.action", { key: `${operation} ${label}` }, main, doorway(all));
@@ -27,12 +29,14 @@ export const doorway = (all) => h("button.doors", {
   "aria-label": `${all.label}: form, command and calls`, onclick: () => sheet({ ...all, asks: true }),
 }, "›_");
 
-async function carryOut({ operation, where, then, says, label }, given, button) {
+async function carryOut({ operation, where, then, leads, says, label }, given, button) {
+  const lead = onward();
   if (button) button.busy = button.disabled = true;
   try {
     const answer = await ask(operation, given, present(where));
     notice(says ? says(answer) : `${label}: done.`);
     await then?.(answer);
+    if (leads) lead(leads(answer));
     return true;
   } catch (problem) {
     if (!button) throw problem;

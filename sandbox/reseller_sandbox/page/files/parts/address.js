@@ -29,6 +29,12 @@ export function go(address, quietly = false) {
   } else location.hash = hash;
 }
 
+/** Return a way to go on from the present address: it leads nowhere once somebody has gone elsewhere. */
+export function onward() {
+  const { hash } = location;
+  return (address) => hash === location.hash && go(address);
+}
+
 /** Go to the present address with other words in it: to what it says by now, whatever of it is shown yet. */
 export const change = (words, quietly) => go({ ...read(), ...words }, quietly);
 

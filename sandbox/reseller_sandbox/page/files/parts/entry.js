@@ -1,7 +1,7 @@
 // One request with all that is known of it.
 
 import { action, copied } from "./action.js";
-import { beside, go, write } from "./address.js";
+import { beside, write } from "./address.js";
 import { h } from "./dom.js";
 import { changed, tag } from "./pieces.js";
 import { brief, instant, json } from "./words.js";
@@ -41,16 +41,16 @@ const tools = (address, one) => h("p.tools",
   h("a.do", { href: write({ view: "journal", subject: one.id, world: address.world, at: `before:${one.id}` }) }, "Look at the moment before"),
   address.at || !one.operation.includes(".") ? null : [
     action({ label: "Go back and try again", operation: "history.rewind", given: { request: one.id, side: "before" }, where: address, tone: one.refusal && "first",
-      then: () => go(again(address, one)), says: ({ branch }) => `It is as before ${one.id}; what was left behind is branch ${branch.name}.` }),
+      leads: () => again(address, one), says: ({ branch }) => `It is as before ${one.id}; what was left behind is branch ${branch.name}.` }),
     h("a.do", { href: write(again(address, one)) }, "Send again"),
     action({ label: "Make this fail next time", operation: "faults.add", asks: ["kind", "match", "when"], where: address,
       given: { kind: "reset", match: { operation: one.operation, domain: one.domains[0] }, when: { times: 1 } },
       says: ({ faults }) => `The fault ${faults[0].name} waits for it.` }),
   ],
   address.at ? null : action({ label: "Rewind to before", operation: "history.rewind", given: { request: one.id, side: "before" }, where: address,
-    then: () => go({ ...address, subject: "" }), says: ({ branch }) => `It is as before ${one.id}; what was left behind is branch ${branch.name}.` }),
+    leads: () => ({ ...address, subject: "" }), says: ({ branch }) => `It is as before ${one.id}; what was left behind is branch ${branch.name}.` }),
   action({ label: "Fork from before", operation: "worlds.fork", given: { point: `before:${one.id}` }, where: address,
-    then: ({ name }) => go({ view: "journal", world: name }), says: ({ name }) => `World ${name} begins before ${one.id}.` }));
+    leads: ({ name }) => ({ view: "journal", world: name }), says: ({ name }) => `World ${name} begins before ${one.id}.` }));
 
 // The console with the same request filled in.
 const again = ({ world }, { operation, account, request }) => ({ view: "console", subject: operation, world, account,

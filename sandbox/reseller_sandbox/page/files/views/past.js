@@ -2,7 +2,7 @@
 // While it stands in the past, the whole page shows what was then.
 
 import { action } from "../parts/action.js";
-import { change } from "../parts/address.js";
+import { change, read } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { placeOf, stopsOf } from "../parts/stops.js";
 import { View } from "../parts/view.js";
@@ -43,10 +43,10 @@ class Past extends View {
     }[side];
     return h("span.tools",
       back && action({ label: side === "start" ? "Begin again" : "Go back here", operation: back[0], given: back[1], where,
-        tone: side === "start" && "danger", then: () => change({ at: "" }),
+        tone: side === "start" && "danger", leads: () => ({ ...read(), at: "" }),
         says: ({ branch }) => branch ? `The world is there again; what was left behind is branch ${branch.name}.` : "The world is as it began." }),
       action({ label: "Fork from here", operation: "worlds.fork", given: { point: at }, where,
-        then: ({ name: fork }) => change({ at: "", world: fork }), says: ({ name: fork }) => `World ${fork} begins here.` }),
+        leads: ({ name: fork }) => ({ ...read(), at: "", world: fork }), says: ({ name: fork }) => `World ${fork} begins here.` }),
       h("button.do.first", { type: "button", onclick: () => change({ at: "" }) }, "Back to the present"));
   }
 

@@ -2,7 +2,7 @@
 
 import { ask } from "../parts/api.js";
 import { action } from "../parts/action.js";
-import { change, write } from "../parts/address.js";
+import { change, read, write } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { graph, linesOf } from "../parts/branches.js";
 import { changed } from "../parts/pieces.js";
@@ -53,5 +53,5 @@ const kept = (address, found, kind, back, label, remove) => h("ul.plain.kept", f
   h("a", { href: write({ ...address, at: `${kind}:${name}` }) }, name), h("time", { datetime: now }, instant(now)),
   h("span.quiet", `${requests} request${requests === 1 ? "" : "s"}`),
   h("span.tools", action({ label, operation: back, given: { name }, where: address,
-    then: () => change({ at: "" }), says: ({ branch }) => `The world is there; what was left behind is branch ${branch.name}.` }),
+    leads: () => ({ ...read(), at: "" }), says: ({ branch }) => `The world is there; what was left behind is branch ${branch.name}.` }),
   action({ label: "Delete", operation: remove, given: { name }, where: address, tone: "danger" })))));

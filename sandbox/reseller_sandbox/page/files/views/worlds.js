@@ -2,7 +2,7 @@
 
 import { action } from "../parts/action.js";
 import { ask } from "../parts/api.js";
-import { beside, change, go, read } from "../parts/address.js";
+import { beside, change, go, onward, read } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { notice } from "../parts/notices.js";
 import { changed } from "../parts/pieces.js";
@@ -18,16 +18,15 @@ export default class extends View {
     const { from, to } = address;
     const difference = from && to ? await ask("history.diff", { from: "now", to: `world:${to}`, limit: MOST }, { world: from }) : null;
     if (!isCurrent()) return;
-    const enter = ({ name }) => go({ view: "worlds", world: name === "default" ? "" : name });
     this.render(
       h("div.bar", h("h1", "Worlds"), h("span.quiet", `${worlds.length} of at most ${limit}`),
-        action({ label: "Fork this world", operation: "worlds.fork", where: address, asks: ["name", "point", "now", "frozen", "seed"], then: enter }),
-        action({ label: "New from a fixture", operation: "worlds.fork", where: address, asks: ["fixture", "name", "now", "frozen", "assume"], given: { fixture: "default" }, then: enter }),
+        action({ label: "Fork this world", operation: "worlds.fork", where: address, asks: ["name", "point", "now", "frozen", "seed"], leads: inside }),
+        action({ label: "New from a fixture", operation: "worlds.fork", where: address, asks: ["fixture", "name", "now", "frozen", "assume"], given: { fixture: "default" }, leads: inside }),
         h("label.drop", { ondragover: (event) => event.preventDefault(), ondrop: (event) => {
           event.preventDefault();
-          open(event.dataTransfer.files[0], enter);
+          open(event.dataTransfer.files[0]);
         } }, "Drop a fixture or a capsule here, or choose one: ",
-          h("input", { type: "file", accept: ".yaml,.yml,.json,.capsule", onchange: ({ target }) => open(target.files[0], enter).then(() => (target.value = "")) }))),
+          h("input", { type: "file", accept: ".yaml,.yml,.json,.capsule", onchange: ({ target }) => open(target.files[0]).then(() => (target.value = "")) }))),
       h("div.scroll", { tabindex: 0, role: "region", "aria-label": "Worlds" }, h("table.grid",
         h("thead", h("tr", ["World", "Now", "Requests", "Orders", "Seed", "Actions"].map((word) => h("th", { scope: "col" }, word)))),
         h("tbody", worlds.map((one) => this.#row(one, address))))),
@@ -57,15 +56,17 @@ export default class extends View {
 const pick = (key, label, worlds, address) => h("label", `${label} `, h("select", { value: address[key] ?? "", onchange: ({ target }) => change({ [key]: target.value }) },
   [{ name: "" }, ...worlds].map(({ name }) => h("option", { value: name, selected: name === (address[key] ?? "") }, name || "–"))));
 
-async function open(file, enter) {
+const inside = ({ name }) => ({ view: "worlds", world: name === "default" ? "" : name });
+
+async function open(file) {
   if (!file) return;
+  const lead = onward();
   try {
     const content = new Uint8Array(await file.arrayBuffer());
     const made = await (isPacked(content) ? ask("worlds.open", { capsule: await packed(file) })
       : ask("worlds.fork", { state: new TextDecoder().decode(content) }));
     notice(`${file.name} is open: world ${made.name}.`, made.difference && `It is not what it was: ${made.difference}.`);
-    if (made.requests) go({ view: "journal", world: made.name });
-    else enter(made);
+    lead(made.requests ? { view: "journal", world: made.name } : inside(made));
   } catch (problem) {
     notice(problem.message, problem.remedy, "bad");
   }
