@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from urllib.parse import unquote, unquote_to_bytes
 
 from reseller_sandbox.core.assumptions import Assumptions
@@ -43,7 +44,7 @@ _QUERY = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Signatures:
     """Checks signatures. ``prefix`` begins the names of both elements; ``public_urls`` are where clients
     believe the service to be, beside the Host header."""
@@ -51,17 +52,17 @@ class Signatures:
     prefix: str
     public_urls: Sequence[str] = ()
 
-    @property
+    @cached_property
     def key_name(self) -> str:
         """The header (or query element) that names the API key."""
         return f"{self.prefix}APIKEY"
 
-    @property
+    @cached_property
     def signature_name(self) -> str:
         """The header (or query element) that carries the signature."""
         return f"{self.prefix}SIGNATURE"
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, str]:
         """The names of both elements."""
         return self.key_name, self.signature_name
@@ -145,6 +146,9 @@ signed {_QUERY[assumed.signature_query]}.""",
         They are made as they are asked for: nearly always the first one is right. Some come again.
         """
         name, payloads = key.encode(), _payloads(incoming.body)
+        if "?" not in incoming.target:
+            payload, data = payloads[0]
+            yield Reading(name, _called(incoming), data, "url", payload, "")
         for query, target in self._targets(incoming):
             for endpoint, where, decoded in self._endpoints(incoming, target):
                 for payload, data in payloads:
@@ -169,14 +173,11 @@ signed {_QUERY[assumed.signature_query]}.""",
     def _endpoints(self, incoming: Incoming, target: str) -> Iterator[tuple[str, bytes, bool]]:
         """Yield each kind of endpoint with what is signed for it, and whether that is percent-decoded."""
         sent = [target.encode("latin-1", "replace")]
-        bases = self._bases(incoming)
-        likeliest = next(bases)
-        yield "url", likeliest.encode("utf-8", "replace") + sent[0], False  # and nearly always it is the one
         if incoming.prefix:
             sent.append(sent[0].removeprefix(incoming.prefix.encode()))
         forms = [(form, False) for form in sent]
         forms += [(unquote_to_bytes(form), True) for form in sent if b"%" in form]
-        for base in (likeliest, *bases):
+        for base in self._bases(incoming):
             for form, decoded in forms:
                 yield "url", base.encode("utf-8", "replace") + form, decoded
         for form, decoded in forms:
@@ -202,6 +203,12 @@ def _account(incoming: Incoming, worlds: Engine, key: str) -> tuple[World, Accou
         return worlds.by_key(key)
     account = incoming.world.inherited.by_key(key, incoming.world.state)
     return None if account is None else (incoming.world, account)
+
+
+def _called(incoming: Incoming) -> bytes:
+    """Return the URL that is called, whole and as it is sent."""
+    base = f"{incoming.scheme}://{incoming.headers.get('Host', '')}"
+    return base.encode("utf-8", "replace") + incoming.target.encode("latin-1", "replace")
 
 
 def _joined(path: str, query: Sequence[str]) -> str:

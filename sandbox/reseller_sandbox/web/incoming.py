@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
+from werkzeug.datastructures import EnvironHeaders
 from werkzeug.wsgi import get_input_stream
 
 from reseller_sandbox.core.assumptions import Assumptions, watched
@@ -29,6 +30,20 @@ _UNMARKED = ("CONTENT_TYPE", "CONTENT_LENGTH")
 
 #: Under which keys a path or a body says which name it is about.
 NAME_KEYS = ("domainName", "domain_name")
+
+
+class _Headers(EnvironHeaders):
+    """The headers in a WSGI environment, of which the same few are asked for again and again."""
+
+    def get(self, key: str, default: Any = None) -> Any:  # type: ignore[override]
+        """Return the value of a header, whatever the case of its name."""
+        return self.environ.get(_environ_key(key), default)
+
+
+@lru_cache(maxsize=64)
+def _environ_key(name: str) -> str:
+    key = name.upper().replace("-", "_")
+    return key if key in _UNMARKED else f"HTTP_{key}"
 
 
 @dataclass
@@ -69,7 +84,7 @@ class Incoming:
             target=environ.get("REQUEST_URI") or environ.get("RAW_URI") or request.full_path.rstrip("?"),
             path=request.path,
             scheme=request.scheme,
-            headers=cast(Mapping[str, str], request.headers),
+            headers=cast(Mapping[str, str], _Headers(environ)),
             query=list(request.args.items(multi=True)) if environ.get("QUERY_STRING") else (),
             arguments=arguments,
             prefix=environ.get(ENV_PREFIX, ""),
@@ -91,6 +106,8 @@ class Incoming:
     def names(self) -> tuple[str, ...]:
         """The domain names in the path and the body, as the registry keeps them, without malformed ones."""
         texts = self._texts()
+        if not texts:
+            return ()
         found = (well_formed(text) for text in texts if isinstance(text, str))
         return tuple(dict.fromkeys(name for name in found if name is not None))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import cached_property
 from typing import Any, Protocol
 
 from marshmallow import Schema
@@ -21,7 +22,7 @@ from reseller_sandbox.worlds import Outcome, World
 from reseller_sandbox.worlds.past import require_present
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Answer:
     """A status and a JSON value, ready to be written; bytes are written as they are.
 
@@ -35,7 +36,7 @@ class Answer:
     stream: Stream | None = None
     error: str = ""
 
-    @property
+    @cached_property
     def content(self) -> bytes:
         """The bytes of the body."""
         return self.body if isinstance(self.body, bytes) else write(self.body)

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flask import Response
-from werkzeug.datastructures import Headers, ImmutableHeadersMixin
+from werkzeug.datastructures import Headers
 from werkzeug.exceptions import HTTPException
 from werkzeug.http import http_date
 from werkzeug.wsgi import get_content_length
@@ -251,16 +251,6 @@ class Pipeline:
         return next((one for one in self.interfaces if one.owns(path)), self.interfaces[0])
 
 
-class _Complete(ImmutableHeadersMixin, Headers):  # type: ignore[misc]  # as werkzeug's own EnvironHeaders
-    """Headers in which werkzeug finds whatever it would add to an answer otherwise."""
-
-    def __contains__(self, key: object) -> bool:
-        return True
-
-
-_COMPLETE = _Complete()
-
-
 class WholeResponse(Response):
     """An answer that is complete as it is made, with a body that is known and no cookies.
 
@@ -271,7 +261,7 @@ class WholeResponse(Response):
     default_mimetype = None
 
     def __init__(self, body: bytes, status: int, headers: Mapping[str, str]) -> None:
-        super().__init__(status=status, headers=_COMPLETE)
+        vars(self).update(_begun(status), _on_close=[])
         self._lines = list(headers.items())
         self._headers: Headers | None = None
         self._body = self.response = [body]
@@ -298,6 +288,13 @@ class WholeResponse(Response):
             lines = self.headers.to_wsgi_list()
         start_response(self.status, lines)
         return () if empty or environ["REQUEST_METHOD"] == "HEAD" else (body,)
+
+
+@lru_cache(maxsize=64)
+def _begun(status: int) -> Mapping[str, Any]:
+    """Return what a response keeps beside what is its own: Werkzeug takes a while to find it out."""
+    own = ("headers", "response", "_on_close")
+    return {name: value for name, value in vars(Response(status=status)).items() if name not in own}
 
 
 def _is_split(headers: Iterable[tuple[str, str]]) -> bool:
@@ -334,8 +331,13 @@ def _told(exchange: Exchange, world: World, assumed: Sequence[tuple[str, object]
     if exchange.faults:
         told[names.FAULT] = exchange.fault
     if assumed:
-        told[names.ASSUMPTIONS] = ", ".join([f"{name}={spelt(value, '|')}" for name, value in assumed])
+        told[names.ASSUMPTIONS] = _spelt(tuple(assumed))
     return told
+
+
+@lru_cache(maxsize=256)
+def _spelt(assumed: tuple[tuple[str, object], ...]) -> str:
+    return ", ".join([f"{name}={spelt(value, '|')}" for name, value in assumed])
 
 
 def _short(text: str) -> str:

@@ -6,9 +6,18 @@ from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from functools import cache, lru_cache
 from threading import RLock
-from typing import Any, Self, TypeAlias
+from typing import Any, Self, TypeAlias, cast
 
-from flask import Flask, Request, request_tearing_down
+from flask import (
+    Flask,
+    Request,
+    Response,
+    appcontext_tearing_down,
+    request_finished,
+    request_started,
+    request_tearing_down,
+)
+from flask.globals import request_ctx
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter, Map, MapAdapter, Rule, RuleFactory
 
@@ -20,7 +29,7 @@ _LONGEST = 200
 RowRule: TypeAlias = tuple[str, str, str]
 
 #: What answers the requests that a row takes, by the rule of the row.
-Views: TypeAlias = Mapping[RowRule, Callable[..., Any]]
+Views: TypeAlias = Mapping[RowRule, Callable[..., Response]]
 
 #: How Flask asks for the row of a request.
 _AS_FLASK_ASKS = {"return_rule": True}
@@ -165,13 +174,16 @@ class Application(Flask):
     def __init__(self, name: str, first: Views, later: Callable[[], Views]) -> None:
         super().__init__(name, static_folder=None)
         self._rules: tuple[RowRule, ...] = ()
+        self._views: dict[str, Callable[..., Response]] = {}
         self._taking = RLock()
         self._take(first)
         self._later = later
 
     def _take(self, views: Views) -> None:
         self._rules += tuple(views)
-        self.view_functions |= {name: view for (name, _, _), view in views.items()}
+        named = {name: view for (name, _, _), view in views.items()}
+        self._views |= named
+        self.view_functions |= named
         self.rows = _made(self._rules).lend()
 
     @property
@@ -202,15 +214,40 @@ class Application(Flask):
             rule, values = self._all().found(path, method)
         return rule, {**values}
 
-    def preprocess_request(self, *told: Any) -> Any:
-        """Call what is to be called before a view, if anything is: to find that out takes Flask a while."""
-        hooked = self.before_request_funcs or self.url_value_preprocessors
-        return super().preprocess_request(*told) if hooked else None
+    def full_dispatch_request(self) -> Response:
+        """Return the answer of a row; nobody is called on the way to it where nobody has asked for that."""
+        context = cast(Any, request_ctx)._get_current_object()
+        row = context.request.url_rule
+        view = self._views.get(row.endpoint) if row is not None else None
+        if view is None or view is not self.view_functions[row.endpoint] or self._is_hooked():
+            return super().full_dispatch_request()
+        self._got_first_request = True
+        try:
+            answer = view(**context.request.view_args)
+        except Exception as error:
+            return self.finalize_request(self.handle_user_exception(error))
+        unused = self.session_interface.is_null_session(context._session)
+        return answer if unused and not context._after_request_functions else self.process_response(answer)
+
+    def _is_hooked(self) -> bool:
+        """Whether anybody is to be called between a request and its answer."""
+        return bool(
+            self.before_request_funcs
+            or self.after_request_funcs
+            or self.url_value_preprocessors
+            or request_started.receivers
+            or request_finished.receivers
+        )
 
     def do_teardown_request(self, *told: Any) -> None:
-        """Call what is to be called at the end of a request, in the same way."""
+        """Call what is to be called at the end of a request, if anything is: to find out takes a while."""
         if self.teardown_request_funcs or request_tearing_down.receivers:
             super().do_teardown_request(*told)
+
+    def do_teardown_appcontext(self, *told: Any) -> None:
+        """Call what is to be called at the end of a context, in the same way."""
+        if self.teardown_appcontext_funcs or appcontext_tearing_down.receivers:
+            super().do_teardown_appcontext(*told)
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """Return what finds the row of ``request``."""

@@ -108,17 +108,17 @@ class World:
     @property
     def state(self) -> State:
         """The registry as it is now."""
-        return self.moment.state
+        return self._moment.state
 
     @property
     def assumptions(self) -> Assumptions:
         """What the contract's silences are taken to mean here."""
-        return self.moment.assumptions
+        return self._moment.assumptions
 
     @property
     def clock(self) -> WorldClock:
         """The world's clock."""
-        return self.moment.clock
+        return self._moment.clock
 
     def now(self) -> datetime:
         """Return the instant the world stands at, which is never before one that it has shown."""
@@ -126,18 +126,19 @@ class World:
 
     def _followed(self) -> Moment:
         """Catch the clock up with the machine's and return the moment; keep it unless the world is busy."""
-        followed = self.moment.followed()
-        if followed is not self.moment:
+        followed = self._moment.followed()
+        if followed is not self._moment:
             with suppress(Busy), hurried(), self.lock:
-                followed = self.moment = self.moment.followed()
+                followed = self.moment = self._moment.followed()
         return followed
 
     def next_request(self) -> str:
         """Return the name of the next request: ``r1``, ``r2``, …"""
         with self.lock:
-            moment = self.moment
-            self.moment = copied(moment, {"requests": moment.requests + 1, "log": moment.log.counted()})
-            return f"r{self.moment.requests}"
+            moment = self._moment
+            number = moment.requests + 1
+            self._moment = copied(moment, {"requests": number, "log": moment.log.counted()})
+            return f"r{number}"
 
     def transact(
         self,
@@ -159,8 +160,9 @@ class World:
                 self.settle()
             outcome: Outcome[T] = Outcome()
             read = assumed if assumed is not None else set()
-            meant = watched(self.assumptions, read)
-            draft = self.drafts(self.state, self.clock.instant, meant, cause, operation)
+            moment = self._moment
+            meant = watched(moment.assumptions, read)
+            draft = self.drafts(moment.state, moment.clock.instant, meant, cause, operation)
             try:
                 outcome.result = work(draft)
             except Refused as refused:
@@ -168,13 +170,13 @@ class World:
             else:
                 outcome.changes = draft.changes()
                 if draft.state is not draft.base:
-                    self.moment = copied(self.moment, {"state": draft.made()})
+                    self.moment = copied(moment, {"state": draft.made()})
             return outcome
 
     @property
     def is_far_behind(self) -> bool:
         """Whether a running clock has made so much due that to catch up takes noticeable time."""
-        clock, calendar = self.moment.clock, self.state.calendar
+        clock, calendar = self._moment.clock, self._moment.state.calendar
         if clock.frozen or (first := calendar.first()) is None or first[0] > (now := clock.now()):
             return False
         return calendar.rank((now,)) > MANY_DUE
@@ -182,10 +184,10 @@ class World:
     def settle(self) -> list[Happening]:
         """Let everything happen that a running clock has made due; return what did."""
         with self.lock:
-            followed = self.moment.followed()
+            followed = self._moment.followed()
             reached, fired = followed.settled(followed.clock.instant)
-            if reached is not self.moment:
-                earlier, self.moment = self.moment.log, reached
+            if reached is not self._moment:
+                earlier, self.moment = self._moment.log, reached
                 self.tally.note_events(fired)
                 self._tell(earlier)
             return fired
@@ -204,7 +206,7 @@ class World:
     def _tell(self, earlier: EventLog) -> None:
         """Let those who follow the world have what has been noted since ``earlier``."""
         if self.feed.followers:
-            self.feed.put(self.moment.log.since(earlier))
+            self.feed.put(self._moment.log.since(earlier))
 
     @contextmanager
     def acting(self, name: str, /, **given: Any) -> Iterator[Deed]:
@@ -229,10 +231,10 @@ class World:
     def note(self, name: str, given: Mapping[str, Any]) -> None:
         """Keep in the event log a control call that has made the world."""
         with self.lock:
-            self._note(Deed(name, given), self.moment)
+            self._note(Deed(name, given), self._moment)
 
     def _note(self, deed: Deed, before: Moment) -> None:
-        moment = self.moment
+        moment = self._moment
         log = moment.log if deed.number is not None else moment.log.counted()
         event = Event(
             number=deed.number or log.number,
@@ -256,9 +258,9 @@ class World:
         journey raises, and then nothing has changed.
         """
         if dry:
-            return journey(self.moment)
+            return journey(self._moment)
         with self.lock:
-            deed, begun = self.deed, self.moment
+            deed, begun = self.deed, self._moment
             if deed is not None and cause is None:
                 begun = replace(begun, log=begun.log.counted())
                 cause = begun.log.number
@@ -275,17 +277,17 @@ class World:
     def freeze(self) -> None:
         """Stop the clock where it is."""
         with self.lock:
-            self.moment = replace(self.moment, clock=self.clock.freeze())
+            self.moment = replace(self._moment, clock=self.clock.freeze())
 
     def run(self) -> None:
         """Let the clock move with the machine's."""
         with self.lock:
-            self.moment = replace(self.moment, clock=self.clock.run())
+            self.moment = replace(self._moment, clock=self.clock.run())
 
     def assume(self, assumptions: Assumptions) -> None:
         """Take the contract's silences to mean something else from now on."""
         with self.lock:
-            self.moment = replace(self.moment, assumptions=assumptions)
+            self.moment = replace(self._moment, assumptions=assumptions)
 
     def present(self) -> Moment:
         """Return the moment after all that a running clock has made due; change nothing."""

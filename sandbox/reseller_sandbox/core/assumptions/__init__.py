@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from typing import Any, cast
+from typing import Any
 
 from reseller_sandbox.core.assumptions.registry import RegistrySilences
 from reseller_sandbox.core.assumptions.silence import BadAssumption as BadAssumption
@@ -105,7 +105,7 @@ for _name in _NAMES:  # each a property: ``__getattr__`` would take five times a
 
 def watched(values: Assumptions, read: set[str]) -> Assumptions:
     """Return ``values`` for reading only; the names of the fields that are read are added to ``read``."""
-    return cast(Assumptions, _Watched(values, read))
+    return _Watched(values, read)  # type: ignore[return-value]  # it reads as they do
 
 
 def named(values: Assumptions, read: Iterable[str]) -> list[tuple[str, object]]:
