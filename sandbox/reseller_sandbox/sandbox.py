@@ -46,6 +46,9 @@ class Sandbox(Powers):
     ``frozen`` is False or the fixture says so.
     """
 
+    #: What the headers of v3 requests begin with, for its clients.
+    header_prefix = Settings.header_prefix
+
     #: The name of its world, where that is deleted with it.
     _fork = ""
 
@@ -56,6 +59,7 @@ class Sandbox(Powers):
     def _hold(self, settings: Settings, worlds: Engine) -> None:
         """Have the worlds of an engine, and serve them."""
         self.settings = settings
+        self.header_prefix = settings.header_prefix
         self.engine = worlds
         self.app: Flask = assemble(worlds, settings, self.powers())
         self._enter(Here(worlds, worlds.default))
@@ -68,9 +72,10 @@ class Sandbox(Powers):
         return made
 
     @classmethod
-    def through(cls, door: WorldDoor) -> Self:
+    def through(cls, door: WorldDoor, header_prefix: str = header_prefix) -> Self:
         """Return the sandbox of the world that ``door`` leads to."""
         made = cls.__new__(cls)
+        made.header_prefix = header_prefix
         made._enter(door)
         return made
 
@@ -197,7 +202,8 @@ class Sandbox(Powers):
         """Return a Flask test client whose requests carry the credentials of ``account``.
 
         What faults do to a connection raises what Python's own ``http.client`` raises over a socket. The
-        ``timeout`` in seconds counts, but nobody waits; with ``real_time`` delays are waited for.
+        ``timeout`` in seconds counts, but nobody waits; with ``real_time`` delays are waited for, as they
+        always are on the way to a server.
         """
         from reseller_sandbox.testing.with_flask import SignedClient
 
@@ -256,14 +262,16 @@ def connect(
     control_token: str | None = None,
     timeout: float = 60.0,
     authority: str | None = None,
+    header_prefix: str = Settings.header_prefix,
 ) -> Sandbox:
     """Return the sandbox that a server at ``url`` holds, with every power and the same answers and refusals.
 
     It acts on the ``world`` of that name, or on the default one. ``control_token`` is what the server wants
     of requests to its control interface, if anything; ``timeout`` is in seconds. ``authority`` is the file
     by which an ``https`` address is trusted, where ``RESELLER_SANDBOX_CA``, ``SSL_CERT_FILE`` and the like do
-    not name it; refuses with ``BadSetting`` where it cannot be used.
+    not name it; refuses with ``BadSetting`` where it cannot be used. ``header_prefix`` is what the server
+    was told of v3's headers; ``client`` needs it.
     """
     from reseller_sandbox.remote import There
 
-    return Sandbox.through(There(url, world, control_token, timeout, authority))
+    return Sandbox.through(There(url, world, control_token, timeout, authority), header_prefix)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,6 +13,7 @@ import requests
 import trustme
 
 from reseller_sandbox import Sandbox, connect
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.testing import NetworkRefused, SandboxAdapter, SandboxTransport
 from reseller_sandbox.v3.signing import signed_headers
@@ -108,6 +110,82 @@ def test_faults_strike_on_the_way(held: Sandbox, get: Get) -> None:
         get(url, headers)
 
 
+#: What may befall a request.
+FAULTS: list[dict[str, Any]] = [
+    {"kind": "error", "status": 503, "body": "<h1>Busy</h1>"},
+    {"kind": "reset", "when": {"phase": "after"}},
+    {"kind": "close"},
+    {"kind": "hang"},
+    {"kind": "truncate", "keep": 10},
+    {"kind": "garbage"},
+]
+
+
+@pytest.mark.parametrize("rule", [None, *FAULTS], ids=lambda rule: rule["kind"] if rule else "no fault")
+def test_flasks_test_client_is_the_same_wherever_the_world_is(held: Sandbox, rule: dict[str, Any]) -> None:
+    """What it is given, what it raises, and what has become of its world."""
+
+    def story(sandbox: Sandbox) -> list[Any]:
+        client, told = sandbox.client(timeout=20 if rule is None or rule["kind"] != "hang" else 0.1), []
+        sandbox.faults.replace([rule] if rule else [])
+        for method, path, body in (
+            ("POST", "/v3/domains/createDomain", {"domain": {"domainName": "equal-example.com"}}),
+            ("GET", "/v3/domains/getDomain/бібліотека.укр?of=Їжак", None),
+            ("GET", "/V2.0/domain/zones", None),
+        ):
+            try:
+                answer = client.open(path, method=method, json=body)
+                answered = [name for name, _ in answer.headers if name not in ("X-Sandbox-World", "Date")]
+                told += [answer.status, sorted(answered), answer.get_data()]
+            except Exception as error:
+                told += [type(error), str(error)]
+        return [
+            *told,
+            sandbox.accounts["main"].balance,
+            [one.operation for one in sandbox.journal.find().requests],
+        ]
+
+    with held.fork(seed="one") as there, held.fork() as second:
+        with (
+            Sandbox(REGISTRY, assume={"v3.signature.endpoint": "url"}) as begun,
+            begun.fork(seed="one") as here,
+        ):
+            assert story(there) == story(here)
+        assert second.client().get("/v3/balance").json[0]["balance"] == "10000.00"
+        assert second.journal.find().matching == 1
+
+
+@pytest.mark.filterwarnings("error::ResourceWarning")
+def test_flasks_test_client_of_a_server_leaves_nothing_open(held: Sandbox) -> None:
+    """Whoever does not read an answer has no connection to close."""
+    with held.fork() as fork:
+        for rule in ({"kind": "truncate", "keep": 10}, {"kind": "reset"}):
+            client = fork.client()
+            client.get("/v3/balance")
+            with fork.faults.add(**rule):
+                try:
+                    client.get("/v3/balance")
+                except OSError:
+                    assert rule["kind"] == "reset"
+        del client
+        gc.collect()
+
+
+def test_a_client_of_a_server_signs_as_that_was_told() -> None:
+    """With its headers' names, in its forks too; of an account that there is."""
+    sandbox = Sandbox(REGISTRY, header_prefix="X-ABC-", assume={"v2.token_headers": ["X-Their-Token"]})
+    with (
+        sandbox.serve() as server,
+        connect(server.url, header_prefix="X-ABC-") as there,
+        there.fork() as fork,
+    ):
+        for path in ("/v3/balance", "/V2.0/domain/zones"):
+            assert fork.client("other").get(path).status_code == 200
+        assert fork.journal.find(account="other").matching == 2
+        with pytest.raises(Refused, match="There is no account"):
+            fork.client("mian")
+
+
 @pytest.fixture(scope="module")
 def over_tls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
     """The address of a server that speaks TLS, and a file with the authority that vouches for it."""
@@ -128,6 +206,7 @@ def test_a_server_is_trusted_as_connect_trusts_it(get, api, over_tls, monkeypatc
         get(f"{api}/V2.0/domain/zones", headers)
     with connect(url, authority=authority) as there, there.intercept(api):
         assert get(f"{api}/V2.0/domain/zones", headers).status_code == 200
+        assert there.client().get("/V2.0/domain/zones").status_code == 200
         there.reset()
     monkeypatch.setenv("SSL_CERT_FILE", authority)
     with connect(url) as there, there.intercept(api):

@@ -46,6 +46,16 @@ def test_finds_everything_as_it_was(reseller_sandbox):
     assert "from-a-test.com" not in reseller_sandbox.names
 
 
+def test_sends_requests_as_an_account(reseller_sandbox):
+    client = reseller_sandbox.client(timeout=20)
+    assert client.post("/v3/domains/renewDomain/active-example.com").status_code == 200
+    assert client.get("/V2.0/domain/active-example.com").json["status"]
+    reseller_sandbox.faults.add("reset", when={"phase": "after"})
+    with pytest.raises(ConnectionResetError):
+        client.post("/v3/domains/renewDomain/active-example.com")
+    assert reseller_sandbox.journal.find(operation="v3.renewDomain").matching == 2
+
+
 def test_has_what_a_wider_fixture_has_seeded(own, reseller_sandbox):
     assert own.names["of-the-shop.com"].account == "main"
     assert "of-the-shop.com" not in reseller_sandbox.names
@@ -200,18 +210,18 @@ class TestWhereWorldsLive:
 
     def test_in_the_process(self, tmp_path: Path) -> None:
         """As it is by default."""
-        assert "7 passed" in run(tmp_path, ANYWHERE)
+        assert "8 passed" in run(tmp_path, ANYWHERE)
 
     @pytest.mark.slow
     def test_in_a_server_of_the_run(self, tmp_path: Path) -> None:
         """On a port of its own, with workers side by side; said in pytest's file."""
         (tmp_path / "pytest.ini").write_text("[pytest]\nreseller_sandbox_mode = server\n")
-        assert "7 passed" in run(tmp_path, ANYWHERE, "-n", "2")
+        assert "8 passed" in run(tmp_path, ANYWHERE, "-n", "2")
 
     @pytest.mark.slow
     def test_in_a_server_that_runs_already(self, tmp_path: Path, running: str) -> None:
         """Which has none of their worlds afterwards; said by the environment."""
-        assert "7 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
+        assert "8 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
 
     def test_a_failed_test_tells_of_its_own_world_alone(self, told: Callable[..., str], running: str) -> None:
         """Not of the one that it is forked from, though that is made for the first test."""

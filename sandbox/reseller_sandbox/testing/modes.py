@@ -57,7 +57,7 @@ def _own_server(
     server = stack.enter_context(sandbox.serve())
     door = There(server.url, token=sandbox.settings.control_token)
     stack.callback(door.close)
-    return Watched.through(door).by(watcher)
+    return Watched.through(door, sandbox.header_prefix).by(watcher)
 
 
 def _running(
@@ -70,10 +70,10 @@ def _running(
             f"{', '.join(late)}: a server is told so when it starts, and the one at {url} "
             "has started; take the mode process or server"
         )
-    Settings(**around)
+    prefix = Settings(**around).header_prefix
     door = There(url, token=around.get("control_token"))
     stack.callback(door.close)
-    theirs = Watched.through(door).by(watcher)
+    theirs = Watched.through(door, prefix).by(watcher)
     told = {name: value for name, value in around.items() if name not in OF_A_SERVER}
     wanted = _as_told(told) if told else {"point": "start", "frozen": True}
     return stack.enter_context(theirs.fork(**wanted))

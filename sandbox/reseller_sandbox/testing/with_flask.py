@@ -1,6 +1,7 @@
 """Flask's test client without its short cut: an answer befalls it as it befalls a client over a socket.
 
-What it makes of an answer that is late, cut or no HTTP is what Python's own ``http.client`` makes of it.
+What it makes of an answer that is late, cut or no HTTP is what Python's own ``http.client`` makes of it. Of a
+sandbox that a server holds it is a client over a socket.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ from functools import partial
 from http.client import HTTPException, HTTPResponse
 from typing import TYPE_CHECKING, Any
 
+from flask import Flask
 from flask.testing import EnvironBuilder, FlaskClient
 from werkzeug.datastructures import Headers
 from werkzeug.test import EnvironBuilder as AnyBuilder
 from werkzeug.wrappers import Request as BaseRequest
 
-from reseller_sandbox.testing.caller import Caller, Reply
+from reseller_sandbox.powers.here import Here
+from reseller_sandbox.testing.caller import Caller
 from reseller_sandbox.testing.line import Line, LineFile, transmission
 from reseller_sandbox.v3.signing import signed_headers
 
@@ -24,8 +27,11 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
     from reseller_sandbox import Sandbox
+    from reseller_sandbox.core.model import Account
+    from reseller_sandbox.powers.registry_records import AccountRecord
+    from reseller_sandbox.testing.over import Over
 
-_Parts = tuple[Iterable[bytes], str, Headers]
+Parts = tuple[Iterable[bytes], str, Headers]
 
 
 class SignedClient(FlaskClient):
@@ -33,13 +39,22 @@ class SignedClient(FlaskClient):
 
     def __init__(self, sandbox: Sandbox, account: str, timeout: float | None, real_time: bool) -> None:
         __tracebackhide__ = True
-        super().__init__(sandbox.app, sandbox.app.response_class, use_cookies=False)
-        self.account = sandbox.account(account)
+        self._way: _Within | Over
+        self.account: Account | AccountRecord
+        if isinstance(sandbox.door, Here):
+            self._way, app = _Within(sandbox, real_time), sandbox.app
+            self.account = sandbox.account(account)
+            self._token_header = sandbox.world.assumptions.token_headers[0]
+        else:
+            from reseller_sandbox.testing.over import Over
+
+            self._way, app = Over(sandbox), Flask("reseller_sandbox", static_folder=None)
+            self.account = sandbox.accounts[account]
+            assumed = {one.name: one.value for one in sandbox.assumptions.list().assumptions}
+            self._token_header = assumed["v2.token_headers"][0]
+        super().__init__(app, app.response_class, use_cookies=False)
         self.timeout = timeout
-        self._caller = Caller(sandbox)
-        self._real_time = real_time
-        self._prefix = sandbox.settings.header_prefix
-        self._token_header = sandbox.world.assumptions.token_headers[0]
+        self._prefix = sandbox.header_prefix
 
     def open(self, *args: Any, **kwargs: Any) -> Any:
         """Send a request, signed; takes what Flask's own test client takes."""
@@ -70,9 +85,20 @@ class SignedClient(FlaskClient):
         except (OSError, HTTPException) as broken:  # how the answer was read is of no interest
             raise broken.with_traceback(None) from None
 
-    def run_wsgi_app(self, environ: WSGIEnvironment, buffered: bool = False) -> _Parts:  # noqa: ARG002
+    def run_wsgi_app(self, environ: WSGIEnvironment, buffered: bool = False) -> Parts:  # noqa: ARG002
         """Return what has come of a request; raise what ``http.client`` raises where no answer arrives."""
-        body = environ["wsgi.input"].read()
+        return self._way.answered(environ, environ["wsgi.input"].read(), self.timeout)
+
+
+class _Within:
+    """The way to a sandbox in this process."""
+
+    def __init__(self, sandbox: Sandbox, real_time: bool) -> None:
+        self._caller = Caller(sandbox)
+        self._real_time = real_time
+
+    def answered(self, environ: WSGIEnvironment, body: bytes, timeout: float | None) -> Parts:
+        """Return what comes of a request."""
         reply = self._caller.take(lambda: {**environ, "wsgi.input": io.BytesIO(body)})
         answer = reply.answer
         if reply.stream is not None:  # nobody waits for more: what there is, and no end
@@ -80,17 +106,15 @@ class SignedClient(FlaskClient):
             reply.stream.close()
         elif not reply.is_plain:
             about = f"{environ['REQUEST_METHOD']} {environ['PATH_INFO']}"
-            return self._received(reply, about, environ["REQUEST_METHOD"])
+            line = Line(transmission(reply), real_time=self._real_time, about=about)
+            socket: Any = _Socket(line, timeout)
+            response = HTTPResponse(socket, method=environ["REQUEST_METHOD"])
+            response.begin()
+            return parts(response, _whole(response))
         else:
             piece = answer.body
         told = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers]
         return [piece], f"{answer.status} {answer.phrase.decode()}", Headers(told)
-
-    def _received(self, reply: Reply, about: str, method: str) -> _Parts:
-        line = Line(transmission(reply), real_time=self._real_time, about=about)
-        response = HTTPResponse(_Socket(line, self.timeout), method=method)  # type: ignore[arg-type]
-        response.begin()
-        return _whole(response), f"{response.status} {response.reason}", Headers(response.getheaders())
 
 
 class _Socket:
@@ -107,3 +131,8 @@ class _Socket:
 def _whole(response: HTTPResponse) -> Iterator[bytes]:
     """Yield the body at one go: so it is noticed where a part of it is missing."""
     yield response.read()
+
+
+def parts(response: HTTPResponse, body: Iterable[bytes]) -> Parts:
+    """Return an answer as Flask's test client takes it."""
+    return body, f"{response.status} {response.reason}", Headers(response.getheaders())
