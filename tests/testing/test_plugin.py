@@ -12,9 +12,12 @@ from pathlib import Path
 import pytest
 
 from reseller_sandbox import Sandbox, replay
+from tests.documents import blocks
 from tests.testing.repositories import REPOSITORIES, lay_out
 
 pytest_plugins = "pytester"
+
+README = Path(__file__).parents[2] / "README.md"
 
 #: A suite that holds wherever its worlds live.
 ANYWHERE = """
@@ -222,6 +225,12 @@ class TestWhereWorldsLive:
     def test_in_a_server_that_runs_already(self, tmp_path: Path, running: str) -> None:
         """Which has none of their worlds afterwards; said by the environment."""
         assert "8 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
+
+    @pytest.mark.slow
+    def test_what_the_readme_shows_passes_in_a_server(self, tmp_path: Path) -> None:
+        """It is the first that people try there."""
+        (shown,) = (one.content for one in blocks(README.read_text("utf-8")) if one.file)
+        assert "3 passed" in run(tmp_path, shown, "--reseller-sandbox-mode", "server")
 
     def test_a_failed_test_tells_of_its_own_world_alone(self, told: Callable[..., str], running: str) -> None:
         """Not of the one that it is forked from, though that is made for the first test."""
