@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reseller_sandbox import Sandbox
@@ -151,7 +153,7 @@ ODD = [
 
 
 @pytest.mark.parametrize("fault", [None, {"status": 200}, {"error": "internal_error"}], ids=str)
-def test_nothing_in_the_journal_makes_it_fail(sandbox: Sandbox, fault: dict[str, object] | None) -> None:
+def test_nothing_in_the_journal_makes_it_fail(sandbox: Sandbox, fault: dict[str, Any] | None) -> None:
     """However odd a request, and whatever it was answered."""
     client = sandbox.client()
     if fault is not None:

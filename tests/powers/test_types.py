@@ -11,6 +11,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any, assert_type
 
+import pytest
+
 from reseller_sandbox import Refused, Sandbox
 from reseller_sandbox.powers.advice import AdviceGiven
 from reseller_sandbox.powers.assumptions import Assumed
@@ -102,6 +104,12 @@ def test_what_others_do() -> None:
     """Faults, the other side and its plans, assumptions."""
     sandbox = Sandbox(REGISTRY)
     assert_type(sandbox.faults.add("latency", seconds=1, name="slow"), FaultsPlaced)
+    with pytest.raises(Refused, match="second is not known here; the nearest is seconds"):
+        sandbox.faults.add("latency", second=1)  # type: ignore[call-arg]
+    with pytest.raises(Refused, match="seconds must be"):
+        sandbox.faults.add("latency", seconds=[1])  # type: ignore[arg-type]
+    with pytest.raises(Refused, match="chance is not known here"):
+        sandbox.faults.preset("flaky", chance=1)  # type: ignore[call-arg]
     assert_type(sandbox.faults.preset("flaky"), FaultsPlaced)
     assert_type(sandbox.faults["slow"], FaultRecord)
     assert_type(sandbox.faults.change("slow", {"seconds": 2}), FaultRecord)

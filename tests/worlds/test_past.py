@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reseller_sandbox import Sandbox, connect
@@ -69,7 +71,7 @@ def test_clients_may_read_what_was(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize("kind", ["latency", "reset", "error", "hang", "rate_limit"])
 def test_no_fault_strikes_who_looks_at_the_past(sandbox: Sandbox, kind: str) -> None:
     """Not even a rule that was there already; it counts for clients alone."""
-    needs: dict[str, dict[str, object]] = {
+    needs: dict[str, dict[str, Any]] = {
         "latency": {"seconds": 60},
         "error": {"error": "internal_error"},
         "rate_limit": {"limit": 1, "window": "PT1H"},

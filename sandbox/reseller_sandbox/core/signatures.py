@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from keyword import iskeyword
-from typing import Any, Literal, Required, Unpack, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, Literal, Required, get_args, get_origin, get_type_hints, is_typeddict
 
 from reseller_sandbox.core.complaints import complaint, shortened
 from reseller_sandbox.core.dataclass import dataclass
@@ -68,7 +68,7 @@ _PLACES: Mapping[Any, Place] = {
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """What may be told beside the parameters of a signature, where something else declares it."""
+    """What declares the parameters whose names a TypedDict has, ``Unpack[Annotated[Words, Group(…)]]``."""
 
     known: Callable[[], Sequence[Parameter]]
 
@@ -76,7 +76,7 @@ class Group:
 def declared(of: Any) -> tuple[Parameter, ...]:
     """Return what ``of`` declares: a function after its first parameter, a TypedDict, or a dataclass.
 
-    Some parameters of a function may stand in a TypedDict, ``**match: Unpack[Matching]``, or in a ``Group``.
+    Some parameters of a function may stand in a TypedDict, ``**match: Unpack[Matching]``.
     A dataclass has its own fields before those that it inherits. A final underscore is no part of a name.
     """
     return _declared(of)
@@ -95,12 +95,10 @@ def _declared(of: Any) -> tuple[Parameter, ...]:
             found.append(
                 _parameter(name, hints[name], one.default, inspect.Parameter.empty, _PLACES[one.kind])
             )
-        elif get_origin(hints[name]) is Unpack:
-            found += declared(get_args(hints[name])[0])
         else:
-            found += (
-                told for part in _metadata(hints[name]) if isinstance(part, Group) for told in part.known()
-            )
+            (told,) = get_args(hints[name])  # of Unpack
+            group = next((part for part in _metadata(told) if isinstance(part, Group)), None)
+            found += group.known() if group else declared(told)
     return tuple(found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, Unpack, cast
 
 from reseller_sandbox.core.complaints import there_are
 from reseller_sandbox.core.docstrings import docstring
@@ -16,6 +16,7 @@ from reseller_sandbox.core.values import MAPPING, Kind, Record
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.presets import PRESETS, expanded
 from reseller_sandbox.faults.rule import WHEN_STRUCK, When
+from reseller_sandbox.faults.words import AnyRule, RuleWords
 from reseller_sandbox.powers.fault_records import (
     FaultRecord,
     FaultsFound,
@@ -53,7 +54,7 @@ Rules = Annotated[
     Kind(lambda: {"type": "array", "items": choices.rule_schema()}, _rules, choices.as_json),
 ]
 RuleName = Annotated[Key, "The rule's name."]
-Parts = Annotated[Any, Group(choices.rule_parts)]
+Parts = Annotated[AnyRule, Group(choices.rule_parts)]
 
 
 class Faults(Power):
@@ -79,7 +80,7 @@ class Faults(Power):
     __getitem__ = get
 
     @act(FAULT_EXISTS, TOO_MANY_FAULTS)
-    def add(self, kind: Called | None = None, **rule: Parts) -> FaultsPlaced:
+    def add(self, kind: Called | None = None, **rule: Unpack[Parts]) -> FaultsPlaced:
         """Add a rule after the others, or the rules of a preset; return what was added.
 
         Args:
@@ -93,7 +94,7 @@ class Faults(Power):
                 raise Refused(FAULT_EXISTS, fault=told["name"])
             return _placed(here(self), there, _read(here(self), [told], [one.name for one in there]))
 
-    def preset(self, preset: str, **changes: Any) -> FaultsPlaced:
+    def preset(self, preset: str, **changes: Unpack[RuleWords]) -> FaultsPlaced:
         """Add the rules of a preset.
 
         ``name`` names them, ``match`` and ``when`` are added to each rule's own, and a parameter goes to the
