@@ -49,6 +49,7 @@ class PowerArgument(click.Argument):
     """An argument that tells in the help what it is, and completes the words there are for it."""
 
     def __init__(self, one: Parameter, about: str, pairs: bool) -> None:
+        self.called = _spelt(one.name)
         word = one.name.upper()
         named = any(shape.get("type") == "string" for shape in alternatives(one.kind.shape))
         self.shown = f"{word}|{PAIRS}…" if pairs and named else f"{PAIRS}…" if pairs else word

@@ -30,18 +30,15 @@ def script(shell: str, command: click.Command) -> str:
 
 def install(shell: str, command: click.Command) -> list[Path]:
     """Put the script where the shell finds it; return the files that have been written."""
-    home = Path.home()
     if shell == "fish":
-        place = _folder("XDG_CONFIG_HOME", home / ".config") / "fish" / "completions" / f"{PROGRAM}.fish"
+        place, start = _folder("XDG_CONFIG_HOME", ".config") / "fish/completions" / f"{PROGRAM}.fish", None
     else:
-        place = _folder("XDG_DATA_HOME", home / ".local" / "share") / PROGRAM / f"completion.{shell}"
+        place = _folder("XDG_DATA_HOME", ".local/share") / PROGRAM / f"completion.{shell}"
+        start = (_folder("ZDOTDIR", "") if shell == "zsh" else _home()) / _READ[shell]
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(script(shell, command), "utf-8")
-        if shell not in _READ:
-            return [place]
-        start = (Path(os.environ.get("ZDOTDIR") or home) if shell == "zsh" else home) / _READ[shell]
-        return [place, start] if _has_come_to_read(start, place) else [place]
+        return [place, start] if start and _has_come_to_read(start, place) else [place]
     except (OSError, UnicodeError) as problem:
         give_up(f"{getattr(problem, 'filename', None) or place}: {getattr(problem, 'strerror', problem)}")
 
@@ -57,5 +54,19 @@ def _has_come_to_read(start: Path, place: Path) -> bool:
     return True
 
 
-def _folder(variable: str, usual: Path) -> Path:
-    return Path(os.environ.get(variable) or usual)
+def _folder(variable: str, usual: str) -> Path:
+    """Return the folder that a variable names; unless it does, the usual one in the home folder."""
+    named = os.environ.get(variable)
+    return Path(named) if named else _home() / usual
+
+
+def _home() -> Path:
+    """Return the user's home folder; end the program where there is none."""
+    instead = "set HOME, or print the script without --install"
+    try:
+        home = Path(os.environ["HOME"]) if "HOME" in os.environ else Path.home()
+    except RuntimeError:
+        give_up(f"nobody knows where your home folder is: {instead}")
+    if not (home.is_absolute() and home.is_dir()):
+        give_up(f"HOME is {os.environ.get('HOME', str(home))!r}, where no folder is: {instead}")
+    return home

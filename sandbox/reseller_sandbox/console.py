@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -284,7 +283,7 @@ def _said(problem: click.ClickException) -> str:
     message = " ".join(problem.format_message().rstrip(".").split())
     if isinstance(problem, click.NoSuchOption):
         near = f"; the nearest is {problem.possibilities[0]}" if problem.possibilities else ""
-        if problem.ctx and any(f"--{one}" == problem.option_name for one in _arguments(problem.ctx)):
+        if problem.ctx and problem.option_name[2:] in _arguments(problem.ctx):
             near = f"; {problem.option_name[2:]} is given without a name"
         message = f"there is no option {problem.option_name}{near}"
     context = getattr(problem, "ctx", None)
@@ -293,10 +292,10 @@ def _said(problem: click.ClickException) -> str:
     return f"{message[:1].lower()}{message[1:]}; see {context.command_path} --help"
 
 
-def _arguments(context: click.Context) -> Iterator[str]:
-    """Yield what the arguments of a command are called in its help."""
-    arguments = (one for one in context.command.params if isinstance(one, click.Argument))
-    return (word.lower() for one in arguments for word in re.findall(r"[A-Z]+", one.metavar or ""))
+def _arguments(context: click.Context) -> set[str]:
+    """Return what the arguments of a command are called; those of powers have another name within click."""
+    params = context.command.params
+    return {getattr(one, "called", one.name) for one in params if isinstance(one, click.Argument)}
 
 
 def give_up(message: str, status: int = UNUSABLE) -> NoReturn:

@@ -102,3 +102,32 @@ def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     )
     assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
     assert ".local" in done.stderr
+
+
+@pytest.mark.parametrize("home", ["", "here", "/no/such", "FILE"])
+@pytest.mark.parametrize("shell", ASKS)
+def test_without_a_home_folder_nothing_is_installed(shell: str, home: str, tmp_path: Path) -> None:
+    """Not in the root folder either, nor where one happens to stand."""
+    (tmp_path / "FILE").write_text("")
+    home = str(tmp_path / home) if home == "FILE" else home
+    environment = {"HOME": home, "ZDOTDIR": "", "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": ""}
+    done = CliRunner().invoke(main, ["completion", shell, "--install"], env=environment)
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "HOME" in done.stderr
+    assert not list(Path.cwd().glob(f"**/completion.{shell}"))
+
+
+def test_who_has_no_home_folder_at_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user of a container that no list knows."""
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    done = CliRunner().invoke(main, ["completion", "bash", "--install"], env={"XDG_DATA_HOME": ""})
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    assert "set HOME" in done.stderr
+
+
+def test_folders_that_are_named_need_no_home(tmp_path: Path) -> None:
+    """What the shell is told to look in is enough."""
+    environment = {"HOME": "", "ZDOTDIR": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data")}
+    done = CliRunner().invoke(main, ["completion", "zsh", "--install"], env=environment)
+    assert (done.exit_code, done.stdout.count(" is written\n")) == (0, 2)

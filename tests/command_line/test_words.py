@@ -41,6 +41,13 @@ def ran(*words: str) -> Result:
             ["faults", "add", "--kind", "reset"],
             "there is no option --kind; kind is given without a name; see",
         ),
+        (["clock", "advance", "--by", "P1D"], "there is no option --by; by is given without a name; see"),
+        (["request", "GET", "--path", "/"], "there is no option --path; path is given without a name; see"),
+        (["sweep", "--command", "x"], "there is no option --command; command is given without a name; see"),
+        (
+            ["faults", "add", "--value=x", "--nam", "x"],
+            "there is no option --nam; the nearest is --name; see",
+        ),
         (
             ["faults", "add", "reset", "times=1"],
             "kind is one word, or NAME=VALUE pairs alone, not: reset times=1; see",

@@ -136,7 +136,9 @@ class RunningCommand(Configured):
         kwargs["context_settings"] = {"allow_interspersed_args": False, **kwargs.get("context_settings", {})}
         super().__init__(*args, **kwargs)
         self.params += [
-            click.Argument(["words"], nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND"),
+            click.Argument(
+                ["command"], nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND"
+            ),
             *_OPTIONS,
         ]
         self.epilog = _EXITS
@@ -158,7 +160,8 @@ class RunningCommand(Configured):
 
         told = {name: ctx.params[name] for name in said if name in variables()}
         ctx.params["asked"] = RunAsked(
-            **{name: ctx.params.pop(name) for name in ("words", "account", "timeout", *_AWAY)},
+            words=ctx.params.pop("command"),
+            **{name: ctx.params.pop(name) for name in ("account", "timeout", *_AWAY)},
             settings=self._options.settled(ctx.params),
             said={variables()[name]: _in_one(value) for name, value in told.items()},
         )
