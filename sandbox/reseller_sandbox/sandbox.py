@@ -21,7 +21,7 @@ from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.history import Difference, Loaded
 from reseller_sandbox.powers.points import CheckpointRecord, WentBack, WorldStanding
 from reseller_sandbox.powers.power import WorldDoor
-from reseller_sandbox.powers.worlds import ForkOptions
+from reseller_sandbox.powers.worlds import ForkOptions, forked
 from reseller_sandbox.settings import USUAL_URL, ServerSettings, Settings, configured
 from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.past import AT
@@ -109,11 +109,15 @@ class Sandbox(Powers):
         It is this world as it is now, unless ``wanted`` says otherwise: see ``Worlds.fork``. It is deleted by
         ``close``, or at the end of a ``with``.
         """
-        made = self.worlds.fork(**wanted)
-        forked = copy(self)
-        forked._enter(self.door.entering(made.name))
-        forked._fork = made.name
-        return forked
+        __tracebackhide__ = True
+        if isinstance(self.door, Here):  # the same, without an account of the new world
+            door: WorldDoor = forked(self.door, wanted)
+        else:
+            door = self.door.entering(self.worlds.fork(**wanted).name)
+        made = copy(self)
+        made._enter(door)
+        made._fork = door.name
+        return made
 
     def at(self, point: str) -> Self:
         """Return this world as it was at a point, as ``History.diff`` names it: to look at.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -47,6 +48,37 @@ def test_a_fork_is_a_world_of_its_own_that_goes_with_its_sandbox(sandbox: Sandbo
             assert inner.clock.now == fork.clock.now
             assert names(sandbox) == ["default", "mine", inner.health.show().world]
     assert names(sandbox) == ["default"]
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        {"nane": "mine"},
+        {"name": "w1"},
+        {"name": "default"},
+        {"now": "soon"},
+        {"assume": {"v3.id": "integer"}},
+        {"point": "before:r99"},
+        {"point": "now", "fixture": "default"},
+        {"state": "domains: 7"},
+    ],
+)
+def test_a_sandbox_refuses_to_fork_as_its_power_does(sandbox: Sandbox, wanted: dict[str, Any]) -> None:
+    """In the same words, by each door; no world comes of it."""
+    with pytest.raises(Refused) as by_power:
+        sandbox.worlds.fork(**wanted)
+    with pytest.raises(Refused) as by_sandbox:
+        sandbox.fork(**wanted)
+    assert str(by_sandbox.value) == str(by_power.value)
+    assert names(sandbox) == ["default"]
+
+
+def test_what_is_past_is_not_forked(sandbox: Sandbox) -> None:
+    """It is looked at; whoever wants to go on from there forks the world at that point."""
+    with pytest.raises(Refused, match="what is past can be looked at"):
+        sandbox.at("start").fork()
+    with sandbox.fork(point="start") as fork:
+        assert fork.health.show().world == "w1"
 
 
 def test_closing_a_fork_twice_or_after_it_is_gone_does_no_harm(sandbox: Sandbox) -> None:

@@ -99,7 +99,9 @@ class WorldClock:
 
     def at(self, instant: datetime) -> WorldClock:
         """Return a clock at another instant, standing still or running as before."""
-        return WorldClock(instant, None if self.frozen else real_now())
+        if self.anchor is None:
+            return self if instant == self.instant else WorldClock(instant)
+        return WorldClock(instant, real_now())
 
 
 def years_later(instant: datetime, years: int) -> datetime:

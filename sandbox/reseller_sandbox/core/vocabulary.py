@@ -41,8 +41,8 @@ def unknown(match: Match, words: Vocabulary | None) -> Iterator[tuple[str, str]]
     for glob in match.operation or ():
         if not any(map(glob.matches, (NO_OPERATION, *words.operations))):
             yield "operation", f"matches no operation{nearest(glob.text, words.operations)}"
-    known = {*OUTCOMES, *RULES, *(error for errors in words.errors.values() for error in errors)}
     for outcome in match.outcome or ():
+        known = {*OUTCOMES, *RULES, *(error for errors in words.errors.values() for error in errors)}
         if outcome not in known and not is_status(outcome):
             hint = nearest(outcome, sorted(known))
             yield (

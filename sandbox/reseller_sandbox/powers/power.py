@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import cached_property, wraps
 from inspect import unwrap
-from keyword import iskeyword
 from typing import Any, ClassVar, Literal, Protocol, TypeVar, cast, get_args, get_type_hints
 
 from reseller_sandbox.core.docstrings import told_of, without_arguments
@@ -78,11 +77,21 @@ class Operation:
         """Return its parameters, in the order of the signature."""
         return declared(self.body)
 
-    @property
+    @cached_property
     def segments(self) -> tuple[str, ...]:
         """Return the names of the parameters in its path, which the body takes by their place alone."""
         code = unwrap(self.body).__code__
         return tuple(name.removesuffix("_") for name in code.co_varnames[1 : code.co_posonlyargcount])
+
+    @cached_property
+    def _placed(self) -> tuple[str, ...]:
+        """Return the names of the parameters that a call may give by their place."""
+        return tuple(one.name for one in self.parameters if one.place != "option")
+
+    @cached_property
+    def _keywords(self) -> tuple[tuple[str, str], ...]:
+        """Return the names of the other parameters than segments, and how the body spells them."""
+        return tuple((one.name, one.attribute) for one in self.parameters if one.place != "segment")
 
     @cached_property
     def result(self) -> Any:
@@ -108,12 +117,11 @@ class Operation:
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by the names of the parameters; refuses a call of another form."""
-        placed = [one.name for one in self.parameters if one.place != "option"]
-        if len(args) > len(placed):
+        if len(args) > len(self._placed):
             raise Refused(
-                INVALID_PARAMETER, problems=f"{self.id} takes at most {len(placed)} arguments by place"
+                INVALID_PARAMETER, problems=f"{self.id} takes at most {len(self._placed)} arguments by place"
             )
-        given = dict(zip(placed, args, strict=False))
+        given = dict(zip(self._placed, args, strict=False))
         named = {name.removesuffix("_"): value for name, value in kwargs.items()}
         twice = sorted(given.keys() & named.keys())
         if twice:
@@ -134,11 +142,7 @@ class Operation:
     def call(self, power: Power, told: Mapping[str, Any]) -> Any:
         """Return what the body returns; it runs on the side of the world."""
         segments = [told[name] for name in self.segments]
-        rest = {
-            f"{one.name}_" if iskeyword(one.name) else one.name: told[one.name]
-            for one in self.parameters
-            if one.place != "segment" and one.name in told
-        }
+        rest = {spelt: told[name] for name, spelt in self._keywords if name in told}
         return self.body(power, *segments, **rest)
 
 

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
 from datetime import datetime
 from decimal import Decimal
 
 from reseller_sandbox.core import hosts, prices
 from reseller_sandbox.core.lookups import own_accounts
-from reseller_sandbox.core.model import Account, Card, Contact, Customer, Flag, Order, Stage, TransferStatus
+from reseller_sandbox.core.model import (
+    ROLES,
+    Account,
+    Card,
+    Contact,
+    Customer,
+    Flag,
+    Order,
+    Stage,
+    TransferStatus,
+)
 from reseller_sandbox.core.model import Host as HostKept
 from reseller_sandbox.core.model import Transfer as TransferKept
 from reseller_sandbox.core.names import to_unicode
@@ -136,7 +145,7 @@ def name_record(state: State, order: Order, now: datetime) -> NameRecord:
         renewal=prices.renewal(zone, special, 1, now),
         flags=tuple(sorted(order.flags)),
         nameservers=tuple(map(to_unicode, order.nameservers)),
-        contacts=asdict(order.contacts),
+        contacts=dict(zip(ROLES, order.contacts.handles(), strict=True)),
         customer=order.customer_id,
         hosts=tuple(map(host_record, hosts.of_domain(state, order.name))),
         transfer=transfer_record(state, transfer) if transfer is not None else None,

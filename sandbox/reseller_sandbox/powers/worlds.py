@@ -19,6 +19,7 @@ from reseller_sandbox.core.refusals import (
     WORLD_EXISTS,
     Refused,
 )
+from reseller_sandbox.core.signatures import declared, read_by
 from reseller_sandbox.core.values import TEXT, Instant, Record, Switch, Text
 from reseller_sandbox.powers.here import Here, here
 from reseller_sandbox.powers.points import POINT_RULES, FixtureText
@@ -135,12 +136,8 @@ class Worlds(Power):
             assume: Assumptions that differ, by name.
             seed: What codes and identifiers are drawn from, where two worlds are to draw the same.
         """
-        sources = [name for name in ("point", "fixture", "state") if name in wanted]
-        if len(sources) > 1:
-            raise Refused(INVALID_PARAMETER, problems=f"takes one source, not {' and '.join(sources)}")
         door = _beside(self)
-        given: dict[str, Any] = {"world": door.world, **wanted}
-        return world_record(door.worlds, door.worlds.fork(Fork(**given)))
+        return world_record(door.worlds, _forked(door, wanted))
 
     @act(INVALID_CAPSULE, TOO_MANY_WORLDS, WORLD_EXISTS, TOO_MANY_FAULTS, long=True, apart=True)
     def open(self, capsule: Content, *, name: Text | None = None) -> WorldOpened:
@@ -170,6 +167,24 @@ class Worlds(Power):
         require_present(engine.find(world))
         engine.drop(world)
         return _found(engine)
+
+
+def forked(door: Here, wanted: Mapping[str, object]) -> Here:
+    """Return the door to the new world that ``Worlds.fork`` gives an account of; refuse as that does."""
+    __tracebackhide__ = True
+    try:
+        told = read_by(declared(ForkOptions), wanted)
+        require_present(door.world)
+        return Here(door.worlds, _forked(door, told))
+    except Refused as refused:
+        raise refused.with_traceback(None) from None
+
+
+def _forked(door: Here, wanted: Mapping[str, Any]) -> World:
+    sources = [name for name in ("point", "fixture", "state") if name in wanted]
+    if len(sources) > 1:
+        raise Refused(INVALID_PARAMETER, problems=f"takes one source, not {' and '.join(sources)}")
+    return door.worlds.fork(Fork(world=door.world, **wanted))
 
 
 def world_record(engine: Engine, world: World) -> WorldRecord:

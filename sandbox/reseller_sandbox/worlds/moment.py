@@ -76,7 +76,8 @@ class Moment:
 
     def at(self, instant: datetime) -> Moment:
         """Return this moment with its clock at ``instant``."""
-        return copied(self, {"clock": self.clock.at(instant)})
+        clock = self.clock.at(instant)
+        return self if clock is self.clock else copied(self, {"clock": clock})
 
 
 Journey = Callable[[Moment], tuple[Moment, list[Happening]]]

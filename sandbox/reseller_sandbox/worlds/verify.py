@@ -19,6 +19,9 @@ NEAR = 3
 #: How much of a value is compared with what was expected.
 _COMPARED = 60
 
+#: Means every request.
+_ANY = Match()
+
 
 @dataclass(frozen=True, slots=True)
 class NearMiss:
@@ -43,7 +46,8 @@ class Verdict:
 
 def find(world: World, match: Match) -> tuple[Entry, ...]:
     """Return the requests in the journal that ``match`` means, in the order in which they came."""
-    return tuple(entry for entry in world.journal if match(entry))
+    entries = world.journal.entries
+    return entries if match == _ANY else tuple(filter(match, entries))
 
 
 def count(

@@ -6,8 +6,9 @@ seen to rely on where that differs, and what it decides. Settings, fixtures and 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, replace
+from operator import attrgetter
 from typing import Any
 
 from reseller_sandbox.core.assumptions.registry import RegistrySilences
@@ -40,17 +41,22 @@ class Assumptions(RegistrySilences, V2Silences, V3Silences):
 
     def values(self) -> dict[str, object]:
         """Return each assumption's value under its outer name."""
-        return {name: getattr(self, field.name) for name, field in _FIELDS.items()}
+        return dict(zip(_FIELDS, _every(self), strict=True))
 
     def departures(self) -> dict[str, object]:
         """Return the values that differ from the defaults."""
-        return {name: value for name, value in self.values().items() if value != _FIELDS[name].default}
+        told = zip(_FIELDS, _every(self), _DEFAULTS, strict=True)
+        return {name: value for name, value, default in told if value != default}
 
 
 #: The fields by their names on the outside, and those names by the fields' own.
 _FIELDS = {field.metadata["name"]: field for field in fields(Assumptions)}
 _NAMES = {field.name: name for name, field in _FIELDS.items()}
 _PLACES = {own: place for place, own in enumerate(_NAMES)}
+_DEFAULTS = [field.default for field in _FIELDS.values()]
+
+#: Gets the value of each field.
+_every: Callable[[Assumptions], tuple[object, ...]] = attrgetter(*_NAMES)
 
 
 def profile(name: str) -> Assumptions:
