@@ -53,6 +53,10 @@ class Ready(dict[str, Any]):
         self.text = _text(shown)
 
 
+#: What may be ready, or hold what is.
+_HOLDERS = (dict, list)
+
+
 def write(value: Any) -> bytes:
     """Return ``value`` as compact UTF-8 JSON, keys in the order they come in."""
     return (_ready_text(value) or _text(value)).encode("utf-8", "backslashreplace")
@@ -74,7 +78,7 @@ def _spliced(value: dict[str, Any]) -> str | None:
     texts: list[str] = []
     between: dict[str, Any] = {}
     for key, part in value.items():
-        ready = _ready_text(part)
+        ready = _ready_text(part) if isinstance(part, _HOLDERS) else None
         if ready is None:
             between[key] = part
             continue
