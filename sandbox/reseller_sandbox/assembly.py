@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from flask import Flask
 
-from reseller_sandbox import fixture
-from reseller_sandbox.control.interface import Control
+from reseller_sandbox import control, fixture, v2, v3
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.model import DEFAULT
@@ -22,21 +21,20 @@ from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
 from reseller_sandbox.shards import Shard
-from reseller_sandbox.v2.interface import V2
-from reseller_sandbox.v3.auth import Signatures
-from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.app import UNREAD, create_app
-from reseller_sandbox.web.contract import contract as documented
-from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.gate import Gate, require_guard
-from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.limits import BodyLimits
+from reseller_sandbox.web.mount import Mount
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
 
 if TYPE_CHECKING:
     from reseller_sandbox.server.authority import Tls
     from reseller_sandbox.server.server import Server
+    from reseller_sandbox.v2.interface import V2
+    from reseller_sandbox.v3.interface import V3
+    from reseller_sandbox.web.endpoint import Endpoint
+    from reseller_sandbox.web.interface import Interface
 
 
 def beginning(settings: Settings, *, frozen: bool, reads: Callable[[Path], object] | None = None) -> Moment:
@@ -83,60 +81,94 @@ def relive(capsule: bytes) -> Relived:
     return Relived(KeptWorld.of(found), str(one or ""), made.notes)
 
 
+def of_clients() -> tuple[type[V3], type[V2]]:
+    """Return the interfaces that clients call, v3 first; their rows are many modules."""
+    from reseller_sandbox.v2.interface import V2
+    from reseller_sandbox.v3.interface import V3
+
+    return V3, V2
+
+
 def operations() -> tuple[str, ...]:
     """Return the ids of the operations that clients call, v3's first."""
-    return tuple(endpoint.id for endpoint in (*V3.endpoints, *V2.endpoints))
+    return tuple(endpoint.id for interface in of_clients() for endpoint in interface.endpoints)
 
 
 @cache  # it holds nothing of a world
 def contract() -> Contract:
     """Return the operations that clients call, with what is documented of them."""
-    return documented((V3, V2))
+    from reseller_sandbox.web.contract import contract as documented
+
+    return documented(of_clients())
 
 
 @cache  # nor does it
 def vocabulary() -> Vocabulary:
     """Return the words that faults may use: clients' operations, and the errors that can answer them."""
-    errors = {interface.name: interface.known_errors for interface in (V3, V2)}
-    return Vocabulary(frozenset(operations()), errors)
+    return Vocabulary(operations, lambda: {one.name: one.known_errors for one in of_clients()})
 
 
 def assemble(worlds: Engine, settings: Settings, powers: Mapping[str, type[Power]] = POWERS) -> Flask:
     """Return the application that serves every interface over ``worlds``, and these ``powers``."""
-    app = create_app(worlds, interfaces(worlds, settings, powers), _body_limits(settings))
+    app = create_app(worlds, mounts(worlds, settings, powers), _body_limits(settings))
     app.wsgi_app = with_page(app.wsgi_app)  # type: ignore[assignment, method-assign]
     return app
 
 
-def interfaces(
+def mounts(
     worlds: Engine, settings: Settings, powers: Mapping[str, type[Power]] = POWERS
-) -> tuple[Interface, ...]:
-    """Return every interface over ``worlds``: v3, v2.0, and control, which has these ``powers``."""
-    signatures = Signatures(settings.header_prefix, settings.public_urls)
-    gate = Gate(
-        token=settings.control_token,
-        open=settings.control_open,
-        public_urls=settings.public_urls,
-        names=settings.own_names,
-    )
-    clients = (V3(worlds, signatures), V2(worlds))
+) -> tuple[Mount, ...]:
+    """Return every interface over ``worlds`` in its place: v3, v2.0, and control with these ``powers``."""
 
-    def more() -> Iterable[Endpoint]:
-        from reseller_sandbox.manual.rows import ManualRows
-        from reseller_sandbox.page.reader import ReaderRows
-        from reseller_sandbox.page.rows import PageRows
-        from reseller_sandbox.page.session import SessionRows
-        from reseller_sandbox.page.signing import SignatureRows
+    def of_v3() -> Interface:
+        from reseller_sandbox.v3.auth import Signatures
+        from reseller_sandbox.v3.interface import V3
 
-        return (
-            *ManualRows(powers).rows(),
-            *PageRows(powers, clients).rows(),
-            *SessionRows(gate).rows(),
-            *ReaderRows().rows(),
-            *SignatureRows(settings.header_prefix).rows(),
+        return V3(worlds, Signatures(settings.header_prefix, settings.public_urls))
+
+    def of_v2() -> Interface:
+        from reseller_sandbox.v2.interface import V2
+
+        return V2(worlds)
+
+    def of_control() -> Interface:
+        from reseller_sandbox.control.interface import Control
+
+        gate = Gate(
+            token=settings.control_token,
+            open=settings.control_open,
+            public_urls=settings.public_urls,
+            names=settings.own_names,
         )
+        return Control(worlds, gate, powers, others, _more_rows(settings, gate, powers, others))
 
-    return (*clients, Control(worlds, clients, gate, powers, more))
+    def others() -> Sequence[Interface]:
+        return [mount.interface for mount in clients]
+
+    clients = Mount(v3.owns, of_v3), Mount(v2.owns, of_v2)
+    return (*clients, Mount(control.owns, of_control))
+
+
+def _more_rows(
+    settings: Settings,
+    gate: Gate,
+    powers: Mapping[str, type[Power]],
+    clients: Callable[[], Sequence[Interface]],
+) -> Iterable[Endpoint]:
+    """Return the rows of control that are no power's."""
+    from reseller_sandbox.manual.rows import ManualRows
+    from reseller_sandbox.page.reader import ReaderRows
+    from reseller_sandbox.page.rows import PageRows
+    from reseller_sandbox.page.session import SessionRows
+    from reseller_sandbox.page.signing import SignatureRows
+
+    return (
+        *ManualRows(powers).rows(),
+        *PageRows(powers, clients).rows(),
+        *SessionRows(gate).rows(),
+        *ReaderRows().rows(),
+        *SignatureRows(settings.header_prefix).rows(),
+    )
 
 
 def tls_of(settings: ServerSettings) -> Tls | None:

@@ -27,7 +27,7 @@ def openapi(
     """Print the OpenAPI document of an interface, which clients can be made of."""
     import yaml
 
-    from reseller_sandbox.assembly import interfaces, open_worlds
+    from reseller_sandbox.assembly import mounts, open_worlds
     from reseller_sandbox.settings import USUAL_URL, BadSetting, Settings
     from reseller_sandbox.web.openapi import describe
 
@@ -36,7 +36,8 @@ def openapi(
         worlds = open_worlds(settings, frozen=True)
     except BadSetting as problem:
         give_up(str(problem))
-    one = next(one for one in interfaces(worlds, settings) if one.name == interface)
+    there = (mount.interface for mount in mounts(worlds, settings))
+    one = next(one for one in there if one.name == interface)
     document = describe(one, worlds.default.assumptions, url or USUAL_URL)
     in_yaml = form == "yaml" or (form is None and (output or "").endswith((".yaml", ".yml")))
     if in_yaml:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
+from reseller_sandbox.control import documents, rows
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import PLAIN, Refused, Rule
-from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.here import Here
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.web import errors
@@ -24,7 +23,10 @@ from reseller_sandbox.worlds import Engine, Outcome, World
 
 
 class Control:
-    """What the powers can do to the worlds of one server, the interfaces' documents, and ``more`` rows."""
+    """What the powers can do to the worlds of one server, the interfaces' documents, and ``more`` rows.
+
+    ``clients`` returns the interfaces that clients call, for their documents.
+    """
 
     name = "control"
     journalled = False
@@ -48,31 +50,18 @@ class Control:
     def __init__(
         self,
         worlds: Engine,
-        others: Sequence[Interface],
-        gate: Gate | None = None,
-        powers: Mapping[str, type[Power]] = POWERS,
-        more: Callable[[], Iterable[Endpoint]] = tuple,
+        gate: Gate,
+        powers: Mapping[str, type[Power]],
+        clients: Callable[[], Sequence[Interface]],
+        more: Iterable[Endpoint],
     ) -> None:
         self._worlds = worlds
-        self._others = others
-        self._gate = gate or Gate()
-        self._powers = powers
-        self._more = more
-
-    @cached_property
-    def endpoints(self) -> tuple[Endpoint, ...]:
-        """Its rows, which are made when somebody asks for one: with them as many modules are loaded."""
-        from reseller_sandbox.control import documents, rows
-
-        return (
-            *rows.endpoints(self._powers.values()),
-            documents.endpoint(lambda: (*self._others, self)),
-            *self._more(),
+        self._gate = gate
+        self.endpoints: tuple[Endpoint, ...] = (
+            *rows.endpoints(powers.values()),
+            documents.endpoint(lambda: (*clients(), self)),
+            *more,
         )
-
-    def owns(self, path: str) -> bool:
-        """Whether a path is ``/_sandbox`` or below it."""
-        return path == "/_sandbox" or path.startswith("/_sandbox/")
 
     def authenticate(self, incoming: Incoming) -> tuple[World, Account | None]:
         """Let in whom the gate lets in; return the world in the path's prefix, or the default one."""
@@ -99,9 +88,7 @@ class Control:
         cause: str,  # noqa: ARG002
     ) -> Outcome[Any]:
         """Do at once what is asked, as an operation of a power is no transaction of its own."""
-        from reseller_sandbox.control.rows import ControlCall
-
-        return Outcome(endpoint.handle(ControlCall(Here(self._worlds, world), arguments, incoming)))
+        return Outcome(endpoint.handle(rows.ControlCall(Here(self._worlds, world), arguments, incoming)))
 
     def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:
         """Return the result as the endpoint's schema has it, a stream, or an answer that is ready."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
 from typing import Any
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.globs import Glob, any_matches
 from reseller_sandbox.core.matching import MATCH, NO_OPERATION, OUTCOMES, Match, is_status
 from reseller_sandbox.core.refusals import RULES
@@ -13,15 +13,27 @@ from reseller_sandbox.core.signatures import Within
 from reseller_sandbox.core.spelling import nearest
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Vocabulary:
-    """The ids of operations, and the names of each interface's errors.
+    """The ids of ``operations``, and the names of each interface's ``errors``: asked for when a word is used.
 
     An interface is called as the ids of its operations begin.
     """
 
-    operations: frozenset[str]
-    errors: Mapping[str, frozenset[str]]
+    def __init__(
+        self, operations: Callable[[], Iterable[str]], errors: Callable[[], Mapping[str, frozenset[str]]]
+    ) -> None:
+        self._operations = operations
+        self._errors = errors
+
+    @cached_property
+    def operations(self) -> frozenset[str]:
+        """The ids of operations."""
+        return frozenset(self._operations())
+
+    @cached_property
+    def errors(self) -> Mapping[str, frozenset[str]]:
+        """The names of each interface's errors."""
+        return self._errors()
 
     def interfaces(self, globs: Iterable[Glob]) -> list[str]:
         """Return the interfaces that have an operation like one of ``globs``; all of them without any."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -56,7 +56,9 @@ class _FileAsked(Shape):
 class PageRows:
     """The rows of one server's page. What it is made of is read when somebody first looks at it."""
 
-    def __init__(self, powers: Mapping[str, type[Power]], interfaces: Iterable[Interface]) -> None:
+    def __init__(
+        self, powers: Mapping[str, type[Power]], interfaces: Callable[[], Iterable[Interface]]
+    ) -> None:
         self._powers = powers
         self._interfaces = interfaces
         self._shown: dict[str, bytes] = {}
@@ -75,7 +77,7 @@ class PageRows:
             "lifecycle.json": lifecycle(),
             "powers.json": declared(self._powers.values()),
             **{f"powers/{one}.json": form for one, form in forms(self._powers.values()).items()},
-            "requests.json": recorded(self._interfaces),
+            "requests.json": recorded(self._interfaces()),
         }
         return {**found, **{name: Answer(200, write(one), _JSON) for name, one in told.items()}}
 

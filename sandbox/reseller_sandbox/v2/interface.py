@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -35,8 +34,6 @@ from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Transacting
 from reseller_sandbox.worlds import Engine, World
 
-_OWN_PATH = re.compile(r"/[Vv][0-9]+\.[0-9]+(/|$)")
-
 
 class V2(Transacting):
     """The v2.0 interface over the worlds of one server."""
@@ -67,10 +64,6 @@ class V2(Transacting):
 
     def __init__(self, worlds: Engine) -> None:
         self._worlds = worlds
-
-    def owns(self, path: str) -> bool:
-        """Whether a path is under a version such as ``/V2.0``."""
-        return _OWN_PATH.match(path) is not None
 
     def authenticate(self, incoming: Incoming) -> tuple[World, Account]:
         """Return whose token it is; refuses by ``version_not_served``, or as ``auth.refusal`` says."""

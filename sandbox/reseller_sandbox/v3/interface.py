@@ -61,10 +61,6 @@ class V3(Transacting):
         self._worlds = worlds
         self._signatures = signatures
 
-    def owns(self, path: str) -> bool:
-        """Whether a path is under ``/v3``."""
-        return path == "/v3" or path.startswith("/v3/")
-
     def authenticate(self, incoming: Incoming) -> tuple[World, Account]:
         """Return whose signature it is; see ``Signatures``."""
         return self._signatures.authenticate(incoming, self._worlds)

@@ -14,8 +14,9 @@ from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.incoming import ENV_PREFIX, Incoming
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.limits import BodyLimits
+from reseller_sandbox.web.mount import Mount
 from reseller_sandbox.web.pipeline import ENV_WORLD, Pipeline
-from reseller_sandbox.web.routing import Application, RowRule, Views
+from reseller_sandbox.web.routing import Application, LateRows, RowRule, Views
 from reseller_sandbox.worlds import Engine
 
 if TYPE_CHECKING:
@@ -25,12 +26,11 @@ if TYPE_CHECKING:
 UNREAD = "reseller_sandbox.unread"
 
 
-def create_app(worlds: Engine, interfaces: Sequence[Interface], limits: BodyLimits) -> Flask:
-    """Return a WSGI application that serves ``interfaces`` over ``worlds``, with bodies up to ``limits``."""
-    pipeline = Pipeline(worlds, interfaces, limits)
-    clients = [one for one in interfaces if one.journalled]
-    others = [one for one in interfaces if not one.journalled]  # many rows, and in many a test nobody's
-    app = Application("reseller_sandbox", _views(pipeline, clients), partial(_views, pipeline, others))
+def create_app(worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> Flask:
+    """Return a WSGI application that serves what is mounted over ``worlds``, with bodies up to ``limits``."""
+    pipeline = Pipeline(worlds, mounts, limits)
+    parts = [LateRows(one.owns, partial(_views, pipeline, one)) for one in mounts]
+    app = Application("reseller_sandbox", parts)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.register_error_handler(HTTPException, lambda error: pipeline.stray(error, _incoming({})))
     app.register_error_handler(Exception, lambda error: pipeline.crashed(error, _incoming({})))
@@ -39,14 +39,13 @@ def create_app(worlds: Engine, interfaces: Sequence[Interface], limits: BodyLimi
     return app
 
 
-def _views(pipeline: Pipeline, interfaces: Iterable[Interface]) -> Views:
+def _views(pipeline: Pipeline, mount: Mount) -> Views:
     views = dict[RowRule, Callable[..., Response]]()
-    for interface in interfaces:
-        for endpoint in interface.endpoints:
-            view = _view(pipeline, interface, endpoint)
-            name = endpoint.id.replace(".", "/")  # what stands before a dot is a blueprint to Flask
-            for number, rule in enumerate(endpoint.rules()):
-                views[f"{name}#{number}", rule, endpoint.method] = view
+    for endpoint in mount.interface.endpoints:
+        view = _view(pipeline, mount.interface, endpoint)
+        name = endpoint.id.replace(".", "/")  # what stands before a dot is a blueprint to Flask
+        for number, rule in enumerate(endpoint.rules()):
+            views[f"{name}#{number}", rule, endpoint.method] = view
     return views
 
 

@@ -1,4 +1,4 @@
-"""Reading a request's body as a JSON object, with a word for everything that can be wrong about it."""
+"""Reading what a request says by a schema, with a word for everything that can be wrong about it."""
 
 from __future__ import annotations
 
@@ -7,27 +7,10 @@ from typing import Any
 from marshmallow import Schema, ValidationError
 
 from reseller_sandbox.core.complaints import complaint
-from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, Refused
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.web.fields import problems
-from reseller_sandbox.web.strict_json import BadJson, read
 
 _LONGEST = 2000
-
-
-def read_object(body: bytes) -> dict[str, Any]:
-    """Return the object in ``body``, an empty one for nothing at all and for ``[]``.
-
-    Refuses with ``malformed_body``.
-    """
-    try:
-        value = read(body) if body.strip() else {}
-    except BadJson as problem:
-        raise Refused(MALFORMED_BODY, problem=str(problem)) from None
-    if value == []:
-        return {}
-    if not isinstance(value, dict):
-        raise Refused(MALFORMED_BODY, problem="it must be a JSON object")
-    return value
 
 
 def load(schema: Schema, given: Any) -> dict[str, Any]:

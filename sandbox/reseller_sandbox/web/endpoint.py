@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Any
-
-from marshmallow import Schema
+from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Rule
 from reseller_sandbox.core.state import Draft
+
+if TYPE_CHECKING:
+    from marshmallow import Schema
 
 
 @dataclass(slots=True)

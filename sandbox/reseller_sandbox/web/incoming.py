@@ -14,8 +14,8 @@ from reseller_sandbox.core.assumptions import Assumptions, watched
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.names import well_formed
-from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.web.bodies import read_object
+from reseller_sandbox.core.refusals import MALFORMED_BODY, Refused
+from reseller_sandbox.web.strict_json import BadJson, read
 from reseller_sandbox.worlds import World
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Incoming:
     @cached_property
     def object(self) -> dict[str, Any]:
         """The JSON object in the body; refuses with ``malformed_body``."""
-        return read_object(self.body)
+        return _object(self.body)
 
     @cached_property
     def names(self) -> tuple[str, ...]:
@@ -151,3 +151,19 @@ class Incoming:
     def assumed_in(self, world: World) -> Assumptions:
         """Return the assumptions of ``world``, noting for the answer which are read."""
         return watched(world.assumptions, self.assumed)
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """Return the object in ``body``, an empty one for nothing at all and for ``[]``.
+
+    Refuses with ``malformed_body``.
+    """
+    try:
+        value = read(body) if body.strip() else {}
+    except BadJson as problem:
+        raise Refused(MALFORMED_BODY, problem=str(problem)) from None
+    if value == []:
+        return {}
+    if not isinstance(value, dict):
+        raise Refused(MALFORMED_BODY, problem="it must be a JSON object")
+    return value

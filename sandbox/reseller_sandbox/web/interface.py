@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import cached_property
-from typing import Any, Protocol
-
-from marshmallow import Schema
+from typing import TYPE_CHECKING, Any, Protocol
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.dataclass import dataclass
@@ -20,6 +18,9 @@ from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds import Outcome, World
 from reseller_sandbox.worlds.past import require_present
+
+if TYPE_CHECKING:
+    from marshmallow import Schema
 
 
 @dataclass(frozen=True)
@@ -89,9 +90,6 @@ class Interface(Protocol):
 
     def shown(self, endpoint: Endpoint, rule: Rule, assumed: Assumptions) -> Iterable[Shown]:
         """Return how documents show a rule that ``endpoint`` refuses by: the errors that it becomes."""
-
-    def owns(self, path: str) -> bool:
-        """Whether a path without a row looks like one of this interface's."""
 
     def authenticate(self, incoming: Incoming) -> tuple[World, Account | None]:
         """Return the world that a request is for, and whose it is; refuses by one of ``common``."""

@@ -39,6 +39,7 @@ from reseller_sandbox.web.hosts import require_host
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Interface
 from reseller_sandbox.web.limits import BodyLimits
+from reseller_sandbox.web.mount import Mount
 from reseller_sandbox.web.strikes import Postponed
 from reseller_sandbox.web.unmatched import Unmatched
 from reseller_sandbox.worlds import Engine, World
@@ -57,11 +58,11 @@ if TYPE_CHECKING:
 class Pipeline:
     """Takes a request to its endpoint and brings the answer back, with what is to be said about it."""
 
-    def __init__(self, worlds: Engine, interfaces: Sequence[Interface], limits: BodyLimits) -> None:
+    def __init__(self, worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> None:
         self.worlds = worlds
-        self.interfaces = interfaces
+        self.mounts = mounts
         self.limits = limits
-        self._unmatched = Unmatched(interfaces, limits)
+        self._unmatched = Unmatched(mounts, limits)
 
     def run(self, interface: Interface, endpoint: Endpoint, incoming: Incoming) -> Response:
         """Answer a request that has matched ``endpoint``."""
@@ -135,7 +136,7 @@ class Pipeline:
     def _unread(self, lost: Unread) -> None:
         path = lost.target.partition("?")[0]
         incoming = Incoming(lost.method, lost.target, path, "", dict(lost.headers))
-        exchange = Exchange(self.interfaces[0], None, incoming, stopwatch())
+        exchange = Exchange(self.mounts[0].interface, None, incoming, stopwatch())
         rule = UNREAD[lost.problem.error]
         exchange.refused = Refused(rule, problem=lost.problem.message).refusal
         world = self.worlds.default
@@ -248,7 +249,7 @@ class Pipeline:
             exchange.record(world, answer.status, answer.content, exchange.assumed, answer.error)
 
     def _owner(self, path: str) -> Interface:
-        return next((one for one in self.interfaces if one.owns(path)), self.interfaces[0])
+        return next((one for one in self.mounts if one.owns(path)), self.mounts[0]).interface
 
 
 class WholeResponse(Response):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
 from functools import cache, lru_cache
+from itertools import chain
 from threading import RLock
-from typing import Any, Self, TypeAlias, cast
+from typing import Any, NamedTuple, Self, TypeAlias, cast
 
 from flask import (
     Flask,
@@ -160,48 +161,55 @@ class _Finder(MapAdapter):
         return super().build(*arguments, **options)
 
 
+class LateRows(NamedTuple):
+    """Some rows of an application: which paths are theirs, and how their views are made."""
+
+    owns: Callable[[str], bool]
+    views: Callable[[], Views]
+
+
 class Application(Flask):
     """An application whose rows are found by path and method alone, whatever host a request names.
 
-    ``first`` are the views of its rows. ``later`` makes those of the others, as soon as a path is asked for
-    that none of the first takes, or somebody looks at all rows. ``rows`` are those that there are by now.
+    Those of a part are made when one of its paths is first asked for, or somebody looks at all rows. ``rows``
+    are those that there are by now.
     """
 
     url_rule_class = _Route
     rows: _Rows
-    _later: Callable[[], Views] | None = None
+    _later: Sequence[LateRows] = ()
 
-    def __init__(self, name: str, first: Views, later: Callable[[], Views]) -> None:
+    def __init__(self, name: str, parts: Sequence[LateRows]) -> None:
         super().__init__(name, static_folder=None)
-        self._rules: tuple[RowRule, ...] = ()
+        self.rows = _made(()).lend()
+        self._rules: dict[LateRows, tuple[RowRule, ...]] = dict.fromkeys(parts, ())
         self._views: dict[str, Callable[..., Response]] = {}
         self._taking = RLock()
-        self._take(first)
-        self._later = later
-
-    def _take(self, views: Views) -> None:
-        self._rules += tuple(views)
-        named = {name: view for (name, _, _), view in views.items()}
-        self._views |= named
-        self.view_functions |= named
-        self.rows = _made(self._rules).lend()
+        self._later = parts
 
     @property
     def url_map(self) -> Map:
         """All rows."""
-        return self._all()
+        self._take(lambda _: True)
+        return self.rows
 
     @url_map.setter
     def url_map(self, rows: Map) -> None:
         self.rows = rows  # type: ignore[assignment]  # Flask's own, until there are rows
 
-    def _all(self) -> _Rows:
-        if self._later is not None:
-            with self._taking:
-                if self._later is not None:
-                    self._take(self._later())
-                    self._later = None
-        return self.rows
+    def _take(self, wanted: Callable[[LateRows], bool]) -> None:
+        """Make the rows of the parts that are ``wanted``, unless they are there."""
+        if not any(map(wanted, self._later)):
+            return
+        with self._taking:
+            for part in filter(wanted, self._later):
+                views = part.views()
+                self._rules[part] = tuple(views)
+                named = {name: view for (name, _, _), view in views.items()}
+                self._views |= named
+                self.view_functions |= named
+                self.rows = _made(tuple(chain.from_iterable(self._rules.values()))).lend()
+                self._later = [one for one in self._later if one is not part]
 
     def row(self, path: str, method: str) -> tuple[Rule, dict[str, Any]]:
         """Return the rule that takes a request, and its arguments; raise as ``MapAdapter.match`` does."""
@@ -209,9 +217,10 @@ class Application(Flask):
         try:
             rule, values = rows.found(path, method)
         except HTTPException:
-            if self._all() is rows:
+            self._take(lambda part: part.owns(path))
+            if self.rows is rows:
                 raise
-            rule, values = self._all().found(path, method)
+            rule, values = self.rows.found(path, method)
         return rule, {**values}
 
     def full_dispatch_request(self) -> Response:

@@ -16,8 +16,8 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.web.incoming import Incoming
-from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.limits import BodyLimits
+from reseller_sandbox.web.mount import Mount
 
 if TYPE_CHECKING:
     from reseller_sandbox.web.nearest import Rows
@@ -30,10 +30,10 @@ _CONTRACT_NAMES = {"v2": "v2.0"}
 
 
 class Unmatched:
-    """Says why no row of ``interfaces`` takes a request."""
+    """Says why no row of what is mounted takes a request."""
 
-    def __init__(self, interfaces: Sequence[Interface], limits: BodyLimits) -> None:
-        self._interfaces = interfaces
+    def __init__(self, mounts: Sequence[Mount], limits: BodyLimits) -> None:
+        self._mounts = mounts
         self._limits = limits
 
     @cached_property
@@ -41,10 +41,9 @@ class Unmatched:
         """The rows of each interface by its name, and those that clients call under none."""
         from reseller_sandbox.web.nearest import Rows  # its patterns are compiled for those who ask amiss
 
-        journalled = [
-            one for interface in self._interfaces if interface.journalled for one in interface.endpoints
-        ]
-        return {"": Rows(journalled)} | {one.name: Rows(one.endpoints) for one in self._interfaces}
+        interfaces = [mount.interface for mount in self._mounts]
+        journalled = [one for interface in interfaces if interface.journalled for one in interface.endpoints]
+        return {"": Rows(journalled)} | {one.name: Rows(one.endpoints) for one in interfaces}
 
     def why(self, error: HTTPException, incoming: Incoming) -> Refused:
         """Return the refusal that ``error`` stands for; an unknown path is told the rows nearest to it."""
@@ -66,7 +65,7 @@ class Unmatched:
 
     def _nearest(self, incoming: Incoming) -> str:
         """Return which operations may have been meant, or what the interface has no operations on."""
-        name = next((one.name for one in self._interfaces if one.owns(incoming.path)), "")
+        name = next((one.interface.name for one in self._mounts if one.owns(incoming.path)), "")
         rows, path = self._rows[name], incoming.path
         found = rows.nearest(incoming.method, path)
         if found:
