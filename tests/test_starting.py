@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Collection
 from functools import cache
 
 import pytest
@@ -80,7 +81,7 @@ def printed(code: str) -> str:
 @cache
 def theirs() -> frozenset[str]:
     """What comes with libraries that every sandbox needs, which may differ from Python to Python."""
-    return frozenset(printed(f"import click, flask, marshmallow, yaml; {_TELL}").split())
+    return frozenset(printed(f"import click, flask, yaml; {_TELL}").split())
 
 
 @pytest.mark.parametrize("moment", MOMENTS)
@@ -90,6 +91,30 @@ def test_what_may_not_be_needed_is_not_loaded(moment: str) -> None:
     assert "reseller_sandbox.assembly" in loaded
     loaded = [one for one in loaded if one not in theirs()]
     assert [one for one in loaded if any(f"{one}.".startswith(f"{late}.") for late in LATER)] == []
+
+
+#: A path of each interface.
+PATHS = {"v3": "/v3/balance", "v2": "/V2.0/domain/active.com", "control": "/_sandbox/health"}
+
+
+def interfaces_in(loaded: Collection[str]) -> set[str]:
+    """The interfaces whose modules are loaded."""
+    return {name for name in PATHS if f"reseller_sandbox.{name}.interface" in loaded}
+
+
+@pytest.mark.parametrize("moment", [moment for moment in MOMENTS if moment != "the first request"])
+def test_no_interface_is_loaded_before_somebody_calls_it(moment: str) -> None:
+    """Nor what its rows are made of, of which loading is much of what a start takes."""
+    loaded = printed(MOMENTS[moment]).split()
+    assert interfaces_in(loaded) == set()
+    assert "marshmallow" not in loaded
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_a_request_loads_its_own_interface_alone(name: str) -> None:
+    """Whoever calls one pays for no other."""
+    loaded = printed(f"{_IMPORT}().app.test_client().get('{PATHS[name]}'); {_TELL}").split()
+    assert interfaces_in(loaded) == {name}
 
 
 def test_nothing_is_collected_while_modules_are_loaded() -> None:

@@ -337,7 +337,7 @@ import sys
 
 def test_it():
     ours = {name for name in sys.modules if name.partition(".")[0] == "reseller_sandbox"}
-    light = ("", ".testing", ".testing.options", ".testing.plugin", ".tools", ".tools.usual")
+    light = ("", ".testing", ".testing.options", ".testing.plugin", ".usual")
     assert ours == {f"reseller_sandbox{one}" for one in light}
     assert not {"asyncio", "click", "flask", "marshmallow", "rpds", "yaml"} & set(sys.modules)
 """

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import permutations
+from threading import Barrier, Event
 from typing import Any
 
 import flask.signals
@@ -14,6 +15,7 @@ from werkzeug.routing import BaseConverter, Rule
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core import assumptions
 from reseller_sandbox.web import pipeline
+from reseller_sandbox.web.routing import Application, LateRows, Views
 from tests.registry import REGISTRY
 
 
@@ -83,9 +85,13 @@ def test_a_url_of_control_can_be_built_before_control_was_asked_for(fresh: Sandb
     assert fresh.client().get(built[0]).json["now"] == fresh.client().get(HEALTH).json["now"]
 
 
-def test_many_that_ask_for_control_at_once_are_all_answered(fresh: Sandbox) -> None:
-    """Whoever comes first has its rows made, and the others wait for them."""
-    paths = [HEALTH, "/v3/nowhere", READ] * 5
+#: A path of each interface, and one of none.
+PATHS = (HEALTH, "/v3/nowhere", READ, "/V2.0/domain/active.com", "/nowhere")
+
+
+def test_many_that_come_first_at_once_are_all_answered(fresh: Sandbox) -> None:
+    """Whoever comes first has an interface loaded and its rows made, and the others wait for them."""
+    paths = PATHS * 3
     together = Barrier(len(paths))
 
     def asked(path: str) -> int:
@@ -94,7 +100,46 @@ def test_many_that_ask_for_control_at_once_are_all_answered(fresh: Sandbox) -> N
         return client.get(path).status_code
 
     with ThreadPoolExecutor(len(paths)) as threads:
-        assert list(threads.map(asked, paths)) == [200, 404, 200] * 5
+        assert list(threads.map(asked, paths)) == [200, 404, 200, 200, 404] * 3
+
+
+def test_rows_that_another_request_has_made_meanwhile_are_found() -> None:
+    """Also by one that has looked in vain before, and sees them made as it is about to make them."""
+    begun, goes_on = Event(), Event()
+    requests: list[Future[str]] = []
+
+    def views() -> Views:
+        begun.set()
+        goes_on.wait()
+        return {("one", "/one", "GET"): lambda: Response("one")}
+
+    def owns(path: str) -> bool:
+        if begun.is_set():
+            goes_on.set()
+            requests[0].result()
+        return path == "/one"
+
+    client = Application("late", [LateRows(owns, views)]).test_client()
+    with ThreadPoolExecutor() as threads:
+        requests.append(threads.submit(lambda: client.get("/one").text))
+        begun.wait()
+        requests.append(threads.submit(lambda: client.get("/one").text))
+    assert [one.result() for one in requests] == ["one", "one"]
+
+
+@pytest.mark.parametrize("first", tuple(permutations((HEALTH, READ, "/V2.0/domain/active.com"))))
+def test_the_rows_stand_in_one_order_whatever_is_called_first(first: tuple[str, ...]) -> None:
+    """And each interface answers as it does when it is the only one."""
+    called, uncalled = Sandbox(REGISTRY), Sandbox(REGISTRY)
+    assert [called.client().get(path).status_code for path in first] == [200, 200, 200]
+    rules, others = ([str(one) for one in made.app.url_map.iter_rules()] for made in (called, uncalled))
+    assert rules == others
+
+
+def test_a_view_that_is_there_before_its_row_stays(fresh: Sandbox) -> None:
+    """A user's own takes the place of the sandbox's, and nobody has called that before."""
+    fresh.app.view_functions["v3/getDomain#0"] = lambda **told: told
+    assert fresh.client().get(READ).json == {"domainName": "active.com"}
 
 
 def test_a_route_that_is_added_before_control_was_asked_for_stays(fresh: Sandbox) -> None:

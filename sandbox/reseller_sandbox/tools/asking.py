@@ -15,7 +15,7 @@ from click.core import ParameterSource
 from reseller_sandbox.console import JSON, Configured, give_up
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.testing.options import MODE, variable
-from reseller_sandbox.tools.usual import ACCOUNT, TIMEOUT
+from reseller_sandbox.usual import ACCOUNT, TIMEOUT
 
 if TYPE_CHECKING:
     from reseller_sandbox.options import Options

@@ -207,7 +207,7 @@ class Application(Flask):
                 self._rules[part] = tuple(views)
                 named = {name: view for (name, _, _), view in views.items()}
                 self._views |= named
-                self.view_functions |= named
+                self.view_functions |= {**named, **self.view_functions}  # a user's own stay
                 self.rows = _made(tuple(chain.from_iterable(self._rules.values()))).lend()
                 self._later = [one for one in self._later if one is not part]
 

@@ -9,7 +9,7 @@ import click
 
 from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say, say_json
 from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunningCommand
-from reseller_sandbox.tools.usual import ACTORS, MAX_RUNS, QUIET
+from reseller_sandbox.usual import ACTORS, MAX_RUNS, QUIET
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -24,7 +24,7 @@ from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, ow
 from reseller_sandbox.tools.left import Left, kept, left_in
 from reseller_sandbox.tools.progress import Tell
 from reseller_sandbox.tools.running import BadProgram, Ended, FunctionProgram, Program
-from reseller_sandbox.tools.usual import ACTORS, MAX_RUNS, QUIET, QUIET_HERE
+from reseller_sandbox.usual import ACTORS, MAX_RUNS, QUIET, QUIET_HERE
 
 #: How many times as long it waits for somebody who came there in an earlier run, or is named by a schedule;
 #: and for more workers while not all have been there.

@@ -13,7 +13,7 @@ import click
 
 from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say, say_json
 from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunAsked, RunningCommand
-from reseller_sandbox.tools.usual import SLOW
+from reseller_sandbox.usual import SLOW
 
 if TYPE_CHECKING:
     from reseller_sandbox.tools.sweep.engine import SweepWanted

@@ -31,7 +31,7 @@ from reseller_sandbox.tools.sweep.troubles import (
     of_others,
     of_request,
 )
-from reseller_sandbox.tools.usual import SLOW
+from reseller_sandbox.usual import SLOW
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
