@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+from collections.abc import Callable
 
 import pytest
 
@@ -61,6 +62,38 @@ def test_its_own_stay(sandbox: Sandbox) -> None:
     text = gzip.decompress(sandbox.capsule.get().content).decode()
     assert "main-key" in text
     assert "let-me-in" in text
+
+
+CODE = "Given-Code-21"
+
+#: How somebody at the controls lets another registrar hold a name under a code of their choice.
+GIVEN: dict[str, Callable[[Sandbox], object]] = {
+    "at once": lambda sandbox: sandbox.outside.register("new.com", auth_code=CODE),
+    "as a fixture would": lambda sandbox: sandbox.names.add("new.com", account="outside", auth_code=CODE),
+    "at an instant": lambda sandbox: sandbox.outside.when("P1D").register("new.com", auth_code=CODE),
+    "after a request": lambda sandbox: sandbox.outside.when(after="v3.*").register("new.com", auth_code=CODE),
+    "in vain": lambda sandbox: sandbox.outside.when("P1D").register("active.com", auth_code=CODE),
+}
+
+
+@pytest.mark.parametrize("give", GIVEN.values(), ids=GIVEN)
+def test_a_code_given_at_the_controls_is_its_own(give: Callable[[Sandbox], object]) -> None:
+    """While it waits in a plan, while a name has it, and when the name has gone and got another one."""
+    sandbox = Sandbox(REGISTRY)
+    give(sandbox)
+    _replays(sandbox)
+    sandbox.client().get("/v3/balance")
+    sandbox.clock.advance("P61D")
+    _replays(sandbox)
+    wish = {"domain": {"domainName": "new.com"}, "authCode": CODE}
+    sandbox.client().post("/v3/domains/requestTransfer", json=wish)
+    sandbox.clock.advance("P6D")
+    _replays(sandbox)
+
+
+def _replays(sandbox: Sandbox) -> None:
+    found = replay(sandbox.capsule.get().content)
+    assert found.identical, found.difference
 
 
 @pytest.mark.parametrize("secret", ["hunter2", "Tr0ub4dor&3", "0000", "aaaa", "žluťoučký-kůň", ""])

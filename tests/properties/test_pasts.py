@@ -69,6 +69,10 @@ STEPS: st.SearchStrategy[Step] = st.one_of(
     st.builds(lambda name: lambda sandbox: sandbox.outside.drop(name), NAMES),
     st.builds(lambda name: lambda sandbox: sandbox.outside.request_transfer(name, force=True), NAMES),
     st.builds(lambda name: lambda sandbox: sandbox.outside.when(after="v3.renewDomain").release(name), NAMES),
+    st.builds(lambda name: lambda sandbox: sandbox.outside.register(name, auth_code="let-me-in"), NAMES),
+    st.builds(
+        lambda name: lambda sandbox: sandbox.outside.when("9d").register(name, auth_code="let-me-in"), NAMES
+    ),
     st.builds(lambda name: lambda sandbox: sandbox.names.add(name, created="-400d", autorenew=True), NAMES),
     st.builds(
         lambda by: lambda sandbox: sandbox.clock.advance(by), st.sampled_from(["0", "1d", "40d", "400d"])

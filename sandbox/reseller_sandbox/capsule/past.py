@@ -20,6 +20,7 @@ from reseller_sandbox.capsule.steps import (
 )
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.state import State
 from reseller_sandbox.faults.kinds.rate_limit import RateLimit
 from reseller_sandbox.faults.kinds.stale import Stale
 from reseller_sandbox.worlds import Engine, Entry, Moment, diff
@@ -146,17 +147,21 @@ class Past:
             number=event.number,
             at=at,
             call=event.name,
-            given=told_without_secrets(given, self._own),
+            given=told_without_secrets(given, lambda: self._own(event)),
             past=event.name in PAST,
         )
 
     def _opened(self, event: Event) -> Mapping[str, str]:
         """Return the credentials of an account that was added, which others may have stood in the way of."""
-        later = (entry.before.state for entry in self.entries if entry.step > event.number)
         name = event.given.get("name", event.given.get("account"))
-        accounts = next(later, self.end.state).accounts.values()
+        accounts = self._state_after(event).accounts.values()
         made = next((one for one in accounts if one.name == name), None)
         return {} if made is None else {"key": made.key, "secret": made.secret, "token": made.token}
+
+    def _state_after(self, event: Event) -> State:
+        """Return the state that the next request met, or that the world is in."""
+        later = (entry.before.state for entry in self.entries if entry.step > event.number)
+        return next(later, self.end.state)
 
     def _waiting(self, one: Any, entry: Entry, name: str) -> tuple[tuple[int, int, int], WaitingStep, None]:
         after, matched, at = one.arrived
@@ -176,11 +181,9 @@ class Past:
             beyond=_beyond(entry) or clean.beyond,
         )
 
-    def _own(self) -> frozenset[str]:
-        """Return every secret that the registry has held."""
-        return self.credentials | frozenset(
-            held_in([self.end.state, *([self.origin.state] if self.origin else [])])
-        )
+    def _own(self, event: Event) -> frozenset[str]:
+        """Return every secret that the registry held before anybody could ask for what a call had told it."""
+        return self.credentials | frozenset(held_in(self._state_after(event)))
 
 
 def _sent(entry: Entry, clean: Clean) -> AsSent:

@@ -8,9 +8,10 @@ what stands for it: of the same length, with digits for digits and letters for l
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from hashlib import sha256
+from itertools import chain
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 from urllib.parse import quote, unquote_plus
@@ -97,12 +98,10 @@ def told_without_secrets(given: Mapping[str, Any], own: Callable[[], frozenset[s
     return {name: place.value(value, name if is_secret(name) else "") for name, value in given.items()}
 
 
-def held_in(states: Iterable[State]) -> Iterator[str]:
-    """Yield the secrets of all that the registry holds in ``states``."""
-    for state in states:
-        for table in (state.orders, state.customers):
-            for record in table.values():
-                yield from filter(None, plain.secrets_of(record))
+def held_in(state: State) -> Iterator[str]:
+    """Yield the secrets of all that the registry holds, and is going to hold."""
+    for record in chain(state.orders.values(), state.customers.values(), state.plans.values()):
+        yield from filter(None, plain.secrets_of(record))
 
 
 def _held(entry: Entry) -> Iterator[str]:

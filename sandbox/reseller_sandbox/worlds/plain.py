@@ -12,6 +12,7 @@ from typing import Any
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.matching import MATCH, Match
+from reseller_sandbox.core.model import Plan
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.server.secrecy import MASK, is_secret
 
@@ -52,9 +53,11 @@ def _field(name: str, value: Any) -> Any:
 
 
 def secrets_of(record: Any) -> Iterator[str]:
-    """Yield the secrets that a record holds."""
+    """Yield the secrets that a record holds; what a plan's action is told is among them."""
     if is_dataclass(record):
-        yield from (getattr(record, one.name) for one in fields(record) if is_secret(one.name))
+        told = record.given if isinstance(record, Plan) else ()
+        held = ((one.name, getattr(record, one.name)) for one in fields(record))
+        yield from (value for name, value in (*held, *told) if is_secret(name))
 
 
 def shown(change: Change) -> dict[str, Any]:
