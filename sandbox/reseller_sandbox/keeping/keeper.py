@@ -28,7 +28,7 @@ class KeptFile:
     """The file that worlds are kept in, held by one server at a time; raise ``BadSetting``."""
 
     def __init__(self, path: str) -> None:
-        self.path = Path(path).absolute()
+        self.path = Path(path).resolve()  # what a link leads to is one file, whatever it is called
         self._held = _held(self.path)
 
     def found(self) -> KeptWorlds | None:
@@ -87,6 +87,7 @@ class Keeper:
         self._saved: list[Any] = []
         self._seen: list[Any] = []
         self._changed = self._unsaved = stopwatch()
+        self._earliest = self._changed
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -110,10 +111,12 @@ class Keeper:
             return
         if not _same(marks, self._seen):
             self._seen, self._changed = marks, now
-        if ending or now - self._changed >= QUIET or now - self._unsaved >= LATEST:
+        is_time = now - self._changed >= QUIET or now - self._unsaved >= LATEST
+        if ending or (is_time and now >= self._earliest):
             self._save(marks)
 
     def _save(self, marks: list[Any]) -> None:
+        """Save the worlds; what could not be saved is tried again after a while, and at the end."""
         try:
             with self._beside:
                 save(self._path, self._worlds.kept())
@@ -121,7 +124,10 @@ class Keeper:
             log.error("the worlds could not be saved in %s: %s", self._path, problem.strerror)
         except Exception as problem:
             log.error("the worlds could not be saved in %s: %r", self._path, problem)
-        self._saved, self._unsaved = marks, stopwatch()
+        else:
+            self._saved, self._unsaved = marks, stopwatch()
+            return
+        self._earliest = stopwatch() + LATEST
 
 
 def _marks(worlds: Engine) -> list[Any]:
