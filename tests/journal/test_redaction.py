@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.server.secrecy import text_masked
+from reseller_sandbox.server.secrecy import target_masked, text_masked
 from reseller_sandbox.worlds import redact
 from tests.clients import JSON, Api, InProcess
 from tests.registry import BASE, REGISTRY
@@ -112,6 +113,8 @@ def test_what_is_no_secret_is_shown(steer: Control, main: Api) -> None:
         ('{"authCode": "let me in", "years": 2}', '{"authCode": ***, "years": 2}'),
         ('{"auth_code":"a\\"b","x":1', '{"auth_code":***,"x":1'),
         ("password: hunter2", "password: ***"),
+        ("customer[password]=hunter2&x=1", "customer[password]=***&x=1"),
+        ("password[0]=hunter2", "password[0]=***"),
         ('sent "{\\"transfer_code\\": \\"c0de\\"}" twice', 'sent "{\\"transfer_code\\": ***\\"}" twice'),
         ("set v3.signature.endpoint=url to take it", "set v3.signature.endpoint=url to take it"),
         ("made with the secret of the account main, not of other", None),
@@ -120,6 +123,20 @@ def test_what_is_no_secret_is_shown(steer: Control, main: Api) -> None:
 def test_masking_within_a_text(text: str, shown: str | None) -> None:
     """What follows the name of a secret is masked; words that only speak of secrets are not."""
     assert text_masked(text) == (shown or text)
+
+
+@pytest.mark.parametrize(
+    "name", ["password", "customer[password]", "a[b][auth_code]", "token[]", "codes[token][0]"]
+)
+def test_an_element_of_a_form_is_secret_by_its_innermost_name(name: str) -> None:
+    """In a query and in a body, encoded or not."""
+    for spelt in (name, quote(name, safe="")):
+        assert target_masked(f"/v3/balance?{spelt}=hunter2&page=1") == f"/v3/balance?{spelt}=***&page=1"
+        assert redact.masked(redact.read(f"{spelt}=hunter2&page=1".encode())) == {name: "***", "page": "1"}
+    assert redact.masked(redact.read(b"tokens[0]=2&password_age[days]=3")) == {
+        "tokens[0]": "2",
+        "password_age[days]": "3",
+    }
 
 
 @pytest.mark.parametrize(

@@ -32,11 +32,13 @@ _ENDS = {
     "api": r"(?:[\s_-]key|(?<!-api)key)",
 }
 _WORDS = f"(?:{'|'.join(begin + rest for begin, rest in _ENDS.items())})"
-_SECRET_NAME = re.compile(rf"{_WORDS}$", re.IGNORECASE)
+#: How the elements of a form go on that are nested: ``customer[password]``, ``password[0]``.
+_NESTED = r"(?:\[\w*\]|\])*"
+_SECRET_NAME = re.compile(rf"{_WORDS}{_NESTED}$", re.IGNORECASE)
 #: What may follow such a name in a text: a JSON string, one within a JSON string, or anything else.
 _VALUES = (r'"(?:\\.|[^"\\])*(?:"|\\?$)', r'\\+"(?:(?!\\+").)*', r"'[^']*", r"[^&}\]|\n]+")
 _SECRET_IN_TEXT = re.compile(
-    rf"({_WORDS}[\\\"']*\s*[:=]\s*)(?:{'|'.join(_VALUES)})", re.IGNORECASE | re.DOTALL
+    rf"({_WORDS}{_NESTED}[\\\"']*\s*[:=]\s*)(?:{'|'.join(_VALUES)})", re.IGNORECASE | re.DOTALL
 )
 #: The user in an address, and the password.
 _USER = re.compile(r"(?<=//)[^/\s\"'<>?#]*@")
