@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -12,7 +13,7 @@ from playwright.sync_api import expect
 from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.outfit import program
-from tests.page.conftest import Open, assert_accessible, show
+from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits, show
 from tests.registry import connect
 
 #: It takes a browser, and its time.
@@ -47,6 +48,36 @@ def test_a_request_before_the_stream_is_open_is_shown(wire: Api, open_page: Open
     rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
     expect(rows).to_have_count(earlier + 1)
     expect(page.locator(".bar")).to_contain_text(re.compile(rf"{earlier + 1} requests?$"))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_whoever_opens_it_first_is_told_what_to_send(served: Sandbox, open_page: Open, width: int) -> None:
+    """Address and credentials of the world that is shown, and a request to send, from here or elsewhere."""
+    with served.fork(name="fresh") as fork:
+        page = open_page("/#/journal?world=fresh", viewport={"width": width, "height": 800})
+        view, own = page.locator("#view"), fork.accounts["main"]
+        expect(view).to_contain_text(f"{urlsplit(page.url).netloc}/_worlds/fresh, with the credentials")
+        for told in (own.key, own.secret, own.token):
+            expect(view.get_by_text(told, exact=True)).to_be_attached()
+        assert_accessible(page)
+        assert_fits(page)
+        page.get_by_text("Send one from elsewhere").click()
+        fork.clock.advance("P1D")  # which is no request
+        command = view.locator(".copied", has_text="curl").first.locator("code")
+        expect(command).to_contain_text(f"{own.key}")
+        page.get_by_role("link", name="Send a first request").click()
+        page.get_by_role("button", name="Send", exact=True).click()
+        expect(page.get_by_text("200 OK")).to_be_visible()
+        assert [one.operation for one in fork.journal.find().requests] == ["v3.balance"]
+        show(page, "/#/journal?world=fresh")
+        expect(page.get_by_text("Your program finds this sandbox")).to_have_count(0)
+        fork.journal.clear()
+        expect(page.get_by_text("Your program finds this sandbox")).to_be_visible()
+        fork.client().get("/v3/balance")
+        expect(page.get_by_text("Your program finds this sandbox")).to_have_count(0)
+        show(page, "/#/journal?world=fresh&outcome=refused")
+        expect(page.get_by_text("Nothing is here yet")).to_be_visible()
+        expect(page.get_by_text("Your program finds this sandbox")).to_have_count(0)
 
 
 def test_many_requests_are_told_in_bundles(served: Sandbox, open_page: Open) -> None:

@@ -6,13 +6,13 @@ import { literal, shell } from "./doors.js";
 import { h, render } from "./dom.js";
 
 class Copies extends HTMLElement {
-  /** What is shown: `method`, `target` and `body` of a request, its `account`, and the address it is seen at. */
+  /** What is shown: `method`, `target` and `body` of a request, its `account`, the address it is seen at, and perhaps a `label`. */
   set request(one) {
     if (JSON.stringify(this.one) === JSON.stringify(one)) return;
     this.one = one;
     const ways = h("div");
     this.replaceChildren(h("details", { ontoggle: async ({ target }) => target.open && render(ways, await lines(one)) },
-      h("summary", "Send it again from elsewhere: command, curl, PHP, Node, Python"), ways));
+      h("summary", `${one.label ?? "Send it again from elsewhere"}: command, curl, PHP, Node, Python`), ways));
   }
 }
 

@@ -3,6 +3,7 @@
 import { beside, change } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { entry } from "../parts/entry.js";
+import { first } from "../parts/first.js";
 import { follow } from "../parts/live.js";
 import { field, select, tag } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
@@ -26,6 +27,8 @@ export default class extends View {
       this.stop?.(); // what it tells is no part of the list that is asked for
       Object.assign(this, { key: undefined, come: [], hasGaps: false });
       const [{ requests, matching }, others] = await Promise.all([this.ask("journal.find", { ...filter, limit: MOST }), this.#others(address)]);
+      const isNew = !matching && !at && !isNarrow(address);
+      this.accounts = isNew ? (await this.ask("accounts.list")).accounts : null;
       if (!isCurrent()) return;
       const isAlone = address.kind && address.kind !== "request";
       Object.assign(this, { key, lines: merged(isAlone ? [] : requests, others, this.come), matching, come: null });
@@ -112,6 +115,7 @@ export default class extends View {
         select("Kind", "everything", ["request", "control", "time", "plan"], address.kind, narrow("kind")),
         select("Outcome", "all outcomes", ["ok", "refused", "fault"], address.outcome, narrow("outcome")),
         h("span.quiet", `${this.matching} request${this.matching === 1 ? "" : "s"}`, this.hasGaps && ": too many at once to show each")),
+      this.accounts && !this.matching && first({ world: address.world }, this.accounts),
       h("div.split", { class: this.entry && "open" },
         h("ol.rows.journal", { "aria-label": "What happened" }, this.#rows()),
         this.entry && h("section.detail", { "aria-label": `Request ${this.entry.id}` }, entry(address, this.entry))),
@@ -120,6 +124,8 @@ export default class extends View {
 }
 
 const filterOf = ({ operation, account, domain, outcome }) => ({ operation, account, domain, outcome });
+
+const isNarrow = ({ kind, ...address }) => Boolean(kind) || Object.values(filterOf(address)).some(Boolean);
 
 const hasOthers = ({ kind, operation, account, outcome }) => kind !== "request" && !operation && !account && !outcome;
 
