@@ -82,6 +82,11 @@ def renews_when_due(worker: Worker) -> None:
         worker.renew(NAME)
 
 
+def renews_blindly(worker: Worker) -> None:
+    """Renews a name, due or not."""
+    worker.renew(NAME)
+
+
 def adds(host: str) -> Job:
     """Adds a name server to those that a name has."""
 
@@ -99,6 +104,26 @@ def test_two_workers_that_renew_the_same_name_are_found(prepared: Sandbox) -> No
     [finding] = found.findings
     assert finding.order.schedule == "main main-2 main-2 main"
     assert finding.words == (f"the renewal of {NAME} was paid 2 times: 12.99 + 12.99",)
+
+
+def test_what_is_paid_twice_in_every_order_is_told(prepared: Sandbox) -> None:
+    """It is no finding: workers that renew without a look do so too when they take turns."""
+    found = explore(together(renews_blindly, renews_blindly), prepared)
+    assert not found.findings
+    assert list(found.lines())[1:] == [
+        "nothing found",
+        f"in every order tried, by the advice renewed_twice: {NAME} was renewed twice for 1 year each within "
+        "the same second: 12.99 USD more than one renewal costs.",
+    ]
+    assert [line.partition(":")[0] for line in found.told()["always"]] == ["renewed_twice"]
+
+
+def test_what_is_paid_twice_in_some_orders_is_not_told_of_all(prepared: Sandbox) -> None:
+    """There it is a finding."""
+    found = explore(together(renews_when_due, renews_when_due), prepared)
+    assert found.findings
+    assert not found.always
+    assert not Exploration([], []).always
 
 
 def test_a_lost_update_of_name_servers_is_found(prepared: Sandbox) -> None:

@@ -41,7 +41,7 @@ class OneOrder:
     """One run: the requests in their order, how the program ended, and what it left.
 
     ``broken`` is what the invariants found, ``in_turn`` whether it comes to the same as an order in which
-    the workers go one after the other.
+    the workers go one after the other; ``advice`` is what advice says of money.
     """
 
     requests: tuple[LetThrough, ...]
@@ -49,6 +49,7 @@ class OneOrder:
     left: Counter[str]
     broken: tuple[str, ...] = ()
     in_turn: bool = True
+    advice: tuple[str, ...] = ()
 
     @property
     def schedule(self) -> str:
@@ -116,6 +117,12 @@ class Exploration:
             (len(group), group[0]) for group in _groups(self.orders, lambda one: (one.ended.status, one.left))
         ]
 
+    @property
+    def always(self) -> list[str]:
+        """What advice says of money in every order: to let the workers take turns would not help."""
+        first = self.orders[0].advice if self.orders else ()
+        return [line for line in first if all(line in one.advice for one in self.orders)]
+
     def check(self) -> Exploration:
         """Return itself; raise AssertionError where something was found."""
         if self.findings:
@@ -137,6 +144,7 @@ class Exploration:
         yield from self._outcomes()
         if not self.findings:
             yield "nothing found"
+        yield from (f"in every order tried, by the advice {line}" for line in self.always)
 
     def _outcomes(self) -> Iterator[str]:
         outcomes = self.outcomes()
@@ -156,6 +164,7 @@ class Exploration:
             "orders": len(self.orders),
             "untried": self.untried,
             "strayed": self.strayed,
+            "always": self.always,
             "findings": [
                 {
                     "kind": one.kind,

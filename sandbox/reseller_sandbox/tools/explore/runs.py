@@ -10,6 +10,7 @@ from itertools import islice, permutations
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from reseller_sandbox.advice.finding import Severity
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.footprint import Footprint
@@ -194,8 +195,17 @@ class Explorer:
                 ended, requests = self._both(sandbox, turnstile, chooser)
             words = own_broken(self.invariants, sandbox)
             look(sandbox)
-            order = OneOrder(requests, ended, outcome(begin, sandbox.world.state, ended), tuple(words))
-            return _Made(order, tuple(chooser.steps), left_in(sandbox, ended))
+            left = left_in(sandbox, ended)
+            order = OneOrder(
+                requests,
+                ended,
+                outcome(begin, sandbox.world.state, ended),
+                tuple(words),
+                advice=tuple(
+                    f"{one.rule}: {one.summary}" for one in left.findings if one.severity == Severity.MONEY
+                ),
+            )
+            return _Made(order, tuple(chooser.steps), left)
 
     def _both(
         self, sandbox: Sandbox, turnstile: Turnstile, chooser: _Chooser
