@@ -10,6 +10,7 @@ from typing import Any
 import flask.signals
 import pytest
 from flask import Blueprint, Response, g, request, session, url_for
+from flask.sessions import SecureCookieSession, SessionInterface
 from werkzeug.routing import BaseConverter, Rule
 
 from reseller_sandbox import Sandbox
@@ -337,3 +338,20 @@ def test_what_a_blueprint_hooks_concerns_its_own_views(fresh: Sandbox, name: str
     assert client.get("/mine").text == "mine"
     assert client.get(READ).status_code == client.get("/_sandbox/clock").status_code == 200
     assert seen == ["/mine"]
+
+
+def test_whoever_keeps_sessions_elsewhere_is_asked_for_them(fresh: Sandbox) -> None:
+    """Another keeper of sessions opens and saves one for each request, as on any other application."""
+    kept: list[str] = []
+
+    class Elsewhere(SessionInterface):
+        def open_session(self, app: Any, request: Any) -> Any:
+            kept.append("opened")
+            return SecureCookieSession()
+
+        def save_session(self, *_: Any) -> None:
+            kept.append("saved")
+
+    fresh.app.session_interface = Elsewhere()
+    assert fresh.client().get(READ).status_code == 200
+    assert kept == ["opened", "saved"]

@@ -14,11 +14,12 @@ from flask import (
     Request,
     Response,
     appcontext_tearing_down,
+    request,
     request_finished,
     request_started,
     request_tearing_down,
 )
-from flask.globals import request_ctx
+from flask.sessions import SecureCookieSessionInterface
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter, Map, MapAdapter, Rule, RuleFactory
 
@@ -223,20 +224,18 @@ class Application(Flask):
             rule, values = self.rows.found(path, method)
         return rule, {**values}
 
-    def full_dispatch_request(self) -> Response:
+    def full_dispatch_request(self, *told: Any) -> Response:
         """Return the answer of a row; nobody is called on the way to it where nobody has asked for that."""
-        context = cast(Any, request_ctx)._get_current_object()
-        row = context.request.url_rule
-        view = self._views.get(row.endpoint) if row is not None else None
-        if view is None or view is not self.view_functions[row.endpoint] or self._is_hooked():
-            return super().full_dispatch_request()
+        asked: Request = cast(Any, request)._get_current_object()
+        name = asked.url_rule.endpoint if asked.url_rule is not None else ""
+        view = self._views.get(name)
+        if view is None or view is not self.view_functions[name] or self._is_hooked() or told:
+            return super().full_dispatch_request(*told)
         self._got_first_request = True
         try:
-            answer = view(**context.request.view_args)
+            return view(**(asked.view_args or {}))
         except Exception as error:
             return self.finalize_request(self.handle_user_exception(error))
-        unused = self.session_interface.is_null_session(context._session)
-        return answer if unused and not context._after_request_functions else self.process_response(answer)
 
     def _is_hooked(self) -> bool:
         """Whether anybody is to be called between a request and its answer."""
@@ -246,6 +245,8 @@ class Application(Flask):
             or self.url_value_preprocessors
             or request_started.receivers
             or request_finished.receivers
+            or self.secret_key  # without one there are no sessions to be saved
+            or type(self.session_interface) is not SecureCookieSessionInterface
         )
 
     def do_teardown_request(self, *told: Any) -> None:
