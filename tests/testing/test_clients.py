@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import io
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
+from weakref import ref
 
 import httpx
 import pytest
@@ -20,7 +22,7 @@ from reseller_sandbox.server.problem import MAX_HEAD, MAX_TARGET
 from reseller_sandbox.testing import EndlessWait, SandboxAdapter, SandboxTransport
 from tests.clients import signature
 from tests.registry import BASE, REGISTRY
-from tests.testing.callers import CALLERS, Got
+from tests.testing.callers import ALL_CALLERS, CALLERS, Got
 
 HTTPS = "https://api.example.test"
 TOKEN = {"X-Auth-Token": "main-token"}
@@ -411,3 +413,18 @@ def test_in_real_time_others_have_their_turn(sandbox):
     assert [answer.status_code for answer in answers] == [200] * 5
     assert isinstance(called_off, TimeoutError)
     assert len(sandbox.world.journal) == 6
+
+
+@pytest.mark.parametrize("client", ALL_CALLERS)
+def test_a_world_that_has_ended_takes_no_memory(sandbox: Sandbox, client: str) -> None:
+    """Whoever has asked it: it does not wait for the collector of garbage."""
+    gc.disable()
+    try:
+        with sandbox.fork() as fork, closing(ALL_CALLERS[client](fork, 5)) as made:
+            for path in ("/v3/balance", "/v3/domains"):
+                assert _asked(made, fork, "GET", path, b"").status == 200
+            world = ref(fork.world)
+        del fork, made
+        assert world() is None
+    finally:
+        gc.enable()

@@ -14,6 +14,7 @@ from reseller_sandbox.server.answer import WireAnswer
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,
     ENV_DELIVERY,
+    ENV_SAID,
     ENV_SERVED,
     ENV_STREAM,
     Again,
@@ -125,6 +126,9 @@ class Caller:
         if self._world:
             environ[ENV_WORLD] = self._world
         made = call(self._app, environ)
+        environ.pop(
+            ENV_SAID, None
+        )  # they know each other: a world that has ended would wait for the collector
         answer = WireAnswer(made.status, [(name.lower(), value) for name, value in made.headers], made.body)
         said = [value for name, value in answer.headers if name == b"connection"]
         last = b"close" in b",".join([environ.get("HTTP_CONNECTION", "").encode(), *said]).lower()

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from reseller_sandbox.core.assumptions import Assumptions
     from reseller_sandbox.worlds import World
 
-#: The kinds of hooks that have a say in what is read.
-_WHEN_LOADED = (PRE_LOAD, POST_LOAD, VALIDATES, VALIDATES_SCHEMA)
+#: The kinds of hooks that have a say in how fields are read.
+_WHEN_READ = (PRE_LOAD, VALIDATES, VALIDATES_SCHEMA)
 
 #: A field's key, its place in what is read, what reads its values, and whether it has to be there.
 Part = tuple[str, str, Callable[[Any, str, Any], Any], bool]
@@ -75,7 +75,7 @@ class Shape(Schema):
     @cached_property
     def _parts(self) -> Sequence[Part] | None:
         """What is read; None where something beside the fields has a say in it."""
-        hooks = [hook[0] for kind in _WHEN_LOADED for hook in self._hooks[kind]]
+        hooks = [hook[0] for kind in _WHEN_READ for hook in self._hooks[kind]]
         known = self.load_fields.items()
         more = any("." in (one.attribute or "") or one.load_default is not missing for _, one in known)
         plain = hooks == ["without_nulls"] and self.unknown == EXCLUDE and not (self.partial or self.many)
@@ -94,7 +94,7 @@ class Shape(Schema):
         parts = self._parts
         if parts is not None and type(data) is dict and not any(options.values()):
             with suppress(ValidationError):
-                return self._read(parts, data)
+                return self._finished(self._read(parts, data))
         return super().load(data, **options)
 
     def _read(self, parts: Sequence[Part], given: dict[str, Any]) -> dict[str, Any]:
@@ -105,6 +105,12 @@ class Shape(Schema):
                 found[place] = read(value, key, given)
             elif required:
                 raise ValidationError("is missing")
+        return found
+
+    def _finished(self, found: Any) -> Any:
+        """Return what was ``found``, as the schema's own hooks leave it."""
+        for hook, *_ in self._hooks[POST_LOAD]:
+            found = getattr(self, hook)(found)
         return found
 
     @pre_load
