@@ -10,10 +10,12 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import groupby, islice, repeat
+from dataclasses import fields
+from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, TypeAlias
 
+from reseller_sandbox.core.copies import built
 from reseller_sandbox.keeping.file import BadFile, Block, Put
 
 #: So many objects stand in a block at most: what is done to one of its columns keeps no other thread waiting.
@@ -194,7 +196,8 @@ class Columns:
             return self._objects[found.start : found.stop]
         if isinstance(found, list):  # of one number alone
             return [self._objects[found[0]]] * len(found) if found else []
-        return list(map(self._objects.__getitem__, found))
+        objects = self._objects
+        return [objects[number] for number in found]
 
     def raw(self) -> bytes:
         """Return the bytes that come next."""
@@ -262,15 +265,6 @@ class Records(Sort):
             raise ValueError("a column of another length")
         if issubclass(self._typed, tuple):
             return list(map(self._typed._make, zip(*held, strict=True)))
-        made = list(map(object.__new__, repeat(self._typed, columns.count)))
-        for name, column in zip(self._names, held, strict=True):
-            any(map(self._writer(name), made, column))  # none of them returns anything
-        for name, new in self._left_out.items():
-            any(map(self._writer(name), made, (new() for _ in made)))
-        return made
-
-    def _writer(self, name: str) -> Callable[[Any, Any], None]:
-        found = getattr(self._typed, name, None)
-        if hasattr(found, "__set__"):
-            return found.__set__  # type: ignore[no-any-return, union-attr]
-        return lambda one, value: object.__setattr__(one, name, value)
+        there = dict(zip(self._names, held, strict=True))
+        there |= {name: [new() for _ in range(columns.count)] for name, new in self._left_out.items()}
+        return built(self._typed, [there[one.name] for one in fields(self._typed)], columns.count)
