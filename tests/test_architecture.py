@@ -273,6 +273,16 @@ def test_docstrings_of_functions_say_what_is_done(file: Path) -> None:
 SHARED = "Assumptions Domain NameWanted Renewal RenewalWanted Renewed TransferWanted"
 
 
+@of_each_file
+def test_errors_say_so_where_they_tell_what_a_value_must_be(file: Path) -> None:
+    """By ``core.complaints.Must``, unless they tell by themselves what came instead."""
+    for node in nodes(file):
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("ValueError", "ValidationError"):
+            texts = [*node.args, *(one.value for one in node.keywords)]
+            said = [ast.unparse(one).lstrip("f")[1:] for one in texts if not isinstance(one, ast.Call)]
+            assert not [one for one in said if one.startswith("must ") and ", not " not in one]
+
+
 def test_a_class_has_its_name_alone() -> None:
     """But for those that are listed, each of which is there more than once."""
     where: dict[str, set[Path]] = {}

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 
 from reseller_sandbox.core.assumptions import PROFILES, Assumptions
 from reseller_sandbox.core.assumptions import profile as profile_called
-from reseller_sandbox.core.complaints import complaint
+from reseller_sandbox.core.complaints import Must, complaint
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.docstrings import told_of
 from reseller_sandbox.core.names import BadName, normalise
@@ -58,7 +58,7 @@ class BadSetting(ValueError):
 def _path(given: Any) -> str:
     if isinstance(given, str | Path) and str(given) and "\0" not in str(given):
         return str(given)
-    raise ValueError("must be a path")
+    raise ValueError(Must("be a path"))
 
 
 def _fixture(given: Any) -> str:
@@ -84,7 +84,7 @@ def _profile_file(given: Any) -> Mapping[str, object]:
     path = Path(_path(given))
     if not path.is_file():
         near = nearest(str(given), PROFILES)
-        raise ValueError(f"must be {', '.join(PROFILES)} or a file{near}")
+        raise ValueError(Must(f"be {', '.join(PROFILES)} or a file{near}"))
     try:
         return fixture.load(path).assume
     except fixture.FixtureError as problem:
@@ -114,19 +114,19 @@ def _like(pattern: str, wanted: str) -> Kind[str]:
 
 def read_url(given: Any) -> str:
     """Return the URL that is given; raise ValueError."""
-    if "@" in str(given).partition("//")[2].partition("/")[0]:  # said without "must", so it is not repeated
+    if "@" in str(given).partition("//")[2].partition("/")[0]:  # what came is not told: it may be a password
         raise ValueError("is a URL with a user in it, which nothing here uses and logs would tell")
     with suppress(ValueError, TypeError, AttributeError):
         parts = urlsplit(given)
         if parts.scheme in ("http", "https") and parts.netloc and parts.port != 0 and given.isprintable():
             return str(given)
-    raise ValueError("must be a URL that begins with http:// or https://")
+    raise ValueError(Must("be a URL that begins with http:// or https://"))
 
 
 def _assumed(given: Any) -> dict[str, object]:
     """Read assumptions by their names; objects within objects are names with dots, as TOML has them."""
     if not isinstance(given, Mapping):
-        raise ValueError("must be names with values (NAME=VALUE)")
+        raise ValueError(Must("be names with values (NAME=VALUE)"))
     flat = _flat(mapping(given))
     try:
         Assumptions().with_values(flat)
@@ -150,7 +150,7 @@ def _tls_names(given: Any) -> tuple[str, ...]:
 def _tls_name(given: Any) -> str:
     """Return a name that a certificate can be for: of one label or more, ``*.`` before it, or an address."""
     if not isinstance(given, str):
-        raise ValueError("must be names of hosts")
+        raise ValueError(Must("be names of hosts"))
     with suppress(ValueError):
         return str(ip_address(given))
     try:
@@ -180,13 +180,13 @@ def _shard(given: Any) -> str:
         named = f"s{number[1]}"
     if isinstance(named, str) and re.fullmatch(SHARD_NAME, named):
         return named
-    raise ValueError("must be letters and a number such as s3, or hostname")
+    raise ValueError(Must("be letters and a number such as s3, or hostname"))
 
 
 _SOME = whole(1, MOST)
 _SHARD = Kind({"type": "string"}, _shard)
-_HOST = _like(r"[!-~]*", "must be an address or a name")  # nothing is every address
-_PREFIX = _like(r"[A-Za-z0-9-]*", "must be the beginning of a header's name: letters, digits and hyphens")
+_HOST = _like(r"[!-~]*", Must("be an address or a name"))  # nothing is every address
+_PREFIX = _like(r"[A-Za-z0-9-]*", Must("be the beginning of a header's name: letters, digits and hyphens"))
 _TOKEN = _like(r"[!-~]+", "takes one or more printable ASCII characters, and no spaces")  # without telling it
 
 #: The kinds of paths: a fixture may also be a packaged one's name.

@@ -4,10 +4,33 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
+from typing import Self
 
 from reseller_sandbox.core.spelling import COMPARED
 
 _MOST_PROBLEMS = 20
+
+
+class Must(str):
+    """What a value must be, in words: ``Must("be text")``. Who tells that tells what came instead, too."""
+
+    __slots__ = ()
+
+    def __new__(cls, wanted: str) -> Self:
+        return super().__new__(cls, f"must {wanted}")
+
+    def format(self, *_: object, **__: object) -> Self:
+        """Return it as it is: it has no blanks, whatever is to be filled in."""
+        return self
+
+    def or_(self, other: str) -> Must:
+        """Return the same with something else that the value may be as well."""
+        return Must(f"{self.removeprefix('must ')}, or {other}")
+
+
+def says_what_must_be(problem: ValueError) -> bool:
+    """Whether an error says what a value must be, and so not yet what it is."""
+    return bool(problem.args) and isinstance(problem.args[0], Must)
 
 
 def shortened(value: object) -> str:

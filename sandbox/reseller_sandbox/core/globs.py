@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.texts import require_whole_letters
 
 #: The longest glob there is.
@@ -25,7 +26,7 @@ class Glob:
 
     def __init__(self, text: str) -> None:
         if not 0 < len(text) <= LONGEST:
-            raise ValueError(f"must have 1 to {LONGEST} characters")
+            raise ValueError(Must(f"have 1 to {LONGEST} characters"))
         require_whole_letters(text)
         self.text = text
         stars, anything, place = 0, 0, 1

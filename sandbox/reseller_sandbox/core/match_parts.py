@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.core.clock import parse_instant, wire
+from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.names import to_unicode, well_formed
 from reseller_sandbox.core.paths import Path
@@ -27,7 +28,7 @@ def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, .
         if isinstance(given, Glob):
             return given
         if not isinstance(given, str):
-            raise ValueError("must be text")
+            raise ValueError(Must("be text"))
         return Glob(spelt(Glob(given).text))
 
     return several(Kind({"type": "string"}, read, lambda glob: glob.text, says=says), _GLOBS)
@@ -44,7 +45,7 @@ def _outcome(given: Any) -> str:
     if isinstance(given, str) and 0 < len(given) <= _LONGEST_WORD:
         require_whole_letters(given)
         return given
-    raise ValueError(f"must be {_OUTCOMES}")
+    raise ValueError(Must(f"be {_OUTCOMES}"))
 
 
 def _since(given: Any) -> datetime | int:
@@ -71,7 +72,7 @@ def _by_name(given: Any) -> tuple[tuple[str, Glob | None], ...]:
         for name in given:
             require_whole_letters(name)
         return tuple((name, None if value is None else Glob(value)) for name, value in given.items())
-    raise ValueError(f"must be {_BY_NAME}")
+    raise ValueError(Must(f"be {_BY_NAME}"))
 
 
 def _by_path(given: Any) -> tuple[tuple[Path, Any], ...]:
@@ -84,7 +85,7 @@ def _by_path(given: Any) -> tuple[tuple[Path, Any], ...]:
         and all(isinstance(text, str) for text in given)
     ):
         return tuple((Path.parse(text), _globbed(ANYTHING.read(value))) for text, value in given.items())
-    raise ValueError(f"must be {_BY_PATH}")
+    raise ValueError(Must(f"be {_BY_PATH}"))
 
 
 def plain(wanted: Any) -> Any:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
 
+from reseller_sandbox.core.complaints import Must
+
 #: How many fraction digits an amount has at most, and is always written with where an answer asks for all.
 FINEST = 6
 
@@ -31,9 +33,9 @@ def read(given: object, most: int | None = MOST) -> Decimal:
     """
     amount = _number(given)
     if most is not None and abs(amount) >= most:
-        raise ValueError(f"must be less than {most}")
+        raise ValueError(Must(f"be less than {most}"))
     if amount.adjusted() < -_LONGEST or len(_fraction(amount)) > FINEST:
-        raise ValueError(f"must have at most {FINEST} fraction digits")
+        raise ValueError(Must(f"have at most {FINEST} fraction digits"))
     return amount or Decimal(0)
 
 
@@ -41,19 +43,19 @@ def read_price(given: object, most: int | None = MOST) -> Decimal:
     """Return what ``read`` does, and refuse amounts below zero."""
     amount = read(given, most)
     if amount < 0:
-        raise ValueError("must not be below zero")
+        raise ValueError(Must("not be below zero"))
     return amount
 
 
 def _number(given: object) -> Decimal:
     if isinstance(given, str) and not (given.isascii() and len(given) <= _LONGEST and "_" not in given):
-        raise ValueError("must be a decimal number")
+        raise ValueError(Must("be a decimal number"))
     try:
         number = Decimal(str(given) if isinstance(given, float) else given)  # type: ignore[arg-type]
     except (InvalidOperation, TypeError, ValueError):
-        raise ValueError("must be a decimal number") from None
+        raise ValueError(Must("be a decimal number")) from None
     if isinstance(given, bool) or not number.is_finite() or number.adjusted() > _LONGEST:
-        raise ValueError("must be a decimal number")
+        raise ValueError(Must("be a decimal number"))
     return number
 
 

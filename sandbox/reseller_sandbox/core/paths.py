@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.texts import require_whole_letters
 from reseller_sandbox.core.values import Kind
@@ -36,12 +37,12 @@ class Path:
         while at < len(text):
             found = _STEP.match(text, at)
             if found is None:
-                raise ValueError("must be a path such as domain.expireDate or results[0].status")
+                raise ValueError(Must("be a path such as domain.expireDate or results[0].status"))
             place, key = found.groups()
             steps.append(key if key is not None else place if place == _ALL else int(place))
             at = found.end()
         if not steps:
-            raise ValueError(f"must be a path such as domain.expireDate, of up to {LONGEST} characters")
+            raise ValueError(Must(f"be a path such as domain.expireDate, of up to {LONGEST} characters"))
         return cls(text, tuple(steps))
 
     def find(self, value: Any) -> Iterator[Any]:
@@ -57,7 +58,7 @@ def _path(given: Any) -> Path:
     if isinstance(given, Path):
         return given
     if not isinstance(given, str):
-        raise ValueError("must be a path such as domain.expireDate or results[0].status")
+        raise ValueError(Must("be a path such as domain.expireDate or results[0].status"))
     return Path.parse(given)
 
 

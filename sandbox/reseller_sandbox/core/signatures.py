@@ -13,7 +13,7 @@ from functools import cache
 from keyword import iskeyword
 from typing import Any, Literal, Required, get_args, get_origin, get_type_hints, is_typeddict
 
-from reseller_sandbox.core.complaints import complaint, shortened
+from reseller_sandbox.core.complaints import complaint, says_what_must_be, shortened
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
@@ -149,7 +149,7 @@ def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str
         except Within as inner:
             wrong += [f"{name}.{problem}" for problem in inner.problems]
         except ValueError as problem:
-            given_as = f", not {shortened(value)}" if str(problem).startswith("must") else ""
+            given_as = f", not {shortened(value)}" if says_what_must_be(problem) else ""
             wrong.append(f"{name} {problem}{given_as}")
     return found, wrong
 

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
-from reseller_sandbox.core.complaints import complaint
+from reseller_sandbox.core.complaints import Must, complaint
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import MATCH, Match, Matching
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
@@ -40,7 +40,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 def _name(given: Any) -> str:
     if not isinstance(given, str) or not _NAME.fullmatch(given):
         raise ValueError(
-            "must be up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first"
+            Must("be up to 64 letters, digits, dots, hyphens and underscores, a letter or digit first")
         )
     if given in RESERVED:
         raise ValueError(f"cannot be {given}: the {given} to choose from stand under that name")

@@ -7,6 +7,7 @@ from typing import Any
 from marshmallow import RAISE, Schema, fields, validate
 
 from reseller_sandbox.control.rows import ControlCall, Nothing
+from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, UNKNOWN_ACCOUNT
 from reseller_sandbox.core.terms import account_called
 from reseller_sandbox.v3.signing import signed_headers
@@ -30,7 +31,7 @@ class UnsignedRequest(Schema):
     )
     interface = Text(
         required=True,
-        validate=validate.OneOf(["v3", "v2"], error="must be v3 or v2"),
+        validate=validate.OneOf(["v3", "v2"], error=Must("be v3 or v2")),
         metadata={"description": "Which generation it is for."},
     )
     target = Text(required=True, metadata={"description": "Its path, with its query."})

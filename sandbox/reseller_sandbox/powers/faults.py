@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Any, Unpack, cast
 
-from reseller_sandbox.core.complaints import there_are
+from reseller_sandbox.core.complaints import Must, there_are
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
@@ -42,7 +42,7 @@ def _kind(given: Any) -> Any:
 
 def _rules(given: Any) -> list[Any]:
     if not isinstance(given, list | tuple | FaultsFound):
-        raise ValueError("must be an array")
+        raise ValueError(Must("be an array"))
     return [dict(one) if isinstance(one, FaultRecord) else one for one in given]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, Any, TypeVar
 
+from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.model import OUTSIDE
 from reseller_sandbox.core.names import well_formed
 from reseller_sandbox.core.refusals import UNKNOWN_RECORD, Refused
@@ -25,7 +26,7 @@ def _key(given: Any) -> str:
     if isinstance(given, str) and _KEY.fullmatch(given):
         return given
     raise ValueError(
-        "must be 1 to 80 letters, digits, dots, hyphens and underscores, a letter or digit first"
+        Must("be 1 to 80 letters, digits, dots, hyphens and underscores, a letter or digit first")
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from marshmallow import ValidationError
 
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.complaints import complaint
+from reseller_sandbox.core.complaints import Must, complaint
 from reseller_sandbox.core.refusals import (
     INVALID_PARAMETER,
     MISSING_PARAMETER,
@@ -48,7 +48,7 @@ class Bit(Number):
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> int:
         number = super()._deserialize(value, attr, data, **kwargs)
         if number not in (0, 1):
-            raise ValidationError("must be 0 or 1")
+            raise ValidationError(Must("be 0 or 1"))
         return number
 
 

@@ -8,6 +8,7 @@ from marshmallow import fields, post_load, validate
 
 from reseller_sandbox.core import customers, refusals
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.model import CARD_FIELDS, Customer
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
 from reseller_sandbox.v2 import errors
@@ -16,8 +17,8 @@ from reseller_sandbox.v2.shapes import Done, Told, done
 from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.fields import CardText, InnerObject, Shape, Text, sound
 
-_LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error="must be a two-letter language code")
-_POSITIVE = validate.Range(min=0, error="must not be negative")
+_LANGUAGE = validate.Regexp(r"[A-Za-z]{2}\Z|\Z", error=Must("be a two-letter language code"))
+_POSITIVE = validate.Range(min=0, error=Must("not be negative"))
 
 
 class CustomerWanted(BodyAsked):

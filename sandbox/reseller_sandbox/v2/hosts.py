@@ -9,6 +9,7 @@ from marshmallow import ValidationError, fields
 
 from reseller_sandbox.core import hosts, refusals
 from reseller_sandbox.core.addresses import TypedAddress, parse_typed
+from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.lifecycle import Action, require
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import MISSING_PARAMETER, Refused
@@ -31,7 +32,7 @@ def _address(entry: Any) -> TypedAddress:
 
 def _addresses(value: Any) -> list[TypedAddress]:
     if not isinstance(value, list):
-        raise ValidationError("must be an array of addresses")
+        raise ValidationError(Must("be an array of addresses"))
     return [_address(entry) for entry in value]
 
 
@@ -82,7 +83,7 @@ class AddressChanges(fields.Field[dict[str, list[TypedAddress]]]):
         **kwargs: Any,  # noqa: ARG002
     ) -> dict[str, list[TypedAddress]]:
         if not isinstance(value, Mapping) or not value.keys() <= {"add", "del"}:
-            raise ValidationError("must be an object with arrays under add and del")
+            raise ValidationError(Must("be an object with arrays under add and del"))
         found = {key: _addresses(listed) for key, listed in value.items() if listed not in (None, [])}
         if not found:
             raise Refused(MISSING_PARAMETER, field="ip")

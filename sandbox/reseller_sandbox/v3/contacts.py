@@ -8,6 +8,7 @@ from marshmallow import ValidationError
 
 from reseller_sandbox.core import orders, refusals
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.model import ROLES
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.domains import FOUND, own_order
@@ -28,7 +29,7 @@ from reseller_sandbox.web.fields import InnerObject, Shape, Text
 def _some(contacts: dict[str, Any]) -> None:
     if not contacts:
         known = ", ".join(WIRE_NAMES[role] for role in ROLES)
-        raise ValidationError(f"must have one of {known}")
+        raise ValidationError(Must(f"have one of {known}"))
 
 
 class RolesWanted(Shape):

@@ -9,6 +9,7 @@ from marshmallow import post_load, validate
 
 from reseller_sandbox.core import orders, refusals, registration, renewals
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.contacts import roles_required
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
@@ -126,7 +127,7 @@ def _switched(assumed: str, asked: bool) -> bool:
 
 
 _PAGING = ("perPage", "page")
-_COUNTED = validate.Range(min=1, error="must be at least 1")
+_COUNTED = validate.Range(min=1, error=Must("be at least 1"))
 
 
 class Page(Shape):

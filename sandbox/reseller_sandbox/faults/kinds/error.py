@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, Any
 
+from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.values import ANYTHING, DAY, MAPPING, Kind, free_text, mapping, whole
 from reseller_sandbox.faults.effects import Effects, NamedError, RawAnswer
@@ -54,7 +55,7 @@ def _facts(given: Any) -> dict[str, Any]:
 
 def _media_type(given: Any) -> str:
     if not isinstance(given, str) or len(given) > _LONGEST or not _MEDIA_TYPE.fullmatch(given):
-        raise ValueError("must be a media type such as text/html; charset=utf-8")
+        raise ValueError(Must("be a media type such as text/html; charset=utf-8"))
     return given
 
 
