@@ -43,11 +43,11 @@ class _Sparing:
 def sparing_survivors() -> Iterator[None]:
     """Have full collections go over what is new since the last one alone, while the context lasts.
 
-    Every ``WHOLE``-th goes over everything, so that cycles which die late are freed too. It is for a process
-    that does nothing but serve: it concerns all that the process holds.
+    Every ``WHOLE``-th goes over everything, so that cycles which die late are freed too; what is garbage by
+    now is left to it, as a look for that would take a tenth of a whole start. It is for a process that does
+    nothing but serve: it concerns all that the process holds.
     """
     sparing = _Sparing()
-    gc.collect()
     gc.freeze()
     gc.callbacks.append(sparing)
     try:
