@@ -18,14 +18,13 @@ from reseller_sandbox.console import (
     Command,
     Commands,
     Configured,
-    Listing,
-    LoadedLater,
     Reaching,
     ReachingConfigured,
     give_up,
     say,
     say_json,
 )
+from reseller_sandbox.groups import Listing, LoadedLater
 
 if TYPE_CHECKING:
     from reseller_sandbox.remote import There
@@ -42,9 +41,17 @@ A stateful sandbox for a domain-registration reseller API.
   reseller-sandbox --help                         all commands"""
 
 
-@click.group(
-    cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
-)
+#: The commands as the help shows them; those of the powers, and whatever is named nowhere, stand together.
+_SECTIONS = {
+    "Begin": ("serve", "request", "sign", "wait"),
+    "Look at a world of the server, and act on it": (),
+    "Find mistakes": ("sweep", "explore", "coverage", "replay", "open", "calibrate"),
+    "Files and documents": ("fixture", "check", "openapi", "lifecycle", "deploy", "manual", "completion"),
+}
+_CONTEXT = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@click.group(cls=Commands, sections=_SECTIONS, invoke_without_command=True, context_settings=_CONTEXT)
 @click.version_option(package_name="reseller-sandbox", message="%(version)s")
 @click.pass_context
 def main(context: click.Context) -> None:

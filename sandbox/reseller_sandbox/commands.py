@@ -13,7 +13,8 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.console import EXITS, JSON, printable, say, say_json, unmarked
+from reseller_sandbox.console import EXITS, JSON, printable, say, say_json
+from reseller_sandbox.core.docstrings import unmarked
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.options import PAIRS, completing, flagged
 from reseller_sandbox.powers.power import Operation, Power

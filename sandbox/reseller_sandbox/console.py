@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
 from reseller_sandbox.core.docstrings import docstring
-from reseller_sandbox.powers.listing import PowerTold, powers_told
+from reseller_sandbox.groups import Listing, LoadedLater, PowerCommands
+from reseller_sandbox.powers.listing import powers_told
 
 if TYPE_CHECKING:
     import logging
@@ -42,10 +42,6 @@ AS_JSON = click.option("--json", "as_json", **_JSON)
 
 #: How many seconds the lines of the log that wait are given when the server has stopped.
 LOG_GRACE = 0.5
-
-
-#: Of how many commands all are told to who names another.
-_FEW = 12
 
 
 class Command(click.Command):
@@ -76,6 +72,13 @@ class Configured(Command):
         own = super().get_params(ctx)
         return [*own[:-1], *self._options.click, *own[-1:]]
 
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write its options: the settings by what they are about, unless it takes a few alone."""
+        if self._named:
+            super().format_options(ctx, formatter)
+        else:
+            self._options.format(self.get_params(ctx), ctx, formatter)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run it with the settings of the command line, the environment and a file."""
         ctx.params["given"] = self._options.settled(ctx.params)
@@ -104,97 +107,23 @@ class ReachingConfigured(Reaching, Configured):
     """A command that calls a server and takes settings."""
 
 
-class Listing(click.Group):
-    """Commands that are listed by what is told of them; ``get_command`` loads one when it is asked for."""
-
-    def told(self) -> Mapping[str, str]:
-        """Return the help of each command, by its name."""
-        return {name: one.help or "" for name, one in self.commands.items()}
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        """Return the names of all commands."""
-        return sorted(self.told())
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
-        """List the commands without loading one."""
-        told = self.told()
-        width = formatter.width - 6 - max(map(len, told))
-        rows = [
-            (name, click.Command(name, help=unmarked(told[name])).get_short_help_str(width))
-            for name in sorted(told)
-        ]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is asked for; refuse another word with the nearest that there is."""
-        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            from reseller_sandbox.core.spelling import nearest
-
-            there = self.told()
-            near = nearest(args[0], there) or (
-                f"; there are: {', '.join(sorted(there))}" if len(there) <= _FEW else ""
-            )
-            ctx.fail(f"there is no command {args[0]!r}{near}")
-        return super().resolve_command(ctx, args)
-
-
-class LoadedLater(click.Command):
-    """A command that is loaded when it is asked for: what ``module`` has under its name."""
-
-    def __init__(self, name: str, module: str) -> None:
-        super().__init__(name)
-        self.module = module
-
-    def load(self) -> click.Command:
-        """Return the command itself."""
-        assert self.name
-        found: click.Command = getattr(import_module(self.module), self.name)
-        return found
-
-
-class PowerCommands(Listing):
-    """The commands of a power. Without one of them, ``alone`` runs, where there is such a command."""
-
-    def __init__(self, name: str, told: PowerTold, alone: click.Command | None = None) -> None:
-        by_itself = f"\n\nBy itself: {alone.help}" if alone else ""
-        about = unmarked(
-            told.docstring.partition("\n\n>>>")[0]
-        )  # an example in Python is for those who write that
-        super().__init__(
-            name,
-            callback=self._by_itself,
-            params=alone.params if alone else None,
-            invoke_without_command=alone is not None,
-            help=f"{about}{by_itself}",
-        )
-        self._told = told
-        self._alone = alone
-
-    def _by_itself(self, **words: Any) -> None:
-        context = click.get_current_context()
-        if self._alone and context.invoked_subcommand is None:
-            context.invoke(self._alone, **words)
-
-    def told(self) -> Mapping[str, str]:
-        """Return what the docstring of each operation says."""
-        return {name.replace("_", "-"): words for name, words in self._told.operations.items()}
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        """Return the command of that name; the power is loaded for it."""
-        if cmd_name not in self.told():
-            return None
-        from reseller_sandbox.commands import commands_of
-
-        return commands_of(self._told.load())[cmd_name]
-
-
 class Commands(Command, Listing):
-    """Commands that end with a message and an exit status when a standard stream fails."""
+    """Commands that end with a message and an exit status when a standard stream fails.
+
+    ``sections`` are their names by the titles under which the help shows them; one with no name has the rest.
+    """
 
     command_class = Command
+
+    def __init__(self, *args: Any, sections: Mapping[str, tuple[str, ...]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._sections = sections
+
+    def sections(self) -> Mapping[str, Iterable[str]]:
+        """Return the names of all commands, by the titles under which the help shows them."""
+        named = {name for names in self._sections.values() for name in names}
+        rest = sorted(self.told().keys() - named)
+        return {title: names or rest for title, names in self._sections.items()}
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         """Run the command that is asked for."""
@@ -257,11 +186,6 @@ def write(file: Path, text: str) -> None:
         file.write_text(text, "utf-8")
     except OSError as problem:
         give_up(f"{file}: {problem.strerror}")
-
-
-def unmarked(words: str) -> str:
-    """Return a docstring without its markup."""
-    return words.replace("``", "")
 
 
 def printable(text: str) -> str:

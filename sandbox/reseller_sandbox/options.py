@@ -9,14 +9,27 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from reseller_sandbox.console import give_up
+from reseller_sandbox.core.docstrings import told_of
 from reseller_sandbox.core.signatures import Parameter, declared
 from reseller_sandbox.core.values import MOST
-from reseller_sandbox.settings import BadSetting, ServerSettings, help_of
+from reseller_sandbox.limits import Limits
+from reseller_sandbox.settings import BadSetting, ServerSettings, ServiceSettings, Settings, help_of
 from reseller_sandbox.sources import around, from_words, option, over, variable
 from reseller_sandbox.web.words import is_compound
 
 if TYPE_CHECKING:
+    from click import Context, HelpFormatter
+    from click import Parameter as ClickParameter
     from click.shell_completion import CompletionItem
+
+
+#: What the settings of each declaration are about, in the order in which a help tells them.
+_ABOUT = {
+    ServerSettings: "The server",
+    Settings: "The world that it begins with",
+    ServiceSettings: "All its worlds",
+    Limits: "How much there may be",
+}
 
 
 class Options:
@@ -30,6 +43,18 @@ class Options:
         """Return the options as click has them."""
         lines = help_of(ServerSettings)
         return [_option(one, lines[one.name]) for one in self._known]
+
+    def format(self, params: Iterable[ClickParameter], context: Context, formatter: HelpFormatter) -> None:
+        """Write the help of the other options among ``params``, and then of these by what they are about."""
+        others = [one for one in params if isinstance(one, click.Option) and one not in self.click]
+        told = {"Options": others} | {
+            title: [one for one in self.click if one.name in told_of(typed)]
+            for typed, title in _ABOUT.items()
+        }
+        for title, options in told.items():
+            if lines := [line for one in options if (line := one.get_help_record(context))]:
+                with formatter.section(title):
+                    formatter.write_dl(lines)
 
     def settled(self, words: dict[str, Any]) -> dict[str, Any]:
         """Return the settings of the words, the environment and a file; remove those words.

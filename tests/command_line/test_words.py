@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from typing import Any
 
 import pytest
+from click import Context
 from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reseller_sandbox.cli import main
+from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.powers.listing import powers_told
 from reseller_sandbox.powers.power import Operation
+from reseller_sandbox.settings import ServerSettings
+from reseller_sandbox.sources import option
 
 
-def ran(*words: str) -> Result:
+def ran(*words: str, **more: Any) -> Result:
     """A command, run here."""
-    return CliRunner().invoke(main, list(words))
+    return CliRunner().invoke(main, list(words), **more)
 
 
 @pytest.mark.parametrize(
@@ -104,6 +110,36 @@ def test_the_help_of_a_group_is_for_a_shell(power: str) -> None:
     help_text = ran(power, "--help").stdout
     assert ">>>" not in help_text
     assert "``" not in help_text
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["fixture"], ["deploy"], *([power] for power in sorted(powers_told()))]
+)
+@pytest.mark.parametrize("columns", [50, 80, 200])
+def test_a_help_lists_every_command_once_with_a_whole_clause(words: list[str], columns: int) -> None:
+    """Whatever the width of the terminal: nothing is cut off in the middle of a sentence."""
+    group: Any = main.get_command(Context(main), words[0]) if words else main
+    shown = ran(*words, "--help", terminal_width=columns).stdout
+    assert "..." not in shown.replace("[ARGS]...", "")
+    for name in group.told():
+        assert len(re.findall(rf"^  {name}  +\w", shown, re.MULTILINE)) == 1, name
+
+
+def test_the_help_sorts_the_commands_by_what_they_are_for() -> None:
+    """Those of the powers stand together, without any other."""
+    told = main.sections()
+    powers = [names for names in told.values() if "clock" in names]
+    assert powers == [sorted(powers_told().keys() - {"coverage"})]
+    assert sorted(name for names in told.values() for name in names) == main.list_commands(Context(main))
+
+
+@pytest.mark.parametrize("command", ["serve", "open"])
+def test_a_help_tells_every_setting_once_by_what_it_is_about(command: str) -> None:
+    """After the options that are no settings."""
+    shown = ran(command, "--help").stdout
+    assert re.findall(r"^\S.*:$", shown, re.MULTILINE)[0] == "Options:"
+    for one in declared(ServerSettings):
+        assert len(re.findall(rf"^  {option(one)}[ /]", shown, re.MULTILINE)) == 1, one.name
 
 
 GROUPS = ("clock", "journal", "fixture", "names", "worlds", "faults", "request", "sign", "completion")

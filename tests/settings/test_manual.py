@@ -92,7 +92,7 @@ def listed(*words: str) -> str:
 
 def lists(page: str, name: str, words: str) -> bool:
     """Whether a help lists a command with the beginning of these words."""
-    return bool(re.search(rf"^  {name} +{re.escape(words[:20])}", page, re.MULTILINE))
+    return bool(re.search(rf"^  {name} +{re.escape(words[:12])}", page, re.MULTILINE))
 
 
 def test_the_list_of_commands_loads_no_power() -> None:

@@ -48,3 +48,8 @@ def _in_source(of: Any) -> str | None:
         return None
     assert isinstance(found, ast.FunctionDef | ast.ClassDef | ast.Module)
     return ast.get_docstring(found)
+
+
+def unmarked(words: str) -> str:
+    """Return a docstring without its markup."""
+    return words.replace("``", "")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import Command, Listing, give_up
+from reseller_sandbox.console import Command, give_up
+from reseller_sandbox.groups import Listing
 
 if TYPE_CHECKING:
     from reseller_sandbox.deploy.wheel import Wheel
