@@ -59,8 +59,7 @@ class Powers:
 
     def reach(self, door: Door) -> None:
         """Make the powers over the world that ``door`` leads to."""
-        for name, power in self.powers().items():
-            setattr(self, name, power(door))
+        vars(self).update({name: power(door) for name, power in self.powers().items()})
 
 
 @cache

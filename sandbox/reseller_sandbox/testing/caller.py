@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import partial
 from io import BytesIO
@@ -51,7 +51,7 @@ FIRST = Again(aside=True)
 class WholeRequest:
     """A whole request: ``target`` and the headers that are ``sent`` are as they would be written.
 
-    ``headers`` are the same with names in lower case.
+    ``headers`` are the same with names in lower case, ``named`` the last of each name.
     """
 
     method: str
@@ -61,15 +61,16 @@ class WholeRequest:
     sent: Headers
     body: bytes = b""
     headers: Headers = field(init=False)
+    named: Mapping[bytes, bytes] = field(init=False)
 
     def __post_init__(self) -> None:
         self.headers = [(name.lower(), value) for name, value in self.sent]
+        self.named = dict(self.headers)
 
     @property
     def declared(self) -> int | None:
         """The length that its headers give its body, in bytes; None where it is sent in chunks."""
-        named = dict(self.headers)
-        return None if b"transfer-encoding" in named else int(named.get(b"content-length", b"0"))
+        return None if b"transfer-encoding" in self.named else int(self.named.get(b"content-length", b"0"))
 
     @property
     def head(self) -> bytes:
@@ -172,7 +173,7 @@ def _unreadable(request: WholeRequest) -> Unread | None:
     """Return what a server has of a request that a client sends and a server does not read, if it is such."""
     if len(request.target) > MAX_TARGET:
         return Unread.of(request.head, TARGET_TOO_LONG)
-    size = sum(len(name) + len(value) + len(b": \r\n") for name, value in request.headers)
+    size = sum([len(name) + len(value) + len(b": \r\n") for name, value in request.headers])
     if size > MAX_HEAD:
         return Unread.of(request.head, HEAD_TOO_LONG)
     if request.method in METHODS and not _CONTROL.search(b"".join([value for _, value in request.headers])):

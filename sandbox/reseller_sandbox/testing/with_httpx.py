@@ -20,7 +20,7 @@ import httpx
 from reseller_sandbox.server.answer import WireAnswer
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import INCOMPLETE
-from reseller_sandbox.testing.caller import METHODS, PORTS, Caller, Headers, WholeRequest
+from reseller_sandbox.testing.caller import METHODS, PORTS, Caller, WholeRequest
 from reseller_sandbox.testing.elsewhere import Elsewhere, elsewhere
 from reseller_sandbox.testing.interception import Detour
 from reseller_sandbox.testing.line import Line, silence, transmission
@@ -83,22 +83,17 @@ class SandboxTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
 
     def _begin(self, request: httpx.Request, body: bytes) -> WireAnswer | Line:
         """Return the answer to a request, or the line on which httpx itself has to read what comes."""
-        target = request.extensions.get("target", request.url.raw_path)
-        headers = request.headers.raw
-        if not _is_ordinary(request.method, target, headers):
+        url, headers = request.url, request.headers.raw
+        target, scheme = request.extensions.get("target", url.raw_path), url.scheme
+        if headers and _is_not_host(headers[0]):
+            headers = sorted(headers, key=_is_not_host)
+        port = url.port or PORTS.get(scheme, 0)
+        asked = WholeRequest(request.method, scheme, port, target, headers, body)
+        if not is_ordinary(asked):
             try:
-                h11.Request(method=request.method, target=target, headers=headers)
+                h11.Request(method=asked.method, target=target, headers=headers)
             except h11.LocalProtocolError as error:
                 raise httpx.LocalProtocolError(str(error)) from error
-        scheme = request.url.scheme
-        asked = WholeRequest(
-            request.method,
-            scheme,
-            request.url.port or PORTS.get(scheme, 0),
-            target,
-            sorted(headers, key=_is_not_host),
-            body,
-        )
         if asked.declared not in (None, len(body)):
             self._caller.refuse(Unread.of(asked.head, INCOMPLETE))
             return Line(silence())  # httpx notices as it writes, and goes no further
@@ -194,22 +189,24 @@ DETOURS = (
 )
 
 
-#: Lines that h11 takes: a name and a value of printable ASCII.
-_LINES = re.compile(rb"(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+: [!-~](?:[ -~]*[!-~])?\n)*")
+#: The names and values of headers that h11 takes; the latter are printable ASCII.
+_NAME = re.compile(rb"[!#$%&'*+.^_`|~0-9a-z-]+")
+_VALUE = re.compile(rb"[!-~](?:[ -~]*[!-~])?")
 _TARGET = re.compile(rb"[!-~]+")
 
 
-def _is_ordinary(method: str, target: bytes, headers: Headers) -> bool:
+def is_ordinary(asked: WholeRequest) -> bool:
     """Whether h11, which takes ten times as long to say so, would send a request's head."""
-    names = [name.lower() for name, _ in headers]
-    lengths = [value for name, value in headers if name.lower() == b"content-length"]
+    named = asked.named
     return (
-        method in METHODS
-        and names.count(b"host") == 1
-        and b"transfer-encoding" not in names
-        and (not lengths or (len(lengths) == 1 and lengths[0].isdigit()))
-        and _TARGET.fullmatch(target) is not None
-        and _LINES.fullmatch(b"".join([b"%b: %b\n" % header for header in headers])) is not None
+        asked.method in METHODS
+        and len(named) == len(asked.headers)
+        and b"host" in named
+        and b"transfer-encoding" not in named
+        and named.get(b"content-length", b"0").isdigit()
+        and _TARGET.fullmatch(asked.target) is not None
+        and all(map(_NAME.fullmatch, named))
+        and all(map(_VALUE.fullmatch, named.values()))
     )
 
 

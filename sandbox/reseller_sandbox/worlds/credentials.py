@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import count
+from itertools import chain, count
 from typing import TypeAlias
 
 from reseller_sandbox.core.copies import copied
@@ -41,7 +42,7 @@ class Index:
         self._held: dict[World, list[tuple[str, str, str]]] = {}
         self._claims: dict[Claim, World] = {}
         self._claimed: dict[World, list[Claim]] = {}
-        self._ends: dict[str, str] = {}
+        self._ends: OrderedDict[str, str] = OrderedDict()  # whose oldest is found at once, as a dict's is not
 
     @property
     def _kinds(self) -> tuple[dict[str, tuple[World, ...]], ...]:
@@ -87,11 +88,12 @@ class Index:
 
     def forget(self, world: World, end: str) -> None:
         """Forget a world that is there no longer, but for how it came to its ``end``; what it had is free."""
-        for credential in (word for words in self._held.get(world, ()) for word in words):
-            self._ends.pop(credential, None)
-            self._ends[credential] = f"it was of the world {world.name}, which {end}"
+        became = f"it was of the world {world.name}, which {end}"
+        for credential in chain.from_iterable(self._held.get(world, ())):
+            self._ends[credential] = became
+            self._ends.move_to_end(credential)
         while len(self._ends) > MOST_REMEMBERED:
-            del self._ends[next(iter(self._ends))]
+            self._ends.popitem(last=False)
         self.remove(world)
         self._drop_claims(world)
 
