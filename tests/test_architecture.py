@@ -257,6 +257,8 @@ NO_VERBS = re.compile(
     r"the|a|an|its?|this|that|what|which|who|whose|how|why|where|when|as|by|at|everything|nothing|every|each|all"
     r"|one|exactly"
 )
+#: Words that no sentence of it begins with: what is refused or raised is told as a command as well.
+NO_COMMANDS = re.compile(r"(?:^|[.;]\s+)(?:refuses|raises|returns|yields)\b", re.IGNORECASE)
 
 
 @of_each_file
@@ -264,13 +266,9 @@ def test_docstrings_of_functions_say_what_is_done(file: Path) -> None:
     """Each begins with Return, Raise, Whether or a verb; a property may be told as the thing that it is."""
     for one in functions(file):
         words = (ast.get_docstring(one) or "").split()
+        assert not NO_COMMANDS.search(" ".join(words)), one.name
         if words and not any("property" in ast.unparse(how) for how in one.decorator_list):
             assert not NO_VERBS.fullmatch(words[0].strip("`,").lower()), f"{one.name}: {' '.join(words[:8])}"
-
-
-#: Classes that share a name for a reason: a power is called as its path, after what it shows, and a
-#: schema of v2 or v3 has its name in the document of its interface.
-SHARED = "Assumptions Domain NameWanted Renewal RenewalWanted Renewed TransferWanted"
 
 
 @of_each_file
@@ -281,6 +279,11 @@ def test_errors_say_so_where_they_tell_what_a_value_must_be(file: Path) -> None:
             texts = [*node.args, *(one.value for one in node.keywords)]
             said = [ast.unparse(one).lstrip("f")[1:] for one in texts if not isinstance(one, ast.Call)]
             assert not [one for one in said if one.startswith("must ") and ", not " not in one]
+
+
+#: Classes that share a name for a reason: a power is called as its path, after what it shows, and a
+#: schema of v2 or v3 has its name in the document of its interface.
+SHARED = "Assumptions Domain NameWanted Renewal RenewalWanted Renewed TransferWanted"
 
 
 def test_a_class_has_its_name_alone() -> None:

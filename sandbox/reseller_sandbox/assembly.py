@@ -196,7 +196,7 @@ def server_of(
 ) -> Iterator[Server]:
     """Yield the server of an application; it has its ports already, and its certificate.
 
-    Raises ``CannotListen`` for an address that cannot be had, and ``BadSetting`` for a useless certificate
+    Raise ``CannotListen`` for an address that cannot be had, and ``BadSetting`` for a useless certificate
     and for an address that others can reach while nothing guards the control interface.
     """
     from reseller_sandbox.server.authority import Certificate, certificate_of

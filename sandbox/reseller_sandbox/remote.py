@@ -62,7 +62,7 @@ class There:
 
     A ``url`` may also be a world's own, with ``/_worlds/NAME`` at its end.
     ``token`` is the server's control token, where it asks for one; ``timeout`` is in seconds; ``authority``
-    is a file by which its certificate is trusted. Raises ``BadSetting`` where that cannot be used.
+    is a file by which its certificate is trusted. Raise ``BadSetting`` where that cannot be used.
     """
 
     _connection: HTTPConnection | None = None
@@ -215,7 +215,7 @@ class There:
 class FollowedThere(Following[Any]):
     """What happens in a world of a server elsewhere.
 
-    Raises ``Unreachable`` when the connection breaks. With the mark of the last record as ``since`` the
+    Raise ``Unreachable`` when the connection breaks. With the mark of the last record as ``since`` the
     method goes on after it.
     """
 
@@ -277,7 +277,7 @@ class FollowedThere(Following[Any]):
 def trust(authority: str | None = None) -> SSLContext:
     """Return what trusts the authorities of this machine, of the environment and of a file.
 
-    Raises ``BadSetting`` for a file that cannot be used.
+    Raise ``BadSetting`` for a file that cannot be used.
     """
     import ssl
 

@@ -226,7 +226,7 @@ class Sandbox(Powers):
         Clients need not be told and may have been made before. A URL is a scheme, a host and perhaps a port.
         Where contexts are nested, or entered in several threads or tasks, each has its own; other threads are
         in all of them. ``others`` is what becomes of requests to elsewhere: they go on to the network, or
-        raise ``NetworkRefused``. Faults and ``real_time`` are as with ``SandboxTransport``. Refuses with
+        raise ``NetworkRefused``. Faults and ``real_time`` are as with ``SandboxTransport``. Refuse with
         ``invalid_parameter``.
         """
         from reseller_sandbox.testing.interception import intercepting
@@ -249,7 +249,7 @@ class Sandbox(Powers):
         With ``tls`` it has a ``tls_url`` as well, and a certificate for this machine and ``tls_names``;
         ``authority`` is the file by which clients trust that.
 
-        Raises ``CannotListen``, and ``BadSetting`` for an address that others can reach while the control
+        Raise ``CannotListen``, and ``BadSetting`` for an address that others can reach while the control
         interface has neither a token nor the word that it needs none.
         """
         from reseller_sandbox.server.authority import Tls
@@ -273,7 +273,7 @@ def connect(
     It acts on the ``world`` of that name, or on the default one. ``control_token`` is what the server wants
     of requests to its control interface, if anything; ``timeout`` is in seconds. ``authority`` is the file
     by which an ``https`` address is trusted, where ``RESELLER_SANDBOX_CA``, ``SSL_CERT_FILE`` and the like do
-    not name it; refuses with ``BadSetting`` where it cannot be used. ``header_prefix`` is what the server
+    not name it; refuse with ``BadSetting`` where it cannot be used. ``header_prefix`` is what the server
     was told of v3's headers; ``client`` needs it.
     """
     from reseller_sandbox.remote import There

@@ -102,7 +102,7 @@ class ReadyFile:
 def ready_file(path: str | None) -> Iterator[ReadyFile | None]:
     """Yield the file that is to say where a server is; it is gone before and afterwards.
 
-    Raises ``BadSetting`` where there cannot be one.
+    Raise ``BadSetting`` where there cannot be one.
     """
     if path is None:
         yield None

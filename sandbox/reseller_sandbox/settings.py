@@ -224,7 +224,7 @@ class ServiceSettings(Limits):
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(ServiceSettings):
-    """The settings of one sandbox: those of its first world beside the service's. Raises ``BadSetting``.
+    """The settings of one sandbox: those of its first world beside the service's. Raise ``BadSetting``.
 
     Args:
         fixture: A packaged fixture's name, or a file.
@@ -269,7 +269,7 @@ class Settings(ServiceSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class ServerSettings(Settings):
-    """The settings of a server, and of the sandbox in it; raises ``BadSetting``.
+    """The settings of a server, and of the sandbox in it; raise ``BadSetting``.
 
     Args:
         host: The address to listen on.

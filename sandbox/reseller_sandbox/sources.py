@@ -53,7 +53,7 @@ def misspelt() -> Iterator[str]:
 def around(known: Sequence[Parameter], folder: Path | None = None) -> dict[str, Any]:
     """Return what of ``known`` the environment and a file say, from ``folder`` or here upwards.
 
-    Raises ``BadSetting``.
+    Raise ``BadSetting``.
     """
     try:
         in_file = from_file(folder or Path.cwd())
@@ -77,7 +77,7 @@ def over(farther: Mapping[str, Any], nearer: Mapping[str, Any]) -> dict[str, Any
 
 
 def from_environment(known: Sequence[Parameter]) -> dict[str, Any]:
-    """Return what the environment says; a variable that is empty says nothing. Raises ``BadSetting``."""
+    """Return what the environment says; a variable that is empty says nothing. Raise ``BadSetting``."""
     words = {one.name: os.environ.get(variable(one), "") for one in known}
     return from_words(known, {name: word for name, word in words.items() if word}, variable)
 
@@ -87,7 +87,7 @@ def from_words(
 ) -> dict[str, Any]:
     """Return the settings that are given as words; complaints name each as ``spelt`` does.
 
-    Raises ``BadSetting``.
+    Raise ``BadSetting``.
     """
     names = {spelt(one): one.name for one in known}
     told = {spelt(one): _value(one, given[one.name]) for one in known if one.name in given}
@@ -114,7 +114,7 @@ def _value(one: Parameter, words: Any) -> Any:
 def from_file(folder: Path) -> dict[str, Any]:
     """Return what the nearest ``pyproject.toml`` with a table for this says, from ``folder`` upwards.
 
-    Paths in it start from its own folder. Raises ``BadSetting``, with the file and the key.
+    Paths in it start from its own folder. Raise ``BadSetting``, with the file and the key.
     """
     for place in (folder, *folder.parents):
         path = place / _FILE

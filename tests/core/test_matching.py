@@ -90,7 +90,7 @@ def test_since_is_a_request_or_an_instant(given: Any, since: Any) -> None:
 @pytest.mark.parametrize("given", ["12", "r", "r" + "9" * 19, "r1x", "x2026-03-01", True, "r١٢", [12]])
 def test_since_takes_nothing_else(given: Any) -> None:
     """A number is written with its r, in ASCII."""
-    assert "match.since takes an instant or the name of a request (r12)" in wrong(since=given)
+    assert "match.since must be an instant, or the name of a request (r12), not " in wrong(since=given)
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from reseller_sandbox.core.dataclass import dataclass
 EARLIEST = datetime(1985, 1, 1, tzinfo=UTC)
 LATEST = datetime(2900, 1, 1, tzinfo=UTC)
 
-#: The standard library's own class, whatever takes its name for a test.
+#: The standard library's own class: who freezes time for a test puts another one in its place.
 _OWN = type(EARLIEST)
 
 _TICK = timedelta(seconds=1)
@@ -46,8 +46,8 @@ def _plain(found: datetime) -> datetime:
     return EARLIEST + (found - EARLIEST)
 
 
-#: Returns seconds on a counter that only grows, and goes on while a test has frozen time: those who freeze it
-#: do not look for it within an object.
+#: Returns seconds on a counter that only grows. Whoever freezes time for a test replaces the functions of
+#: ``time`` in every module; this one stands within an object, where it is not found, and goes on.
 stopwatch: Callable[[], float] = (
     partial(time.clock_gettime, time.CLOCK_MONOTONIC)
     if hasattr(time, "clock_gettime")

@@ -58,7 +58,7 @@ def _since(given: Any) -> datetime | int:
     try:
         return parse_instant(text if isinstance(text, str) else "")
     except ValueError:
-        raise ValueError("takes an instant or the name of a request (r12)") from None
+        raise ValueError(Must(f"be {_SINCE}")) from None
 
 
 def _by_name(given: Any) -> tuple[tuple[str, Glob | None], ...]:
@@ -105,6 +105,7 @@ def _globbed(value: Any) -> Any:
     return Glob(value) if isinstance(value, str) and {"*", "?"} & set(value) else value
 
 
+_SINCE = "an instant, or the name of a request (r12)"
 _OUTCOMES = "ok, refused, fault, an error's name, or a status such as 404 or 4xx"
 _BY_NAME = "an object of names, each with a glob of its value, or with null where it must be absent"
 _BY_PATH = "an object of paths, each with a glob or another JSON value"
@@ -114,7 +115,7 @@ SINCE = Kind(
     {"type": "string"},
     _since,
     lambda since: wire(since) if isinstance(since, datetime) else f"r{since}",
-    says="an instant, or the name of a request (r12), after which it came",
+    says=f"{_SINCE}, after which it came",
 )
 GLOBS_BY_NAME = Kind(
     {"type": "object", "additionalProperties": {"type": ["string", "null"]}},

@@ -95,7 +95,7 @@ def new_order(draft: Draft, account: Account, wanted: Purchase, **more: Any) -> 
 
 
 def drawn_at(seed: str, number: int) -> str:
-    """Return the authorization code that a state with such a seed gives out as its first, second, …"""
+    """Return the authorization code number ``number``, from 1, that a state with such a seed gives out."""
     return drawn_code(f"{seed}/auth_code/{number}", _CODE_LETTERS, CODE_LENGTH)
 
 

@@ -21,7 +21,7 @@ class BadPattern(ValueError):
 
 
 def compiled(pattern: str) -> Any:
-    """Return ``pattern`` ready for use; raises ``BadPattern``."""
+    """Return ``pattern`` ready for use; raise ``BadPattern``."""
     import re2  # loaded for those whose fixture has patterns
 
     if not 0 < len(pattern) <= LONGEST:

@@ -288,7 +288,10 @@ def changed(state: State, gone: Iterable[Record], new: Iterable[Record]) -> Stat
 
 
 def replaced(state: State, accounts: Sequence[Account]) -> State:
-    """Return ``state`` with ``accounts`` in place of theirs: where those are most of all, in one go."""
+    """Return ``state`` with ``accounts`` in place of those with the same numbers.
+
+    Where they are half of all or more, every index of accounts is made anew, in one go.
+    """
     if 2 * len(accounts) < len(state.accounts):
         return filled(state, accounts)
     every = state.accounts.update({one.client_id: one for one in accounts})

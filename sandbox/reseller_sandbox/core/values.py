@@ -154,14 +154,14 @@ def _duration(given: Any) -> relativedelta:
 
 
 def mapping(given: Any) -> dict[str, Any]:
-    """Return ``given`` as an object whose keys are texts; raises ValueError."""
+    """Return ``given`` as an object whose keys are texts; raise ValueError."""
     if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):
         return dict(given)
     raise ValueError(Must("be an object"))
 
 
 def json_value(given: Any, depth: int = 0) -> Any:
-    """Return ``given`` as JSON has it, a number with a fraction as a ``Decimal``; raises ValueError."""
+    """Return ``given`` as JSON has it, a number with a fraction as a ``Decimal``; raise ValueError."""
     if depth > _DEEPEST:
         raise ValueError(f"goes deeper than {_DEEPEST} levels")
     if isinstance(given, Mapping) and all(isinstance(key, str) for key in given):

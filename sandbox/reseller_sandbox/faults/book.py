@@ -59,7 +59,7 @@ class FaultBook(_Indexed):
     ) -> tuple[FaultBook, Strike]:
         """Let the rules of a phase strike a request, in their order.
 
-        Returns the book with the new counts, and what they have made of ``effects``.
+        Return the book with the new counts, and what they have made of ``effects``.
         """
         counts, struck = self.counts, []
         rules, index = self._index(phase)
@@ -111,5 +111,5 @@ class FaultBook(_Indexed):
         return self._with(waiting=self.waiting.insert(request))
 
     def released(self, request: object) -> FaultBook:
-        """Return the book once ``request`` waits no longer; raises KeyError when it does not."""
+        """Return the book once ``request`` waits no longer; raise KeyError when it does not."""
         return self._with(waiting=self.waiting.remove(request))

@@ -85,7 +85,7 @@ class Parts(Kept):
 
 @cache
 def _common() -> frozenset[str]:
-    """Return the names of those."""
+    """Return the names of what a rule of any kind may have."""
     return frozenset(one.name for one in declared(Parts))
 
 

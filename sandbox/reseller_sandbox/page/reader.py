@@ -90,7 +90,7 @@ class ReaderRows:
 
 
 def _swagger_ui() -> Path:
-    """Return the folder of its files; refuses with ``unknown_page``."""
+    """Return the folder of its files; refuse with ``unknown_page``."""
     found = find_spec("flask_swagger_ui")
     if found is None or found.origin is None:
         raise Refused(

@@ -160,7 +160,7 @@ class Clock(Power):
     def follow(self) -> Moved:
         """Go to the time of this process, a test's own where that is frozen or shifted, and run on with it.
 
-        A server in another process goes there too, and runs on by its own clock. Refuses as ``set`` does.
+        A server in another process goes there too, and runs on by its own clock. Refuse as ``set`` does.
         """
         moved = self.set(real_now())
         return replace(moved, frozen=self.run().frozen)

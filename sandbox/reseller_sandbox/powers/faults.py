@@ -213,7 +213,7 @@ def _record(rule: FaultRule, count: Count, world: World) -> FaultRecord:
 
 
 def _called(world: World, name: str) -> FaultRecord:
-    """Return one rule; refuses with ``unknown_fault``."""
+    """Return one rule; refuse with ``unknown_fault``."""
     found = next((one for one in _found(world) if one.name == name), None)
     if found is None:
         known = there_are((one.name for one in world.moment.faults.rules), "faults")
@@ -228,7 +228,7 @@ def _read(
 
 
 def _placed(door: Here, there: tuple[FaultRule, ...], rules: tuple[reading.Read, ...]) -> FaultsPlaced:
-    """Put rules after those that are ``there``; refuses with ``too_many_faults``."""
+    """Put rules after those that are ``there``; refuse with ``too_many_faults``."""
     world = door.world
     count, limit = len(there) + len(rules), world.limits.max_faults
     if count > limit:

@@ -101,7 +101,7 @@ def happens(
 
 
 def _wait(power: Power, after: str | Matching) -> Match:
-    """Return the request to wait for; refuses with ``invalid_parameter``."""
+    """Return the request to wait for; refuse with ``invalid_parameter``."""
     told: Matching = {"operation": after} if isinstance(after, str) else after
     return match_of(power, told, "after")
 

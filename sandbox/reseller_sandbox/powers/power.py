@@ -116,7 +116,7 @@ class Operation:
         return {**{one.name: one.words for one in self.parameters if one.words}, **told_of(self.body)}
 
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call by the names of the parameters; refuses a call of another form."""
+        """Return the arguments of a call by the names of the parameters; refuse a call of another form."""
         if len(args) > len(self._placed):
             raise Refused(
                 INVALID_PARAMETER, problems=f"{self.id} takes at most {len(self._placed)} arguments by place"
@@ -129,7 +129,7 @@ class Operation:
         return {**given, **named}
 
     def read(self, given: Mapping[str, Any]) -> dict[str, Any]:
-        """Return ``given`` as the body takes it; refuses with ``invalid_parameter``, naming every mistake."""
+        """Return ``given`` as the body takes it; refuse with ``invalid_parameter``, naming every mistake."""
         found = read_by(self.parameters, given)
         if self.one_of and len(found.keys() & self.one_of) != 1:
             raise Refused(INVALID_PARAMETER, problems=f"takes {self._choice}")

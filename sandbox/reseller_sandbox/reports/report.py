@@ -27,7 +27,7 @@ By = Literal["tests", "requests"]
 class Report:
     """What ``marks`` have exercised of the operations like ``operation``, or of all.
 
-    Refuses with ``invalid_parameter`` where no operation is like that.
+    Refuse with ``invalid_parameter`` where no operation is like that.
     """
 
     marks: Mapping[Key, Mark] = field(repr=False)

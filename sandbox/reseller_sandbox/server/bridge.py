@@ -118,7 +118,7 @@ class Bridge:
             report(error, {"REQUEST_METHOD": lost.method, "RAW_URI": lost.target})
 
     async def _read(self, environ: WSGIEnvironment, wire: Wire) -> None:
-        """Put the body into ``environ``, or the word that it is too large; raises ``Gone``."""
+        """Put the body into ``environ``, or the word that it is too large; raise ``Gone``."""
         body = b""
         if "CONTENT_LENGTH" in environ or "HTTP_TRANSFER_ENCODING" in environ:
             wire.unread = True
@@ -134,7 +134,7 @@ class Bridge:
         environ["wsgi.input"] = BytesIO(body)
 
     async def _answer(self, environ: WSGIEnvironment, wire: Wire) -> WireAnswer:
-        """Return what the application answers, perhaps when it is called again; raises ``Gone``."""
+        """Return what the application answers, perhaps when it is called again; raise ``Gone``."""
         asked = environ.copy()
         answer = self._call(environ)
         while (again := environ.get(ENV_AGAIN)) is not None:
@@ -152,7 +152,7 @@ class Bridge:
         return answer
 
     async def _call_aside(self, environ: WSGIEnvironment, wire: Wire) -> WireAnswer:
-        """Return what the application answers on a thread; raises ``Gone``, and then it goes on there."""
+        """Return what the application answers on a thread; raise ``Gone``, and then it goes on there."""
         try:
             with self._holding(0), self._beside:
                 return await asyncio.to_thread(self._call, environ)
@@ -233,7 +233,7 @@ async def until(again: Again) -> None:
 
 
 async def read_body(environ: WSGIEnvironment, receive: Receive, limit: int) -> bytes:
-    """Return the request's body; raises ``TooLarge`` past ``limit`` bytes, and ``Gone``.
+    """Return the request's body; raise ``TooLarge`` past ``limit`` bytes, and ``Gone``.
 
     A body whose announced length is too large is not asked for: who waits for
     ``100 Continue`` gets the refusal in its place.

@@ -56,7 +56,7 @@ class Server:
     ``grace`` is how many seconds the requests in flight have when ``run`` ends. ``when_unread`` is
     called with each request that could not be read, and so never reached the application.
 
-    Raises ``PortInUse``, and ``CannotListen`` for any other address that cannot be had.
+    Raise ``PortInUse``, and ``CannotListen`` for any other address that cannot be had.
     """
 
     def __init__(
@@ -217,7 +217,7 @@ def _all_bound(host: str, port: int, tls_port: int | None) -> list[socket.socket
 
 
 def bound(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on ``host`` and ``port``; raises ``CannotListen``."""
+    """Return a socket that listens on ``host`` and ``port``; raise ``CannotListen``."""
     if not 0 <= port <= 65535:  # The look-up below would take it modulo 65536.
         raise CannotListen(f"{host}:{port} is no address to listen on: ports end at 65535")
     try:

@@ -84,7 +84,7 @@ def origin_form(target: bytes) -> bytes:
 
 
 def call(app: WSGIApplication, environ: WSGIEnvironment) -> WireAnswer:
-    """Return what ``app`` answers, whole; raises what it raises, and ValueError for what cannot be sent."""
+    """Return what ``app`` answers, whole; raise what it raises, and ValueError for what cannot be sent."""
     head: list[Any] = []
     written: list[bytes] = []
 

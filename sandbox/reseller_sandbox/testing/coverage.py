@@ -45,7 +45,7 @@ class Wishes:
 
 
 def wishes(forms: str, least: str, operation: str, folder: Path) -> Wishes:
-    """Return what the options ask for; files are in ``folder``. Raises ``UsageError``."""
+    """Return what the options ask for; files are in ``folder``. Raise ``UsageError``."""
     if operation:
         try:
             items_of(contract(), operation)

@@ -14,7 +14,7 @@ from reseller_sandbox.tools.calibrate.transcripts import read_transcript
 def expect_explained(*files: str | PathLike[str], profile: str | PathLike[str] = "documented") -> Calibration:
     """Assert that the transcripts in ``files`` are explained by a profile: one with a name, or a file.
 
-    The AssertionError shows each answer that is not, beside the sandbox's. Raises ``BadSetting`` for a
+    The AssertionError shows each answer that is not, beside the sandbox's. Raise ``BadSetting`` for a
     profile that cannot be used, and ``UnusableTranscript`` for such a file.
     """
     named = str(Settings(profile=str(profile)).profile)

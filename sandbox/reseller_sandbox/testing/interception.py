@@ -76,7 +76,7 @@ _LOCK = threading.Lock()
 def intercepting(sandbox: Sandbox, urls: tuple[str, ...], others: Others, real_time: bool) -> Iterator[None]:
     """Send the requests that httpx and requests make to ``urls`` to ``sandbox``, while the context lasts.
 
-    Refuses with ``invalid_parameter``.
+    Refuse with ``invalid_parameter``.
     """
     if others not in ("network", "refuse"):
         near = nearest(str(others), ("network", "refuse"))
@@ -129,7 +129,7 @@ def _replaced(library: str, detour: Detour, original: Callable[..., Any]) -> Any
 def _chosen(url: str, known: tuple[Interception, ...]) -> Interception | None:
     """Return the interception that takes a request to ``url``: one of this thread's or task's own first.
 
-    Any other thread is in all that there are, the latest first. Raises ``NetworkRefused`` where none takes
+    Any other thread is in all that there are, the latest first. Raise ``NetworkRefused`` where none takes
     the request and one of them refuses such requests.
     """
     own = tuple(one for one in _OWN.get() if one in known)
@@ -148,7 +148,7 @@ def _chosen(url: str, known: tuple[Interception, ...]) -> Interception | None:
 
 
 def _given(url: str) -> Origin:
-    """Return the origin that a user has named; refuses one with more to it."""
+    """Return the origin that a user has named; refuse one with more to it."""
     try:
         parts = urlsplit(url)
         origin = _origin(url)

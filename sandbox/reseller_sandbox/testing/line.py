@@ -70,7 +70,7 @@ def silence() -> Coming:
 def transmission(reply: Reply) -> Coming:
     """Yield what comes on a connection as the reply to a request; it ends when the connection does.
 
-    Raises ConnectionResetError where the connection is reset. A request that was to take effect later does so
+    Raise ConnectionResetError where the connection is reset. A request that was to take effect later does so
     even if the client has left by then.
     """
     while (again := reply.again) is not None:
@@ -153,7 +153,7 @@ class Line:
     def read(self, size: int, timeout: float | None) -> bytes:
         """Return up to ``size`` bytes as soon as there are any, and none where the connection has ended.
 
-        Raises what a socket raises: TimeoutError after ``timeout`` seconds, ConnectionResetError; and
+        Raise what a socket raises: TimeoutError after ``timeout`` seconds, ConnectionResetError; and
         ``EndlessWait`` where that would wait for ever.
         """
         steps = self._steps(size, timeout)

@@ -26,7 +26,7 @@ class Wanted:
 def wanted(node: pytest.Item, strict: frozenset[str]) -> Wanted:
     """Return what the marks of a function, its class and its module say; the nearest counts.
 
-    Assumptions count one by one. ``strict`` holds where no mark says otherwise. Raises ``BadSetting``.
+    Assumptions count one by one. ``strict`` holds where no mark says otherwise. Raise ``BadSetting``.
     """
     from reseller_sandbox.settings import BadSetting
     from reseller_sandbox.sources import over
@@ -45,7 +45,7 @@ def wanted(node: pytest.Item, strict: frozenset[str]) -> Wanted:
 
 
 def read_strict(given: object) -> frozenset[str]:
-    """Return what of ``LEFT_OVER`` is meant: names, a text of them, True for all. Raises ``BadSetting``."""
+    """Return what of ``LEFT_OVER`` is meant: names, a text of them, True for all. Raise ``BadSetting``."""
     from reseller_sandbox.core.spelling import nearest
     from reseller_sandbox.settings import BadSetting
 

@@ -23,7 +23,7 @@ OF_A_SERVER = frozenset(one.name for one in declared(ServiceSettings))
 
 #: A place for worlds: returns a seeded one, in which no test acts and which the stack gives up at the end of
 #: the run. Of the mappings the first has all that is told, by the environment and a file too, and the second
-#: what marks say alone. Raises ``BadSetting``, and ``Unreachable`` where no server answers.
+#: what marks say alone. Raise ``BadSetting``, and ``Unreachable`` where no server answers.
 Mode: TypeAlias = Callable[[ExitStack, Watcher, Mapping[str, Any], Mapping[str, Any]], Watched]
 
 

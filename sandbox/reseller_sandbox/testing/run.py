@@ -58,7 +58,7 @@ class Sandboxes:
     def of(self, **settings: Any) -> Sandbox:
         """Return the world that is forked for tests with these settings, the same one each time.
 
-        Fork it rather than act in it. Takes what the mark takes; raises ``BadSetting``.
+        Fork it rather than act in it. Takes what the mark takes; raise ``BadSetting``.
         """
         return self._begun(settings).sandbox
 

@@ -36,7 +36,7 @@ class Ground:
 def own_ground(settings: Mapping[str, Any]) -> Iterator[Ground]:
     """Provide a sandbox with these ``settings`` and a server of it in this process.
 
-    Raises ``BadSetting`` and ``CannotListen``.
+    Raise ``BadSetting`` and ``CannotListen``.
     """
     with closing(Sandbox(**settings)) as prepared, prepared.serve() as server:
         yield Ground(prepared, server.url, prepared.settings.control_token)
@@ -46,7 +46,7 @@ def own_ground(settings: Mapping[str, Any]) -> Iterator[Ground]:
 def ground_at(server: There) -> Iterator[Ground]:
     """Provide the world of a server that runs already, as it is now; whatever becomes of it meanwhile.
 
-    Raises ``Unreachable`` and ``Refused``.
+    Raise ``Unreachable`` and ``Refused``.
     """
     with closing(Sandbox.through(server).fork()) as prepared:
         yield Ground(prepared, server.url, server.token, server.authority)

@@ -98,7 +98,7 @@ Program = Callable[["Sandbox"], Ended]
 class CommandProgram:
     """A command: it finds the world's address and credentials in its environment, see ``environment``.
 
-    ``around`` is what it finds there beside. As a context manager it ends what still runs. Raises
+    ``around`` is what it finds there beside. As a context manager it ends what still runs. Raise
     ``BadSetting`` for a command that cannot be begun.
     """
 

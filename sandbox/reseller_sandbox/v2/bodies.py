@@ -55,7 +55,7 @@ class Bit(Number):
 def read(incoming: Incoming, world: World) -> dict[str, Any]:
     """Return the object in a request's body, which is JSON or, where the assumptions take one, a form.
 
-    Refuses with ``unsupported_media_type`` and ``malformed_body``. JSON is taken under any content type.
+    Refuse with ``unsupported_media_type`` and ``malformed_body``. JSON is taken under any content type.
     """
     content_type = incoming.headers.get("Content-Type", "")
     form = FORM in content_type.lower() and not incoming.body.lstrip().startswith((b"{", b"["))
@@ -72,7 +72,7 @@ def read(incoming: Incoming, world: World) -> dict[str, Any]:
 
 
 def load(schema: BodyAsked, given: Mapping[str, Any], assumed: Assumptions) -> dict[str, Any]:
-    """Return ``given`` read by ``schema``; refuses with ``missing_parameter``, then ``invalid_parameter``.
+    """Return ``given`` read by ``schema``; refuse with ``missing_parameter``, then ``invalid_parameter``.
 
     The refusal's fact ``field`` is the first mistaken key in the schema's order, ``value`` what it held.
     """

@@ -23,7 +23,7 @@ class FormText(str):
 def read_form(body: bytes) -> dict[str, Any]:
     """Return the object that a form-encoded body stands for; keys in brackets are objects and arrays.
 
-    Refuses with ``malformed_body``.
+    Refuse with ``malformed_body``.
     """
     try:
         pairs = parse_qsl(

@@ -66,7 +66,7 @@ class V2(Transacting):
         self._worlds = worlds
 
     def authenticate(self, incoming: Incoming) -> tuple[World, Account]:
-        """Return whose token it is; refuses by ``version_not_served``, or as ``auth.refusal`` says."""
+        """Return whose token it is; refuse by ``version_not_served``, or as ``auth.refusal`` says."""
         found = auth.find(incoming, self._worlds)
         if found is not None:
             incoming.world, incoming.account = found

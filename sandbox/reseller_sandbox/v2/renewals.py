@@ -37,7 +37,7 @@ class RenewalWanted(BodyAsked):
 
 
 def _calendar_date(given: object) -> date:
-    """Return the day that a text stands for; raises ValueError."""
+    """Return the day that a text stands for; raise ValueError."""
     if not isinstance(given, str):
         raise ValueError
     return parse_instant(given).date()

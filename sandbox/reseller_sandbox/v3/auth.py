@@ -89,7 +89,7 @@ signed {_QUERY[assumed.signature_query]}.""",
         }
 
     def authenticate(self, incoming: Incoming, worlds: Engine) -> tuple[World, Account]:
-        """Return the world and account that signed; refuses with ``credentials_missing``, ``unknown_key`` or
+        """Return the world and account that signed; refuse with ``credentials_missing``, ``unknown_key`` or
         ``signature_mismatch``."""
         key = self._element(incoming, self.key_name)
         signature = self._element(incoming, self.signature_name)

@@ -14,7 +14,7 @@ _LONGEST = 2000
 
 
 def load(schema: Schema, given: Any) -> dict[str, Any]:
-    """Return ``given`` read by ``schema``; refuses with ``invalid_parameter``, naming every mistake."""
+    """Return ``given`` read by ``schema``; refuse with ``invalid_parameter``, naming every mistake."""
     try:
         return dict(schema.load(given))
     except ValidationError as error:

@@ -191,7 +191,7 @@ class Exchange:
                 self.after = world.moment
 
     def act(self, endpoint: Endpoint, world: World, account: Account | None, cause: str) -> Answer:
-        """Carry out the operation in ``world``; raises ``Refused``."""
+        """Carry out the operation in ``world``; raise ``Refused``."""
         try:
             asked = self.interface.arguments(endpoint, self.incoming, world)
             outcome = self.interface.carry_out(endpoint, world, account, asked, self.incoming, cause)

@@ -75,7 +75,7 @@ class Gate:
         return None if self.token is None else Pass(self.token)
 
     def admit(self, incoming: Incoming) -> None:
-        """Let the request in; refuses by ``RULES``."""
+        """Let the request in; refuse by ``RULES``."""
         if not incoming.prefix and (incoming.path == PAGE or incoming.path.startswith(f"{PAGE}/")):
             return
         self._no_page_from_elsewhere(incoming)

@@ -99,7 +99,7 @@ class Incoming:
 
     @cached_property
     def object(self) -> dict[str, Any]:
-        """The JSON object in the body; refuses with ``malformed_body``."""
+        """The JSON object in the body; refuse with ``malformed_body``."""
         return _object(self.body)
 
     @cached_property
@@ -156,7 +156,7 @@ class Incoming:
 def _object(body: bytes) -> dict[str, Any]:
     """Return the object in ``body``, an empty one for nothing at all and for ``[]``.
 
-    Refuses with ``malformed_body``.
+    Refuse with ``malformed_body``.
     """
     try:
         value = read(body) if body.strip() else {}

@@ -92,7 +92,7 @@ class Interface(Protocol):
         """Return how documents show a rule that ``endpoint`` refuses by: the errors that it becomes."""
 
     def authenticate(self, incoming: Incoming) -> tuple[World, Account | None]:
-        """Return the world that a request is for, and whose it is; refuses by one of ``common``."""
+        """Return the world that a request is for, and whose it is; refuse by one of ``common``."""
 
     def arguments(self, endpoint: Endpoint, incoming: Incoming, world: World) -> dict[str, Any]:
         """Return what the request asks for, read by the endpoint's schemas."""

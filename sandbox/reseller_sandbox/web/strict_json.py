@@ -18,7 +18,7 @@ class BadJson(ValueError):
 
 
 def read(raw: bytes) -> Any:
-    """Return the value that ``raw`` stands for; raises ``BadJson``."""
+    """Return the value that ``raw`` stands for; raise ``BadJson``."""
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:

@@ -38,7 +38,7 @@ class Postponed(Exception):
 def perform(exchange: Exchange, world: World, account: Account | None, why: Refused | None) -> Answer:
     """Answer a request as the faults of ``world`` will have it; under its lock.
 
-    ``why`` is for what reason it reaches no operation, if it does not. Raises ``Postponed`` when the
+    ``why`` is for what reason it reaches no operation, if it does not. Raise ``Postponed`` when the
     operation is to take effect only after a delay.
     """
     world.settle()

@@ -48,7 +48,7 @@ class Fixtures:
     def named(self, name: str, now: datetime | None = None) -> Moment:
         """Return the first moment of a packaged fixture, or of the server's own.
 
-        ``now`` takes the place of the fixture's own instant. Refuses with ``invalid_fixture``.
+        ``now`` takes the place of the fixture's own instant. Refuse with ``invalid_fixture``.
         """
         path = fixture.packaged(name)
         if path is None and name != self.own:
@@ -64,7 +64,7 @@ class Fixtures:
             raise Refused(INVALID_FIXTURE, problems=problem) from None
 
     def file(self, path: Path, now: datetime | None = None) -> Moment:
-        """Return the first moment of the fixture in a file; refuses with ``invalid_fixture``."""
+        """Return the first moment of the fixture in a file; refuse with ``invalid_fixture``."""
         try:
             version = path.stat().st_mtime_ns
         except OSError:
@@ -72,7 +72,7 @@ class Fixtures:
         return self._moment(f"file {path} {version}", now, lambda: self._loaded(path, now))
 
     def text(self, text: str | Mapping[str, Any], now: datetime | None = None) -> Moment:
-        """Return the first moment of a fixture: its text or a mapping; refuses with ``invalid_fixture``."""
+        """Return the first moment of a fixture: its text or a mapping; refuse with ``invalid_fixture``."""
         if not isinstance(text, str):
             return self._first(_usable(lambda: fixture.loads(text, now=now, words=self.words)))
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -39,7 +39,7 @@ class Fork:
     seed: str | None = None
 
     def applied(self, begin: Moment) -> Moment:
-        """Return the source's moment with what else is wanted; refuses with ``invalid_parameter``."""
+        """Return the source's moment with what else is wanted; refuse with ``invalid_parameter``."""
         if self.now is not None and self.fixture is None and self.state is None:
             instant = self.now
             begin, _ = to(lambda _: instant)(begin)

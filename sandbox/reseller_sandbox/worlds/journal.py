@@ -188,7 +188,7 @@ class RequestJournal:
             return self._feed.follow(), tuple(self._entries)
 
     def get(self, name: str) -> Entry:
-        """Return the entry of the request called ``name``; refuses with ``unknown_request``."""
+        """Return the entry of the request called ``name``; refuse with ``unknown_request``."""
         for entry in reversed(self.entries):
             if entry.id == name:
                 return entry

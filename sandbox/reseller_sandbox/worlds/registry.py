@@ -97,7 +97,7 @@ class Engine:
         return seen(found, point) if at and found is not None else found
 
     def find(self, name: str) -> World:
-        """Return the world of that name; refuses with ``unknown_world``."""
+        """Return the world of that name; refuse with ``unknown_world``."""
         world = self.get(name)
         if world is None:
             raise self.unknown(name)
@@ -137,7 +137,7 @@ class Engine:
     def fork(self, wanted: Fork | None = None) -> World:
         """Return a new world with credentials of its own, in time that grows with its accounts alone.
 
-        Refuses with ``too_many_worlds``, ``world_exists``, ``unknown_world``, ``invalid_fixture``,
+        Refuse with ``too_many_worlds``, ``world_exists``, ``unknown_world``, ``invalid_fixture``,
         ``invalid_parameter``, ``too_many_faults``, and with ``set_back`` when ``now`` is past at its source.
         """
         wanted = wanted or Fork()
@@ -159,7 +159,7 @@ class Engine:
     def open(self, capsule: bytes, name: str | None = None) -> tuple[World, Relived]:
         """Return a new world that lives a capsule's past again, with credentials of its own, and how it went.
 
-        Refuses with ``too_many_worlds``, ``world_exists``, ``invalid_parameter`` and ``too_many_faults``.
+        Refuse with ``too_many_worlds``, ``world_exists``, ``invalid_parameter`` and ``too_many_faults``.
         """
         assert self.relive is not None, "what makes this engine does not say how a capsule is opened"
         self._may_take(name)
@@ -178,13 +178,13 @@ class Engine:
     def load(self, world: World, text: str | Mapping[str, Any]) -> Checkpoint:
         """Let ``world`` begin again as a fixture says; return the branch that keeps what it was.
 
-        Credentials that another world has, or can go back to, are replaced by new ones. Refuses with
+        Credentials that another world has, or can go back to, are replaced by new ones. Refuse with
         ``invalid_fixture`` and ``too_many_faults``, and then nothing has changed.
         """
         return self.begin_again(world, self.fixtures.text(text))
 
     def begin_again(self, world: World, begin: Moment) -> Checkpoint:
-        """Let ``world`` begin again at a first moment, as ``load`` does; refuses with ``too_many_faults``."""
+        """Let ``world`` begin again at a first moment, as ``load`` does; refuse with ``too_many_faults``."""
         begin = self._bounded(begin)
         with world.lock, self._lock:
             own = own_accounts(begin.state)
@@ -196,7 +196,7 @@ class Engine:
     def add(self, world: World, section: str, key: object, entry: Mapping[str, Any]) -> None:
         """Build an entry of a fixture's section onto ``world``; no money moves, nothing is played.
 
-        Credentials that another world has, or can go back to, are replaced by new ones. Refuses with
+        Credentials that another world has, or can go back to, are replaced by new ones. Refuse with
         ``invalid_entry``, and then nothing has changed.
         """
         with world.lock, self._lock:
@@ -212,7 +212,7 @@ class Engine:
             world.moment = lasting(replace(before, state=state))
 
     def drop(self, name: str) -> None:
-        """Delete a world; refuses with ``unknown_world`` and ``default_world``."""
+        """Delete a world; refuse with ``unknown_world`` and ``default_world``."""
         with self._lock:
             world = self.find(name)
             if world is self.default:

@@ -23,7 +23,7 @@ from reseller_sandbox.worlds.world import Checkpoint, World
 def snapshot(world: World, name: str) -> Checkpoint:
     """Keep this moment under ``name``, in place of what was kept there.
 
-    Refuses with ``too_many_snapshots``.
+    Refuse with ``too_many_snapshots``.
     """
     with world.lock:
         count, limit = len(world.snapshots), world.limits.max_snapshots
@@ -36,7 +36,7 @@ def snapshot(world: World, name: str) -> Checkpoint:
 def point(world: World, named: str) -> Moment:
     """Return the moment of ``world`` under that name.
 
-    It is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``. Refuses with
+    It is ``start``, ``now``, ``before:r3``, ``after:r3``, ``snapshot:NAME`` or ``branch:NAME``. Refuse with
     ``unknown_point``, ``unknown_request``, ``unknown_snapshot`` and ``unknown_branch``.
     """
     kind, _, name = named.partition(":")
@@ -77,7 +77,7 @@ def forget_snapshot(world: World, name: str) -> None:
 def rewind(world: World, request: str, *, before: bool) -> Checkpoint:
     """Go back to the moment before or after a request; return the branch that keeps its future.
 
-    Refuses with ``unknown_request``.
+    Refuse with ``unknown_request``.
     """
     with world.lock:
         entry = world.journal.get(request)

@@ -60,7 +60,7 @@ def count(
 ) -> Verdict:
     """Whether as many requests came as expected; one or more where nothing is said.
 
-    Refuses with ``invalid_parameter`` bounds that contradict each other.
+    Refuse with ``invalid_parameter`` bounds that contradict each other.
     """
     if exactly is not None and (least is not None or most is not None):
         raise Refused(INVALID_PARAMETER, problems="times goes with neither at_least nor at_most")

@@ -254,7 +254,7 @@ class World:
     ) -> tuple[Moment, list[Happening]]:
         """Go where ``journey`` leads, or with ``dry`` only look; return the moment reached and what fired.
 
-        ``cause`` is the number of the request that makes it so, where it is no control call. Raises what the
+        ``cause`` is the number of the request that makes it so, where it is no control call. Raise what the
         journey raises, and then nothing has changed.
         """
         if dry:

@@ -89,7 +89,7 @@ def calibrated(
     """Return what exchanges tell; what one of them rules out is ruled out for all.
 
     With ``only``, no other values are tried than those. A ``fixture`` has the service's zones and prices, and
-    the accounts and names that there were when the first was asked. Raises ``FixtureError``.
+    the accounts and names that there were when the first was asked. Raise ``FixtureError``.
     """
     exchanges = list(exchanges)
     known = [part for one in exchanges for part in _parts(one)]

@@ -86,7 +86,7 @@ class SweepWanted:
 def sweep(function: Callable[[Sandbox], object], sandbox: Sandbox, **wanted: Any) -> SweepReport:
     """Call a function over and over, with a fork of ``sandbox`` in which another thing goes wrong each time.
 
-    It has to pass without that; takes the fields of ``SweepWanted``. Raises ``BadSetting``.
+    It has to pass without that; takes the fields of ``SweepWanted``. Raise ``BadSetting``.
     """
     return sweep_program(FunctionProgram(function), Ground(sandbox), SweepWanted(**wanted))
 
@@ -99,7 +99,7 @@ def sweep_program(
 ) -> SweepReport:
     """Run a program with each thing that is wanted going wrong once.
 
-    ``step`` is called before each run, with the report so far. Raises ``BadProgram``.
+    ``step`` is called before each run, with the report so far. Raise ``BadProgram``.
     """
     usual = _run_well(program, ground, wanted, "")
     second = _run_well(program, ground, wanted, _A_SECOND_TIME)
