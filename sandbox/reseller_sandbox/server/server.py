@@ -118,7 +118,7 @@ class Server:
             self._serve(self.grace, ready or (lambda: None))
 
     def start(self) -> Self:
-        """Serve on a thread; returns when it does, and raises what kept it from that."""
+        """Serve on a thread; return when it does, and raise what kept it from that."""
         from concurrent.futures import Future
 
         ready: Future[None] = Future()

@@ -61,7 +61,7 @@ class Wire:
         return message
 
     async def carry(self, answer: WireAnswer, delivery: Delivery) -> None:
-        """Bring ``answer`` to the client in the way ``delivery`` says; returns when that is over."""
+        """Bring ``answer`` to the client in the way ``delivery`` says; return when that is over."""
         if delivery.delay and await self.left(within=delivery.delay):
             return
         match delivery.cut:

@@ -24,7 +24,7 @@ _PLACES = ("X-Forwarded-Server", "X-Original-Host", "X-Host", "Referer", "Origin
 
 
 def otherwise_hashed(reading: Reading, account: Account, size: int) -> Iterator[tuple[bytes, str]]:
-    """Signatures of ``size`` letters that were made of the right string in a wrong way."""
+    """Yield the signatures of ``size`` letters that were made of the right string in a wrong way."""
     text, secret = reading.text, account.secret.encode()
     for name, called in (("sha256", "SHA-256"), ("sha1", "SHA-1"), ("md5", "MD5"), ("sha512", "SHA-512")):
         if hashlib.new(name, usedforsecurity=False).digest_size * 2 != size:
@@ -41,7 +41,7 @@ def otherwise_hashed(reading: Reading, account: Account, size: int) -> Iterator[
 
 
 def otherwise_put(reading: Reading, method: bytes) -> Iterator[tuple[bytes, str]]:
-    """Strings that say what the right one says, but with more or less in them, or in another order."""
+    """Yield the strings that say the same as the right one with more or less in them, or in another order."""
     key, where, data = reading.key, reading.where, reading.data
     yield where + data, "It leaves out the API key, with which the signed string begins."
     if data:
@@ -108,7 +108,7 @@ def other_hosts(
 
 
 def _elsewhere(incoming: Incoming) -> Iterator[str]:
-    """Places that a client may take the service to be at."""
+    """Yield the places that a client may take the service to be at."""
     named = [urlsplit(value).netloc or value for value in map(incoming.headers.get, _PLACES) if value]
     host = incoming.headers.get("Host", "")
     ports = dict.fromkeys(("", f":{incoming.port}", f":{host.rpartition(':')[2]}" if ":" in host else ""))
