@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from werkzeug.test import create_environ, run_wsgi_app
 
-from reseller_sandbox import Sandbox
+from reseller_sandbox import Sandbox, replay
 from reseller_sandbox.core.state import State, filled
 from reseller_sandbox.core.tables import TABLES
 from reseller_sandbox.faults.presets import PRESETS
 from reseller_sandbox.keeping.states import OWN
 from reseller_sandbox.keeping.worlds import opened, save
 from reseller_sandbox.limits import Limits
+from reseller_sandbox.server.delivery import ENV_SERVED
 from tests.clients import Answer
 from tests.keeping.reopening import reopened, seen, sent
 from tests.registry import REGISTRY
@@ -141,12 +143,22 @@ def test_every_part_of_a_state_is_a_table_an_index_or_its_own() -> None:
 
 
 def test_a_request_that_a_fault_holds_back_ends_with_the_server(tmp_path: Path) -> None:
-    """It takes effect neither in the file nor later; a running clock goes on as if it had been watched."""
+    """It never takes effect; that it came and was struck stays in the past, which can be done again."""
     one = Sandbox(REGISTRY, frozen=False)
-    one.world.moment = replace(one.world.moment, faults=one.world.moment.faults.holding(object()))
+    one.faults.add("latency", seconds=9, match={"operation": "v2.domain.zones"})
+    held = create_environ("/V2.0/domain/zones", headers={"X-Auth-Token": one.account().token})
+    run_wsgi_app(one.app, {**held, ENV_SERVED: True})  # the server is to send it again in nine seconds
+    one.snapshot("here")
     other = reopened(one, tmp_path / "worlds")
-    assert not other.world.moment.faults.waiting
     assert other.world.clock == one.world.clock
+    for again in (other, reopened(other, tmp_path / "later")):
+        again.client().get("/v3/domains")
+        again.restore("here")
+        again.client().get("/v3/domains")
+        assert [entry.operation for entry in again.world.journal] == ["v3.listDomains"]
+        assert again.world.moment.faults.count("latency").struck == 1
+        found = replay(again.capsule.get().content)
+        assert found.identical, found.difference
 
 
 def test_a_shorter_journal_counts_what_it_had_to_drop(tmp_path: Path) -> None:

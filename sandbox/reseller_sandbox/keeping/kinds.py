@@ -8,6 +8,7 @@ from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from http import HTTPStatus
+from operator import attrgetter
 from typing import Any
 
 from rpds import HashTrieMap, HashTrieSet, Queue
@@ -25,6 +26,8 @@ from reseller_sandbox.core.refusals import PLAIN, RULES, Possible, Refusal, Rule
 from reseller_sandbox.core.state import Change, State
 from reseller_sandbox.core.tables import TABLES
 from reseller_sandbox.faults import FaultBook, FaultRule
+from reseller_sandbox.faults.book import Strike
+from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.faults.kinds.rate_limit import Window
 from reseller_sandbox.faults.rule import Count, When
@@ -41,8 +44,8 @@ from reseller_sandbox.worlds.journal import Arrival
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds
 from reseller_sandbox.worlds.tally import Exercise
 
-#: The frozen records, with the fields that are made anew instead: requests that a fault holds back
-#: end with the server.
+#: The records, with the fields that are made anew instead. A request that a fault holds back ends with the
+#: server; that it came stays part of the past.
 RECORDS: Mapping[Any, Mapping[str, Callable[[], Any]]] = {
     **{kind: {} for kind in (*TABLES, model.Card, model.RoleHandles, model.Promotion, model.Premium)},
     **{kind: {} for kind in (model.Prices, model.Policy, Match, Path, When, FaultRule, Count, Window)},
@@ -65,7 +68,8 @@ RECORDS: Mapping[Any, Mapping[str, Callable[[], Any]]] = {
             Exercise,
         )
     },
-    FaultBook: {"waiting": HashTrieSet},
+    FaultBook: {},
+    Strike: {"rules": tuple, "effects": Effects},
 }
 
 ENUMS = (model.Stage, model.Flag, model.TransferStatus, model.Purpose, Action, Term)
@@ -104,6 +108,16 @@ class Plain(Sort):
         return found if self._of is None else list(map(self._of, found))
 
 
+class Waiting(Lists):
+    """The kind of sets of requests that wait, which are written in the order in which they came."""
+
+    def __init__(self) -> None:
+        super().__init__("waiting", HashTrieSet)
+
+    def fill(self, values: Sequence[Any], body: Body) -> None:
+        super().fill([sorted(one, key=attrgetter("arrived")) for one in values], body)
+
+
 def _named(name: str, values: Mapping[str, Any], key: Callable[[Any], Any]) -> Plain:
     """Return the kind of those constants, which are written by their names."""
     names = {key(value): called for called, value in values.items()}
@@ -137,6 +151,7 @@ class Sorts(dict[type, Sort]):
                 list: Lists("list", list),
                 frozenset: Lists("set", frozenset),
                 Ordered: Sets(),
+                HashTrieSet: Waiting(),
                 dict: Maps("object", dict),
                 HashTrieMap: HashMaps("map", HashTrieMap),
                 Queue: Queues(),
