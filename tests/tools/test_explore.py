@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -124,6 +125,20 @@ def test_what_is_paid_twice_in_some_orders_is_not_told_of_all(prepared: Sandbox)
     assert found.findings
     assert not found.always
     assert not Exploration([], []).always
+
+
+def test_what_is_refused_in_every_order_is_told(prepared: Sandbox) -> None:
+    """Workers that change nothing are in nobody's way; those that are refused in some orders alone are."""
+
+    def wrong(worker: Worker) -> None:
+        with suppress(RuntimeError):
+            worker("PUT", "/v3/nothing")
+
+    found = explore(together(wrong, wrong), prepared)
+    told = ["main PUT /v3/nothing → 404", "main-2 PUT /v3/nothing → 404"]
+    assert sorted(found.told()["refused"]) == told
+    assert list(found.lines())[-1].startswith("refused in every order tried: ")
+    assert not Exploration([], []).refused
 
 
 def test_a_lost_update_of_name_servers_is_found(prepared: Sandbox) -> None:

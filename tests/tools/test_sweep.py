@@ -404,6 +404,32 @@ def test_an_error_is_named_without_what_is_filled_in(prepared: Sandbox) -> None:
     assert not [one for one in details if "{" in one]
 
 
+def test_what_is_refused_without_any_fault_is_told(prepared: Sandbox) -> None:
+    """A program that passes over refusals has little to be swept, and nobody would know."""
+
+    def asks(world: Sandbox) -> None:
+        client = world.client()
+        client.post("/v3/domains/createDomain", json={"domain": {"domainName": "gold.com"}})
+        client.post("/v3/nothing/of/the/kind")
+        client.get("/v3/balance")
+
+    report = swept(asks, prepared, kinds=["lost-answer"], only="v3.balance")
+    first, second = report.json()["refused"]
+    assert first.startswith("r1 v3.createDomain gold.com (gold.com is a premium name")
+    assert second.startswith("r2 POST /v3/nothing/of/the/kind (")
+    assert f"Refused without any fault: {first}; {second}" in report.lines()
+
+    def asks_amiss(world: Sandbox) -> None:
+        for _ in range(5):
+            world.client().get("/v3/nothing")
+
+    counted, told = swept(asks_amiss, prepared).lines()
+    assert counted == "0 runs: nothing to try."
+    assert told.endswith("; and 2 more")
+    fine = swept(lambda world: world.client().get("/v3/balance"), prepared, kinds=["twice"])
+    assert not any("Refused" in line for line in fine.lines())
+
+
 def test_a_fault_that_is_never_reached_is_told(prepared: Sandbox) -> None:
     """A program that asks something else each time is not compared with its first run."""
     turns = iter(range(100))

@@ -23,6 +23,9 @@ _ABOUT = {
     MIXED: "what is left is left by no order in which the workers go one after the other",
 }
 
+#: From which status on an answer is a refusal.
+_REFUSED = 400
+
 #: How many lines of a program's output are shown.
 _SHOWN = 12
 
@@ -123,6 +126,19 @@ class Exploration:
         first = self.orders[0].advice if self.orders else ()
         return [line for line in first if all(line in one.advice for one in self.orders)]
 
+    @property
+    def refused(self) -> list[str]:
+        """The requests that are refused in every order, in those of the first: they are in nobody's way."""
+        asked = [
+            {(one.actor, one.asked): one.status for one in order.requests if one.status >= _REFUSED}
+            for order in self.orders
+        ]
+        return [
+            f"{actor} {what} → {status}"
+            for (actor, what), status in (asked[0].items() if asked else ())
+            if all((actor, what) in one for one in asked)
+        ]
+
     def check(self) -> Exploration:
         """Return itself; raise AssertionError where something was found."""
         if self.findings:
@@ -145,6 +161,8 @@ class Exploration:
         if not self.findings:
             yield "nothing found"
         yield from (f"in every order tried, by the advice {line}" for line in self.always)
+        if self.refused:
+            yield f"refused in every order tried: {', '.join(self.refused)}"
 
     def _outcomes(self) -> Iterator[str]:
         outcomes = self.outcomes()
@@ -165,6 +183,7 @@ class Exploration:
             "untried": self.untried,
             "strayed": self.strayed,
             "always": self.always,
+            "refused": self.refused,
             "findings": [
                 {
                     "kind": one.kind,

@@ -105,7 +105,8 @@ def sweep_program(
     second = _run_well(program, ground, wanted, _A_SECOND_TIME)
     requests = numbered(usual.requests, (one.id for one in contract()))
     chosen = [one for one in requests if fnmatchcase(one.operation, wanted.only)]
-    report = SweepReport(chosen, unsteady=_asked(usual) != _asked(second), tests=usual.ended.tests)
+    refused = [one for one in usual.requests if one.refused]
+    report = SweepReport(chosen, refused, unsteady=_asked(usual) != _asked(second), tests=usual.ended.tests)
     number, of = wanted.part
     troubles = list(enumerate(_troubles(chosen, requests, wanted)))[number - 1 :: of]
     report.planned = len(troubles)

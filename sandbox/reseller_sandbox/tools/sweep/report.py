@@ -7,6 +7,8 @@ from dataclasses import field
 from typing import Any
 
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.matching import NO_OPERATION
+from reseller_sandbox.powers.journal_records import RequestRecord
 from reseller_sandbox.tools.running import Ended
 from reseller_sandbox.tools.sweep.told import Came, RunTold, SweepTold
 from reseller_sandbox.tools.sweep.troubles import SweptRequest, Trouble
@@ -61,11 +63,12 @@ class Run:
 class SweepReport:
     """The runs of a sweep, in their order, of so many that were ``planned``, and the requests they are about.
 
-    ``unsteady`` is whether the program asked something else when it was run a second time without faults,
-    ``tests`` are those of it that have worlds of their own.
+    ``refused`` are those of the program that are refused without any fault. ``unsteady`` is whether it asked
+    something else when it was run a second time so, ``tests`` are those of it that have worlds of their own.
     """
 
     requests: Sequence[SweptRequest]
+    refused: Sequence[RequestRecord] = ()
     runs: list[Run] = field(default_factory=list)
     unsteady: bool = False
     planned: int = 0
@@ -81,6 +84,7 @@ class SweepReport:
         return SweepTold(
             test=test,
             rows=[f"{one.record.id} {one}" for one in self.requests],
+            refused=[f"{one.id} {_asked(one)} ({one.refused})" for one in self.refused],
             runs=[one.told for one in self.runs],
             planned=self.planned,
             unsteady=self.unsteady,
@@ -101,3 +105,9 @@ class SweepReport:
     def lines(self) -> Iterator[str]:
         """Yield what is said below the table."""
         return self.told().lines()
+
+
+def _asked(one: RequestRecord) -> str:
+    """Return what a request was: an operation, and of what, or its way where no operation takes it."""
+    known = one.operation != NO_OPERATION
+    return " ".join([one.operation, *one.domains[:2]]) if known else f"{one.method} {one.path}"

@@ -25,6 +25,9 @@ class Came(StrEnum):
 #: What stands in the table, where there is little room.
 _WORDS = {one: "WRONG" if one is Came.WRONG else str(one) for one in Came}
 
+#: How many of the requests that are refused without any fault are named.
+_NAMED = 3
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunTold:
@@ -63,12 +66,14 @@ class RunTold:
 class SweepTold:
     """The runs of one program, or of one ``test`` of it, of so many that were ``planned``.
 
-    ``rows`` are the requests in the order of the table. ``unsteady`` is whether two runs without faults asked
-    something else; ``problem`` is why there are no runs.
+    ``rows`` are the requests in the order of the table, ``refused`` those that are refused without any fault,
+    each with why. ``unsteady`` is whether two runs without faults asked something else; ``problem`` is why
+    there are no runs.
     """
 
     test: str = ""
     rows: Sequence[str] = ()
+    refused: Sequence[str] = ()
     runs: Sequence[RunTold] = ()
     planned: int = 0
     unsteady: bool = False
@@ -126,6 +131,7 @@ class SweepTold:
             "runs": len(self.runs),
             "planned": self.planned,
             "unsteady": self.unsteady,
+            "refused": list(self.refused),
             "problem": self.problem or None,
             **self.counts(),
             **{"requests": [], "assumptions": []},
@@ -150,6 +156,9 @@ class SweepTold:
         yield f"{plural(count, 'run')}: {counted or 'nothing to try'}."
         if count < self.planned:
             yield f"{self.planned - count} more were not tried."
+        if self.refused:
+            more = f"; and {len(self.refused) - _NAMED} more" if len(self.refused) > _NAMED else ""
+            yield f"Refused without any fault: {'; '.join(self.refused[:_NAMED])}{more}"
         if self.unsteady:
             yield "Two runs without faults did not ask the same, so that names they left are not compared."
 
