@@ -53,6 +53,14 @@ def test_what_is_no_amount_is_refused_in_words(given: object) -> None:
         money.read(given)
 
 
+@pytest.mark.parametrize(("most", "more"), [("7".zfill(100), "7".zfill(101)), ("1e100", "1e101")])
+def test_the_longest_amount_has_a_hundred_digits(most: str, more: str) -> None:
+    """As it is written, and as it would be written out."""
+    assert money.read_price(most, most=None) == Decimal(most)
+    with pytest.raises(ValueError, match="must be a decimal number"):
+        money.read_price(more, most=None)
+
+
 @pytest.mark.parametrize("given", [FINER, Decimal(FINER), 1.1234567, "1e-7", "1e-101", f"1.{'0' * 60}1"])
 def test_what_is_finer_is_refused_in_words(given: object) -> None:
     """As a text, a number or a float."""

@@ -306,6 +306,15 @@ def test_the_years_of_a_transfer_are_checked(make: Make, assumed: str, years: in
     assert balance(sandbox) == 10_000
 
 
+def test_ten_years_are_named_where_a_transfer_would_go_past_them(sandbox: Sandbox, api: Api) -> None:
+    """Not where the zone takes no more at once."""
+    told = [ask(api, years=10).message]
+    arrange_zone(sandbox, "com", max_years=2)
+    told.append(ask(api, years=3).message)
+    assert ["more than 10 years ahead" in message for message in told] == [True, False], told
+    assert "at most 2" in told[1]
+
+
 def test_a_transfer_charges_protection(sandbox: Sandbox, api: Api, other: Api) -> None:
     """In an entry of its own, for the year that it adds; when it fails, both come back."""
     asked = ask(api, domain={"privacyEnabled": True})

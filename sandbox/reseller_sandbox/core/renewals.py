@@ -8,14 +8,14 @@ from reseller_sandbox.core import ledger, money, prices, refusals
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.lifecycle import Action, enter, leaving, require
-from reseller_sandbox.core.model import LONGEST_TERM, Flag, Order, Purpose, Stage, Zone
+from reseller_sandbox.core.model import LONGEST_TERM, Flag, Order, Purpose, Stage
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.orders import Agreed, Cost, Placed, require_cost, zone_and_premium
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.zones import require_in_service
 
-TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahead"
+_TOO_FAR_AHEAD = f", since no name is paid for more than {LONGEST_TERM} years ahead"
 
 
 def cost(draft: Draft, order: Order, years: int = 1) -> Cost:
@@ -48,7 +48,7 @@ def renew(
     if expected not in (None, order.expires.date()):
         expires = order.expires.date()
         raise Refused(refusals.EXPIRY_MISMATCH, name=to_unicode(order.name), expires=expires, given=expected)
-    _require_period(draft, order, zone, years)
+    require_period(draft, order, years)
     later = years_later(order.expires, years).date()
     if end not in (None, later):
         raise Refused(refusals.END_MISMATCH, name=to_unicode(order.name), years=years, end=later, given=end)
@@ -94,12 +94,15 @@ def years_left(draft: Draft, order: Order) -> int:
     return sum(years_later(order.expires, count) <= furthest for count in range(1, LONGEST_TERM + 1))
 
 
-def _require_period(draft: Draft, order: Order, zone: Zone, years: int) -> None:
+def require_period(draft: Draft, order: Order, years: int, always: int = 0) -> None:
+    """Refuse with ``period_too_short`` or ``period_too_long`` years that cannot be added to a name's term.
+
+    So many as ``always`` can be, however far ahead the name is paid for.
+    """
+    zone, name = draft.state.zones[order.zone], to_unicode(order.name)
     if years < 1:
-        raise Refused(refusals.PERIOD_TOO_SHORT, years=years, name=to_unicode(order.name), limit=1)
-    limit = min(zone.max_years, years_left(draft, order))
+        raise Refused(refusals.PERIOD_TOO_SHORT, years=years, name=name, limit=1)
+    limit = max(always, min(zone.max_years, years_left(draft, order)))
     if years > limit:
-        reason = TOO_FAR_AHEAD if limit < zone.max_years else ""
-        raise Refused(
-            refusals.PERIOD_TOO_LONG, years=years, name=to_unicode(order.name), limit=limit, reason=reason
-        )
+        reason = _TOO_FAR_AHEAD if limit < zone.max_years else ""
+        raise Refused(refusals.PERIOD_TOO_LONG, years=years, name=name, limit=limit, reason=reason)

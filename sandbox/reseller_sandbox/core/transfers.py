@@ -129,14 +129,7 @@ def settled_since(order: Order, assumed: Assumptions) -> datetime:
 
 def _years(draft: Draft, held: Order, wish: Wish) -> int:
     """Return the years that the transfer adds and charges: at least one, if cut short by the longest term."""
-    zone = draft.state.zones[held.zone]
-    name, limit = to_unicode(wish.name), max(1, min(zone.max_years, renewals.years_left(draft, held)))
-    if wish.years < 1:
-        raise Refused(refusals.PERIOD_TOO_SHORT, years=wish.years, name=name, limit=1)
-    if wish.years > limit:
-        raise Refused(
-            refusals.PERIOD_TOO_LONG, years=wish.years, name=name, limit=limit, reason=renewals.TOO_FAR_AHEAD
-        )
+    renewals.require_period(draft, held, wish.years, always=1)
     return 1 if draft.assumed.transfer_years == "one" else wish.years
 
 
