@@ -131,7 +131,8 @@ def _fitting(known: Sequence[str], rows: Sequence[Mapping[str, Any]], width: int
     """Return the first columns that fit beside one another; the last of them may have to be folded."""
     columns: list[str] = []
     for column in known:
-        wanted = min(max(len(column), *(len(_cell(row.get(column))) for row in rows)), _WIDEST)
+        told = [line for row in rows for line in _cell(row.get(column)).splitlines()]
+        wanted = min(max(map(len, (column, *told))), _WIDEST)
         if columns and width < min(wanted, _NARROWEST):
             break
         columns.append(column)
@@ -148,7 +149,9 @@ def _numeric(rows: Sequence[Mapping[str, Any]], column: str) -> bool:
 
 
 def _cell(value: Any) -> str:
-    """Return a value in a few words."""
+    """Return a value in a few words; of several records each on a line of its own."""
+    if _is_listed(value):
+        return "\n".join(map(_cell, value))
     text = printable(_words(value))
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.powers.power import Operation
 from tests.powers.doors import OPERATIONS, Doors, doors_to, measured, operation
 from tests.powers.drawn import fits
@@ -65,6 +66,18 @@ def test_every_parameter_has_examples(operation: Operation) -> None:
 def test_what_stands_in_a_path_is_known_without_the_types(operation: Operation) -> None:
     """So that a control interface which nobody calls reads no signature."""
     assert operation.segments == tuple(one.name for one in operation.parameters if one.place == "segment")
+
+
+@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
+def test_a_call_with_too_many_words_is_told_which_may_stand_without_a_name(operation: Operation) -> None:
+    """And nothing is done."""
+    with pytest.raises(Refused) as refused:
+        operation.bind(("x",) * 9, {})
+    told = refused.value.message
+    assert told.startswith(f"{operation.id} takes ")
+    alone = told.removeprefix(f"{operation.id} takes ").partition(" without a name")[0]
+    named = [] if alone == "nothing" else alone.removesuffix(" alone").replace("'", "").split(", ")
+    assert operation.bind(tuple(named), {}) == dict(zip(named, named, strict=True))
 
 
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)

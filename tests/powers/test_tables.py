@@ -36,6 +36,17 @@ def test_facts_stand_in_lines_and_what_is_not_there_is_left_out() -> None:
     assert "customer" not in out
 
 
+def test_records_within_a_row_stand_on_lines_of_their_own() -> None:
+    """So it is seen where one ends: the parameters of a kind of fault, the rules of a preset."""
+    for words, begin in ((("faults", "kinds"), "name="), (("faults", "presets"), '{"name": "flaky')):
+        status, out, _ = printed(*words)
+        assert status == 0
+        assert max(map(len, out.splitlines())) <= 160
+        lines = [line for line in out.splitlines() if begin in line]
+        assert len(lines) >= 5
+        assert all(line.count(begin) == 1 for line in lines)
+
+
 def test_programs_get_json() -> None:
     """The same as over HTTP."""
     status, out, _ = printed("clock", "show", "--json")

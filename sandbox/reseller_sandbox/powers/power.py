@@ -118,9 +118,9 @@ class Operation:
     def bind(self, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call by the names of the parameters; refuse a call of another form."""
         if len(args) > len(self._placed):
-            raise Refused(
-                INVALID_PARAMETER, problems=f"{self.id} takes at most {len(self._placed)} arguments by place"
-            )
+            placed = f"{', '.join(map(repr, self._placed))} alone" if self._placed else "nothing"
+            problem = f"{self.id} takes {placed} without a name, and all the rest by name"
+            raise Refused(INVALID_PARAMETER, problems=problem)
         given = dict(zip(self._placed, args, strict=False))
         named = {name.removesuffix("_"): value for name, value in kwargs.items()}
         twice = sorted(given.keys() & named.keys())
