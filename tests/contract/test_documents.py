@@ -201,6 +201,22 @@ def test_what_is_required_follows_the_assumptions(
     assert content["components"]["schemas"][schema].get("required") == required
 
 
+@pytest.mark.parametrize("value", ["any", "dotted"])
+def test_a_telephone_number_is_written_as_the_assumptions_have_it(make: Make, value: str) -> None:
+    """Wherever v2.0 takes one; in v3 there is one form, whatever is assumed."""
+    client = make(assume={"v2.phone": value}).client()
+    for name in ("v2", "v3"):
+        schemas = client.get(f"/_sandbox/openapi/{name}.json").json["components"]["schemas"]
+        taken = {
+            (schema, field): bool(re.match(shape["properties"][field]["pattern"], "+380 (48) 123-45-67"))
+            for schema, shape in schemas.items()
+            for field in ("phone", "fax")
+            if "pattern" in shape.get("properties", {}).get(field, {})
+        }
+        assert taken, name
+        assert set(taken.values()) == {name == "v2" and value == "any"}, taken
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["v3", "v2"])
 def test_a_document_is_valid_whatever_is_assumed(name: str) -> None:

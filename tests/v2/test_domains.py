@@ -169,6 +169,16 @@ def test_no_secret_is_told(sandbox: Sandbox, main: Client) -> None:
     assert "lost-token" not in answer.raw.decode() + str(answer.headers)
 
 
+def test_a_header_says_what_came_where_the_message_does_not(main: Client) -> None:
+    """A version, the first twenty letters of a long one; an end of the term that is no date."""
+    renewal = {"current_expiry_date": "2026-11-21", "period": 1, "date_end": "soon"}
+    told = main.put("/domain/active.com/renew", renewal).headers["x-sandbox-refusal"]
+    assert told == "invalid_parameter: date_end must be a date, not 'soon'."
+    main.version = f"V{'2' * 20}.0"
+    told = main.get("/domain/active.com").headers["x-sandbox-refusal"]
+    assert told == f"version_not_served: The version V{'2' * 19} is not served; V2.0 is."
+
+
 def test_why_is_in_a_header(main: Client) -> None:
     """The rule and its sentence, in printable ASCII, however the name is written."""
     answer = main.get("/domain/%D0%BF%D1%80%D0%B8%D0%B2%D1%96%D1%82.com/host/ns1")

@@ -104,7 +104,8 @@ def test_another_owner_costs_what_the_zone_asks(sandbox: Sandbox, api: Api) -> N
     assert balance(sandbox) == 10_000
     assert api.post(target, {"contacts": ann}).status == 200
     assert balance(sandbox) == Decimal("9997.50")
-    assert entries(sandbox, 1)[0].purpose is Purpose.OWNER_CHANGE
+    [entry] = entries(sandbox, 1)
+    assert (entry.purpose, entry.years) == (Purpose.OWNER_CHANGE, 0)
     for country in ("UA", "ua"):
         same = {"reg-contact": person("Ann", country=country)}
         assert api.post(target, {"contacts": same}).status == 200

@@ -159,7 +159,7 @@ def _extra(draft: Draft, given: Mapping[str, object], *, strict: bool) -> tuple[
     """Return the extra parameters that the registry knows, as sorted pairs."""
     if not given:
         return ()
-    _ = draft.assumed.extra_contact_params
+    _ = draft.assumed.extra_contact_params  # read, so that the answer names it: it rests on that
     known = dict(draft.state.contact_params)
     if strict:
         for name in sorted(given):

@@ -9,7 +9,7 @@ from marshmallow import ValidationError, fields, post_load
 
 from reseller_sandbox.core import orders, refusals, renewals
 from reseller_sandbox.core.clock import parse_instant
-from reseller_sandbox.core.complaints import Must
+from reseller_sandbox.core.complaints import Must, shortened
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.v2 import errors
@@ -86,7 +86,7 @@ def _expected_end(call: Call) -> date | None:
     except ValueError:
         raise Refused(
             refusals.INVALID_PARAMETER,
-            problems="date_end must be a date",
+            problems=f"date_end must be a date, not {shortened(given)}",
             field="date_end",
             value=text(given),
         ) from None
