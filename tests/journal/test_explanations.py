@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -43,7 +44,7 @@ def test_a_removed_name_is_restored_before_it_is_renewed(steer: Control, main: A
 @pytest.mark.parametrize(
     ("name", "words", "at"),
     [
-        ("requested.com", "wait for the processing at 2026-03-02T12:00:00Z", "2026-03-02T12:00:00Z"),
+        ("requested.com", "wait for the activation at 2026-03-02T12:00:00Z", "2026-03-02T12:00:00Z"),
         ("pending.com", "wait for the release at 2026-03-03T12:00:00Z", "2026-03-03T12:00:00Z"),
         ("arriving.com", "wait for the transfer completion at 2026-03-04T12:00:00Z", "2026-03-04T12:00:00Z"),
         ("overdue.com", "ask for its renewal first, which makes it active", None),
@@ -56,6 +57,46 @@ def test_where_only_time_leads_on_the_instant_is_told(
     main.post(f"/v3/domains/lock/{name}")
     refusal = _refusal(steer)
     assert (refusal["rule"], refusal["allowed"], refusal["allowed_at"]) == ("wrong_state", words, at)
+
+
+@pytest.mark.parametrize(
+    "name", ["requested.com", "processing.com", "arriving.com", "overdue.com", "pending.com"]
+)
+def test_at_the_instant_that_is_told_the_stage_hinders_no_more(sandbox: Sandbox, name: str) -> None:
+    """And until then it does, whatever is asked for; a name that is released then is nobody's."""
+    sandbox.assumptions.set({"v2.order_processing": "3600"})
+    asked = [(method, target, body) for _, method, target, body in v3_stages.OPERATIONS.values()]
+    asked.append(("PUT", f"/V2.0/domain/{v3_stages.NAME}/restore", None))
+    for method, target, body in asked:
+        path = target.replace(v3_stages.NAME, name)
+
+        def refusal(at: Sandbox, method: str = method, path: str = path, body: Any = body) -> Any:
+            at.client().open(path, method=method, json=body)
+            return at.journal.find(limit=1).requests[0].refusal
+
+        met = refusal(sandbox)
+        if met is None or met.rule != "wrong_state" or met.allowed_at is None:
+            assert met is None or "wait for" not in met.allowed, met.allowed
+            continue
+        with sandbox.fork(point="now") as fork:
+            fork.clock.set(met.allowed_at - timedelta(seconds=1))
+            assert refusal(fork).rule == "wrong_state", (path, met.allowed)
+            fork.clock.set(met.allowed_at)
+            then = refusal(fork)
+            assert then is None or then.rule != "wrong_state", (path, met.allowed)
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [("active.com", "; it can be renewed"), ("overdue.com", "; it can be renewed"), ("arriving.com", "")],
+)
+def test_what_has_not_been_removed_cannot_be_restored(sandbox: Sandbox, name: str, more: str) -> None:
+    """So nothing is said of waiting for that."""
+    connect(sandbox).put(f"/domain/{name}/restore")
+    refusal = sandbox.journal.find(limit=1).requests[0].refusal
+    assert refusal is not None
+    assert refusal.allowed == f"it has not been removed, so there is nothing to restore{more}"
+    assert refusal.allowed_at is None
 
 
 def test_an_interface_is_told_what_it_has(sandbox: Sandbox, steer: Control) -> None:

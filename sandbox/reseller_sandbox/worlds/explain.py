@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from datetime import datetime
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime, timedelta
 from decimal import Decimal
+from itertools import takewhile
+from typing import NamedTuple
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.clock import days, wire
 from reseller_sandbox.core.dataclass import dataclass
-from reseller_sandbox.core.lifecycle import MOVES, Action, passages, permits
+from reseller_sandbox.core.lifecycle import MOVES, Action, due, passages, permits
 from reseller_sandbox.core.lookups import order_met, pending_transfer
 from reseller_sandbox.core.model import Account, Order, Stage, Transfer
 from reseller_sandbox.core.names import to_unicode
@@ -94,44 +96,68 @@ def _name_met(state: State, account: Account | None, name: str) -> NameMet:
     return NameMet(name, holder, order, pending_transfer(state, name))
 
 
+class Leg(NamedTuple):
+    """A leg of a way, from stage to stage: what it takes, in ``words``, and whether time makes it alone."""
+
+    start: Stage
+    target: Stage
+    words: str
+    by_itself: bool
+
+
 def _wrong_state(case: Explanation) -> Allowed | None:
-    order, action = case.order, case.facts.get("action")
-    if order is None:
+    order, action, state = case.order, case.facts.get("action"), case.moment.state
+    if order is None or not isinstance(action, Action):
         return None
-    if action == Action.RESTORE and order.stage in (Stage.ACTIVE, Stage.OVERDUE):
-        return Allowed("it has not been removed, so there is nothing to restore; it can be renewed")
-    if not isinstance(action, Action):
+    if action is Action.RESTORE and order.stage not in (Stage.REDEMPTION, Stage.PENDING_DELETE):
+        instead = "; it can be renewed" if permits(state, order.stage, Action.RENEW) else ""
+        return Allowed(f"it has not been removed, so there is nothing to restore{instead}")
+    way = _way(state, order.stage, action, case.refused.wording)
+    if not way:
         return None
-    first = _first_step(case.moment.state, order.stage, action, case.refused.wording)
-    if first is None:
-        return None
-    words, by_itself = first
-    arriving = order.stage is Stage.ARRIVING and case.transfer is not None
-    due = case.transfer.completes if arriving and case.transfer else order.due
-    return Allowed(f"wait for the {words} at {wire(due)}", due) if by_itself and due else Allowed(words)
+    waits = list(takewhile(lambda step: step.by_itself, way))
+    if not waits:
+        return Allowed(way[0].words)
+    at = _ended(case, order, waits)
+    words = f"wait for the {waits[-1].words}" + (f" at {wire(at)}" if at else "")
+    return Allowed(words, at if waits == way else None)
 
 
-def _first_step(state: State, stage: Stage, wanted: Action, wording: Wording) -> tuple[str, bool] | None:
-    """Return what leads soonest from ``stage`` to where ``wanted`` is possible, and whether time does it.
+def _way(state: State, stage: Stage, wanted: Action, wording: Wording) -> list[Leg]:
+    """Return the steps that lead soonest from ``stage`` to where ``wanted`` is possible.
 
     Moves that give a name away are left out; where no way leads there, the way to its release is returned.
     """
     steps = [
-        (at, Stage.ACTIVE, f"ask for its {wording.word(move.action)} first, which makes it active", False)
+        Leg(at, Stage.ACTIVE, f"ask for its {wording.word(move.action)} first, which makes it active", False)
         for move in MOVES
         if move.target is Stage.ACTIVE
         for at in Stage
         if permits(state, at, move.action)
-    ] + [(row.stage, row.target, row.event, True) for at in Stage for row in passages(at)]
-    reached: dict[Stage, tuple[str, bool] | None] = {stage: None}
+    ] + [Leg(row.stage, row.target, row.event, True) for at in Stage for row in passages(at)]
+    reached: dict[Stage, list[Leg]] = {stage: []}
     edge = [stage]
     while edge:
         at, *edge = edge
-        for start, target, words, by_itself in steps:
-            if start is at and target not in reached:
-                reached[target] = reached[at] or (words, by_itself)
-                edge.append(target)
-    return next((reached[one] for one in reached if permits(state, one, wanted)), reached.get(Stage.RELEASED))
+        for step in steps:
+            if step.start is at and step.target not in reached:
+                reached[step.target] = [*reached[at], step]
+                edge.append(step.target)
+    return next(
+        (reached[one] for one in reached if permits(state, one, wanted)), reached.get(Stage.RELEASED, [])
+    )
+
+
+def _ended(case: Explanation, order: Order, waits: Sequence[Leg]) -> datetime | None:
+    """Return when time alone has made these steps of ``order``; None where that cannot be known yet."""
+    if order.stage is Stage.ARRIVING:
+        return case.transfer.completes if case.transfer is not None and len(waits) == 1 else None
+    policy = case.moment.state.zones[order.zone].policy
+    processing = timedelta(seconds=case.moment.assumptions.order_processing)
+    at = order.due
+    for step in waits[1:]:
+        at = at and due(step.start, at, order.expires, policy, processing)
+    return at
 
 
 def _transfer_pending(case: Explanation) -> Allowed | None:
