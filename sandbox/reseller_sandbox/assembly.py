@@ -21,7 +21,7 @@ from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
 from reseller_sandbox.shards import Shard
-from reseller_sandbox.web.app import UNREAD, create_app
+from reseller_sandbox.web.app import PREPARE, UNREAD, create_app
 from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.web.mount import Mount
@@ -146,7 +146,7 @@ def mounts(
         return [mount.interface for mount in clients]
 
     clients = Mount(v3.owns, of_v3), Mount(v2.owns, of_v2)
-    return (*clients, Mount(control.owns, of_control))
+    return (*clients, Mount(control.owns, of_control, for_clients=False))
 
 
 def _more_rows(
@@ -217,6 +217,7 @@ def server_of(
                 tls_port=tls.port if tls is not None else None,
                 limit_connections=settings.max_connections,
                 when_unread=app.extensions[UNREAD],
+                prepare=app.extensions[PREPARE],
             )
             try:
                 yield server

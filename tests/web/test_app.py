@@ -118,14 +118,18 @@ def test_rows_that_another_request_has_made_meanwhile_are_found() -> None:
         if begun.is_set():
             goes_on.set()
             requests[0].result()
+            rows.append(app.rows)
         return path == "/one"
 
-    client = Application("late", [LateRows(owns, views)]).test_client()
+    app, rows = Application("late", [LateRows(owns, views)]), list[object]()
+    client = app.test_client()
     with ThreadPoolExecutor() as threads:
         requests.append(threads.submit(lambda: client.get("/one").text))
         begun.wait()
         requests.append(threads.submit(lambda: client.get("/one").text))
     assert [one.result() for one in requests] == ["one", "one"]
+    assert rows
+    assert all(one is app.rows for one in rows), "they were made twice"
 
 
 @pytest.mark.parametrize("first", tuple(permutations((HEALTH, READ, "/V2.0/domain/active.com"))))

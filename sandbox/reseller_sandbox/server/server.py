@@ -54,7 +54,8 @@ class Server:
     ``authority`` is the file by which clients trust that certificate, where there is such a file.
     Past ``limit_connections`` clients are answered 503.
     ``grace`` is how many seconds the requests in flight have when ``run`` ends. ``when_unread`` is
-    called with each request that could not be read, and so never reached the application.
+    called with each request that could not be read, and so never reached the application; ``prepare`` is
+    called before the first connection is taken.
 
     Raise ``PortInUse``, and ``CannotListen`` for any other address that cannot be had.
     """
@@ -74,6 +75,7 @@ class Server:
         limit_connections: int | None = None,
         grace: float = 5.0,
         when_unread: Callable[[Unread], None] | None = None,
+        prepare: Callable[[], None] = lambda: None,
     ) -> None:
         self.app = app
         self.host = host
@@ -85,6 +87,7 @@ class Server:
         self.limit_connections = limit_connections
         self.grace = grace
         self.when_unread = when_unread
+        self.prepare = prepare
         #: What goes on beside the requests, on whichever thread, is done in this context.
         self.beside = Beside()
         self._sockets = _all_bound(host, port, tls_port)
@@ -160,6 +163,7 @@ class Server:
         from reseller_sandbox.server.bridge import Bridge
         from reseller_sandbox.server.listener import Listener
 
+        self.prepare()
         bridge = Bridge(self.app, self.max_body, self.log, self.when_unread, self.beside)
         self._listener = Listener(
             bridge, grace=grace, limit_connections=self.limit_connections, backlog=BACKLOG

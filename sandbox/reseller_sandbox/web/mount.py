@@ -10,10 +10,16 @@ from reseller_sandbox.web.interface import Interface
 
 
 class Mount:
-    """An interface, loaded when it is first asked for, at the paths that it ``owns``, with a row or not."""
+    """An interface, loaded when it is first asked for, at the paths that it ``owns``, with a row or not.
 
-    def __init__(self, owns: Callable[[str], bool], load: Callable[[], Interface]) -> None:
+    One ``for_clients`` a server loads before it takes connections: later it may have no descriptor left.
+    """
+
+    def __init__(
+        self, owns: Callable[[str], bool], load: Callable[[], Interface], *, for_clients: bool = True
+    ) -> None:
         self.owns = owns
+        self.for_clients = for_clients
         self._load = load
 
     @cached_property

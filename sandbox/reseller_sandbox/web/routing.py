@@ -191,26 +191,28 @@ class Application(Flask):
     @property
     def url_map(self) -> Map:
         """All rows."""
-        self._take(lambda _: True)
+        self.make(lambda _: True)
         return self.rows
 
     @url_map.setter
     def url_map(self, rows: Map) -> None:
         self.rows = rows  # type: ignore[assignment]  # Flask's own, until there are rows
 
-    def _take(self, wanted: Callable[[LateRows], bool]) -> None:
+    def make(self, wanted: Callable[[LateRows], bool]) -> None:
         """Make the rows of the parts that are ``wanted``, unless they are there."""
         if not any(map(wanted, self._later)):
             return
         with self._taking:
-            for part in filter(wanted, self._later):
-                views = part.views()
+            made = {part: part.views() for part in filter(wanted, self._later)}
+            if not made:  # another thread has made them meanwhile
+                return
+            for part, views in made.items():
                 self._rules[part] = tuple(views)
                 named = {name: view for (name, _, _), view in views.items()}
                 self._views |= named
                 self.view_functions |= {**named, **self.view_functions}  # a user's own stay
-                self.rows = _made(tuple(chain.from_iterable(self._rules.values()))).lend()
-                self._later = [one for one in self._later if one is not part]
+            self.rows = _made(tuple(chain.from_iterable(self._rules.values()))).lend()
+            self._later = [part for part in self._later if part not in made]
 
     def row(self, path: str, method: str) -> tuple[Rule, dict[str, Any]]:
         """Return the rule that takes a request, and its arguments; raise as ``MapAdapter.match`` does."""
@@ -218,7 +220,7 @@ class Application(Flask):
         try:
             rule, values = rows.found(path, method)
         except HTTPException:
-            self._take(lambda part: part.owns(path))
+            self.make(lambda part: part.owns(path))
             if self.rows is rows:
                 raise
             rule, values = self.rows.found(path, method)
