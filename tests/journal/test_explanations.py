@@ -160,10 +160,19 @@ def test_who_holds_a_name_is_told(sandbox: Sandbox, steer: Control, main: Api) -
     assert _refusal(steer)["allowed"].startswith("other holds it: ask for a transfer")
     register(main, "gone.com")
     assert _refusal(steer)["allowed_at"] == "2026-04-04T12:00:00Z"
-    register(main, "active.com")
-    assert "this account's already" in _refusal(steer)["allowed"]
+    for own, more in (
+        ("active.com", ": ask for its renewal"),
+        ("redemption.com", ": ask for its restore in v2.0"),
+        ("requested.com", ""),
+    ):
+        register(main, own)
+        assert _refusal(steer)["allowed"] == f"it is this account's already{more}"
+    register(main, "pending.com")
+    assert _refusal(steer)["allowed_at"] == "2026-03-03T12:00:00Z"
     main.get("/v3/domains/getDomain/theirs.com")
     assert _refusal(steer)["allowed"].startswith("other holds it: use that account's credentials")
+    main.get("/v3/domains/getDomain/elsewhere.com")
+    assert _refusal(steer)["allowed"] == "outside holds it: ask for a transfer"
     main.get("/v3/domains/getDomain/nobodys.com")
     assert _refusal(steer)["allowed"] == "nobody holds it: register it first"
 
@@ -187,6 +196,16 @@ def test_a_pending_transfer_says_who_may_end_it(sandbox: Sandbox, steer: Control
     refusal = _refusal(steer)
     assert refusal["rule"] == "transfer_pending"
     assert refusal["allowed_at"] == _met(refusal)["transfer_completes"] == "2026-03-06T12:00:00Z"
+
+
+@pytest.mark.parametrize(
+    ("verb", "who"),
+    [("approve", "another registrar"), ("reject", "another registrar"), ("cancel", "this account")],
+)
+def test_without_a_transfer_it_is_told_who_has_to_ask(steer: Control, main: Api, verb: str, who: str) -> None:
+    """What leaves is approved and rejected; what comes is cancelled."""
+    main.post(f"/v3/domains/{verb}Transfer/active.com")
+    assert _refusal(steer)["allowed"] == f"{who} has to ask for the name first"
 
 
 def test_prices_and_periods_name_what_is_right(steer: Control, main: Api) -> None:

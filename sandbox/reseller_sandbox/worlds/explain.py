@@ -14,7 +14,7 @@ from reseller_sandbox.core.clock import days, wire
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import MOVES, Action, due, passages, permits
 from reseller_sandbox.core.lookups import order_met, pending_transfer
-from reseller_sandbox.core.model import Account, Order, Stage, Transfer
+from reseller_sandbox.core.model import OUTSIDE, Account, Order, Stage, Transfer
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refusal, Rule, Wording
 from reseller_sandbox.core.state import State
@@ -169,7 +169,8 @@ def _transfer_pending(case: Explanation) -> Allowed | None:
 
 def _no_transfer(case: Explanation) -> Allowed | None:
     if case.transfer is None:
-        return Allowed("another registrar has to ask for the name first")
+        who = "this account" if case.facts.get("action") == "cancel" else "another registrar"
+        return Allowed(f"{who} has to ask for the name first")
     parties = (case.transfer.gaining, case.transfer.losing)
     gaining, losing = (case.moment.state.accounts[number].name for number in parties)
     return Allowed(f"{losing} may approve or reject the transfer, {gaining} may cancel it")
@@ -197,7 +198,12 @@ def _taken(case: Explanation) -> Allowed | None:
     if order is None or case.about is None:
         return None
     if case.account is not None and order.account == case.account.client_id:
-        return Allowed("it is this account's already: it can be renewed")
+        state, word = case.moment.state, case.refused.wording.word
+        asks = [one for one in (Action.RENEW, Action.RESTORE) if permits(state, order.stage, one)]
+        if asks or order.stage is not Stage.PENDING_DELETE:
+            return Allowed(
+                "it is this account's already" + "".join(f": ask for its {word(one)}" for one in asks)
+            )
     if order.stage in (Stage.REDEMPTION, Stage.PENDING_DELETE):
         policy = case.moment.state.zones[order.zone].policy
         left = policy.pending_delete + (policy.redemption if order.stage is Stage.REDEMPTION else 0)
@@ -208,7 +214,9 @@ def _taken(case: Explanation) -> Allowed | None:
 
 def _not_found(case: Explanation) -> Allowed | None:
     if case.about is not None and case.about.holder is not None:
-        return Allowed(f"{case.about.holder} holds it: use that account's credentials, or ask for a transfer")
+        here = case.order is not None and case.order.account != OUTSIDE
+        credentials = "use that account's credentials, or " if here else ""
+        return Allowed(f"{case.about.holder} holds it: {credentials}ask for a transfer")
     return Allowed("nobody holds it: register it first")
 
 
