@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import Assumptions, catalogue
 from reseller_sandbox.core.clock import days, years_later
-from reseller_sandbox.core.model import Flag, Order, Premium, Promotion, Purpose, Stage
+from reseller_sandbox.core.model import Flag, Order, Policy, Premium, Promotion, Purpose, Stage
 from tests.registry import REGISTRY, arrange_balance, arrange_zone, balance, connect, order_of, write
 from tests.soundness import assert_sound
 from tests.v2.client import connect as connect_v2
@@ -229,3 +229,23 @@ def test_every_assumption_about_the_lifecycle_is_tried() -> None:
         name, takes = str(item["name"]), str(item["takes"])
         if name.startswith("lifecycle."):
             assert TRIED.get(name) == set(takes.removeprefix("one of ").split(", ")), name
+
+
+def test_a_name_that_lapsed_years_ago_stays_overdue_until_enough_years_are_paid_for() -> None:
+    """Each renewal is charged once, and its answer tells what the next one tells."""
+    sandbox = Sandbox(REGISTRY)
+    arrange_zone(sandbox, "com", policy=Policy(overdue=900))
+    sandbox.names.add("late.com", stage="overdue", expires="-800d", autorenew=True)
+    ends = sandbox.names["late.com"].due
+    api = connect(sandbox)
+    for years, status in ((1, "suspended"), (1, "suspended"), (1, "active")):
+        before = balance(sandbox)
+        answer = api.post("/v3/domains/renewDomain/late.com", {"years": years}).json
+        assert answer["status"] == status
+        assert Decimal(answer["totalPaid"]) == before - balance(sandbox)
+        if status == "suspended":
+            assert sandbox.names["late.com"].due == ends
+        sandbox.clock.advance(0)
+        assert api.get("/v3/domains/getDomain/late.com").json["status"] == status
+        assert balance(sandbox) == before - Decimal(answer["totalPaid"])
+    assert sandbox.clock.due(domain="late.com").due[0].event == "automatic renewal"
