@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -340,6 +341,22 @@ def test_a_wrong_signature_is_explained(send: Sender, signed: str, hint: str | N
     answer = send.post(CHECK, headers(signed.encode().decode("latin-1")), BODY)
     assert (answer.status, answer.error) == (401, "signature_mismatch")
     assert hint is None or hint in answer.message
+
+
+@pytest.mark.parametrize("sort_keys", [False, True])
+@pytest.mark.parametrize("ensure_ascii", [False, True])
+@pytest.mark.parametrize("separators", [(",", ":"), (", ", ": ")])
+@pytest.mark.parametrize("slash", ["/", "\\/"])
+def test_a_body_that_was_signed_in_another_spelling_is_recognised(
+    send: Sender, sort_keys: bool, ensure_ascii: bool, separators: tuple[str, str], slash: str
+) -> None:
+    """Whichever serialiser has written it, and the client then sent it in this one."""
+    told = {"note": "x/é", "domainNames": ["a.com"]}
+    sent = json.dumps(told, indent=1).encode()
+    spelt = json.dumps(told, sort_keys=sort_keys, ensure_ascii=ensure_ascii, separators=separators)
+    answer = send.post(CHECK, headers(check_signed(spelt.replace("/", slash).encode())), sent)
+    assert (answer.status, answer.error) == (401, "signature_mismatch")
+    assert "another serialiser" in answer.message
 
 
 @pytest.mark.parametrize(
