@@ -115,7 +115,7 @@ FAULTS: list[dict[str, Any]] = [
     {"kind": "error", "status": 503, "body": "<h1>Busy</h1>"},
     {"kind": "reset", "when": {"phase": "after"}},
     {"kind": "close"},
-    {"kind": "hang"},
+    {"kind": "hang", "seconds": 0.05},
     {"kind": "truncate", "keep": 10},
     {"kind": "garbage"},
 ]
@@ -126,7 +126,7 @@ def test_flasks_test_client_is_the_same_wherever_the_world_is(held: Sandbox, rul
     """What it is given, what it raises, and what has become of its world."""
 
     def story(sandbox: Sandbox) -> list[Any]:
-        client, told = sandbox.client(timeout=20 if rule is None or rule["kind"] != "hang" else 0.1), []
+        client, told = sandbox.client(timeout=60), []
         sandbox.faults.replace([rule] if rule else [])
         for method, path, body in (
             ("POST", "/v3/domains/createDomain", {"domain": {"domainName": "equal-example.com"}}),
@@ -153,6 +153,12 @@ def test_flasks_test_client_is_the_same_wherever_the_world_is(held: Sandbox, rul
             assert story(there) == story(here)
         assert second.client().get("/v3/balance").json[0]["balance"] == "10000.00"
         assert second.journal.find().matching == 1
+
+
+def test_the_timeout_of_flasks_test_client_counts_on_the_way_to_a_server(held: Sandbox) -> None:
+    """It raises what it raises in process."""
+    with held.fork() as fork, fork.faults.add("hang"), pytest.raises(TimeoutError):
+        fork.client(timeout=0.2).get("/v3/balance")
 
 
 @pytest.mark.filterwarnings("error::ResourceWarning")
