@@ -59,7 +59,8 @@ class Powers:
 
     def reach(self, door: Door) -> None:
         """Make the powers over the world that ``door`` leads to."""
-        vars(self).update({name: power(door) for name, power in self.powers().items()})
+        for name, power in self.powers().items():
+            setattr(self, name, power(door))
 
 
 @cache
