@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import http.client
 import json
 import logging
@@ -17,11 +18,12 @@ import time
 from collections.abc import Iterator
 from queue import Queue
 from typing import Any
+from weakref import ref
 from wsgiref.validate import validator
 
 import pytest
 
-from reseller_sandbox.server.delivery import Again, Delivery
+from reseller_sandbox.server.delivery import ENV_SAID, Again, Delivery
 from reseller_sandbox.server.problem import MAX_HEAD, MAX_TARGET
 from reseller_sandbox.server.requestlog import Words
 from reseller_sandbox.server.server import (
@@ -433,6 +435,34 @@ def test_a_request_log_that_fails_is_said_so(
     client.get()
     assert client.read_all().endswith(b"fine")
     assert "ZeroDivisionError" in caplog.text
+
+
+@pytest.mark.parametrize("log", [None, lambda _: None])
+def test_what_an_application_says_of_a_request_goes_with_it(serve: Serve, dial: Dial, log: Any) -> None:
+    """It need not wait for the collector of garbage, though it holds the request that it is about."""
+    said: list[ref[Any]] = []
+
+    class Said:
+        note, facts, is_look, is_unanswered = "", dict[str, Any](), False, False
+
+        def __init__(self, environ: Environ) -> None:
+            self.environ = environ
+
+    def app(environ: Environ, start_response: Any) -> list[bytes]:
+        environ[ENV_SAID] = words = Said(environ)
+        said.append(ref(words))
+        start_response("200 OK", [])
+        return [b""]
+
+    client = dial(serve(app, log=log))
+    gc.disable()
+    try:
+        for _ in range(3):
+            client.get()
+            client.read_answer()
+        assert [one() for one in said[:2]] == [None, None]
+    finally:
+        gc.enable()
 
 
 # What is not taken.

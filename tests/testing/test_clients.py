@@ -421,8 +421,9 @@ def test_a_world_that_has_ended_takes_no_memory(sandbox: Sandbox, client: str) -
     gc.disable()
     try:
         with sandbox.fork() as fork, closing(ALL_CALLERS[client](fork, 5)) as made:
-            for path in ("/v3/balance", "/v3/domains"):
-                assert _asked(made, fork, "GET", path, b"").status == 200
+            asked = {"/v3/balance": 200, "/v3/domains": 200, "/v3/domains/getDomain/free-example.com": 404}
+            for path, status in asked.items():
+                assert _asked(made, fork, "GET", path, b"").status == status
             world = ref(fork.world)
         del fork, made
         assert world() is None

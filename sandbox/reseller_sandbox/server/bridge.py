@@ -24,6 +24,7 @@ from reseller_sandbox.server.delivery import (
     ENV_TOO_LARGE,
     Again,
     Delivery,
+    LogWords,
     Stream,
 )
 from reseller_sandbox.server.heads import Unread
@@ -100,8 +101,10 @@ class Bridge:
             await wire.drop()
 
     def _log(self, environ: WSGIEnvironment, answer: WireAnswer, began: float) -> None:
+        # It may hold the environment, and both would outlast the request together.
+        said = environ.pop(ENV_SAID, SILENT)
         if self.request_log is not None:
-            self.request_log(request_line(environ, answer, stopwatch() - began))
+            self.request_log(request_line(environ, said, answer, stopwatch() - began))
 
     def unread(self, head: bytes, problem: Unserved) -> None:
         """Give account of a request that ``app`` never saw: its ``head``, as much of it as came, and why."""
@@ -199,9 +202,10 @@ class Bridge:
             del self.held[task]
 
 
-def request_line(environ: WSGIEnvironment, answer: WireAnswer, seconds: float) -> LoggedRequest:
-    """Return what the request log says of a request."""
-    said = environ.get(ENV_SAID, SILENT)
+def request_line(
+    environ: WSGIEnvironment, said: LogWords, answer: WireAnswer, seconds: float
+) -> LoggedRequest:
+    """Return what the request log says of a request, of which the application ``said`` something."""
     return LoggedRequest(
         environ["REQUEST_METHOD"],
         masked(environ["RAW_URI"]),

@@ -212,6 +212,7 @@ class Exchange:
 
     def refuse(self, refused: Refused) -> Answer:
         """Return the answer to a request that was refused."""
+        refused.with_traceback(None)  # whose frames hold the refusal, and would outlast the request with it
         self.refused = refused.spoken_in(self.interface.wording)
         return self.interface.refuse(refused, self.incoming, self.endpoint)
 
