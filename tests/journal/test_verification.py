@@ -55,6 +55,24 @@ def test_counts_and_orders(lived: Control, wanted: dict[str, Any], verified: boo
     assert lived.post("journal/verify", wanted)["verified"] is verified
 
 
+@pytest.mark.parametrize(
+    ("bounds", "told"),
+    [
+        ({}, "at least 1"),
+        ({"times": 4}, "exactly 4"),
+        ({"at_least": 4}, "at least 4"),
+        ({"at_most": 1}, "at most 1"),
+        ({"at_least": 0, "at_most": 1}, "at most 1"),
+        ({"at_least": 3, "at_most": 5}, "between 3 and 5"),
+        ({"at_least": 4, "at_most": 4}, "exactly 4"),
+    ],
+)
+def test_how_many_were_expected_is_told(lived: Control, bounds: dict[str, int], told: str) -> None:
+    """Beside how many came."""
+    verdict = lived.post("journal/verify", {"match": CREATE, **bounds})
+    assert verdict["message"] == f"{told} expected, 2 came"
+
+
 def test_near_misses_say_in_what_they_missed(lived: Control) -> None:
     """The requests of the same operation that missed least come first, each with what was other."""
     match = {**CREATE, "account": "main", "body": {"years": 3, "domain": {"domainName": "one.com"}}}
