@@ -74,6 +74,12 @@ def _key(raw_name: bytes) -> str:
     return name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
 
 
+@lru_cache(maxsize=64)  # an answer's headers are few, and the same again and again
+def _sent(name: str) -> bytes:
+    """Return the name of an answer's header as it is sent."""
+    return b"content-length" if name.lower() == "content-length" else name.encode("latin-1")
+
+
 def origin_form(target: bytes) -> bytes:
     """Return the path and query of a request target, which may be in absolute form."""
     absolute = _ABSOLUTE.match(target)
@@ -112,8 +118,8 @@ def _answer(line: str, headers: list[tuple[str, str]], body: bytes, method: str)
     length = b"%d" % len(body)
     encoded: list[tuple[bytes, bytes]] = []
     for name, value in headers:
-        if name.lower() != "content-length":
-            encoded.append((name.encode("latin-1"), value.encode("latin-1")))
+        if (sent := _sent(name)) != b"content-length":
+            encoded.append((sent, value.encode("latin-1")))
         elif method == "HEAD":
             length = value.encode("latin-1")
     if status in (204, 304):

@@ -19,7 +19,7 @@ from flask import (
     request_started,
     request_tearing_down,
 )
-from flask.sessions import SecureCookieSessionInterface
+from flask.sessions import NullSession, SecureCookieSession, SecureCookieSessionInterface
 from werkzeug.exceptions import HTTPException
 from werkzeug.routing import BaseConverter, Map, MapAdapter, Rule, RuleFactory
 
@@ -169,6 +169,17 @@ class LateRows(NamedTuple):
     views: Callable[[], Views]
 
 
+class _Sessions(SecureCookieSessionInterface):
+    """Flask's own sessions; without a key to sign them with, the one that keeps nothing is made once."""
+
+    def __init__(self) -> None:
+        self._nothing = NullSession()
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        """Return the session that a request comes with."""
+        return super().open_session(app, request) if app.secret_key else self._nothing
+
+
 class Application(Flask):
     """An application whose rows are found by path and method alone, whatever host a request names.
 
@@ -182,6 +193,7 @@ class Application(Flask):
 
     def __init__(self, name: str, parts: Sequence[LateRows]) -> None:
         super().__init__(name, static_folder=None)
+        self.session_interface = _Sessions()
         self.rows = _made(()).lend()
         self._rules: dict[LateRows, tuple[RowRule, ...]] = dict.fromkeys(parts, ())
         self._views: dict[str, Callable[..., Response]] = {}
@@ -248,7 +260,7 @@ class Application(Flask):
             or request_started.receivers
             or request_finished.receivers
             or self.secret_key  # without one there are no sessions to be saved
-            or type(self.session_interface) is not SecureCookieSessionInterface
+            or type(self.session_interface) is not _Sessions
         )
 
     def do_teardown_request(self, *told: Any) -> None:
