@@ -173,7 +173,7 @@ def list_domains(call: Call) -> dict[str, Any]:
     total = state.orders_of_account.count(mine)
     last = max(1, -(-total // per_page))
     start = min((page - 1) * per_page, total)
-    keys = islice(state.orders_of_account.beginning(mine, start), min(per_page, total))
+    keys = islice(state.orders_of_account.beginning(mine, start), min(per_page, total - start))
     found = state.orders
     answer: dict[str, Any] = {"domains": summaries(call, [found[number] for _, number in keys])}
     if page < last:

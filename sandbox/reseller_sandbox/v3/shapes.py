@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cache
 from typing import Any, NamedTuple
@@ -321,9 +321,10 @@ class InFull(NamedTuple):
         }
 
 
-def summaries(call: Call, orders: Iterable[Order]) -> list[Summary]:
+def summaries(call: Call, orders: Sequence[Order]) -> list[Summary]:
     """Return what lists show of each name."""
-    zones = call.draft.state.zones
+    every = call.draft.state.zones
+    zones = {name: every[name] for name in {order.zone for order in orders}}  # many names are of few
     return [Summary(order, shown(call, order.name), zones[order.zone]) for order in orders]
 
 
