@@ -72,6 +72,24 @@ def test_what_an_address_still_waits_for_is_not_shown_at_the_next(side: Sandbox,
         assert everything.inner_text() == before, view.name
 
 
+def test_an_address_that_is_left_is_not_shown_while_the_next_is_on_its_way(
+    side: Sandbox, open_page: Open
+) -> None:
+    """Its answers come before the page has begun to listen to the next world."""
+    page = open_page()
+    show(page, "/#/names")
+    before = page.locator("body").inner_text()
+    beginning = re.compile(r"[0-9]/_sandbox/events\?limit=1$")
+    with held(page, beginning, unasked=True):
+        with held(page, ASIDE):
+            with page.expect_request(re.compile("side/_sandbox/clock/due")):
+                page.goto("/#/names?world=side")
+            with page.expect_request(beginning):
+                page.goto("/#/names")
+            settle(page)
+        assert page.locator("body").inner_text() == before
+
+
 def test_what_happens_while_the_page_begins_to_listen_is_shown(side: Sandbox, open_page: Open) -> None:
     """Though somebody has gone on to another address of that world before it did."""
     page = open_page()

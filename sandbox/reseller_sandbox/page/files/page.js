@@ -31,14 +31,16 @@ async function show() {
   }
   showLink();
   document.body.classList.toggle("past", Boolean(at));
+  delete main.dataset.shown;
+  for (const one of shown()) one.letGo();
   document.title = [address.subject, view, world].filter(Boolean).join(" · ") + " · reseller-sandbox";
   await listen(world).catch(() => {}); // a world that is not there is told of by the view
   if (mine !== turn) return;
   for (const head of heads) head.update(address);
-  const shown = await viewCalled(view);
+  const element = await viewCalled(view);
   if (mine !== turn) return;
-  if (!shown) go({ view: "journal", world, at }, true);
-  else await shown.update(address);
+  if (!element) go({ view: "journal", world, at }, true);
+  else await element.update(address);
   if (mine === turn) main.dataset.shown = hash; // what drives the page can wait for it
 }
 
@@ -47,6 +49,8 @@ function showLink() {
   const link = links.find((one) => one.hasAttribute("aria-current"));
   if (link) link.parentNode.scrollLeft = link.offsetLeft - link.parentNode.offsetLeft - link.offsetWidth;
 }
+
+const shown = () => [...heads, main.firstElementChild].filter(Boolean);
 
 async function viewCalled(name) {
   const tag = `view-${name}`;
@@ -80,7 +84,6 @@ async function begun(mine) {
   const where = { world: mine.world };
   const { events: [last] } = await ask("events.find", { limit: 1 }, where);
   if (stream !== mine) return;
-  const shown = () => [...heads, main.firstElementChild].filter(Boolean);
   mine.stop = follow("events.follow", { since: last?.number ?? 0 }, where, {
     tell: (events) => shown().forEach((one) => one.news(events)),
     missed: () => shown().forEach((one) => one.missed()),

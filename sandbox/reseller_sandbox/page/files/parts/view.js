@@ -7,11 +7,12 @@ import { seldom } from "./live.js";
 export class View extends HTMLElement {
   #turn = 0;
   #watch;
-  #anew = seldom(() => this.update(this.address), 500, 20);
+  #isLeft = false;
+  #anew = seldom(() => this.#isLeft || this.update(this.address), 500, 20);
 
   /** Show what the address says; what an older address still waits for is not shown any more. */
   async update(address) {
-    this.address = address;
+    [this.address, this.#isLeft] = [address, false];
     const turn = ++this.#turn;
     const isCurrent = () => turn === this.#turn && this.isConnected;
     try {
@@ -20,6 +21,12 @@ export class View extends HTMLElement {
       if (isCurrent()) render(this, h("p.refusal", { role: "alert" }, problem.message, h("small", problem.remedy)));
       if (!("remedy" in problem)) console.error(problem);
     }
+  }
+
+  /** Show nothing more of what is asked for by now: another address follows. */
+  letGo() {
+    this.#turn++;
+    this.#isLeft = true;
   }
 
   /** Ask a power, in the world and at the moment of the address. */

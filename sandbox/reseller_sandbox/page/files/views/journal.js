@@ -28,10 +28,10 @@ export default class extends View {
       Object.assign(this, { key: undefined, come: [], hasGaps: false });
       const [{ requests, matching }, others] = await Promise.all([this.ask("journal.find", { ...filter, limit: MOST }), this.#others(address)]);
       const isNew = !matching && !at && !isNarrow(address);
-      this.accounts = isNew ? (await this.ask("accounts.list")).accounts : null;
+      const accounts = isNew ? (await this.ask("accounts.list")).accounts : null;
       if (!isCurrent()) return;
       const isAlone = address.kind && address.kind !== "request";
-      Object.assign(this, { key, lines: merged(isAlone ? [] : requests, others, this.come), matching, come: null });
+      Object.assign(this, { key, accounts, lines: merged(isAlone ? [] : requests, others, this.come), matching, come: null });
       // From the first on where there are none: what comes before the stream is open belongs to it.
       if (!at && !isAlone) this.#listen(world, { ...filter, since: requests.at(-1)?.id ?? "r0" });
     }
