@@ -37,14 +37,14 @@ async function show() {
   await listen(world).catch(() => {}); // a world that is not there is told of by the view
   if (mine !== turn) return;
   for (const head of heads) head.update(address);
-  const element = await viewCalled(view);
+  const part = await viewCalled(view);
   if (mine !== turn) return;
-  if (!element) go({ view: "journal", world, at }, true);
-  else await element.update(address);
-  if (mine === turn) main.dataset.shown = hash; // what drives the page can wait for it
+  if (!part) go({ view: "journal", world, at }, true);
+  else await part.update(address);
+  if (mine === turn) main.dataset.shown = hash; // for whoever drives the page
 }
 
-// Where the menu is wider than the window, the view's own entry is what is seen of it.
+// In a narrow window the view's own entry is what is seen of the menu.
 function showLink() {
   const link = links.find((one) => one.hasAttribute("aria-current"));
   if (link) link.parentNode.scrollLeft = link.offsetLeft - link.parentNode.offsetLeft - link.offsetWidth;

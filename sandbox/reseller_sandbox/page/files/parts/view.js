@@ -7,12 +7,12 @@ import { seldom } from "./live.js";
 export class View extends HTMLElement {
   #turn = 0;
   #watch;
-  #isLeft = false;
-  #anew = seldom(() => this.#isLeft || this.update(this.address), 500, 20);
+  #left;
+  #anew = seldom(() => this.#left || this.update(this.address), 500, 20);
 
-  /** Show what the address says; what an older address still waits for is not shown any more. */
+  /** Show what the address says, and nothing more of an older one. */
   async update(address) {
-    [this.address, this.#isLeft] = [address, false];
+    [this.address, this.#left] = [address, false];
     const turn = ++this.#turn;
     const isCurrent = () => turn === this.#turn && this.isConnected;
     try {
@@ -23,10 +23,10 @@ export class View extends HTMLElement {
     }
   }
 
-  /** Show nothing more of what is asked for by now: another address follows. */
+  /** Show nothing more that is asked for by now. */
   letGo() {
     this.#turn++;
-    this.#isLeft = true;
+    this.#left = true;
   }
 
   /** Ask a power, in the world and at the moment of the address. */
@@ -34,7 +34,7 @@ export class View extends HTMLElement {
     return ask(operation, given, this.address);
   }
 
-  /** Make the children these; unless another address has been asked for meanwhile. */
+  /** Make these the children. */
   render(...nodes) {
     render(this, ...nodes);
   }
@@ -49,7 +49,7 @@ export class View extends HTMLElement {
     View.prototype.news.call(this);
   }
 
-  /** Show it anew every few seconds: no stream tells what happens to other worlds. */
+  /** Show it anew every few seconds: other worlds have no stream here. */
   watch() {
     this.#watch ??= setInterval(() => document.hidden || this.missed(), 3000);
   }
