@@ -80,9 +80,8 @@ class PowerCommands(Listing):
 
     def __init__(self, name: str, told: PowerTold, alone: click.Command | None = None) -> None:
         by_itself = f"\n\nBy itself: {alone.help}" if alone else ""
-        about = unmarked(
-            told.docstring.partition("\n\n>>>")[0]
-        )  # an example in Python is for those who write that
+        # An example in Python is for those who write that.
+        about = unmarked(told.docstring.partition("\n\n>>>")[0])
         super().__init__(
             name,
             callback=self._by_itself,

@@ -15,6 +15,9 @@ from reseller_sandbox.server.delivery import ENV_HOSTS, ENV_SERVED
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIApplication, WSGIEnvironment
 
+#: The headers of a request that WSGI has under their own names.
+UNMARKED = ("CONTENT_TYPE", "CONTENT_LENGTH")
+
 _ABSOLUTE = re.compile(rb"[a-z][a-z0-9+.-]*://([^/?#]*)(.*)", re.IGNORECASE | re.DOTALL)
 
 
@@ -70,8 +73,14 @@ def _key(raw_name: bytes) -> str:
     """Return the key of a header; none for one with an underscore, which would pass for one with a dash."""
     if b"_" in raw_name:
         return ""
-    name = raw_name.decode("latin-1").upper().replace("-", "_")
-    return name if name in ("CONTENT_TYPE", "CONTENT_LENGTH") else f"HTTP_{name}"
+    return environ_key(raw_name.decode("latin-1"))
+
+
+@lru_cache(maxsize=64)
+def environ_key(name: str) -> str:
+    """Return under which key WSGI has the header of a request."""
+    key = name.upper().replace("-", "_")
+    return key if key in UNMARKED else f"HTTP_{key}"
 
 
 @lru_cache(maxsize=64)  # an answer's headers are few, and the same again and again

@@ -127,9 +127,7 @@ class Caller:
         if self._world:
             environ[ENV_WORLD] = self._world
         made = call(self._app, environ)
-        environ.pop(
-            ENV_SAID, None
-        )  # they know each other: a world that has ended would wait for the collector
+        environ.pop(ENV_SAID, None)  # or else each keeps the other, and the world, for the collector
         answer = WireAnswer(made.status, [(name.lower(), value) for name, value in made.headers], made.body)
         said = [value for name, value in answer.headers if name == b"connection"]
         last = b"close" in b",".join([environ.get("HTTP_CONNECTION", "").encode(), *said]).lower()

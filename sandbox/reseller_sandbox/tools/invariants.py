@@ -13,14 +13,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reseller_sandbox.advice.finding import Severity
 from reseller_sandbox.advice.record import LIST
 from reseller_sandbox.core import money
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import OK
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.tools.left import Holding, Left
+from reseller_sandbox.tools.left import Holding, Left, in_a_line
 
 if TYPE_CHECKING:
     from reseller_sandbox.advice.finding import Finding
@@ -71,10 +70,10 @@ def paid_and_lost(run: Left, usual: Left, _: Expected) -> Iterator[str]:
         if run.names.get(at) is None and not (key in usual.paid and usual.names.get(at) is None):
             yield f"{key} was paid, and {key.account} does not have the name"
     known = {(one.rule, one.domains) for one in usual.findings}
-    for finding in run.findings:
-        new = finding.severity == Severity.MONEY and (finding.rule, finding.domains) not in known
+    for finding in run.of_money:
+        new = (finding.rule, finding.domains) not in known
         if new and finding.rule != _TWICE and not _learned_since(run, finding):
-            yield f"{finding.rule}: {finding.summary}"
+            yield in_a_line(finding)
 
 
 def _learned_since(run: Left, finding: Finding) -> bool:

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from reseller_sandbox.advice.finding import Severity
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.names import normalise
 from reseller_sandbox.core.refusals import Refused
@@ -64,6 +65,16 @@ class Left:
     names: Mapping[tuple[str, str], Holding | None]
     paid: Mapping[Paid, tuple[Decimal, ...]]
     findings: tuple[Finding, ...]
+
+    @property
+    def of_money(self) -> list[Finding]:
+        """What advice says of money."""
+        return [one for one in self.findings if one.severity == Severity.MONEY]
+
+
+def in_a_line(finding: Finding) -> str:
+    """Return a finding as reports tell it."""
+    return f"{finding.rule}: {finding.summary}"
 
 
 def left_in(world: Sandbox, ended: Ended) -> Left:

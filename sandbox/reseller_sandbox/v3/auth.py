@@ -186,8 +186,8 @@ signed {_QUERY[assumed.signature_query]}.""",
 
     def _bases(self, incoming: Incoming) -> Iterator[str]:
         """Yield the beginnings of the URL under which a client may have called, the likeliest first."""
+        yield _base(incoming)
         host = incoming.headers.get("Host", "")
-        yield f"{incoming.scheme}://{host}"
         other = "https" if incoming.scheme == "http" else "http"
         yield f"{other}://{host}"
         yield from (url.rstrip("/") for url in self.public_urls)
@@ -207,8 +207,12 @@ def _account(incoming: Incoming, worlds: Engine, key: str) -> tuple[World, Accou
 
 def _called(incoming: Incoming) -> bytes:
     """Return the URL that is called, whole and as it is sent."""
-    base = f"{incoming.scheme}://{incoming.headers.get('Host', '')}"
-    return base.encode("utf-8", "replace") + incoming.target.encode("latin-1", "replace")
+    return _base(incoming).encode("utf-8", "replace") + incoming.target.encode("latin-1", "replace")
+
+
+def _base(incoming: Incoming) -> str:
+    """Return the beginning of that URL: the likeliest, under which nearly every client has called."""
+    return f"{incoming.scheme}://{incoming.headers.get('Host', '')}"
 
 
 def _joined(path: str, query: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from werkzeug.datastructures import EnvironHeaders
@@ -15,6 +15,7 @@ from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.names import well_formed
 from reseller_sandbox.core.refusals import MALFORMED_BODY, Refused
+from reseller_sandbox.server.wsgi import UNMARKED, environ_key
 from reseller_sandbox.web.strict_json import BadJson, read
 from reseller_sandbox.worlds import World
 
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
 #: Key of the WSGI environment for the part of the path that chose the world.
 ENV_PREFIX = "sandbox.prefix"
 
-#: The headers that WSGI spells like anything else.
-_UNMARKED = ("CONTENT_TYPE", "CONTENT_LENGTH")
-
 #: Under which keys a path or a body says which name it is about.
 NAME_KEYS = ("domainName", "domain_name")
 
@@ -37,13 +35,7 @@ class _Headers(EnvironHeaders):
 
     def get(self, key: str, default: Any = None) -> Any:  # type: ignore[override]
         """Return the value of a header, whatever the case of its name."""
-        return self.environ.get(_environ_key(key), default)
-
-
-@lru_cache(maxsize=64)
-def _environ_key(name: str) -> str:
-    key = name.upper().replace("-", "_")
-    return key if key in _UNMARKED else f"HTTP_{key}"
+        return self.environ.get(environ_key(key), default)
 
 
 @dataclass
@@ -136,7 +128,7 @@ class Incoming:
         if not environ:
             return self.headers.items()
         found = [(name[5:], environ[name]) for name in environ if name[:5] == "HTTP_"]
-        return found + [(name, environ[name]) for name in _UNMARKED if environ.get(name)]
+        return found + [(name, environ[name]) for name in UNMARKED if environ.get(name)]
 
     def query_value(self, name: str) -> str | None:
         """Return the first value of a query element, whatever the case of its name."""

@@ -170,7 +170,7 @@ class World:
             else:
                 outcome.changes = draft.changes()
                 if draft.state is not draft.base:
-                    self.moment = copied(moment, {"state": draft.made()})
+                    self.moment = copied(self._moment, {"state": draft.made()})
             return outcome
 
     @property

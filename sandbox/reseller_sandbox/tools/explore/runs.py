@@ -10,7 +10,6 @@ from itertools import islice, permutations
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from reseller_sandbox.advice.finding import Severity
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.footprint import Footprint
@@ -22,7 +21,7 @@ from reseller_sandbox.tools.explore.report import Exploration, LetThrough, OneOr
 from reseller_sandbox.tools.explore.turnstile import HeldRequest, Threads, Turnstile, turned
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
-from reseller_sandbox.tools.left import Left, kept, left_in
+from reseller_sandbox.tools.left import Left, in_a_line, kept, left_in
 from reseller_sandbox.tools.progress import Tell
 from reseller_sandbox.tools.running import BadProgram, Ended, FunctionProgram, Program
 from reseller_sandbox.usual import ACTORS, MAX_RUNS, QUIET, QUIET_HERE
@@ -201,9 +200,7 @@ class Explorer:
                 ended,
                 outcome(begin, sandbox.world.state, ended),
                 tuple(words),
-                advice=tuple(
-                    f"{one.rule}: {one.summary}" for one in left.findings if one.severity == Severity.MONEY
-                ),
+                advice=tuple(map(in_a_line, left.of_money)),
             )
             return _Made(order, tuple(chooser.steps), left)
 

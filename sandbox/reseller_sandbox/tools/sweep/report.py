@@ -7,11 +7,10 @@ from dataclasses import field
 from typing import Any
 
 from reseller_sandbox.core.dataclass import dataclass
-from reseller_sandbox.core.matching import NO_OPERATION
 from reseller_sandbox.powers.journal_records import RequestRecord
 from reseller_sandbox.tools.running import Ended
 from reseller_sandbox.tools.sweep.told import Came, RunTold, SweepTold
-from reseller_sandbox.tools.sweep.troubles import SweptRequest, Trouble
+from reseller_sandbox.tools.sweep.troubles import SweptRequest, Trouble, asked
 
 #: How much of a program's output is told with a run that is shown.
 _TOLD = 2000
@@ -84,7 +83,7 @@ class SweepReport:
         return SweepTold(
             test=test,
             rows=[f"{one.record.id} {one}" for one in self.requests],
-            refused=[f"{one.id} {_asked(one)} ({one.refused})" for one in self.refused],
+            refused=[f"{one.id} {asked(one)} ({one.refused})" for one in self.refused],
             runs=[one.told for one in self.runs],
             planned=self.planned,
             unsteady=self.unsteady,
@@ -105,9 +104,3 @@ class SweepReport:
     def lines(self) -> Iterator[str]:
         """Yield what is said below the table."""
         return self.told().lines()
-
-
-def _asked(one: RequestRecord) -> str:
-    """Return what a request was: an operation, and of what, or its way where no operation takes it."""
-    known = one.operation != NO_OPERATION
-    return " ".join([one.operation, *one.domains[:2]]) if known else f"{one.method} {one.path}"

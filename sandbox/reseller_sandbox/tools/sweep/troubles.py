@@ -11,6 +11,7 @@ from reseller_sandbox.advice.record import ORDERS
 from reseller_sandbox.core import money
 from reseller_sandbox.core.contract import ApiOperation
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.matching import NO_OPERATION
 from reseller_sandbox.core.refusals import Category, Refused
 from reseller_sandbox.tools.invariants import Expected
 
@@ -65,9 +66,14 @@ class SweptRequest:
 
     def __str__(self) -> str:
         """Return the request in a few words."""
-        about = f" {', '.join(self.record.domains[:2])}" if self.record.domains else ""
-        more = f" ({self.nth})" if self.nth > 1 else ""
-        return f"{self.operation}{about}{more}"
+        return asked(self.record) + (f" ({self.nth})" if self.nth > 1 else "")
+
+
+def asked(one: RequestRecord) -> str:
+    """Return what a request was: an operation, and of what, or its way where no operation takes it."""
+    if one.operation == NO_OPERATION:
+        return f"{one.method} {one.path}"
+    return one.operation + (f" {', '.join(one.domains[:2])}" if one.domains else "")
 
 
 Arm = Callable[["Sandbox"], object]
