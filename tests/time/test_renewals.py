@@ -249,3 +249,50 @@ def test_a_name_that_lapsed_years_ago_stays_overdue_until_enough_years_are_paid_
         assert api.get("/v3/domains/getDomain/late.com").json["status"] == status
         assert balance(sandbox) == before - Decimal(answer["totalPaid"])
     assert sandbox.clock.due(domain="late.com").due[0].event == "automatic renewal"
+
+
+def _restored(sandbox: Sandbox) -> None:
+    sandbox.names.add("late.com", stage="redemption", expires="-800d", autorenew=True)
+    done(connect_v2(sandbox).put("/domain/late.com/restore"))
+
+
+def _asked_for(sandbox: Sandbox) -> None:
+    sandbox.names.add("late.com", stage="overdue", expires="-800d", autorenew=True)
+    sandbox.outside.adjust_balance("other", to=500)
+    wanted = {"domain": {"domainName": "late.com", "autorenewEnabled": True}}
+    code = sandbox.names["late.com"].auth_code
+    answer = connect(sandbox, "other").post("/v3/domains/requestTransfer", {**wanted, "authCode": code})
+    assert answer.json["status"] == "pending", answer.raw
+
+
+def _approved(sandbox: Sandbox) -> None:
+    _asked_for(sandbox)
+    assert connect(sandbox).post("/v3/domains/approveTransfer/late.com").status == 200
+
+
+def _completed(sandbox: Sandbox) -> None:
+    _asked_for(sandbox)
+    sandbox.outside.complete_transfer("late.com")
+
+
+def _completed_in_time(sandbox: Sandbox) -> None:
+    _asked_for(sandbox)
+    sandbox.clock.advance(until={"event": "transfer completion", "domain": "late.com"})
+
+
+@pytest.mark.parametrize("back", [_restored, _approved, _completed, _completed_in_time])
+def test_a_name_that_lapsed_years_ago_comes_back_overdue(back: Callable[[Sandbox], None]) -> None:
+    """By whatever way it comes back with one year more: nothing befalls it at an instant that has passed."""
+    sandbox = Sandbox(REGISTRY)
+    arrange_zone(sandbox, "com", policy=Policy(overdue=900, redemption=900))
+    back(sandbox)
+    now, money = sandbox.clock.now, balance(sandbox, "other")
+    name = sandbox.names["late.com"]
+    assert (name.stage, name.since) == ("overdue", now)
+    assert sandbox.clock.advance(0).fired == ()
+    assert all(one.at > now for one in sandbox.clock.due(domain="late.com").due)
+    assert [one.event for one in sandbox.clock.advance("P901D").fired if one.subject == "late.com"] == [
+        "redemption"
+    ]
+    assert balance(sandbox, "other") == money
+    assert_sound(sandbox.world.state)

@@ -235,8 +235,11 @@ _PROCESSED = frozenset(row.stage for row in TIMED if row.period is PROCESSING)
 def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
     """Write ``order`` as having reached ``stage`` now, or as staying there with new dates; return it.
 
+    One whose term is over by now, whatever has been paid, becomes overdue in place of active.
     ``more`` are other fields that change with that, none of which says how long it stays there.
     """
+    if stage is Stage.ACTIVE and order.expires <= draft.now:
+        stage = Stage.OVERDUE
     zone: Zone = draft.state.zones[order.zone]
     since = order.since if order.stage is stage else draft.now
     moment = due(stage, since, order.expires, zone.policy, _processing(draft, stage))

@@ -69,8 +69,7 @@ def _carried_out(draft: Draft, order: Order, years: int, asked: Cost, stage: Sta
     grace = days(draft.state.zones[order.zone].policy.add_grace)
     kept = order.renewals + paid if draft.now < order.created + grace else ()
     renewed = copied(order, {"expires": years_later(order.expires, years), "renewals": kept})
-    reached = stage if renewed.expires > draft.now else order.stage  # a long lapsed one may need more years
-    return Placed(enter(draft, renewed, reached), ledger.total(draft, paid))
+    return Placed(enter(draft, renewed, stage), ledger.total(draft, paid))
 
 
 def hindrance(draft: Draft, order: Order, years: int) -> str:
