@@ -117,12 +117,6 @@ def test_a_request_loads_its_own_interface_alone(name: str) -> None:
     assert interfaces_in(loaded) == {name}
 
 
-def test_a_server_has_what_clients_call_before_it_takes_connections() -> None:
-    """It could not load any of it once as many are connected as there can be."""
-    serving = f"from reseller_sandbox import Sandbox\nwith Sandbox().serve(): {_TELL}"
-    assert interfaces_in(printed(serving).split()) == {"v3", "v2"}
-
-
 def test_nothing_is_collected_while_modules_are_loaded() -> None:
     """Full collections would go over all of them, again and again, and free nothing."""
     counted = (

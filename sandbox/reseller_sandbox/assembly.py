@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from flask import Flask
 
-from reseller_sandbox import control, fixture, v2, v3
+from reseller_sandbox import fixture, v2
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.model import DEFAULT
@@ -21,10 +21,10 @@ from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
 from reseller_sandbox.shards import Shard
-from reseller_sandbox.web.app import PREPARE, UNREAD, create_app
+from reseller_sandbox.web.app import UNREAD, create_app
 from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.limits import BodyLimits
-from reseller_sandbox.web.mount import Mount
+from reseller_sandbox.web.mount import Mount, below
 from reseller_sandbox.worlds import Engine, Fixtures, Moment, World
 from reseller_sandbox.worlds.kept import KeptWorld, KeptWorlds, Relived
 
@@ -145,8 +145,8 @@ def mounts(
     def others() -> Sequence[Interface]:
         return [mount.interface for mount in clients]
 
-    clients = Mount(v3.owns, of_v3), Mount(v2.owns, of_v2)
-    return (*clients, Mount(control.owns, of_control, for_clients=False))
+    clients = Mount(below("/v3"), of_v3), Mount(v2.owns, of_v2)
+    return (*clients, Mount(below("/_sandbox"), of_control))
 
 
 def _more_rows(
@@ -217,7 +217,6 @@ def server_of(
                 tls_port=tls.port if tls is not None else None,
                 limit_connections=settings.max_connections,
                 when_unread=app.extensions[UNREAD],
-                prepare=app.extensions[PREPARE],
             )
             try:
                 yield server

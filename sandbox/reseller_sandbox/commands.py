@@ -13,9 +13,10 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.console import EXITS, JSON, printable, say, say_json
+from reseller_sandbox.console import EXITS, JSON, say, say_json
 from reseller_sandbox.core.docstrings import unmarked
 from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.core.texts import printable
 from reseller_sandbox.options import PAIRS, completing, flagged
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.reaching import OPTIONS, calling, door

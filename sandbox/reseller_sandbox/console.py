@@ -159,7 +159,8 @@ class Commands(Command, Listing):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Return the command of that name; that of a power has its operations.
 
-        A command with the name of a power runs when none of the power's commands is named.
+        A command with the name of a power runs when none of the power's commands is named, and so does the
+        only one that there is.
         """
         alone, power = super().get_command(ctx, cmd_name), powers_told().get(cmd_name)
         if isinstance(alone, LoadedLater):
@@ -186,13 +187,6 @@ def write(file: Path, text: str) -> None:
         file.write_text(text, "utf-8")
     except OSError as problem:
         give_up(f"{file}: {problem.strerror}")
-
-
-def printable(text: str) -> str:
-    """Return a text with what would move a terminal's cursor, or colour it, written out."""
-    return (
-        text if text.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
-    )
 
 
 def unwritten(problem: OSError) -> NoReturn:

@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from reseller_sandbox.core.docstrings import unmarked
 from reseller_sandbox.powers.listing import PowerTold
@@ -76,9 +77,13 @@ class LoadedLater(click.Command):
 
 
 class PowerCommands(Listing):
-    """The commands of a power. Without one of them, ``alone`` runs, where there is such a command."""
+    """The commands of a power. Without one of them, ``alone`` runs, or the only one that there is."""
 
     def __init__(self, name: str, told: PowerTold, alone: click.Command | None = None) -> None:
+        self._told = told
+        if alone is None and len(self.told()) == 1:
+            (only,) = self.told()
+            alone = self.get_command(click.Context(self), only)
         by_itself = f"\n\nBy itself: {alone.help}" if alone else ""
         # An example in Python is for those who write that.
         about = unmarked(told.docstring.partition("\n\n>>>")[0])
@@ -89,13 +94,16 @@ class PowerCommands(Listing):
             invoke_without_command=alone is not None,
             help=f"{about}{by_itself}",
         )
-        self._told = told
         self._alone = alone
 
     def _by_itself(self, **words: Any) -> None:
         context = click.get_current_context()
         if self._alone and context.invoked_subcommand is None:
             context.invoke(self._alone, **words)
+            return
+        for one in self.params:
+            if one.name and context.get_parameter_source(one.name) is ParameterSource.COMMANDLINE:
+                context.fail(f"{one.opts[0]} stands after {context.invoked_subcommand}, whose option it is")
 
     def told(self) -> Mapping[str, str]:
         """Return what the docstring of each operation says."""

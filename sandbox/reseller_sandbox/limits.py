@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.refusals import TOO_MANY_FAULTS, Refused
 from reseller_sandbox.core.values import MOST, SECONDS, whole
 
 _Count = Annotated[int, whole(0, MOST)]
@@ -33,3 +34,8 @@ class Limits:
     max_events: _Count = 10_000
     max_snapshots: _Count = 100
     max_faults: _Count = 1000
+
+    def require_room_for_faults(self, count: int) -> None:
+        """Refuse with ``too_many_faults`` so many rules."""
+        if count > self.max_faults:
+            raise Refused(TOO_MANY_FAULTS, count=count, limit=self.max_faults, setting="--max-faults")

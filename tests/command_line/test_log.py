@@ -69,10 +69,47 @@ def test_a_line_says_whose_request_it_was_and_what_about(logged: Logged) -> None
     assert logged.ask("/v3/domains/getDomain/active.com").note == "v3.getDomain ok (main; active.com)"
     many = [f"n{number}.com" for number in range(9)]
     assert logged.ask(CHECK, {"domainNames": many}).note.endswith("(main; n0.com, n1.com, n2.com and 6 more)")
-    assert logged.ask("/v3/balance", signed=False).note == "v3.balance credentials_missing"
+    assert logged.ask("/v3/balance", signed=False).note.startswith("v3.balance credentials_missing: ")
     logged.sandbox.faults.add("error", error="internal_error", name="broken")
     assert logged.ask("/v3/balance").note == "v3.balance internal_error (main; fault broken)"
     logged.sandbox.faults.clear()
+
+
+SAID = "active.com is registered already."
+
+
+def test_a_line_says_why_a_request_was_refused(logged: Logged) -> None:
+    """In the refusal's own words: of each interface, of control, and where no operation takes the request."""
+    line = logged.ask("/v3/domains/createDomain", {"domain": {"domainName": "active.com"}})
+    assert line.note == f"v3.createDomain name_taken (main; active.com): {SAID}"
+    assert json.loads(as_json(line))["message"] == SAID
+    for target, body, told in (
+        ("/V2.0/domain/active.com", None, "v2.domain.info token_missing (active.com): "),
+        ("/_sandbox/clock/advance", {"by": "soon"}, "control.clock.advance invalid_parameter: by must be "),
+        ("/nothing", None, "- unknown_path: "),
+    ):
+        line = logged.ask(target, body)
+        assert line.note.startswith(told)
+        assert as_text(line).count("\n") == 0
+
+
+def test_why_is_told_in_one_line_and_without_secrets(logged: Logged) -> None:
+    """Whatever the request makes it say, and no more of it than fits."""
+    line = logged.ask("/_sandbox/clock/advance", {"by": "a\n\x1b[31m" + "x" * 500})
+    assert as_text(line).isprintable()
+    assert len(as_text(line)) < 300
+    assert "\n" not in as_json(line)
+    secret = {"name": "one", "key": "word-1", "secret": ["word-2"], "token": "word-3", "nothing": "word-2"}
+    line = logged.ask("/_sandbox/accounts/word-3", secret)
+    assert (line.status, "word-2" in line.note, "word-2" in as_json(line)) == (400, False, False)
+
+
+def test_what_a_fault_answers_with_is_not_told_as_the_refusal(logged: Logged) -> None:
+    """The client is told the fault's error, and never learns why its request would have been refused."""
+    with logged.sandbox.faults.add("error", error="internal_error", when={"phase": "after"}):
+        line = logged.ask("/v3/domains/getDomain/nobodys.com")
+    assert line.note == "v3.getDomain internal_error (main; nobodys.com; fault error)"
+    assert "message" not in json.loads(as_json(line))
 
 
 def test_a_line_for_people_fits_a_line(logged: Logged) -> None:

@@ -11,6 +11,7 @@ from click.testing import CliRunner
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.cli import main
+from reseller_sandbox.powers.listing import powers_told
 from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.remote import There
 
@@ -137,3 +138,27 @@ def server_url() -> Iterator[str]:
 def test_help_says_where_pairs_are_taken(words: list[str], shown: str) -> None:
     """And nowhere else."""
     assert shown in CliRunner().invoke(main, [*words, "--help"]).output
+
+
+#: Groups of one command; ``capsule`` has one of its own.
+SINGLE = [
+    (name, *told.operations)
+    for name, told in powers_told().items()
+    if len(told.operations) == 1 and name != "capsule"
+]
+
+
+@pytest.mark.parametrize(("group", "only"), SINGLE)
+def test_a_group_of_one_command_runs_it(server_url: str, group: str, only: str) -> None:
+    """With all its options; its help says so."""
+    words = [group, "--json", "--url", server_url]
+    alone, named = CliRunner().invoke(main, words), CliRunner().invoke(main, [group, only, *words[1:]])
+    assert (alone.exit_code, alone.stdout) == (0, named.stdout)
+    assert "By itself: Return" in CliRunner().invoke(main, [group, "--help"]).stdout
+
+
+def test_an_option_before_the_command_that_it_is_of_is_refused(server_url: str) -> None:
+    """It would be left out without a word: what is narrowed down would be told as a whole."""
+    done = CliRunner().invoke(main, ["ledger", "--account", "main", "find", "--url", server_url])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "--account stands after find, whose option it is" in done.stderr

@@ -186,10 +186,17 @@ class Served:
         assert self.process.wait(PATIENCE) == 0
 
 
-def answered(connection: http.client.HTTPConnection) -> bytes:
-    """What a request on a connection is answered."""
-    connection.request("GET", "/v3/balance")
-    return connection.getresponse().read()
+def status(connection: http.client.HTTPConnection, path: str) -> int:
+    """The status of the answer to a request on a connection."""
+    connection.request("GET", path)
+    answer = connection.getresponse()
+    answer.read()
+    return answer.status
+
+
+def answered(connection: http.client.HTTPConnection) -> int:
+    """The same, of a request that is always the same."""
+    return status(connection, "/v3/balance")
 
 
 @pytest.fixture
@@ -272,6 +279,38 @@ def test_without_descriptors_newcomers_wait_and_the_log_says_so_once_a_second(
         line for line in lines if re.fullmatch(r"ERROR Too many open files: .* have to wait", line)
     }
     assert len(lines) <= seconds + 2
+
+
+#: Requests that each need a file that no other has needed before: modules, pages, the page's own files.
+NEED_FILES = {
+    "/V2.0/domain/active.com": 403,
+    "/v3/balance": 401,
+    "/_sandbox/health": 200,
+    "/_sandbox/openapi/v3.json": 200,
+    "/_sandbox/manual": 200,
+    "/_sandbox/history/export": 200,
+    "/_sandbox/capsule": 200,
+    "/_sandbox/page": 200,
+}
+
+
+@posix_only
+def test_without_descriptors_who_is_connected_lacks_nothing(served: Any, tmp_path: Path) -> None:
+    """Whatever they ask for first: connections leave some descriptors to the files that are needed for it."""
+    log = tmp_path / "log"
+    with ExitStack() as stack:
+        server = served("ulimit -n 40; {command}", stderr=stack.enter_context(log.open("wb")))
+        clients = [stack.enter_context(closing(server.connect())) for _ in range(60)]
+        until(lambda: "Too many open files" in log.read_text())
+        assert {path: status(clients[0], path) for path in NEED_FILES} == NEED_FILES
+
+
+@posix_only
+def test_with_few_descriptors_at_all_there_is_room_for_somebody(served: Any) -> None:
+    """A part of them is kept for files, not a number."""
+    server = served("ulimit -n 16; {command} 2>/dev/null")
+    server.ask(2)
+    server.stop()
 
 
 COMMANDS = (

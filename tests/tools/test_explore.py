@@ -141,6 +141,19 @@ def test_what_is_refused_in_every_order_is_told(prepared: Sandbox) -> None:
     assert not Exploration([], []).refused
 
 
+def test_what_is_refused_is_told_whatever_the_status_says() -> None:
+    """It goes by the journal, as sweep does: an interface may answer everything with 200."""
+
+    def taken(worker: Worker) -> None:
+        with suppress(RuntimeError):
+            worker("GET", "/v3/domains/getDomain/nobodys-example.com")
+
+    prepared = Sandbox(assume={"v3.errors.http_status": "always_200"})
+    found = explore(together(taken, taken), prepared)
+    asked = "GET /v3/domains/getDomain/nobodys-example.com → 200"
+    assert sorted(found.told()["refused"]) == [f"main {asked}", f"main-2 {asked}"]
+
+
 def test_a_lost_update_of_name_servers_is_found(prepared: Sandbox) -> None:
     """What one has added is gone where the other wrote back what it had read before."""
     found = explore(together(adds("ns7.example.net"), adds("ns8.example.net")), prepared)

@@ -3,10 +3,3 @@
 Its rows are made from the powers, a stream is sent as server-sent events, and it serves the OpenAPI documents
 of every interface. It may import ``powers`` and ``web``. Begin with ``rows.py``.
 """
-
-from __future__ import annotations
-
-
-def owns(path: str) -> bool:
-    """Whether a path is ``/_sandbox`` or below it."""
-    return path == "/_sandbox" or path.startswith("/_sandbox/")

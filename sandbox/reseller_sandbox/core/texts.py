@@ -17,6 +17,13 @@ def has_control(text: str) -> bool:
     return _CONTROL.search(text) is not None
 
 
+def printable(text: str) -> str:
+    """Return ``text`` with what would move a terminal's cursor, colour it or begin a line, written out."""
+    return (
+        text if text.isprintable() else "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+    )
+
+
 def flaw(text: str) -> str | None:
     """Return what is wrong with ``text`` whatever it stands for, in words that read on after it."""
     if len(text) > LONGEST:

@@ -230,9 +230,7 @@ def _read(
 def _placed(door: Here, there: tuple[FaultRule, ...], rules: tuple[reading.Read, ...]) -> FaultsPlaced:
     """Put rules after those that are ``there``; refuse with ``too_many_faults``."""
     world = door.world
-    count, limit = len(there) + len(rules), world.limits.max_faults
-    if count > limit:
-        raise Refused(TOO_MANY_FAULTS, count=count, limit=limit, setting="--max-faults")
+    world.limits.require_room_for_faults(len(there) + len(rules))
     names = [one.rule.name for one in rules]
     with world.acting("faults.add") as deed:
         _set(world, (*there, *(one.rule for one in rules)), {one.rule.name: one.counted for one in rules})

@@ -12,12 +12,13 @@ from urllib.parse import quote
 
 from reseller_sandbox.core.clock import real_now
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.texts import printable
 from reseller_sandbox.server.delivery import LogWords
 from reseller_sandbox.server.secrecy import target_masked
 
 log = logging.getLogger("reseller_sandbox")
 
-_LONGEST = 200  # characters of a target, in a line for people
+_LONGEST = 200  # characters of a target, and of what is said of it, in a line for people
 _ENCODED = json.JSONEncoder(ensure_ascii=False).encode
 _PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 
@@ -57,9 +58,12 @@ class LoggedRequest:
 def as_text(line: LoggedRequest) -> str:
     """Return a request as people read it."""
     took = f"{line.duration_seconds * 1000:.1f} ms"
-    target = line.target if len(line.target) <= _LONGEST else line.target[: _LONGEST - 1] + "…"
+    target, note = (
+        text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        for text in (line.target, printable(line.note))
+    )
     when = real_now().time().isoformat("seconds")
-    return f"{when}  {line.status or '---'}  {line.method} {target}  {line.note}  {took}"
+    return f"{when}  {line.status or '---'}  {line.method} {target}  {note}  {took}"
 
 
 def as_json(line: LoggedRequest) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.collector import Beside
+from reseller_sandbox.server.entrance import Entrance
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.requestlog import LoggedRequest
 
@@ -54,8 +55,7 @@ class Server:
     ``authority`` is the file by which clients trust that certificate, where there is such a file.
     Past ``limit_connections`` clients are answered 503.
     ``grace`` is how many seconds the requests in flight have when ``run`` ends. ``when_unread`` is
-    called with each request that could not be read, and so never reached the application; ``prepare`` is
-    called before the first connection is taken.
+    called with each request that could not be read, and so never reached the application.
 
     Raise ``PortInUse``, and ``CannotListen`` for any other address that cannot be had.
     """
@@ -75,7 +75,6 @@ class Server:
         limit_connections: int | None = None,
         grace: float = 5.0,
         when_unread: Callable[[Unread], None] | None = None,
-        prepare: Callable[[], None] = lambda: None,
     ) -> None:
         self.app = app
         self.host = host
@@ -87,7 +86,6 @@ class Server:
         self.limit_connections = limit_connections
         self.grace = grace
         self.when_unread = when_unread
-        self.prepare = prepare
         #: What goes on beside the requests, on whichever thread, is done in this context.
         self.beside = Beside()
         self._sockets = _all_bound(host, port, tls_port)
@@ -163,7 +161,6 @@ class Server:
         from reseller_sandbox.server.bridge import Bridge
         from reseller_sandbox.server.listener import Listener
 
-        self.prepare()
         bridge = Bridge(self.app, self.max_body, self.log, self.when_unread, self.beside)
         self._listener = Listener(
             bridge, grace=grace, limit_connections=self.limit_connections, backlog=BACKLOG
@@ -230,7 +227,7 @@ def bound(host: str, port: int) -> socket.socket:
         raise CannotListen(f"{host}:{port} is no address to listen on: {error}") from None
     # A name such as localhost may have several; clients that try IPv6 first go on to IPv4.
     family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
-    listening = socket.socket(family, kind, protocol)
+    listening = Entrance(family, kind, protocol)
     try:
         if sys.platform != "win32":  # There it would let two servers share one port.
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

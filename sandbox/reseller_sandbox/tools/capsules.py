@@ -8,17 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import (
-    AS_JSON,
-    PROGRAM,
-    REFUSED,
-    Command,
-    Configured,
-    give_up,
-    printable,
-    say,
-    say_json,
-)
+from reseller_sandbox.console import AS_JSON, PROGRAM, REFUSED, Command, Configured, give_up, say, say_json
+from reseller_sandbox.core.texts import printable
 
 if TYPE_CHECKING:
     from reseller_sandbox.tools.replaying import FirstDifference, Replay

@@ -25,20 +25,16 @@ if TYPE_CHECKING:
 #: Under this name an application has what is to be called with each request that a server could not read.
 UNREAD = "reseller_sandbox.unread"
 
-#: And under this one what makes the rows that clients call.
-PREPARE = "reseller_sandbox.prepare"
-
 
 def create_app(worlds: Engine, mounts: Sequence[Mount], limits: BodyLimits) -> Flask:
     """Return a WSGI application that serves what is mounted over ``worlds``, with bodies up to ``limits``."""
     pipeline = Pipeline(worlds, mounts, limits)
-    parts = {LateRows(one.owns, partial(_views, pipeline, one)): one for one in mounts}
-    app = Application("reseller_sandbox", list(parts))
+    parts = [LateRows(one.owns, partial(_views, pipeline, one)) for one in mounts]
+    app = Application("reseller_sandbox", parts)
     app.config["PROVIDE_AUTOMATIC_OPTIONS"] = False
     app.register_error_handler(HTTPException, lambda error: pipeline.stray(error, _incoming({})))
     app.register_error_handler(Exception, lambda error: pipeline.crashed(error, _incoming({})))
     app.extensions[UNREAD] = pipeline.unread
-    app.extensions[PREPARE] = lambda: app.make(lambda part: parts[part].for_clients)
     app.wsgi_app = delivering(partial(_through_world, app.wsgi_app))  # type: ignore[assignment, method-assign]
     return app
 

@@ -137,7 +137,16 @@ class Exchange:
             about.append(", ".join(domains[:_NAMED]) + (f" and {more} more" if more > 0 else ""))
         if self.faults:
             about.append(f"fault {self.fault}")
-        return f"{self.operation} {self.outcome}" + (f" ({'; '.join(about)})" if about else "")
+        whose, why = f" ({'; '.join(about)})" if about else "", f": {self.why}" if self.why else ""
+        return f"{self.operation} {self.outcome}{whose}{why}"
+
+    @property
+    def why(self) -> str:
+        """Why it is refused, without secrets; nothing where the client is told something else, or ok."""
+        if self.refused is None or self.instead:
+            return ""
+        said = redact.read(self.incoming.body), dict(self.query)
+        return str(redact.masked(self.refused.message, redact.secrets_in(said)))
 
     @property
     def is_look(self) -> bool:
@@ -159,6 +168,7 @@ class Exchange:
             "account": self.account,
             "domains": self.domains,
             "fault": self.fault,
+            "message": self.why,
         }
         return {name: value for name, value in told.items() if value}
 

@@ -9,17 +9,16 @@ from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.web.interface import Interface
 
 
+def below(root: str) -> Callable[[str], bool]:
+    """Return whether a path is ``root`` or below it, as a function of the path."""
+    return lambda path: path == root or path.startswith(f"{root}/")
+
+
 class Mount:
-    """An interface, loaded when it is first asked for, at the paths that it ``owns``, with a row or not.
+    """An interface, loaded when it is first asked for, at the paths that it ``owns``, with a row or not."""
 
-    One ``for_clients`` a server loads before it takes connections: later it may have no descriptor left.
-    """
-
-    def __init__(
-        self, owns: Callable[[str], bool], load: Callable[[], Interface], *, for_clients: bool = True
-    ) -> None:
+    def __init__(self, owns: Callable[[str], bool], load: Callable[[], Interface]) -> None:
         self.owns = owns
-        self.for_clients = for_clients
         self._load = load
 
     @cached_property

@@ -15,7 +15,6 @@ from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.refusals import (
     DEFAULT_WORLD,
     INVALID_ENTRY,
-    TOO_MANY_FAULTS,
     TOO_MANY_WORLDS,
     UNKNOWN_WORLD,
     WORLD_EXISTS,
@@ -280,9 +279,7 @@ class Engine:
         return self.find(wanted.world) if isinstance(wanted.world, str) else wanted.world
 
     def _bounded(self, begin: Moment) -> Moment:
-        count, limit = len(begin.faults.rules), self.limits.max_faults
-        if count > limit:
-            raise Refused(TOO_MANY_FAULTS, count=count, limit=limit, setting="--max-faults")
+        self.limits.require_room_for_faults(len(begin.faults.rules))
         return begin
 
     def _with_credentials(

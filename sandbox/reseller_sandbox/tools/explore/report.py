@@ -23,20 +23,18 @@ _ABOUT = {
     MIXED: "what is left is left by no order in which the workers go one after the other",
 }
 
-#: From which status on an answer is a refusal.
-_REFUSED = 400
-
 #: How many lines of a program's output are shown.
 _SHOWN = 12
 
 
 @dataclass(frozen=True, slots=True)
 class LetThrough:
-    """A request of a run: whose it was, what it asked for, and the status of its answer."""
+    """A request of a run: whose it was, what it asked for, its answer's status, whether it was refused."""
 
     actor: str
     asked: str
     status: int
+    refused: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +128,7 @@ class Exploration:
     def refused(self) -> list[str]:
         """The requests that are refused in every order, in those of the first: they are in nobody's way."""
         asked = [
-            {(one.actor, one.asked): one.status for one in order.requests if one.status >= _REFUSED}
+            {(one.actor, one.asked): one.status for one in order.requests if one.refused}
             for order in self.orders
         ]
         return [

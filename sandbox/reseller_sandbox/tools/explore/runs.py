@@ -230,7 +230,7 @@ class Explorer:
                 turnstile.carry_out(request)
                 number = sum(one.actor == actor for one in done)
                 chooser.did(actor, (actor, number, request.text), request.footprint)
-                done.append(LetThrough(actor, request.asked, request.status))
+                done.append(LetThrough(actor, request.asked, request.status, request.refused))
         except BaseException:
             turnstile.open()  # or the program would wait for ever
             raise

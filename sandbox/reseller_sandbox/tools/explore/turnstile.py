@@ -22,6 +22,7 @@ from reseller_sandbox.core.footprint import Footprint
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_SERVED, Again
 from reseller_sandbox.server.requestlog import masked
+from reseller_sandbox.web.headers import REQUEST, WORLD
 from reseller_sandbox.worlds import World
 
 if TYPE_CHECKING:
@@ -44,7 +45,8 @@ class HeldRequest:
 
     ``named`` is the actor that it names itself, ``account`` whose credential it carries, ``line`` the
     connection or the thread that it came by, ``rank`` the place of that among all. ``footprint`` is what it
-    turned out to touch, ``status`` that of its answer; it ``came`` when the stopwatch showed that.
+    turned out to touch, ``status`` that of its answer, ``refused`` whether the journal has it as refused; it
+    ``came`` when the stopwatch showed that.
     """
 
     named: str
@@ -55,6 +57,7 @@ class HeldRequest:
     content: str
     footprint: Footprint = field(default_factory=Footprint)
     status: int = 0
+    refused: bool = False
     came: float = field(default_factory=stopwatch)
     passed: Event = field(default_factory=Event)
     dropped: bool = False
@@ -221,7 +224,7 @@ class Turnstile:
                 environ[ENV_AGAIN] = _OfHeld(**wish, request=request, inner=True)
                 answered[0] = 0
                 return answer
-            self._tell_rest(request.footprint, environ, answered[1], begun)
+            self._tell_rest(request, environ, answered[1], begun)
         except BaseException:
             answered[0] = 500
             raise
@@ -247,10 +250,15 @@ class Turnstile:
             world.drafts = Draft
             footprint.follow(world.state)
 
-    def _tell_rest(self, footprint: Footprint, environ: WSGIEnvironment, headers: Any, begun: Any) -> None:
-        """Note what a request touches beside the registry: faults that count, other worlds, everything."""
-        moment = self._world.moment
-        elsewhere = headers.get("X-Sandbox-World", self._world.name) != self._world.name
+    def _tell_rest(self, request: HeldRequest, environ: WSGIEnvironment, headers: Any, begun: Any) -> None:
+        """Note whether a request is refused, and what it touches beside the registry.
+
+        Which is faults that count, other worlds, everything.
+        """
+        moment, footprint = self._world.moment, request.footprint
+        elsewhere = headers.get(WORLD, self._world.name) != self._world.name
+        refused = (one.id for one in self._world.journal.entries if one.refused is not None)
+        request.refused = not elsewhere and headers.get(REQUEST) in refused
         path = _WORLD.sub("", environ["PATH_INFO"], count=1)
         footprint.everything |= elsewhere or path.startswith(_CONTROL) or moment.clock != begun.clock
         faults, before = moment.faults, begun.faults

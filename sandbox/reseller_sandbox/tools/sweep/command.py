@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, printable, say, say_json
+from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, say, say_json
+from reseller_sandbox.core.texts import printable
 from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunAsked, RunningCommand
 from reseller_sandbox.usual import SLOW
 
