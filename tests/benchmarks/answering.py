@@ -36,6 +36,9 @@ READS = {
 BARE = "bare Flask route"
 REGISTRATION, REGISTRATION_MOST = "v3 registration", 3.0
 
+#: Who reads, and how many names are theirs all the time; who registers others meanwhile.
+READER, NAMES, BUYER = "main", 40, "other"
+
 #: More than any of ours answers in a second.
 MANY = 5000
 
@@ -54,7 +57,7 @@ def run(how: How) -> Told:
         program = stack.enter_context(running(*ours("reseller_sandbox.cli", *_serve(folder))))
         port = _port(line_of(program))
         for what, (path, _) in READS.items():
-            asked[what] = port, _always(load.written("GET", path, port, _signed(port, path, b"")))
+            asked[what] = port, _always(load.written("GET", path, port, _signed(port, path)))
         asked[REGISTRATION] = port, partial(_registrations, port, how, count())
         for what, other in peers.ALL.items():
             try:
@@ -106,7 +109,7 @@ def _in_process(how: How) -> Iterator[Figure]:
     with ExitStack() as stack:
         sandbox = Sandbox()
         server = stack.enter_context(sandbox.serve())
-        signed = _signed(server.port, path, b"")
+        signed = _signed(server.port, path)
         transport, url = SandboxTransport(sandbox), f"{server.url}{path}"
         within, outside = (
             stack.enter_context(httpx.Client(transport=one, headers=signed)) for one in (transport, None)
@@ -141,9 +144,12 @@ def _rate(ask: Callable[[], Any], times: int) -> float:
 
 
 def _serve(folder: str) -> tuple[str, ...]:
-    """Return the options of ours: a world whose account can pay for any number of names."""
+    """Return the options of ours: ``READER`` has 40 names, and ``BUYER`` can pay for any number of others."""
+    sandbox = Sandbox()
+    for number in range(NAMES - sandbox.accounts.get(READER).orders):
+        sandbox.names.add(f"another-{number}.com")
     fixture = Path(folder) / "rich.yaml"
-    fixture.write_text(re.sub(r"balance: *'?10000.00'?", "balance: 9000000.00", Sandbox().export(), count=1))
+    fixture.write_text(re.sub(r"balance: *'?10000.00'?", "balance: 9000000.00", sandbox.export()))
     return "serve", "--port", "0", "--fixture", str(fixture)
 
 
@@ -154,13 +160,13 @@ def _registrations(port: int, how: How, rounds: Iterator[int]) -> list[bytes]:
         json.dumps({"domain": {"domainName": f"n{number}-{one}.com"}}).encode()
         for one in range(int(MANY * max(how.seconds, 1)))
     ]
-    return [load.written("POST", path, port, _signed(port, path, body), body) for body in bodies]
+    return [load.written("POST", path, port, _signed(port, path, body, BUYER), body) for body in bodies]
 
 
-def _signed(port: int, path: str, body: bytes) -> dict[str, str]:
-    url = f"http://127.0.0.1:{port}{path}"
-    signed = signed_headers("sandbox-key", "sandbox-secret", "X-SVC-", url, body)
-    return {**signed, "X-Auth-Token": "sandbox-token"}
+def _signed(port: int, path: str, body: bytes = b"", account: str = READER) -> dict[str, str]:
+    url, who = f"http://127.0.0.1:{port}{path}", "sandbox" if account == READER else account
+    signed = signed_headers(f"{who}-key", f"{who}-secret", "X-SVC-", url, body)
+    return {**signed, "X-Auth-Token": f"{who}-token"}
 
 
 def _always(request: bytes) -> Make:
