@@ -106,7 +106,7 @@ def test_one_that_was_made_up_is_refused(kept: Path, data: st.DataObject) -> Non
         (b"", "no file that worlds are kept in"),
         (b"zones: {com: {}}\n", "no file that worlds are kept in"),
         (b"\x80\x04\x95", "no file that worlds are kept in"),
-        (b"reseller-sandbox worlds, version 99\n", "of version 99 of the format; this program reads 2"),
+        (b"reseller-sandbox worlds, version 99\n", "of version 99 of the format; this program reads 3"),
     ],
 )
 def test_a_foreign_file_is_told_from_a_damaged_one(tmp_path: Path, content: bytes, said: str) -> None:

@@ -55,7 +55,9 @@ def test_any_request_is_the_same(pair, method, path, headers, body) -> None:
             got: Any = client.call(method, f"{url}{path}", headers, body, streamed=False)
         except Exception as error:
             got = type(error)
-        entries = [(one.method, one.target, one.sent, one.outcome) for one in sandbox.world.journal]
+        entries = [
+            (one.method, one.target, [*one.sent.items()], one.outcome) for one in sandbox.world.journal
+        ]
         told.append((got, entries[-1:]))
         sandbox.reset()
     assert told[0] == told[1]

@@ -226,7 +226,7 @@ def test_cookies_and_redirects_are_as_over_a_socket(served, url, client):
         sandbox.faults.replace([{"kind": "error", "status": 302, "headers": headers, "when": {"times": 1}}])
         with closing(CALLERS[client](reached, 5)) as made:
             got = [made.call("GET", f"{url}/v3/balance", TOKEN, b"", streamed=False) for _ in range(2)]
-        sent = [(entry.method, entry.target, entry.sent) for entry in sandbox.world.journal]
+        sent = [(entry.method, entry.target, [*entry.sent.items()]) for entry in sandbox.world.journal]
         told.append((got, sent))
     assert told[0] == told[1]
     assert "seen=1" in str(told[0][1])

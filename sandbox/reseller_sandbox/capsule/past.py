@@ -210,7 +210,8 @@ def _beyond(entry: Entry) -> str:
     """Return why a request cannot be done again, or nothing."""
     if entry.body_size is not None:
         return f"its body of {entry.body_size} bytes was too long for the journal (--journal-body)"
-    if len(entry.sent) == MOST_HEADERS or any(len(value) == KEPT_OF_A_HEADER for _, value in entry.sent):
+    longest = max(map(len, entry.sent.values()), default=0)
+    if len(entry.sent) == MOST_HEADERS or longest == KEPT_OF_A_HEADER:
         return "its headers were too long for the journal"
     for rule in entry.before.faults.rules:
         by_the_machine = isinstance(rule.kind, RateLimit) and rule.kind.time == "real"

@@ -67,13 +67,13 @@ def cleaned(entry: Entry, credentials: frozenset[str]) -> Clean:
     """Return a request without secrets that are not the sandbox's own."""
     own = credentials | frozenset(_held(entry))
     found = Clean(entry.raw_target, (), entry.body)
-    pairs = [(_spelt(name), value) for name, value in entry.sent]
+    pairs = [(_spelt(name), value) for name, value in entry.sent.items()]
     key = next((value for name, value in pairs if name.endswith(_KEY)), None)
     elements = [one.partition("=") for one in entry.raw_target.partition("?")[2].split("&")]
     for name, _, value in elements:
         key = value if key is None and unquote_plus(name).lower().endswith(_KEY) else key
     headers = _Place(found, own, is_signed=key in own)
-    found.headers = tuple((name, headers.text(_spelt(name), value)) for name, value in entry.sent)
+    found.headers = tuple((name, headers.text(_spelt(name), value)) for name, value in entry.sent.items())
     found.target = _target(entry.raw_target, headers)
     found.body = _body(entry.body, headers)
     if found.body != entry.body:

@@ -15,7 +15,7 @@ from reseller_sandbox.server.collector import without_collections
 from reseller_sandbox.worlds.kept import KeptWorlds
 
 #: The version of the format: another one where a file means something else than it did.
-VERSION = 2
+VERSION = 3
 
 _SHAPE = "shape"
 

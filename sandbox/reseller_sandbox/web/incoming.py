@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
@@ -122,13 +122,13 @@ class Incoming:
         found = [holder[key] for holder in holders for key in NAME_KEYS if key in holder]
         return found + many if isinstance(many, list) else found
 
-    def sent(self) -> Iterable[tuple[str, str]]:
+    def sent(self) -> Mapping[str, str]:
         """Return the headers as they are at hand, where their names may be spelt as WSGI spells them."""
         environ = self.environ
         if not environ:
-            return self.headers.items()
-        found = [(name[5:], environ[name]) for name in environ if name[:5] == "HTTP_"]
-        return found + [(name, environ[name]) for name in UNMARKED if environ.get(name)]
+            return self.headers
+        found = {name[5:]: value for name, value in environ.items() if name[:5] == "HTTP_"}
+        return found | {name: environ[name] for name in UNMARKED if environ.get(name)}
 
     def query_value(self, name: str) -> str | None:
         """Return the first value of a query element, whatever the case of its name."""

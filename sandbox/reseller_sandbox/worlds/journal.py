@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from decimal import Decimal
@@ -90,7 +90,7 @@ class Entry:
     lost: bool = False
     error: str = ""
     stage: Stage | None = None
-    sent: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    sent: Mapping[str, str] = field(default_factory=dict, repr=False)
     ignored: tuple[str, ...] = ()
     scheme: str = "http"
     port: str = ""

@@ -41,15 +41,15 @@ def _masked_under(name: str, value: Any, secrets: list[str]) -> Any:
     return MASK if is_secret(name) and value not in (None, "") else _masked(value, secrets)
 
 
-def cut(sent: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
+def cut(sent: Mapping[str, str]) -> dict[str, str]:
     """Return as many of a request's headers as are worth keeping, and as much of each."""
-    kept = islice(sent, MOST_HEADERS)
-    return tuple([(name[:_LONGEST_HEADER], value[:KEPT_OF_A_HEADER]) for name, value in kept])
+    kept = islice(sent.items(), MOST_HEADERS)
+    return {name[:_LONGEST_HEADER]: value[:KEPT_OF_A_HEADER] for name, value in kept}
 
 
-def headers(sent: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def headers(sent: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield a request's headers without their secrets, and as much of each as is worth showing."""
-    for spelt, value in sent:
+    for spelt, value in sent.items():
         name = spelt.replace("_", "-").title() if spelt.isupper() else spelt  # as WSGI spells it
         shown = MASK if is_secret(name) else text_masked(value)
         yield (
