@@ -14,7 +14,8 @@ import runpy
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import NamedTuple
 from urllib.request import Request, urlopen
@@ -73,9 +74,9 @@ def commands(text: str) -> list[Block]:
     )
 
 
-def python(text: str) -> list[str]:
+def python(text: str) -> list[Block]:
     """The blocks of Python that run by themselves."""
-    return [one.content for one in blocks(text) if one.language == "python" and not one.file]
+    return [one for one in blocks(text) if one.language == "python" and not one.file]
 
 
 def run_commands(text: str, address: str, folder: Path) -> None:
@@ -103,14 +104,18 @@ def run_commands(text: str, address: str, folder: Path) -> None:
     assert len(printed) == len(told) + 1, finished.stderr
 
 
-def run_python(block: str, address: str, folder: Path) -> None:
-    """Run a block of Python: one with tests under pytest, any other as a script, in this process."""
+def run_python(block: Block, address: str, folder: Path) -> None:
+    """Run a block of Python: one with tests under pytest, any other as a script, in this process.
+
+    What stands below it is what a script prints.
+    """
     file = folder / "test_example.py"
-    file.write_text(block.replace(PORT, address.rpartition(":")[2]))
-    if "def test_" not in block:
-        with pytest.MonkeyPatch.context() as patch:
+    file.write_text(block.content.replace(PORT, address.rpartition(":")[2]))
+    if "def test_" not in block.content:
+        with pytest.MonkeyPatch.context() as patch, redirect_stdout(StringIO()) as printed:
             patch.setattr(sys, "argv", [str(file)])
             runpy.run_path(str(file), run_name="__main__")
+        assert not block.output or block.fits(printed.getvalue()), printed.getvalue()
         return
     finished = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file],

@@ -13,6 +13,7 @@ from reseller_sandbox import Sandbox
 from reseller_sandbox.core.lifecycle import Action, permitted
 from reseller_sandbox.core.model import Account, Order, Stage, Transfer, TransferStatus, Zone
 from reseller_sandbox.core.state import Draft
+from reseller_sandbox.core.terms import account_called
 from tests.clients import Api, InProcess
 from tests.documented import documented
 
@@ -29,15 +30,20 @@ def connect(sandbox: Sandbox, account: str = "main") -> Api:
     return Api(documented(InProcess(sandbox.app)), BASE, held.key, held.secret)
 
 
+def account_of(sandbox: Sandbox, name: str = "main") -> Account:
+    """The record of an account, as the registry holds it."""
+    return account_called(sandbox.world.state, name)
+
+
 def order_of(sandbox: Sandbox, name: str, account: str = "main") -> Order:
     """The account's order for a name, which is in its ASCII form."""
     state = sandbox.world.state
-    return state.orders[state.own_order[sandbox.account(account).client_id, name]]
+    return state.orders[state.own_order[account_of(sandbox, account).client_id, name]]
 
 
 def balance(sandbox: Sandbox, account: str = "main") -> Decimal:
     """An account's balance."""
-    return sandbox.account(account).balance
+    return account_of(sandbox, account).balance
 
 
 def write(sandbox: Sandbox, *records: Any) -> None:
@@ -80,7 +86,7 @@ def arrange_zone(sandbox: Sandbox, name: str, **changes: Any) -> Zone:
 def arrange_balance(sandbox: Sandbox, amount: str, account: str = "main") -> Account:
     """Give an account exactly this much money, and no past."""
     money = Decimal(amount)
-    changed = replace(sandbox.account(account), balance=money, opening=money)
+    changed = replace(account_of(sandbox, account), balance=money, opening=money)
     write(sandbox, changed)
     return changed
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from reseller_sandbox.manual.pages import Manual, Written
-from tests.documents import PORT, as_it_began, commands, python, run_commands, run_python, serving
+from tests.documents import PORT, Block, as_it_began, commands, python, run_commands, run_python, serving
 from tests.outfit import program
 
 TEXTS = {name: page.text for name, page in Manual().pages.items() if isinstance(page, Written)}
@@ -63,7 +63,17 @@ def test_every_command_prints_what_the_page_shows(name: str, server: str, tmp_pa
     run_commands(TEXTS[name], server, tmp_path)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["README", "tutorial"])
+def test_what_is_shown_in_process_holds_in_a_server(
+    name: str, server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first tests that a reader writes pass in each mode, unchanged."""
+    monkeypatch.setenv("RESELLER_SANDBOX_MODE", server)
+    run_commands(TEXTS[name], server, tmp_path)
+
+
 @pytest.mark.parametrize("block", SNIPPETS.values(), ids=SNIPPETS)
-def test_every_python_example_runs(block: str, server: str, tmp_path: Path) -> None:
-    """A block with tests passes under pytest; any other runs as a script."""
+def test_every_python_example_runs(block: Block, server: str, tmp_path: Path) -> None:
+    """A block with tests passes under pytest; any other runs as a script, and prints what the page shows."""
     run_python(block, server, tmp_path)

@@ -11,9 +11,6 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 from flask import Flask
 
 from reseller_sandbox.assembly import assemble, open_worlds, server_of
-from reseller_sandbox.core.complaints import there_are
-from reseller_sandbox.core.lookups import own_accounts
-from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.powers.catalogue import Powers
@@ -27,6 +24,7 @@ from reseller_sandbox.worlds import Engine, World
 from reseller_sandbox.worlds.past import AT
 
 if TYPE_CHECKING:
+    from reseller_sandbox.powers.registry_records import AccountRecord
     from reseller_sandbox.server.server import Server
     from reseller_sandbox.testing.with_flask import SignedClient
 
@@ -190,15 +188,10 @@ class Sandbox(Powers):
         if isinstance(self.door, Here) and not self.door.is_outdated:
             error.add_note(f"reseller sandbox: {self.door}\n{told(self)}")
 
-    def account(self, name: str = "main") -> Account:
-        """Return the account of that name as it is now; raise KeyError where there is none."""
+    def account(self, name: str = "main") -> AccountRecord:
+        """Return an account with its credentials and its money, as ``accounts[name]``."""
         __tracebackhide__ = True
-        state = self.world.state
-        for number in sorted(state.accounts):
-            if state.accounts[number].name == name:
-                return state.accounts[number]
-        known = [one.name for one in own_accounts(state)]
-        raise KeyError(f"the world has no account {name!r}: {there_are(known, 'accounts')}")
+        return self.accounts[name]
 
     def client(
         self, account: str = "main", *, timeout: float | None = None, real_time: bool = False

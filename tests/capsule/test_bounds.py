@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reseller_sandbox import Sandbox, replay
-from tests.registry import REGISTRY, write
+from tests.registry import REGISTRY, account_of, write
 
 
 def test_it_begins_where_the_journal_does() -> None:
@@ -30,7 +30,7 @@ def test_a_change_that_nothing_tells_of_is_there_all_the_same() -> None:
     """As a test makes it that writes into the world's state."""
     sandbox = Sandbox(REGISTRY)
     sandbox.client().get("/v3/balance")
-    account = sandbox.account("main")
+    account = account_of(sandbox)
     write(sandbox, replace(account, balance=account.balance + 5))
     sandbox.client().get("/v3/balance")
     told = sandbox.capsule.get()

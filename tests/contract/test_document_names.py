@@ -6,6 +6,7 @@ That answers have no other keys than the documented ones is held for each answer
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -91,6 +92,14 @@ def _parameters(id_: str) -> tuple[Any, ...]:
         return operation(id_.removeprefix("control.")).parameters
     except (KeyError, StopIteration):  # the documents themselves are no power
         return ()
+
+
+def test_a_sandbox_outlives_what_takes_its_modules_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    """pytester does that after each run in its process, to whatever was imported meanwhile."""
+    client = Sandbox().client()
+    monkeypatch.delitem(sys.modules, "reseller_sandbox.control.documents")
+    for name in ("v3", "v2", "control"):
+        assert client.get(f"/_sandbox/openapi/{name}.json").status_code == 200
 
 
 def test_a_key_that_no_document_has_fails_whoever_gets_it(api: Api) -> None:

@@ -13,6 +13,7 @@ from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Account, Card
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft, State
+from tests.registry import account_of
 
 PERSON = Card(
     name="Ann",
@@ -28,7 +29,7 @@ PERSON = Card(
 @pytest.fixture
 def account(sandbox: Sandbox) -> Account:
     """The account ``main``."""
-    return sandbox.account()
+    return account_of(sandbox)
 
 
 def made(sandbox: Sandbox, names: int) -> Draft:
@@ -57,7 +58,7 @@ def test_a_customer_without_names_goes(sandbox: Sandbox) -> None:
     draft = made(sandbox, 0)
     customers.delete(draft, draft.state.customers[901])
     assert 901 not in draft.state.customers
-    again = customers.create(draft, sandbox.account(), {"name": "Bea", "mail": "ANN.901@example.com"})
+    again = customers.create(draft, account_of(sandbox), {"name": "Bea", "mail": "ANN.901@example.com"})
     assert again.customer_id != 901
 
 

@@ -268,7 +268,7 @@ def test_a_failed_test_tells_what_happened(tmp_path: Path) -> None:
     printed = run(tmp_path, FAILING)
     assert "8 failed, 1 passed" in printed
     for line in (
-        r"E +KeyError: \"the world has no account 'mian': there are main, .*",
+        r"E +.*unknown_account: There is no account 'mian'; there are main, .*",
         r"E +reseller_sandbox.Refused: unknown_record: .*",
         r"  r1   GET /v3/balance: no answer, fault reset \(reset\)",
         r"-+ reseller sandbox: world w1 -+",

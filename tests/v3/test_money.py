@@ -14,7 +14,7 @@ from reseller_sandbox.core.ledger import adjust
 from reseller_sandbox.core.model import LedgerEntry, Order, Purpose
 from reseller_sandbox.core.state import Draft
 from tests.clients import Answer, Api, person
-from tests.registry import arrange_balance, arrange_zone, balance, order_of
+from tests.registry import account_of, arrange_balance, arrange_zone, balance, order_of
 from tests.soundness import assert_sound
 
 D = "/v3/domains"
@@ -184,7 +184,7 @@ def test_an_early_delete_of_what_cost_nothing_frees_the_name_too(sandbox: Sandbo
 def test_an_adjustment_is_an_entry_too(sandbox: Sandbox) -> None:
     """So that a top-up does not break the books."""
     draft = _draft(sandbox)
-    adjust(draft, sandbox.account(), Decimal("12.34"))
+    adjust(draft, account_of(sandbox), Decimal("12.34"))
     assert draft.state.accounts[sandbox.account().client_id].balance == Decimal("10012.34")
     assert_sound(draft.state)
 

@@ -17,7 +17,7 @@ from reseller_sandbox.v3 import mistakes
 from reseller_sandbox.v3.signing import Signer, sign
 from reseller_sandbox.worlds import credentials
 from tests.clients import Answer, Headers, InProcess, signature
-from tests.registry import BASE, Make, write
+from tests.registry import BASE, Make, account_of, write
 
 KEY, SECRET, TOKEN = "main-key", "main-secret", "main-token"
 CHECK = "/v3/domains/checkAvailability"
@@ -156,7 +156,7 @@ def test_a_wrong_signature_is_explained_after_a_bounded_search(
 ) -> None:
     """However many readings a request has, and accounts and public URLs the service."""
     sandbox = make(public_urls=tuple(f"https://api{number}.test" for number in range(20)))
-    account = sandbox.account("main")
+    account = account_of(sandbox)
     write(sandbox, *(replace(account, client_id=9000 + n, key=f"k{n}", secret=f"s{n}") for n in range(300)))
     counted = Counted(monkeypatch)
     headers = [*signed("0" * 64), ("X-Forwarded-Host", "proxy.test"), ("Referer", "https://elsewhere.test")]

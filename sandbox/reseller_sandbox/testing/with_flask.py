@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
 
     from reseller_sandbox import Sandbox
-    from reseller_sandbox.core.model import Account
     from reseller_sandbox.powers.registry_records import AccountRecord
     from reseller_sandbox.testing.over import Over
 
@@ -40,16 +39,14 @@ class SignedClient(FlaskClient):
     def __init__(self, sandbox: Sandbox, account: str, timeout: float | None, real_time: bool) -> None:
         __tracebackhide__ = True
         self._way: _Within | Over
-        self.account: Account | AccountRecord
+        self.account: AccountRecord = sandbox.account(account)
         if isinstance(sandbox.door, Here):
             self._way, app = _Within(sandbox, real_time), sandbox.app
-            self.account = sandbox.account(account)
             self._token_header = sandbox.world.assumptions.token_headers[0]
         else:
             from reseller_sandbox.testing.over import Over
 
             self._way, app = Over(sandbox), Flask("reseller_sandbox", static_folder=None)
-            self.account = sandbox.accounts[account]
             assumed = {one.name: one.value for one in sandbox.assumptions.list().assumptions}
             self._token_header = assumed["v2.token_headers"][0]
         super().__init__(app, app.response_class, use_cookies=False)
