@@ -58,20 +58,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(1200))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _patient_installs() -> Iterator[None]:
+    """A registry of packages that is away for a minute, or slow, makes no test fail."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PIP_RETRIES", "8")  # with pauses that double up to half a minute
+        patch.setenv("PIP_DEFAULT_TIMEOUT", "60")
+        yield
+
+
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The project's wheel."""
-    folder = tmp_path_factory.mktemp("wheel")
-    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder), at=ROOT)
+def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of the run, which its workers share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
+@pytest.fixture(scope="session")
+def wheel(common: Path) -> Path:
+    """The project's wheel, one for all workers of the run: whatever is tried with it is the same."""
+    folder = common / "wheel"
+    build = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
+    once(folder, lambda: run(*build, at=ROOT))
     (built,) = folder.glob("*.whl")
     return built
 
 
 @pytest.fixture(scope="session")
-def environment_of(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[[int], Path]:
+def environment_of(wheel: Path, common: Path) -> Callable[[int], Path]:
     """Makes an environment of a Python 3.``minor``, once in a run, and answers its interpreter."""
-    own = tmp_path_factory.getbasetemp()
-    common = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
 
     @cache
     def made(minor: int) -> Path:
@@ -80,18 +95,27 @@ def environment_of(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Cal
             pytest.skip(f"there is no Python 3.{minor} on this machine")
         folder = common / f"python3.{minor}"
         python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-        whole = common / f"python3.{minor}.whole"
-        with alone(common / f"python3.{minor}.lock"):
-            if not whole.exists():
-                run(base, "-m", "venv", "--clear", str(folder))
-                pins = folder / "pins.txt"
-                pins.write_text("\n".join(locked()))
-                install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-                run(*install, "-c", str(pins), str(wheel), *USED)
-                whole.touch()
+
+        def make() -> None:
+            run(base, "-m", "venv", "--clear", str(folder))
+            pins = folder / "pins.txt"
+            pins.write_text("\n".join(locked()))
+            install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+            run(*install, "-c", str(pins), str(wheel), *USED)
+
+        once(folder, make)
         return python
 
     return made
+
+
+def once(folder: Path, make: Callable[[], object]) -> None:
+    """Have one worker of the run make ``folder``; the others wait, and try where it has failed."""
+    whole = folder.with_name(f"{folder.name}.whole")
+    with alone(folder.with_name(f"{folder.name}.lock")):
+        if not whole.exists():
+            make()
+            whole.touch()
 
 
 @contextmanager
@@ -117,14 +141,17 @@ def locked() -> list[str]:
 def run(*command: str, at: Path | None = None, **environment: str) -> str:
     """Run a command that does not see this working tree; answers what it printed."""
     plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        command,
-        cwd=at,
-        env={**plain, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=600,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    try:
+        done = subprocess.run(
+            command,
+            cwd=at,
+            env={**plain, **environment},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+    except subprocess.TimeoutExpired as late:
+        pytest.fail(f"{late}; by then it had printed {late.stdout!r} and {late.stderr!r}")
+    assert done.returncode == 0, f"{command}: {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stdout

@@ -43,7 +43,7 @@ def versions(pins: str) -> dict[str, Version]:
 
 def reachable() -> bool:
     """Whether there is a registry to take packages from."""
-    asked = [sys.executable, "-m", "pip", "index", "versions", "--timeout", "10", "idna"]
+    asked = [sys.executable, "-m", "pip", "index", "versions", "--timeout", "10", "--retries", "1", "idna"]
     return subprocess.run(asked, capture_output=True, check=False).returncode == 0
 
 
