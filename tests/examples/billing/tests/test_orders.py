@@ -55,6 +55,7 @@ def test_a_lost_request_is_made_again(
     assert spent(reseller_sandbox) - before == PRICE
 
 
+@pytest.mark.parametrize("patience", [2])
 def test_an_answer_that_comes_too_late_is_not_paid_for_twice(
     registrar: Registrar, reseller_sandbox: Sandbox, before: Decimal
 ) -> None:
