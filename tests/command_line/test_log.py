@@ -127,7 +127,7 @@ def test_a_line_tells_no_status_where_there_was_no_answer(logged: Logged, phase:
     rule = logged.sandbox.faults.add("reset", when={"phase": phase, "times": 1})
     with rule, pytest.raises(ConnectionResetError):
         logged.ask("/v3/balance")
-    line = logged.lines.get(timeout=10)
+    line = logged.lines.get(timeout=60)
     assert line.status == (0 if phase == "before" else 200)
     told = "---" if phase == "before" else "200"
     assert f"  {told}  GET /v3/balance  v3.balance fault (main; fault reset)" in as_text(line)
