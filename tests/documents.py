@@ -23,6 +23,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from reseller_sandbox.settings import ServerSettings
+from tests.outfit import QUICKLY
 from tests.rendered import served_entries
 
 #: The documents' port; each test puts its own in its place.
@@ -120,6 +121,7 @@ def run_python(block: Block, address: str, folder: Path) -> None:
     finished = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file],
         cwd=folder,
+        env={**os.environ, **QUICKLY},
         capture_output=True,
         text=True,
         timeout=240,

@@ -9,6 +9,9 @@ from contextlib import ExitStack
 
 import pytest
 
+#: What pytest is told in a process of its own: to do without plugins that take long to load.
+QUICKLY = {"PYTEST_ADDOPTS": "-p no:schemathesis -p no:hypothesispytest -p no:anyio -p no:time_machine"}
+
 
 def program(name: str, *others: str) -> str:
     """Return the path of the first of these programs that this machine has.

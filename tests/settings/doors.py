@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
@@ -14,6 +15,7 @@ from click.testing import CliRunner
 
 from reseller_sandbox.cli import main
 from reseller_sandbox.settings import BadSetting, ServerSettings
+from tests.outfit import QUICKLY
 from tests.settings.examples import words
 
 
@@ -73,5 +75,8 @@ def run_suite(folder: Path, suite: str) -> str:
     """What pytest prints of a user's suite in ``folder``."""
     (folder / "test_suite.py").write_text(suite)
     command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "--strict-markers"]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=240, check=False)
+    told = {**os.environ, **QUICKLY}
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=240, check=False, env=told
+    )
     return done.stdout + done.stderr

@@ -13,6 +13,7 @@ import pytest
 
 from reseller_sandbox import Sandbox, replay
 from tests.documents import blocks
+from tests.outfit import QUICKLY
 from tests.testing.repositories import REPOSITORIES, lay_out
 
 pytest_plugins = "pytester"
@@ -164,10 +165,6 @@ def test_of_the_fixture(reseller_sandbox):
 def test_a_word_that_there_is_not(reseller_sandbox):
     pass
 """
-
-
-#: What pytest is told in a process of its own: to do without plugins that take long to load.
-QUICKLY = {"PYTEST_ADDOPTS": "-p no:hypothesispytest -p no:anyio -p no:time_machine"}
 
 
 def run(folder: Path, suite: str, *options: str, **environment: str) -> str:
@@ -377,3 +374,10 @@ def test_the_plugin_works_beside_a_sandbox_of_the_users_own(tmp_path: Path, name
         env={**os.environ, **QUICKLY},
     )
     assert "3 passed" in finished.stdout, finished.stdout + finished.stderr
+
+
+def test_what_a_suite_has_loaded_stays_and_its_own_modules_go(told: Callable[..., str]) -> None:
+    """Or parts of this package would be there twice for the tests that come after it in this process."""
+    assert "1 passed" in told("import colorsys\n\n\ndef test_it():\n    pass\n")
+    assert "colorsys" in sys.modules
+    assert "test_suite" not in sys.modules
