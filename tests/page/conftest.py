@@ -11,6 +11,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
 
+from reseller_sandbox import Sandbox
 from tests.outfit import program
 
 #: Started by root, as in a container, it has no sandbox of its own; and it asks nobody for anything.
@@ -76,6 +77,15 @@ def browser() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture
+def served(served: Sandbox) -> Iterator[Sandbox]:
+    """The sandbox that pages look at. Worlds that a test has made are gone when the next one begins."""
+    yield served
+    for one in served.worlds:
+        if one.name != "default":
+            served.worlds.remove(one.name)
 
 
 @pytest.fixture

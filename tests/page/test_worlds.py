@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,15 +15,6 @@ from tests.page.conftest import Open
 
 #: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(autouse=True)
-def _no_other_worlds(served: Sandbox) -> Iterator[None]:
-    """What a test leaves behind is deleted."""
-    yield
-    for one in served.worlds:
-        if one.name != "default":
-            served.worlds.remove(one.name)
 
 
 def test_a_world_is_forked_and_dropped(open_page: Open, served: Sandbox) -> None:
