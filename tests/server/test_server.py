@@ -725,9 +725,12 @@ def test_stopping_does_not_wait_for_half_a_request(serve: Serve, dial: Dial, at_
 # Signals.
 
 PROGRAM = """
-    import sys
+    import signal, sys
     from reseller_sandbox.server.server import Server
     from reseller_sandbox.server.delivery import Again, Delivery
+
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)  # these tests may run under nohup
 
     def app(environ, start_response):
         print("asked", flush=True)

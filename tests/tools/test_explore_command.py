@@ -41,6 +41,10 @@ def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
 
 
+#: For how many seconds nothing comes until those that wait are taken for all: a busy machine needs more.
+QUIETS = ("0.3", "4")
+
+
 def explored(*words: str) -> tuple[int, Any, str]:
     """How the command ended, what it told as JSON, and what it complained of."""
     ended = CliRunner().invoke(main, ["explore", *words])
@@ -51,7 +55,10 @@ def explored(*words: str) -> tuple[int, Any, str]:
 def test_a_shell_script_with_curl_and_two_jobs_in_the_background() -> None:
     """Its jobs say whose their requests are; the one that comes second with its order is refused."""
     program("curl")
-    status, told, _ = explored("--json", "--", "sh", "-c", SCRIPT)
+    for quiet in QUIETS:
+        status, told, _ = explored("--quiet", quiet, "--json", "--", "sh", "-c", SCRIPT)
+        if told["orders"] == 4:
+            break
     assert (status, told["actors"], told["orders"]) == (1, ["anna", "bert"], 4)
     [finding] = told["findings"]
     assert (finding["kind"], finding["schedule"]) == ("failed", "anna bert bert anna")
@@ -64,7 +71,10 @@ def test_a_shell_script_with_curl_and_two_jobs_in_the_background() -> None:
 def test_the_workers_of_a_program_are_told_apart_by_their_connections(kind: str, expected: int) -> None:
     """They have one credential, and a connection each; under a lock one of them waits for the other."""
     words = [sys.executable, str(Path(billing.__file__)), kind, "nameservers"]
-    status, told, _ = explored("--json", "--", *words)
+    for quiet in QUIETS:
+        status, told, _ = explored("--quiet", quiet, "--json", "--", *words)
+        if status == expected:
+            break
     assert status == expected, told
     assert {one["kind"] for one in told["findings"]} == ({"mixed up"} if expected else set())
 
