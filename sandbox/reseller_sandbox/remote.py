@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
+from decimal import Decimal
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
 from socket import SHUT_RDWR
 from threading import RLock
@@ -14,7 +15,7 @@ from urllib.parse import quote, unquote, urlencode, urlsplit
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.model import DEFAULT
-from reseller_sandbox.core.refusals import RULES, Refused, Rule
+from reseller_sandbox.core.refusals import INVALID_PARAMETER, RULES, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.power import Operation
@@ -312,4 +313,16 @@ def _word(parameter: Parameter, value: Any) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, default=float)  # numbers with a fraction are decimals here
+    try:
+        return json.dumps(value, default=_number, allow_nan=False)
+    except ValueError:
+        problem = "a number is none that JSON has, or has thousands of digits"
+        raise Refused(INVALID_PARAMETER, problems=problem) from None
+
+
+def _number(given: Any) -> float:
+    """Return a number with a fraction, which is a decimal here; refuse what is no number."""
+    if isinstance(given, Decimal):
+        return float(given)
+    problem = f"a value must be made of what JSON has, not of {type(given).__name__}"
+    raise Refused(INVALID_PARAMETER, problems=problem)

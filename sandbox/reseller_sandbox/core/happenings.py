@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from reseller_sandbox.core.model import OUTSIDE, Account, Order, Stage
+from reseller_sandbox.core.money import NOTHING
 from reseller_sandbox.core.state import Draft
 
 
@@ -22,14 +23,14 @@ class Happening(NamedTuple):
     subject: str
     account: int | None = None
     order: int | None = None
-    charged: Decimal = Decimal(0)
+    charged: Decimal = NOTHING
     balance: Decimal | None = None
     note: str = ""
     stage: Stage | None = None
 
 
 def concerning(
-    draft: Draft, event: str, of: Order | Account, charged: Decimal = Decimal(0), note: str = ""
+    draft: Draft, event: str, of: Order | Account, charged: Decimal = NOTHING, note: str = ""
 ) -> Happening:
     """Return what has just happened in ``draft`` to an order or an account, with the balance that it left."""
     order, account, stage = (

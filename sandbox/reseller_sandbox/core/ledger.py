@@ -46,7 +46,7 @@ def charge(draft: Draft, order: Order, amount: Decimal, purpose: Purpose, years:
 
 def refund(draft: Draft, entries: Iterable[int]) -> Decimal:
     """Give back what ``entries`` took; return the sum."""
-    total = Decimal(0)
+    total = money.NOTHING
     for number in entries:
         taken = draft.state.ledger[number]
         account = draft.state.accounts[taken.account]
@@ -62,7 +62,7 @@ def adjust(draft: Draft, account: Account, amount: Decimal) -> LedgerEntry:
 
 def total(draft: Draft, entries: Iterable[int]) -> Decimal:
     """Return what ``entries`` cost together."""
-    return -sum((draft.state.ledger[number].amount for number in entries), Decimal(0))
+    return -sum((draft.state.ledger[number].amount for number in entries), money.NOTHING)
 
 
 def _enter(draft: Draft, account: Account, amount: Decimal, purpose: Purpose, **more: Any) -> LedgerEntry:

@@ -11,6 +11,7 @@ from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.names import to_unicode, well_formed
 from reseller_sandbox.core.paths import Path
+from reseller_sandbox.core.texts import plain as as_letters
 from reseller_sandbox.core.texts import require_whole_letters
 from reseller_sandbox.core.values import ANYTHING, Kind, several
 
@@ -19,6 +20,9 @@ _KEYS = 50
 
 _GLOBS = 100
 _LONGEST_WORD = 100
+
+#: How many digits the number of a request has at most.
+_DIGITS = 18
 
 
 def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, ...]]:
@@ -29,7 +33,7 @@ def patterns(says: str, spelt: Callable[[str], str] = str) -> Kind[tuple[Glob, .
             return given
         if not isinstance(given, str):
             raise ValueError(Must("be text"))
-        return Glob(spelt(Glob(given).text))
+        return Glob(spelt(Glob(as_letters(given)).text))
 
     return several(Kind({"type": "string"}, read, lambda glob: glob.text, says=says), _GLOBS)
 
@@ -49,11 +53,11 @@ def _outcome(given: Any) -> str:
 
 
 def _since(given: Any) -> datetime | int:
-    if isinstance(given, int) and not isinstance(given, bool):
+    if isinstance(given, int) and not isinstance(given, bool) and 0 <= given < 10**_DIGITS:
         return given
     text = given.isoformat() if isinstance(given, datetime) else given
     digits = text[1:] if isinstance(text, str) and text.startswith("r") else ""
-    if digits.isascii() and digits.isdigit() and len(digits) < 19:
+    if digits.isascii() and digits.isdigit() and len(digits) <= _DIGITS:
         return int(digits)
     try:
         return parse_instant(text if isinstance(text, str) else "")
@@ -61,9 +65,17 @@ def _since(given: Any) -> datetime | int:
         raise ValueError(Must(f"be {_SINCE}")) from None
 
 
+def _is_read(given: Any, key: type, value: Any = object) -> bool:
+    """Whether ``given`` is what has been read of an object: pairs of a key and a value."""
+    return isinstance(given, tuple) and all(
+        isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], key) and isinstance(one[1], value)
+        for one in given
+    )
+
+
 def _by_name(given: Any) -> tuple[tuple[str, Glob | None], ...]:
-    if isinstance(given, tuple):
-        return given
+    if _is_read(given, str, Glob | None):
+        return tuple(given)
     if (
         isinstance(given, Mapping)
         and 0 < len(given) <= _KEYS
@@ -77,8 +89,8 @@ def _by_name(given: Any) -> tuple[tuple[str, Glob | None], ...]:
 
 def _by_path(given: Any) -> tuple[tuple[Path, Any], ...]:
     """Read the paths; globs within the values are made here, once."""
-    if isinstance(given, tuple):
-        return given
+    if _is_read(given, Path):
+        return tuple(given)
     if (
         isinstance(given, Mapping)
         and 0 < len(given) <= _KEYS

@@ -14,6 +14,7 @@ from typing import Any
 
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import Match
+from reseller_sandbox.core.money import NOTHING
 
 #: The world that a server begins with.
 DEFAULT = "default"
@@ -181,7 +182,7 @@ class Prices:
     transfer: Decimal
     restore: Decimal
     privacy: Decimal | None = None
-    owner_change: Decimal = Decimal(0)
+    owner_change: Decimal = NOTHING
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

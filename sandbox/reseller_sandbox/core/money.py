@@ -16,6 +16,9 @@ FINEST = 6
 #: How many fraction digits an amount is written with at least.
 USUAL = 2
 
+#: No money, and what any sum of money begins with: so no amount that is shown has fewer digits than usual.
+NOTHING = Decimal("0.00")
+
 #: What a price, and a change of a balance, stays below: so that a JSON number holds all of its digits.
 MOST = 10**9
 
@@ -36,7 +39,7 @@ def read(given: object, most: int | None = MOST) -> Decimal:
         raise ValueError(Must(f"be less than {most}"))
     if amount.adjusted() < -_LONGEST or len(_fraction(amount)) > FINEST:
         raise ValueError(Must(f"have at most {FINEST} fraction digits"))
-    return amount or Decimal(0)
+    return Decimal(write(amount)) if amount else NOTHING
 
 
 def read_price(given: object, most: int | None = MOST) -> Decimal:

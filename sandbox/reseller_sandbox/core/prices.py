@@ -11,8 +11,9 @@ from decimal import Decimal
 
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Premium, Promotion, Zone
+from reseller_sandbox.core.money import NOTHING
 
-FREE = Decimal(0)
+FREE = NOTHING
 
 
 def premium(zone: Zone, name: str) -> Premium | None:

@@ -17,6 +17,7 @@ from reseller_sandbox.core.complaints import complaint, says_what_must_be, short
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
+from reseller_sandbox.core.texts import plain
 from reseller_sandbox.core.values import Kind, mapping
 
 _FEW = 16
@@ -140,7 +141,7 @@ def read(known: Sequence[Parameter], given: Mapping[str, Any]) -> tuple[dict[str
     """Return what can be read of ``given``, and every mistake in it."""
     named = {one.name: one for one in known}
     wrong = _strange(named, given)
-    told = {name: value for name, value in given.items() if value is not None and name in named}
+    told = {name: plain(value) for name, value in given.items() if value is not None and name in named}
     wrong += [f"{one.name} is missing" for one in known if one.required and one.name not in told]
     found = {}
     for name, value in told.items():

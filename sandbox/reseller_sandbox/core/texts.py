@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import TypeVar, cast
+
+T = TypeVar("T")
 
 LONGEST = 255
 
@@ -29,6 +32,11 @@ def flaw(text: str) -> str | None:
     if len(text) > LONGEST:
         return f"is longer than {LONGEST} characters"
     return "holds a control character" if has_control(text) else None
+
+
+def plain(given: T) -> T:
+    """Return a text of a class of its own, such as a word of an enumeration, as the letters that it is."""
+    return cast(T, str.__str__(given)) if isinstance(given, str) else given
 
 
 def require_whole_letters(text: str) -> None:

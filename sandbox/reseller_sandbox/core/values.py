@@ -29,7 +29,7 @@ from reseller_sandbox.core.clock import (
 from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.spelling import nearest
-from reseller_sandbox.core.texts import require_whole_letters
+from reseller_sandbox.core.texts import plain, require_whole_letters
 
 _LONGEST = 255
 _LONGEST_WAIT = 10**11
@@ -77,7 +77,7 @@ class Kind(Generic[T]):
 
 def _text(given: Any) -> str:
     if isinstance(given, str) and 0 < len(given) <= _LONGEST and given.isprintable():
-        return str(given)
+        return plain(given)
     raise ValueError(Must(f"be a text of 1 to {_LONGEST} printable characters"))
 
 
@@ -105,12 +105,15 @@ def _when(given: Any) -> str:
     try:
         text = _text(_in_seconds(given))
         return wire(parse_instant(text)) if _is_instant(text) else _length(text)
-    except (ValueError, OverflowError):
+    except (ValueError, ArithmeticError):
         raise ValueError(Must("be an instant, or a length of time such as P30D, 90m or 3600")) from None
 
 
 def _in_seconds(given: Any) -> Any:
-    """Return a number of seconds as a text, and anything else as it is; raise ValueError for a fraction."""
+    """Return a number of seconds as a text, and anything else as it is.
+
+    Raise ValueError or ArithmeticError for what is no such number: below zero, a fraction, no number at all.
+    """
     if isinstance(given, timedelta):
         given = given.total_seconds()
     if isinstance(given, bool) or not isinstance(given, int | float | Decimal):
@@ -143,13 +146,14 @@ def _instant(given: Any) -> datetime:
 
 
 def _duration(given: Any) -> relativedelta:
-    if isinstance(given, relativedelta):
-        return given
     try:
-        if isinstance(given, timedelta):
-            return relativedelta(days=given.days, seconds=given.seconds)
+        if isinstance(given, relativedelta):
+            length = parse_duration(duration_text(given))
+            if length != given.normalized():
+                raise ValueError
+            return given
         return parse_duration(_text(_in_seconds(given)))
-    except (ValueError, OverflowError):
+    except (ValueError, ArithmeticError):
         raise ValueError(Must("be a length of time such as P30D, 90m or 3600")) from None
 
 
@@ -177,7 +181,7 @@ def json_value(given: Any, depth: int = 0) -> Any:
     if isinstance(given, str):
         require_whole_letters(given)
     if given is None or isinstance(given, str | int | Decimal):
-        return given
+        return plain(given)
     raise ValueError(f"must be made of what JSON has, not of {type(given).__name__}")
 
 
@@ -186,7 +190,7 @@ def choice(*words: str) -> Kind[str]:
 
     def read(given: Any) -> str:
         if isinstance(given, str) and given in words:
-            return str(given)
+            return plain(given)
         near = nearest(given, words) if isinstance(given, str) else ""
         listed = ", ".join(words) if len(words) <= _FEW or not near else f"{len(words)} words"
         raise ValueError(Must(f"be one of {listed}{near}"))
@@ -225,7 +229,9 @@ def span(least: float = 0) -> Kind[float]:
     from_ = f", from {least:.15g} seconds" if least else ""
 
     def read(given: Any) -> float:
-        if isinstance(given, str | timedelta | relativedelta):
+        if isinstance(given, timedelta):
+            given = given.total_seconds()
+        if isinstance(given, str | relativedelta):
             with suppress(OverflowError):
                 given = ((EARLIEST + DURATION.read(given)) - EARLIEST).total_seconds()
         return within.read(given)
@@ -261,7 +267,7 @@ def free_text(says: str, most: int = 1 << 20) -> Kind[str]:
         if not 0 < len(given) <= most:
             raise ValueError("is empty" if not given else "is too long")
         require_whole_letters(given)
-        return given
+        return plain(given)
 
     return Kind({"type": "string"}, read, says=says)
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from dateutil.relativedelta import relativedelta
+
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.signatures import Parameter, declared, object_shape
-from reseller_sandbox.core.values import Kind, choice
+from reseller_sandbox.core.values import DURATION, Kind, choice, json_value
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.faults.presets import PRESETS
 from reseller_sandbox.faults.reading import Parts
@@ -53,16 +55,38 @@ def _named(key: str, *names: str) -> Parameter:
 
 
 def as_json(given: Any) -> Any:
-    """Return what was given for a rule, or for several, as JSON has it."""
+    """Return what was given for a rule, or for several, as JSON has it, so that every door reads the same.
+
+    Raise ValueError for what JSON has nothing for.
+    """
+    told = _timeless(given)
+    return (
+        told if isinstance(told, float) else json_value(told)
+    )  # what is no number is told as what it is for
+
+
+def _timeless(given: Any) -> Any:
+    """Return ``given`` with instants and lengths of time as texts and numbers."""
     if isinstance(given, Mapping):
-        return {key: as_json(value) for key, value in given.items()}
+        return {key: _timeless(value) for key, value in given.items()}
     if isinstance(given, list | tuple):
-        return [as_json(one) for one in given]
+        return [_timeless(one) for one in given]
     if isinstance(given, datetime):
         return given.isoformat()
-    return float(given) if isinstance(given, Decimal) else given
+    if isinstance(given, timedelta):
+        return given.total_seconds()
+    return DURATION.write(DURATION.read(given)) if isinstance(given, relativedelta) else given
+
+
+def written(value: Any) -> Any:
+    """Return what ``as_json`` has read with the numbers that Python writes."""
+    if isinstance(value, dict):
+        return {key: written(one) for key, one in value.items()}
+    if isinstance(value, list):
+        return [written(one) for one in value]
+    return float(value) if isinstance(value, Decimal) else value
 
 
 def _unread(one: Parameter) -> Parameter:
-    kind: Kind[Any] = Kind(one.kind.shape, lambda given: given, as_json)
+    kind: Kind[Any] = Kind(one.kind.shape, as_json, written)
     return replace(one, kind=kind, required=False, default=None)

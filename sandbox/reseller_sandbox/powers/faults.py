@@ -12,7 +12,7 @@ from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
 from reseller_sandbox.core.signatures import Group, declared, written
-from reseller_sandbox.core.values import MAPPING, Kind, Record
+from reseller_sandbox.core.values import MAPPING, Kind
 from reseller_sandbox.faults import KINDS, BadFaults, Count, FaultKind, FaultRule, choices, reading
 from reseller_sandbox.faults.presets import PRESETS, expanded
 from reseller_sandbox.faults.rule import WHEN_STRUCK, When
@@ -37,13 +37,17 @@ def _kind(given: Any) -> Any:
     """Read a kind: its name, or itself with its parameters. Whether it exists is seen later."""
     if isinstance(given, FaultKind):
         return {"kind": given.name, **written(declared(type(given)), given)}
-    return given if isinstance(given, str) else MAPPING.read(given)
+    return given if isinstance(given, str) else choices.as_json(MAPPING.read(given))
 
 
 def _rules(given: Any) -> list[Any]:
     if not isinstance(given, list | tuple | FaultsFound):
         raise ValueError(Must("be an array"))
-    return [dict(one) if isinstance(one, FaultRecord) else one for one in given]
+    return [choices.as_json(dict(one) if isinstance(one, FaultRecord) else one) for one in given]
+
+
+def _changes(given: Any) -> Any:
+    return choices.as_json(MAPPING.read(given))
 
 
 Called = Annotated[
@@ -51,8 +55,9 @@ Called = Annotated[
 ]
 Rules = Annotated[
     Sequence[Mapping[str, Any] | FaultRecord] | FaultsFound,
-    Kind(lambda: {"type": "array", "items": choices.rule_schema()}, _rules, choices.as_json),
+    Kind(lambda: {"type": "array", "items": choices.rule_schema()}, _rules, choices.written),
 ]
+Changes = Annotated[Mapping[str, Any], Kind(MAPPING.shape, _changes, choices.written, MAPPING.says)]
 RuleName = Annotated[Key, "The rule's name."]
 Parts = Annotated[AnyRule, Group(choices.rule_parts)]
 
@@ -115,7 +120,7 @@ class Faults(Power):
             return _placed(here(self), (), _read(here(self), cast(Any, rules), place="rules[{}]"))
 
     @act(UNKNOWN_FAULT)
-    def change(self, name: RuleName, /, changes: Record) -> FaultRecord:
+    def change(self, name: RuleName, /, changes: Changes) -> FaultRecord:
         """Change parts of a rule, which keeps its place and its counts.
 
         Args:

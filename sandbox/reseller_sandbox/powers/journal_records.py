@@ -185,7 +185,7 @@ def _line(entry: Entry, secrets: Iterable[str]) -> dict[str, Any]:
     return {
         "refused": redact.masked(entry.refused.message, secrets) if entry.refused is not None else None,
         "path": redact.masked(entry.target.partition("?")[0], secrets),
-        "charged": sum((-charge.amount for charge in entry.charges), Decimal(0)),
+        "charged": sum((-charge.amount for charge in entry.charges), money.NOTHING),
         "number": entry.step,
         "duration_ms": round(entry.duration * 1000, 3),
         "held_up_seconds": round(entry.held_up, 3),

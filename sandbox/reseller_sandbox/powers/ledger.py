@@ -11,6 +11,7 @@ from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.ledger import request_of
 from reseller_sandbox.core.lookups import own_accounts
 from reseller_sandbox.core.model import LedgerEntry, Purpose
+from reseller_sandbox.core.money import NOTHING
 from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.core.state import State
 from reseller_sandbox.core.values import TEXT, Instant, choice, whole
@@ -200,7 +201,7 @@ def _totals(entries: Iterable[LedgerEntry], key: Callable[[LedgerEntry], Any]) -
 
 
 def _total(key: Any, entries: list[LedgerEntry]) -> Total:
-    nothing = Decimal(0)
+    nothing = NOTHING
     refunded = sum((one.amount for one in entries if one.refunds is not None), nothing)
     charged = -sum((one.amount for one in entries if one.refunds is None and one.amount < 0), nothing)
     balance = sum((one.amount for one in entries), nothing)

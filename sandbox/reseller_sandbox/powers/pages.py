@@ -13,6 +13,7 @@ from reseller_sandbox.core.names import well_formed
 from reseller_sandbox.core.refusals import UNKNOWN_RECORD, Refused
 from reseller_sandbox.core.state import State
 from reseller_sandbox.core.terms import account_called
+from reseller_sandbox.core.texts import plain
 from reseller_sandbox.core.values import Kind, whole
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power
@@ -24,7 +25,7 @@ _KEY = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 
 def _key(given: Any) -> str:
     if isinstance(given, str) and _KEY.fullmatch(given):
-        return given
+        return plain(given)
     raise ValueError(
         Must("be 1 to 80 letters, digits, dots, hyphens and underscores, a letter or digit first")
     )

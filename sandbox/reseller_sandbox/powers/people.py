@@ -79,8 +79,11 @@ class Accounts(Power):
         Args:
             account: Its name.
         """
+        there = here(self).world.state.accounts
         add(self, "accounts", account, entry)
-        return self.get(entry.get("name", account))
+        state = here(self).world.state
+        opened = next(number for number in state.accounts if number not in there)
+        return account_record(state, state.accounts[opened])
 
 
 class Customers(Power):
