@@ -100,8 +100,8 @@ class Incoming:
         texts = self._texts()
         if not texts:
             return ()
-        found = (well_formed(text) for text in texts if isinstance(text, str))
-        return tuple(dict.fromkeys(name for name in found if name is not None))
+        found = dict.fromkeys([well_formed(text) for text in texts if isinstance(text, str)])
+        return tuple([name for name in found if name is not None])
 
     @property
     def object_if_any(self) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def check(endpoint: Endpoint, incoming: Incoming, world: World, body: Mapping[st
     if INVALID_PARAMETER not in endpoint.refuses or not (body or incoming.query):
         return
     known, said = vocabulary(endpoint), dict[str, list[Statement]]()
-    places = list(_places(incoming, body, known.objects))
+    places = _places(incoming, body, known.objects)
     told = [known.spelt.get(key.lower(), key) for _, given in places for key, _ in given]
     if len(set(told)) == len(told):
         return  # as for most: all is said once
@@ -113,12 +113,14 @@ def check(endpoint: Endpoint, incoming: Incoming, world: World, body: Mapping[st
 
 def _places(
     incoming: Incoming, body: Mapping[str, Any], inner: Set[str]
-) -> Iterator[tuple[str, Iterable[Statement]]]:
-    yield "the path", incoming.arguments.items()
-    yield "the query", incoming.query
-    objects = {key: body[key] for key in body.keys() & inner if isinstance(body[key], dict)}
-    yield "the body", [(key, value) for key, value in body.items() if key not in objects]
-    yield from ((key, value.items()) for key, value in sorted(objects.items()))
+) -> list[tuple[str, Iterable[Statement]]]:
+    objects = [key for key in sorted(body.keys() & inner) if isinstance(body[key], dict)]
+    return [
+        ("the path", incoming.arguments.items()),
+        ("the query", incoming.query),
+        ("the body", [(key, value) for key, value in body.items() if key not in objects]),
+        *[(key, body[key].items()) for key in objects],
+    ]
 
 
 def _fields(schema: Schema | None) -> Iterator[tuple[str, Any]]:

@@ -8,8 +8,9 @@ it stands: NaN, a key that comes twice, bad UTF-8, half a surrogate pair.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
+from json import encoder
 from typing import Any
 
 
@@ -121,8 +122,21 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
+def _encoder() -> Callable[[Any], str]:
+    """Return what writes a value as compact JSON.
+
+    ``JSONEncoder`` makes what it writes with anew for each object, which takes longer than to write a small
+    one; Pythons that have no such thing in C write with it all the same.
+    """
+    make: Any = vars(encoder).get("c_make_encoder")
+    if make is None:
+        return json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
+    pieces = make(None, _plain, encoder.encode_basestring, None, ":", ",", False, False, True)
+    return lambda value: "".join(pieces(value, 0))
+
+
 #: Both are made once: making them takes as long as what they do for most requests.
-_text = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain).encode
+_text = _encoder()
 _decode = json.JSONDecoder(
     parse_float=_fraction, parse_constant=_no_constant, object_pairs_hook=_once_each
 ).decode

@@ -127,9 +127,6 @@ def _count(counts: dict[T, Counted], key: T, times: int, request: str = "", worl
 
 def _moves(changes: Sequence[Change]) -> tuple[Move, ...]:
     """Return between which stages orders have gone."""
-    stages = (
-        tuple(record.stage if record is not None else None for record in (change.before, change.after))
-        for change in changes
-        if change.table == "orders"
-    )
-    return tuple((earlier, later) for earlier, later in stages if earlier is not later)
+    orders = [(change.before, change.after) for change in changes if change.table == "orders"]
+    stages = [(before and before.stage, after and after.stage) for before, after in orders]
+    return tuple([(earlier, later) for earlier, later in stages if earlier is not later])
