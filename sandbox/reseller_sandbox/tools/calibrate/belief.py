@@ -45,14 +45,14 @@ class Belief:
 
     def __init__(self) -> None:
         self._names: dict[str, dict[str, Any]] = {}
-        self._seen: dict[str, tuple[datetime, str]] = {}
+        self._seen: dict[str, tuple[datetime, list[str]]] = {}
 
     def of(self, one: ObservedExchange, subject: Subject) -> Known | None:
         """Return what is known of the one name that a request is about; None where nothing is."""
         if len(subject.names) != 1 or subject.name not in self._names:
             return None
         at, who = self._seen[subject.name]
-        is_fresh = who == _sender(one) and timedelta(0) <= one.at - at < _LASTS
+        is_fresh = who == one.credentials and timedelta(0) <= one.at - at < _LASTS
         return dict(self._names[subject.name]) if is_fresh else None
 
     def learn(self, one: ObservedExchange, subject: Subject) -> None:
@@ -68,17 +68,12 @@ class Belief:
                 self._names.pop(name, None)
         if not shows:
             return
-        self._seen[subject.name] = one.at, _sender(one)
+        self._seen[subject.name] = one.at, one.credentials
         known = self._names.setdefault(subject.name, {})
         known.update(_shown(subject))
         if subject.operation in _SWITCHES:
             switch, on = _SWITCHES[subject.operation]
             known[str(switch)] = on
-
-
-def _sender(one: ObservedExchange) -> str:
-    """Return who asks, as far as a transcript tells."""
-    return " ".join(value for name, value in one.headers.items() if name.endswith(("apikey", "token")))
 
 
 def _is_pending(answer: Mapping[str, Any]) -> bool:

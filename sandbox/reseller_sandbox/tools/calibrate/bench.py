@@ -19,6 +19,7 @@ from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.settings import USUAL_URL
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
 from reseller_sandbox.tools.calibrate.values import UNSEEN, token_headers
@@ -122,14 +123,15 @@ class Bench:
 
     def _who(self, one: ObservedExchange) -> Account:
         """Return the account whose credential a request carries, if that tells, or else the first one."""
-        sent = {value for name, value in one.headers.items() if name.endswith(("apikey", "token"))}
-        return next((each for each in self._accounts if {each.key, each.token} & sent), self._accounts[0])
+        sent = one.credentials
+        return next(
+            (each for each in self._accounts if each.key in sent or each.token in sent), self._accounts[0]
+        )
 
 
 def is_locked_out(one: ObservedExchange) -> bool:
     """Whether the service has not let a request in."""
-    said = (one.answer.get("error") or one.answer.get("msg")) if isinstance(one.answer, Mapping) else None
-    return isinstance(said, str) and said in _LOCKED_OUT
+    return isinstance(one.refusal, str) and one.refusal in _LOCKED_OUT
 
 
 #: What says that a request was not let in, in either generation.
@@ -161,7 +163,7 @@ def _environment(one: ObservedExchange, credentials: str, account: Account) -> d
         "wsgi.run_once": False,
     }
     for name, value in _credentials(one, credentials, account):
-        environ[f"HTTP_{name.upper().replace('-', '_')}"] = value
+        environ[environ_key(name)] = value
     return environ
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import replace
 from typing import Any
 
 from reseller_sandbox.core.assumptions import Assumptions
@@ -69,7 +70,7 @@ class Calibration:
     verdicts: Mapping[str, ToldOf]
     deviations: Sequence[Deviation] = ()
     exchanges: int = 0
-    left_aside: Sequence[str] = field(default=())
+    left_aside: Sequence[str] = ()
     lost: str = ""
 
     @property
@@ -186,18 +187,9 @@ def _verdict(name: str, tried: Sequence[Any], left: Sequence[Any], by: tuple[str
 
 def _parts(one: ObservedExchange) -> list[ObservedExchange]:
     """Return an exchange, or where it asks for many names at a time, one for each of them."""
-    import json
-
-    names, results = (
-        one.asked.get("domainNames"),
-        one.answer.get("results") if isinstance(one.answer, dict) else None,
-    )
-    if (
-        not isinstance(names, list)
-        or not isinstance(results, list)
-        or len(names) != len(results)
-        or len(names) < 2
-    ):
+    names = one.asked.get("domainNames")
+    results = one.answer.get("results") if isinstance(one.answer, dict) else None
+    if not (isinstance(names, list) and isinstance(results, list) and 1 < len(names) == len(results)):
         return [one]
     return [
         replace(

@@ -49,6 +49,18 @@ class ObservedExchange:
             found = dict(parse_qsl(self.body.decode("utf-8", "replace")))
         return found if isinstance(found, dict) else {}
 
+    @property
+    def refusal(self) -> Any:
+        """The error or the message in the answer, by which it is refused where it is; None without either."""
+        return (
+            (self.answer.get("error") or self.answer.get("msg")) if isinstance(self.answer, Mapping) else None
+        )
+
+    @property
+    def credentials(self) -> list[str]:
+        """What its headers say of who asks: the key, or the token."""
+        return [value for name, value in self.headers.items() if name.endswith(("apikey", "token"))]
+
 
 @dataclass(frozen=True, slots=True)
 class Transcript:
@@ -91,7 +103,7 @@ def own_target(target: str) -> str | None:
 
 
 def instant(told: object) -> datetime | None:
-    """Return the instant that a text or a number of seconds stands for, in whole seconds; None for others."""
+    """Return the instant that a text stands for, in whole seconds; None for anything else."""
     if not isinstance(told, str):
         return None
     try:

@@ -47,15 +47,8 @@ class Unlikeness(NamedTuple):
     hard: bool = True
 
 
-class Lacking:
-    """What stands for a value that is not there."""
-
-    def __repr__(self) -> str:
-        """Return it in words."""
-        return "(nothing)"
-
-
-LACKING = Lacking()
+#: What stands for a value that is not there.
+LACKING = object()
 
 
 def amounts(told: Any, made: Any, key: str = "") -> Iterator[Unlikeness]:

@@ -111,9 +111,8 @@ def subject_of(one: ObservedExchange, operation: str, names: Sequence[str]) -> S
 def _shown(answer: Any, names: Sequence[str]) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield what an answer shows of each name."""
     inner = _field(answer, "domain")
-    listed = _field(answer, "domains")
     whole = _field(answer, "data")
-    for one in (inner, *(listed if isinstance(listed, list) else ()), whole, answer):
+    for one in (inner, *_listed(_field(answer, "domains")), whole, answer):
         if not isinstance(one, Mapping):
             continue
         given = one.get("domainName")

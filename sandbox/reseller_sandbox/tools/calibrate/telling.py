@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from reseller_sandbox.assembly import contract
+from reseller_sandbox.tools.calibrate.values import UNSEEN
 
 #: By assumption, the operation to ask for, and how.
 REQUESTS: dict[str, tuple[str, str]] = {
@@ -115,14 +116,10 @@ WITH_FIXTURE: dict[str, tuple[str, str]] = {
     ),
 }
 
-_SECRET = "what was signed cannot be seen without the secret; a refused request of your own tells it"
-
 #: Why no answer tells an assumption, by its name.
-NOT_SEEN: Mapping[str, str] = {
-    "v3.signature.endpoint": _SECRET,
-    "v3.signature.payload": _SECRET,
-    "v3.signature.query": _SECRET,
-}
+NOT_SEEN: Mapping[str, str] = dict.fromkeys(
+    UNSEEN, "what was signed cannot be seen without the secret; a refused request of your own tells it"
+)
 
 
 def telling_request(name: str) -> str:

@@ -16,7 +16,7 @@ from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.tools.calibrate.belief import Belief, Known
 from reseller_sandbox.tools.calibrate.bench import NONE, RIGHT, WRONG, Bench, TriedAnswer, is_locked_out
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
-from reseller_sandbox.tools.calibrate.likeness import Unlikeness, amounts, differences
+from reseller_sandbox.tools.calibrate.likeness import LACKING, Unlikeness, amounts, differences
 from reseller_sandbox.tools.calibrate.scenes import Scene, scenes
 from reseller_sandbox.tools.calibrate.subject import Subject, subject_of
 from reseller_sandbox.tools.calibrate.values import TOKEN_HEADERS, VERSIONS, Candidates, token_headers
@@ -53,8 +53,8 @@ class Explained:
     """What explains an exchange: any of ``ways``; without one, ``nearest`` is how it differs at the least.
 
     ``cut_short`` is whether the ways so far leave every value possible, so that others were not looked for.
-    ``given_up`` is whether there was too much to try. ``beside`` are differences of
-    form that no assumption and no state explains, and that are left aside.
+    ``given_up`` is whether there was too much to try. ``beside`` are differences of form that no assumption
+    and no state explains, and that are left aside.
     """
 
     met: Met
@@ -176,11 +176,7 @@ def is_about_entry(one: ObservedExchange) -> bool:
     if one.path.startswith("/v3"):
         return False
     usual = one.path[:6].upper() == "/V2.0/" and set(token_headers(one)) <= {"X-Auth-Token"}
-    return not usual or is_locked_out(one) or _word(one.answer) == "no implementation for this version"
-
-
-def _word(answer: Any) -> Any:
-    return (answer.get("error") or answer.get("msg")) if isinstance(answer, Mapping) else None
+    return not usual or is_locked_out(one) or one.refusal == "no implementation for this version"
 
 
 def _compared(one: ObservedExchange, made: TriedAnswer, *, prices: bool) -> tuple[Unlikeness, ...]:
@@ -208,7 +204,7 @@ def _settle_for(found: Explained, made: list[tuple[dict[str, Any], tuple[Unliken
     is another form of a text.
     """
     nearest = min((one for _, one in made), key=len, default=())
-    if nearest and all(not one.hard or repr(one.made) == "(nothing)" for one in nearest):
+    if nearest and all(not one.hard or one.made is LACKING for one in nearest):
         places = {one.where for one in nearest}
         alike = [values for values, one in made if {each.where for each in one} <= places]
         everywhere = all(places <= {each.where for each in one} for values, one in made if values in alike)
