@@ -17,7 +17,7 @@ from reseller_sandbox.core.refusals import (
     Refused,
 )
 from reseller_sandbox.options import Options
-from reseller_sandbox.remote import AUTHORITY, There, Unreachable
+from reseller_sandbox.remote import AUTHORITY, URL, WORLD, There, Unreachable
 from reseller_sandbox.settings import USUAL_URL, BadSetting, ServerSettings
 
 #: The settings of the server that say how to reach it.
@@ -26,17 +26,14 @@ _SERVER = Options("port", "control_token")
 #: The options of every command that calls a server.
 OPTIONS = (
     click.Option(
-        ["--url"],
-        envvar="RESELLER_SANDBOX_URL",
-        show_envvar=True,
-        help=f"The server's address; by itself {USUAL_URL}.",
+        ["--url"], envvar=URL, show_envvar=True, help=f"The server's address; by itself {USUAL_URL}."
     ),
     click.Option(
         ["--port"],
         metavar="INTEGER",
         help="Its port on this machine, in place of --url.  [env var: RESELLER_SANDBOX_PORT]",
     ),
-    click.Option(["--world"], envvar="RESELLER_SANDBOX_WORLD", show_envvar=True, help="The world to act on."),
+    click.Option(["--world"], envvar=WORLD, show_envvar=True, help="The world to act on."),
     _SERVER.click[-1],
     click.Option(
         ["--ca"],

@@ -27,6 +27,9 @@ from reseller_sandbox.web.words import spoken
 if TYPE_CHECKING:
     from ssl import SSLContext
 
+#: The variables that name a server and a world of it, for commands and for programs that are run.
+URL, WORLD = "RESELLER_SANDBOX_URL", "RESELLER_SANDBOX_WORLD"
+
 #: The variable that names the file of an authority to trust, and those by which other programs are told so.
 AUTHORITY = "RESELLER_SANDBOX_CA"
 _ALSO = ("SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
@@ -102,6 +105,11 @@ class There:
         """Return the name of its world."""
         return self.world or DEFAULT
 
+    @property
+    def prefix(self) -> str:
+        """Return what the path of a request to its world begins with: nothing for the default one."""
+        return f"/_worlds/{quote(self.world, safe='')}" if self.world else ""
+
     def entering(self, world: str) -> There:
         """Return the door to another world of the same server."""
         return There(self.url, world, self.token, self._timeout, self.authority)
@@ -154,9 +162,8 @@ class There:
         return method, path, _json(written).encode()
 
     def _sent(self, connection: HTTPConnection, method: str, path: str, body: bytes) -> HTTPResponse:
-        prefix = f"/_worlds/{quote(self.world, safe='')}" if self.world else ""
         headers = {"Content-Type": "application/json"} if body else {}
-        connection.request(method, prefix + path, body, headers | self.headers())
+        connection.request(method, self.prefix + path, body, headers | self.headers())
         return connection.getresponse()
 
     def _away(self, problem: Exception) -> Unreachable:

@@ -10,7 +10,7 @@ from reseller_sandbox.control.rows import ControlCall, Nothing
 from reseller_sandbox.core.complaints import Must
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, MALFORMED_BODY, UNKNOWN_ACCOUNT
 from reseller_sandbox.core.terms import account_called
-from reseller_sandbox.v3.signing import signed_headers
+from reseller_sandbox.v3.signing import signed_headers, signed_url
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape, Text
 
@@ -63,10 +63,8 @@ class SignatureRows:
         assumed, account = world.assumptions, account_called(world.present().state, given["account"])
         if given["interface"] == "v2":
             return {"headers": {assumed.token_headers[0]: account.token}, "signed": []}
-        target: str = given["target"]
         base = f"{call.incoming.scheme}://{call.incoming.headers.get('Host', '')}"
-        ways = {"path": target, "path_no_query": target.partition("?")[0]}
-        where = ways.get(assumed.signature_endpoint, base + target)
+        where = signed_url(assumed, base, given["target"])
         body = given["body"] or ("{}" if assumed.signature_payload == "empty_object" else "")
         headers = signed_headers(account.key, account.secret, self._prefix, where, body.encode())
         return {"headers": headers, "signed": [account.key, where, body]}

@@ -147,23 +147,38 @@ class Caller:
 
 def _environment(request: WholeRequest) -> WSGIEnvironment:
     """Return the WSGI environment of a request."""
-    path, _, query = origin_form(request.target).partition(b"?")
-    environ = environment(
-        {
-            "method": request.method,
-            "scheme": request.scheme,
-            "http_version": "1.1",
-            "raw_path": path,
-            "query_string": query,
-            "headers": request.headers,
-            "server": ("sandbox", request.port),
-            "client": ("127.0.0.1", 0),
-            "state": {"target": request.target},
-        }
-    )
-    environ["wsgi.input"] = BytesIO(request.body)
+    one = request
+    environ = described(one.method, one.scheme, one.port, one.target, one.headers, one.body)
     if request.declared != 0:
         environ["CONTENT_LENGTH"] = str(len(request.body))
+    return environ
+
+
+def described(
+    method: str,
+    scheme: str,
+    port: int | str,
+    target: bytes,
+    headers: Headers,
+    body: bytes,
+    version: str = "1.1",
+) -> WSGIEnvironment:
+    """Return the WSGI environment of a request without a socket; the names of headers are in lower case."""
+    path, _, query = origin_form(target).partition(b"?")
+    environ = environment(
+        {
+            "method": method,
+            "scheme": scheme,
+            "http_version": version,
+            "raw_path": path,
+            "query_string": query,
+            "headers": headers,
+            "server": ("sandbox", port),
+            "client": ("127.0.0.1", 0),
+            "state": {"target": target},
+        }
+    )
+    environ["wsgi.input"] = BytesIO(body)
     return environ
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
-from urllib.parse import quote, urlsplit
+from urllib.parse import urlsplit
 
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.remote import There, trust
@@ -44,12 +44,10 @@ def elsewhere(sandbox: Sandbox) -> Elsewhere | None:
     if not isinstance(sandbox.door, There):
         return None
     parts = urlsplit(sandbox.door.url)
-    world = sandbox.door.world
-    prefix = f"/_worlds/{quote(world, safe='')}" if world else ""
     return Elsewhere(
         parts.scheme,
         parts.hostname or "",
         parts.port or PORTS[parts.scheme],
-        (parts.path.rstrip("/") + prefix).encode(),
+        (parts.path.rstrip("/") + sandbox.door.prefix).encode(),
         sandbox.door.authority,
     )

@@ -95,7 +95,7 @@ def reseller_sandboxes(pytestconfig: pytest.Config) -> Iterator[Sandboxes]:
 @pytest.fixture
 def reseller_sandbox(request: pytest.FixtureRequest, reseller_sandboxes: Sandboxes) -> Iterator[Sandbox]:
     """Yield a world for this test, forked from the seeded one."""
-    if "RESELLER_SANDBOX_TOLD" in os.environ and not reseller_sandboxes.is_lent:
+    if not reseller_sandboxes.is_lent:
         from reseller_sandbox.tools.hearing import say_to_tool
 
         say_to_tool(tests=[request.node.nodeid])

@@ -19,6 +19,7 @@ from werkzeug.test import EnvironBuilder as AnyBuilder
 from werkzeug.wrappers import Request as BaseRequest
 
 from reseller_sandbox.powers.here import Here
+from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.testing.caller import Caller
 from reseller_sandbox.testing.line import Line, LineFile, transmission
 from reseller_sandbox.v3.signing import signed_headers
@@ -75,7 +76,7 @@ class SignedClient(FlaskClient):
         url = f"{environ['wsgi.url_scheme']}://{environ['HTTP_HOST']}{target}"
         headers = signed_headers(self.account.key, self.account.secret, self._prefix, url, body)
         for name, value in {**headers, self._token_header: self.account.token}.items():
-            environ.setdefault(f"HTTP_{name.upper().replace('-', '_')}", value)
+            environ.setdefault(environ_key(name), value)
         environ["wsgi.input"] = io.BytesIO(body)
         try:
             return super().open(builder.request_class(environ), **options)

@@ -83,7 +83,7 @@ class RunAsked:
         """Return what has a pytest that is run make its tests worlds like those of the program."""
         if self.url is None:
             return dict(self.said)
-        return {variable(MODE): f"{ground.url}/_worlds/{ground.prepared.door.name}"}
+        return {variable(MODE): ground.address(ground.prepared)}
 
     @contextmanager
     def opened(self) -> Iterator[tuple[Ground, CommandProgram]]:

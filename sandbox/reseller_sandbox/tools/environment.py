@@ -7,16 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.remote import AUTHORITY
+from reseller_sandbox.remote import AUTHORITY, URL, WORLD
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.sources import variables
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox
     from reseller_sandbox.tools.ground import Ground
-
-#: The address of a world, which the commands of this project take, too.
-URL, WORLD = "RESELLER_SANDBOX_URL", "RESELLER_SANDBOX_WORLD"
 
 #: What belongs to an account; with ``_NAME`` behind it, to the account of that name.
 KEY, SECRET, TOKEN = "RESELLER_SANDBOX_KEY", "RESELLER_SANDBOX_SECRET", "RESELLER_SANDBOX_TOKEN"
@@ -28,7 +25,7 @@ VIEW = "RESELLER_SANDBOX_VIEW"
 def environment(ground: Ground, world: Sandbox, account: str, view: Path) -> dict[str, str]:
     """Return the variables for a run in ``world``, by ``account``; raise ``BadSetting`` if there is none."""
     accounts = world.accounts.list().accounts
-    told = {URL: f"{ground.url}/_worlds/{world.door.name}", WORLD: world.door.name, VIEW: str(view)}
+    told = {URL: ground.address(world), WORLD: world.door.name, VIEW: str(view)}
     try:
         own = world.accounts.get(account)
     except Refused as refused:

@@ -23,6 +23,10 @@ class Ground:
     control_token: str | None = None
     authority: str | None = None
 
+    def address(self, world: Sandbox) -> str:
+        """Return where clients find a world of this server."""
+        return f"{self.url}/_worlds/{world.door.name}"
+
     @contextmanager
     def world(self, **wanted: Unpack[ForkOptions]) -> Iterator[Sandbox]:
         """Provide a world for one run, which is the prepared one again and draws the same codes."""

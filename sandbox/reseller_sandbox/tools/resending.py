@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from io import BytesIO
 from typing import TYPE_CHECKING
 
 from reseller_sandbox.capsule.steps import AsSent, RequestStep, WaitingStep
@@ -14,9 +13,9 @@ from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.server.delivery import ENV_TOO_LARGE
 from reseller_sandbox.server.heads import Unread
 from reseller_sandbox.server.problem import INCOMPLETE, Unserved
-from reseller_sandbox.server.wsgi import environment, origin_form
-from reseller_sandbox.testing.caller import Caller, Reply
-from reseller_sandbox.v3.signing import signed_headers
+from reseller_sandbox.server.wsgi import environ_key
+from reseller_sandbox.testing.caller import Caller, Reply, described
+from reseller_sandbox.v3.signing import signed_headers, signed_url
 from reseller_sandbox.web.app import UNREAD as TAKES_UNREAD
 from reseller_sandbox.web.pipeline import ENV_WORLD
 from reseller_sandbox.worlds import Entry
@@ -56,23 +55,10 @@ class Resending:
 
     def _environ(self, sent: AsSent, outcome: str) -> WSGIEnvironment:
         target = sent.target.encode("latin-1", "replace")
-        path, _, query = origin_form(target).partition(b"?")
         headers = [(_spelt(name), value.encode("latin-1", "replace")) for name, value in sent.headers]
         nowhere = b"host" not in dict(headers) and outcome != INVALID_HOST.code
-        environ = environment(
-            {
-                "method": sent.method,
-                "scheme": sent.scheme,
-                "http_version": "1.0" if nowhere else "1.1",
-                "raw_path": path,
-                "query_string": query,
-                "headers": headers,
-                "server": ("sandbox", sent.port),
-                "client": ("127.0.0.1", 0),
-                "state": {"target": target},
-            }
-        )
-        environ["wsgi.input"] = BytesIO(sent.body)
+        version = "1.0" if nowhere else "1.1"
+        environ = described(sent.method, sent.scheme, sent.port, target, headers, sent.body, version)
         if sent.anew:
             self._sign(environ, sent)
         if self._chosen and not sent.target.startswith("/_worlds/"):
@@ -84,15 +70,12 @@ class Resending:
     def _sign(self, environ: WSGIEnvironment, sent: AsSent) -> None:
         """Sign a request anew, as the assumptions want it, where its key is known."""
         world, prefix = self._sandbox.world, self._sandbox.settings.header_prefix
-        key_name, signature_name = (
-            f"HTTP_{prefix}{one}".upper().replace("-", "_") for one in ("APIKEY", "SIGNATURE")
-        )
+        key_name, signature_name = (environ_key(f"{prefix}{one}") for one in ("APIKEY", "SIGNATURE"))
         account = world.inherited.by_key(environ.get(key_name, ""), world.state)
         if account is None:
             return
-        path = {"path": sent.target, "path_no_query": sent.target.partition("?")[0]}
-        whole = f"{sent.scheme}://{environ.get('HTTP_HOST', '')}{sent.target}"
-        endpoint = path.get(world.assumptions.signature_endpoint, whole)
+        base = f"{sent.scheme}://{environ.get('HTTP_HOST', '')}"
+        endpoint = signed_url(world.assumptions, base, sent.target)
         signed = signed_headers(account.key, account.secret, prefix, endpoint, sent.body)
         environ[signature_name] = signed[f"{prefix}SIGNATURE"]
 

@@ -20,6 +20,12 @@ def signed_headers(key: str, secret: str, prefix: str, endpoint: str, body: byte
     return {f"{prefix}APIKEY": key, f"{prefix}SIGNATURE": signature}
 
 
+def signed_url(assumed: Assumptions, base: str, target: str) -> str:
+    """Return what is signed as the URL of a request to ``target`` at ``base``: all of it, or a part."""
+    parts = {"path": target, "path_no_query": target.partition("?")[0]}
+    return parts.get(assumed.signature_endpoint, base + target)
+
+
 class Signer:
     """Signs many texts with one secret, at half of what each would take by itself."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import field, fields
 from hashlib import sha256
 from io import BytesIO
 from threading import Condition, Event, Thread, current_thread
@@ -22,6 +22,7 @@ from reseller_sandbox.core.footprint import Footprint
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_SERVED, Again
 from reseller_sandbox.server.requestlog import masked
+from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.web.headers import REQUEST, WORLD
 from reseller_sandbox.worlds import World
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 #: The header by which a program says whose a request is.
 HEADER = "X-Sandbox-Actor"
 
-_ACTOR = f"HTTP_{HEADER.upper().replace('-', '_')}"
+_ACTOR = environ_key(HEADER)
 _WORLD = re.compile(r"/_worlds/[^/?]+")
 _CONTROL = "/_sandbox"
 
@@ -220,7 +221,7 @@ class Turnstile:
                 answer = self._app(environ, start)
             later = environ.get(ENV_AGAIN)
             if isinstance(later, Again) and later is not again:
-                wish = {"after": later.after, "held": later.held, "aside": later.aside, "when": later.when}
+                wish = {one.name: getattr(later, one.name) for one in fields(Again)}
                 environ[ENV_AGAIN] = _OfHeld(**wish, request=request, inner=True)
                 answered[0] = 0
                 return answer
