@@ -102,6 +102,22 @@ def test_every_view_has_its_file() -> None:
         assert f'href="#/{view.name}"' in text
 
 
+def test_modules_import_what_they_use_and_export_what_others_import() -> None:
+    """Whatever else they hold is loaded in vain."""
+    imported, exported = set(), set()
+    for file in FOLDER.rglob("*.js"):
+        text = file.read_text()
+        exported |= set(
+            re.findall(r"^export (?:async )?(?:function|const|let|class) (\w+)", text, re.MULTILINE)
+        )
+        for names in re.findall(r"^import \{ (.*) \}", text, re.MULTILINE):
+            for name, own in re.findall(r"(\w+)(?: as (\w+))?", names):
+                imported.add(name)
+                assert len(re.findall(rf"\b{own or name}\b", text)) > 1, f"{file.name} does not use {name}"
+    assert imported
+    assert exported <= imported
+
+
 @pytest.mark.parametrize("name", ["none.js", "../rows.py", "page.html", "%2e%2e/rows.py"])
 def test_there_are_no_other_files(name: str) -> None:
     """Whatever a path says."""

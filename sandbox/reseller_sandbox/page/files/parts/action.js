@@ -90,7 +90,7 @@ export async function sheet(all) {
 }
 
 /** Return the command and the calls that do the same, each to be copied. */
-export const doorsShown = (operation, given, where) =>
+const doorsShown = (operation, given, where) =>
   Object.entries(doors(operation, given, where)).map(([name, text]) => copied(name, text));
 
 /** Return a text to be copied, under its name. */

@@ -4,7 +4,7 @@
 import { root, signed } from "./api.js";
 import { h } from "./dom.js";
 import { tag } from "./pieces.js";
-import { json } from "./words.js";
+import { json, parsed } from "./words.js";
 
 const ASKED = { v3: (name) => `v3/domains/getDomain/${encodeURIComponent(name)}`, v2: (name) => `V2.0/domain/${encodeURIComponent(name)}` };
 
@@ -24,16 +24,8 @@ async function asked(key, target, account, { world, at }) {
     const { headers } = await signed({ account, interface: key, target: path }, { world, at });
     const answer = await fetch(new URL(path.slice(1), root), { headers, credentials: "omit" });
     const text = await answer.text();
-    return { target, status: answer.status, text: pretty(text) };
+    return { target, status: answer.status, text: json(parsed(text)) };
   } catch (problem) {
     return { target, status: "–", text: problem.message };
-  }
-}
-
-function pretty(text) {
-  try {
-    return json(JSON.parse(text));
-  } catch {
-    return text;
   }
 }

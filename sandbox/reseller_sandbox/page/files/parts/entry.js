@@ -1,6 +1,6 @@
 // One request with all that is known of it.
 
-import { action, copied } from "./action.js";
+import { action } from "./action.js";
 import { beside, write } from "./address.js";
 import { h } from "./dom.js";
 import { changed, tag } from "./pieces.js";
@@ -21,7 +21,7 @@ export function entry(address, one) {
     section("Answer", h("p", tag(String(one.answer.status || "none"), one.answer.status && one.answer.status < 400 ? "ok" : "bad"), one.answer.lost && " lost on its way"), body(one.answer)),
     section(`Changes · ${one.changes.length}`, one.changes.length ? h("table.changes", one.changes.map(changed)) : h("p.quiet", "It changed nothing.")),
     one.ledger.length > 0 && section("Money", h("ul.plain", one.ledger.map((move) =>
-      h("li", h("b", move.amount), ` ${move.kind ?? ""} ${move.reason ?? ""} `, h("span.quiet", `balance ${move.balance ?? ""}`))))),
+      h("li", h("b", move.amount), ` ${move.kind}: ${move.purpose}`)))),
     section("Assumptions", h("ul.plain", Object.entries(one.assumptions).map(([name, value]) => h("li", h("code", name), " = ", brief(value))))),
   ];
 }
@@ -37,18 +37,19 @@ const why = ({ rule, message, allowed, allowed_at: at, met }) => h("div.why", h(
   allowed && h("p", h("b", "What to do: "), allowed, at && h("span.quiet", ` (from ${instant(at)} on)`)),
   met.balance !== null && h("p.quiet", `${met.account} had ${met.balance} ${met.currency}`));
 
+const rewind = (where, { id }) => ({ operation: "history.rewind", given: { request: id, side: "before" }, where,
+  says: ({ branch }) => `It is as before ${id}; what was left behind is branch ${branch.name}.` });
+
 const tools = (address, one) => h("p.tools",
-  h("a.do", { href: write({ view: "journal", subject: one.id, world: address.world, at: `before:${one.id}` }) }, "Look at the moment before"),
+  h("a.do", { href: beside({ ...address, at: `before:${one.id}` }, "journal", one.id) }, "Look at the moment before"),
   address.at || !one.operation.includes(".") ? null : [
-    action({ label: "Go back and try again", operation: "history.rewind", given: { request: one.id, side: "before" }, where: address, tone: one.refusal && "first",
-      leads: () => again(address, one), says: ({ branch }) => `It is as before ${one.id}; what was left behind is branch ${branch.name}.` }),
+    action({ ...rewind(address, one), label: "Go back and try again", tone: one.refusal && "first", leads: () => again(address, one) }),
     h("a.do", { href: write(again(address, one)) }, "Send again"),
     action({ label: "Make this fail next time", operation: "faults.add", asks: ["kind", "match", "when"], where: address,
       given: { kind: "reset", match: { operation: one.operation, domain: one.domains[0] }, when: { times: 1 } },
       says: ({ faults }) => `The fault ${faults[0].name} waits for it.` }),
   ],
-  address.at ? null : action({ label: "Rewind to before", operation: "history.rewind", given: { request: one.id, side: "before" }, where: address,
-    leads: () => ({ ...address, subject: "" }), says: ({ branch }) => `It is as before ${one.id}; what was left behind is branch ${branch.name}.` }),
+  address.at ? null : action({ ...rewind(address, one), label: "Rewind to before", leads: () => ({ ...address, subject: "" }) }),
   action({ label: "Fork from before", operation: "worlds.fork", given: { point: `before:${one.id}` }, where: address,
     leads: ({ name }) => ({ view: "journal", world: name }), says: ({ name }) => `World ${name} begins before ${one.id}.` }));
 

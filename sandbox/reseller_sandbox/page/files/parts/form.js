@@ -1,6 +1,7 @@
 // Forms from declarations: a field for each parameter, by the JSON Schema of its values.
 
 import { h } from "./dom.js";
+import { parsed } from "./words.js";
 
 /** Return the fields for parameters (`name`, `required`, `shape`, `about`), with what is `given` filled in. */
 export const fields = (parameters, given = {}) => parameters.map((one) => field(one, given[one.name]));
@@ -67,11 +68,7 @@ function read(input) {
   if (!text) return undefined;
   const types = (input.dataset.types ?? "string").split(" ");
   if (types.includes("string") || types[0] === "") return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text; // the power says what is wrong with it
-  }
+  return parsed(text); // the power says what is wrong with it
 }
 
 function alternatives(shape) {

@@ -1,6 +1,6 @@
 // The life of a name as a picture: its stages in a line, what requests do above it, what time does below.
 
-import { h, svg } from "./dom.js";
+import { svg } from "./dom.js";
 
 let told;
 

@@ -7,7 +7,7 @@ import { h } from "./dom.js";
 import { life, picture } from "./lifecycle.js";
 import { others } from "./others.js";
 import { stage } from "./pieces.js";
-import { brief, day, distance, instant, money } from "./words.js";
+import { brief, day, distance, instant, money, plural } from "./words.js";
 import { action } from "./action.js";
 
 const MOST = 100;
@@ -45,7 +45,7 @@ const head = (address, subject, one, now) => h("div.bar",
   one ? h("span.quiet", `${one.account} · order ${one.order}`) : h("span.quiet", "nobody holds it"),
   one?.due && h("span", "moves on ", h("b", distance(now, one.due)), " ", h("span.quiet", instant(one.due))),
   one?.due && !address.at && action({ label: "Go there", operation: "clock.advance", given: { to: one.due }, where: address,
-    says: ({ now: then, total }) => `It is ${instant(then)}; ${total} thing${total === 1 ? "" : "s"} happened on the way.` }));
+    says: ({ now: then, total }) => `It is ${instant(then)}; ${plural(total, "thing")} happened on the way.` }));
 
 function facts(address, one, now) {
   const contacts = Object.entries(one.contacts).filter(([, handle]) => handle);

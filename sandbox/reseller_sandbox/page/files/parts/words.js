@@ -22,5 +22,17 @@ export const json = (value) => (typeof value === "string" ? value : JSON.stringi
 /** Return a value on one line. */
 export const brief = (value) => (typeof value === "string" ? value : value === null ? "–" : JSON.stringify(value));
 
+/** Return what a text is as JSON, or else the text. */
+export function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Return a count with its word: `2 requests`. */
+export const plural = (count, word) => `${count} ${word}${count === 1 ? "" : "s"}`;
+
 /** Return what was charged as it moves the balance; nothing for nothing. */
 export const money = (charged) => (Number(charged) ? (Number(charged) > 0 ? `−${charged}` : `+${charged.slice(1)}`) : "");

@@ -7,7 +7,7 @@ import { h } from "../parts/dom.js";
 import { plain } from "../parts/form.js";
 import { notice } from "../parts/notices.js";
 import { View } from "../parts/view.js";
-import { brief } from "../parts/words.js";
+import { brief, parsed } from "../parts/words.js";
 
 const LISTED = 100; // the latest requests, which are looked through for what they rested on
 
@@ -68,7 +68,7 @@ function choice(one, where) {
   };
   const words = one.takes.startsWith("one of ") && one.takes.slice(7).split(", ");
   if (!words) {
-    return h("span", h("input", { value: brief(one.value), "aria-label": one.name, onchange: (event) => set(json(event.target.value)) }));
+    return h("span", h("input", { value: brief(one.value), "aria-label": one.name, onchange: (event) => set(parsed(event.target.value)) }));
   }
   const name = `choice-${one.name}`;
   return h("span.choices", { role: "radiogroup", "aria-label": one.name }, words.map((word) => h("label",
@@ -76,11 +76,3 @@ function choice(one, where) {
 }
 
 const typed = (word, { default: usual }) => (typeof usual === "boolean" ? word === "true" : word);
-
-function json(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}

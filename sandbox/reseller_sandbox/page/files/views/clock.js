@@ -7,7 +7,7 @@ import { h, render } from "../parts/dom.js";
 import { seldom } from "../parts/live.js";
 import { happening } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
-import { distance, instant } from "../parts/words.js";
+import { distance, instant, plural } from "../parts/words.js";
 
 const SPANS = { "1 hour": "PT1H", "1 day": "P1D", "30 days": "P30D", "1 year": "P365D" };
 const SHOWN = 200;
@@ -106,7 +106,7 @@ class Clock extends View {
       told,
       action({ label: "Advance", tone: "first", operation: "clock.advance", given: this.given, where,
         then: () => { this.open = false; return this.update(this.address); },
-        says: ({ now, total }) => `It is ${instant(now)} now; ${total} thing${total === 1 ? "" : "s"} happened on the way.` })),
+        says: ({ now, total }) => `It is ${instant(now)} now; ${plural(total, "thing")} happened on the way.` })),
       this.#foreseen(where));
   }
 
@@ -116,7 +116,7 @@ class Clock extends View {
     if (found instanceof Error) return h("p.refusal", found.message);
     const more = found.total - found.fired.length;
     return [
-      h("p.quiet", `It would be ${instant(found.now)}; ${found.total || "nothing"} ${found.total === 1 ? "thing" : found.total ? "things" : ""} would happen on the way${found.total ? ":" : "."}`),
+      h("p.quiet", `It would be ${instant(found.now)}; ${found.total ? plural(found.total, "thing") : "nothing"} would happen on the way${found.total ? ":" : "."}`),
       h("ol.happenings", found.fired.map((one) => happening(where, one)), more > 0 && h("li.quiet", `and ${more} more`)),
     ];
   }

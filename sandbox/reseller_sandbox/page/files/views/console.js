@@ -7,7 +7,7 @@ import { fields, values } from "../parts/form.js";
 import { operationsOf } from "../parts/reference.js";
 import { View } from "../parts/view.js";
 import "../parts/copies.js";
-import { json } from "../parts/words.js";
+import { json, parsed } from "../parts/words.js";
 
 export default class extends View {
   world = null;
@@ -145,15 +145,7 @@ function answered({ come, text, problem }, where) {
   const id = come.headers.get("X-Sandbox-Request");
   return h("section", { key: "answer" }, h("h3", "Answer ", id && h("a", { href: beside(where, "journal", id) }, id)),
     h("pre", { tabindex: 0 }, h("b.status", { class: come.ok ? "ok" : "bad" }, `${come.status} ${come.statusText}`), "\n",
-      lines(Object.fromEntries(come.headers)).join("\n"), text && `\n\n${pretty(text)}`));
+      lines(Object.fromEntries(come.headers)).join("\n"), text && `\n\n${json(parsed(text))}`));
 }
 
 const lines = (headers) => Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-
-function pretty(text) {
-  try {
-    return json(JSON.parse(text));
-  } catch {
-    return text;
-  }
-}

@@ -7,7 +7,7 @@ import { first } from "../parts/first.js";
 import { follow } from "../parts/live.js";
 import { field, select, tag } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
-import { brief, instant, money } from "../parts/words.js";
+import { brief, instant, money, plural } from "../parts/words.js";
 
 const MOST = 300;
 const CALM = 1000;
@@ -114,7 +114,7 @@ export default class extends View {
         field("search", "Search by name", address.domain, narrow("domain"), { placeholder: "Search a name: shop-example.com" }),
         select("Kind", "everything", ["request", "control", "time", "plan"], address.kind, narrow("kind")),
         select("Outcome", "all outcomes", ["ok", "refused", "fault"], address.outcome, narrow("outcome")),
-        h("span.quiet", `${this.matching} request${this.matching === 1 ? "" : "s"}`, this.hasGaps && ": too many at once to show each")),
+        h("span.quiet", plural(this.matching, "request"), this.hasGaps && ": too many at once to show each")),
       this.accounts && !this.matching && first({ world: address.world }, this.accounts),
       h("div.split", { class: this.entry && "open" },
         h("ol.rows.journal", { "aria-label": "What happened" }, this.#rows()),

@@ -8,7 +8,7 @@ import { graph, linesOf } from "../parts/branches.js";
 import { changed } from "../parts/pieces.js";
 import { stopsOf, told } from "../parts/stops.js";
 import { View } from "../parts/view.js";
-import { instant } from "../parts/words.js";
+import { instant, plural } from "../parts/words.js";
 
 const MOST = 100;
 
@@ -36,7 +36,7 @@ export default class extends View {
           action({ label: "Keep this moment", operation: "snapshots.add", where: address, asks: ["name"], then: () => this.update(this.address), says: ({ name }) => `Kept as ${name}.` }))),
       h("section.part", h("h2", "What differs"),
         h("div.line", "from ", this.#point("From", from, points, "from"), " to ", this.#point("To", to, points, "to"),
-          h("span.quiet", `${found.total} record${found.total === 1 ? "" : "s"}`)),
+          h("span.quiet", plural(found.total, "record"))),
         found.settings.length > 0 && h("table.changes", found.settings.map(changed)),
         h("table.changes", found.changes.map(changed)),
         found.next !== null && h("p.pages", h("a", { href: write({ ...address, start: found.next }) }, "further →"))));
@@ -51,7 +51,7 @@ export default class extends View {
 
 const kept = (address, found, kind, back, label, remove) => h("ul.plain.kept", found.map(({ name, now, requests }) => h("li",
   h("a", { href: write({ ...address, at: `${kind}:${name}` }) }, name), h("time", { datetime: now }, instant(now)),
-  h("span.quiet", `${requests} request${requests === 1 ? "" : "s"}`),
+  h("span.quiet", plural(requests, "request")),
   h("span.tools", action({ label, operation: back, given: { name }, where: address,
     leads: () => ({ ...read(), at: "" }), says: ({ branch }) => `The world is there; what was left behind is branch ${branch.name}.` }),
   action({ label: "Delete", operation: remove, given: { name }, where: address, tone: "danger" })))));

@@ -1,7 +1,7 @@
 // Which world is looked at: a list in the head.
 
 import { ask } from "../parts/api.js";
-import { go, write } from "../parts/address.js";
+import { go } from "../parts/address.js";
 import { h } from "../parts/dom.js";
 import { View } from "../parts/view.js";
 

@@ -7,7 +7,7 @@ import { h } from "../parts/dom.js";
 import { notice } from "../parts/notices.js";
 import { changed } from "../parts/pieces.js";
 import { View } from "../parts/view.js";
-import { instant } from "../parts/words.js";
+import { instant, plural } from "../parts/words.js";
 
 const MOST = 200; // the records that are shown of what differs
 
@@ -47,7 +47,7 @@ export default class extends View {
         action({ label: "Save", title: "Save the world as a fixture", operation: "history.export", where, then: ({ fixture }) => save(`${one.name}.yaml`, fixture),
           says: () => `${one.name}.yaml is saved.` }),
         action({ label: "Capsule", title: "Save the world with all its past", operation: "capsule.get", where, then: ({ base64 }) => save(`${one.name}.capsule`, unpacked(base64)),
-          says: ({ requests, notes }) => [`${one.name}.capsule is saved, with ${requests} request${requests === 1 ? "" : "s"}.`, ...notes].join(" ") }),
+          says: ({ requests, notes }) => [`${one.name}.capsule is saved, with ${plural(requests, "request")}.`, ...notes].join(" ") }),
         one.name !== "default" && action({ label: "Drop", operation: "worlds.remove", given: { world: one.name }, tone: "danger",
           then: () => (read().world === one.name ? go({ view: "worlds" }) : this.update(this.address)) })));
   }
