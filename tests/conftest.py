@@ -14,6 +14,7 @@ from reseller_sandbox.server.server import Server
 from tests import thorough
 from tests.clients import Api, Socket
 from tests.documented import documented
+from tests.outside.player import Player
 from tests.registry import REGISTRY, Make, connect
 from tests.rendered import Watch, every_entry
 
@@ -138,6 +139,14 @@ def wire(served: Sandbox, url: str) -> Iterator[Api]:
 def other_wire(served: Sandbox, url: str) -> Iterator[Api]:
     """The account ``other`` over a real socket."""
     yield from _over_socket(served, url, "other")
+
+
+@pytest.fixture
+def player(url: str) -> Iterator[Player]:
+    """The control interface of ``served`` over a real socket."""
+    socket = Socket(url)
+    yield Player(socket)
+    socket.close()
 
 
 @pytest.fixture

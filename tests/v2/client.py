@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from reseller_sandbox import Sandbox
-from tests.clients import JSON, Answer, InProcess, Socket, Transport, encoded
+from tests.clients import JSON, Answer, InProcess, Transport, encoded
 from tests.documented import STRAYS, document
 
 REGISTRY = Path(__file__).parent / "registry.yaml"
@@ -61,11 +61,6 @@ class Client:
 def connect(sandbox: Sandbox, account: str = "main") -> Client:
     """An account's client of a sandbox in this process."""
     return Client(InProcess(sandbox.app), sandbox.account(account).token)
-
-
-def connect_over(sandbox: Sandbox, url: str, account: str = "main") -> Client:
-    """An account's client of a sandbox behind a socket."""
-    return Client(Socket(url), sandbox.account(account).token)
 
 
 def check(method: str, target: str, answer: Answer) -> None:

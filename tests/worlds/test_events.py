@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.powers.events import Logged
-from tests.clients import Api, Socket
+from tests.clients import Api
 from tests.outside.player import Player
 from tests.registry import Make, connect, order_of
 
@@ -207,14 +207,6 @@ def test_it_is_bounded(make: Make) -> None:
     whole = make()
     whole.clock.advance("P800D")
     assert [one.number for one in events(whole)][-1] == found.events[-1].number
-
-
-@pytest.fixture
-def player(url: str) -> Iterator[Player]:
-    """The control interface over a real socket."""
-    socket = Socket(url)
-    yield Player(socket)
-    socket.close()
 
 
 def test_it_is_read_over_http(player: Player, wire: Api) -> None:
