@@ -211,9 +211,8 @@ def check(files: tuple[str, ...], as_json: bool) -> None:
     sys.exit(REFUSED if any(one["problems"] for one in told) else 0)
 
 
-@main.group("fixture", cls=Listing, help="Begin a fixture, and show the format of fixtures.")
-def fixture_format() -> None:
-    """Begin a fixture, and show the format of fixtures."""
+fixture_format = Listing("fixture", help="Begin a fixture, and show the format of fixtures.")
+main.add_command(fixture_format)
 
 
 @fixture_format.command("new", cls=Command)

@@ -88,7 +88,7 @@ def flagged(one: Parameter, flag: str, key: str, about: str) -> click.Option:
     return click.Option(
         [f"{flag}/--no-{flag[2:]}" if switch else flag, key],
         default=None,
-        multiple=is_compound(one.kind.shape),
+        multiple=is_compound(shape),
         required=one.required,
         metavar=None if switch else _metavar(shape),
         shell_complete=completing(words, files=shape.get("format") == "path"),

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import LIST, Record, grouped
+from reseller_sandbox.core.lookups import account_named
 from reseller_sandbox.core.model import OUTSIDE
 from reseller_sandbox.worlds import Entry
 
@@ -93,6 +94,6 @@ def _read(entry: Entry) -> _Page | None:
     if not all(one.isdecimal() and len(one) < _DIGITS and int(one) for one in (per_page, page)):
         return None
     state = entry.before.state
-    accounts = (state.accounts[number] for number in sorted(state.accounts))
-    mine = next((account.client_id for account in accounts if account.name == entry.account), OUTSIDE)
+    account = account_named(state, entry.account)
+    mine = account.client_id if account is not None else OUTSIDE
     return _Page(entry, int(page), int(per_page), state.orders_of_account.count((mine,)))

@@ -20,6 +20,7 @@ from reseller_sandbox.capsule.steps import (
 )
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.lookups import account_named
 from reseller_sandbox.core.state import State
 from reseller_sandbox.faults.kinds.rate_limit import RateLimit
 from reseller_sandbox.faults.kinds.stale import Stale
@@ -30,16 +31,17 @@ from reseller_sandbox.worlds.redact import KEPT_OF_A_HEADER, MOST_HEADERS
 #: What is not done again: each only leads to where the world is, or concerns other worlds.
 PAST = frozenset(
     {
-        *(
-            "history.rewind",
-            "history.load",
-            "history.reset",
-            "journal.clear",
-            "worlds.fork",
-            "worlds.open",
-            "worlds.remove",
-        ),
-        *("snapshots.restore", "snapshots.remove", "branches.switch", "branches.remove"),
+        "history.rewind",
+        "history.load",
+        "history.reset",
+        "journal.clear",
+        "worlds.fork",
+        "worlds.open",
+        "worlds.remove",
+        "snapshots.restore",
+        "snapshots.remove",
+        "branches.switch",
+        "branches.remove",
     }
 )
 
@@ -154,8 +156,7 @@ class Past:
     def _opened(self, event: Event) -> Mapping[str, str]:
         """Return the credentials of an account that was added, which others may have stood in the way of."""
         name = event.given.get("name", event.given.get("account"))
-        accounts = self._state_after(event).accounts.values()
-        made = next((one for one in accounts if one.name == name), None)
+        made = account_named(self._state_after(event), name)
         return {} if made is None else {"key": made.key, "secret": made.secret, "token": made.token}
 
     def _state_after(self, event: Event) -> State:

@@ -27,9 +27,6 @@ from reseller_sandbox.worlds.credentials import NOBODYS
 #: How the names of the elements end that sign a request.
 _KEY, _SIGNATURE = "-apikey", "-signature"
 
-#: A secret this short is not looked for in an answer: it would be found everywhere.
-_SHORTEST = 4
-
 
 @dataclass(slots=True)
 class Clean:
@@ -51,7 +48,7 @@ class Clean:
     def answer(self, raw: bytes) -> bytes:
         """Return an answer with what stands for the secrets in it."""
         for secret, instead in self.stood.items():
-            if len(secret) >= _SHORTEST:
+            if len(secret) >= redact.SHORTEST:
                 raw = raw.replace(secret.encode("utf-8", "surrogatepass"), instead.encode())
         return raw
 
@@ -67,19 +64,19 @@ def cleaned(entry: Entry, credentials: frozenset[str]) -> Clean:
     """Return a request without secrets that are not the sandbox's own."""
     own = credentials | frozenset(_held(entry))
     found = Clean(entry.raw_target, (), entry.body)
-    pairs = [(_spelt(name), value) for name, value in entry.sent.items()]
+    pairs = [(spelt(name), value) for name, value in entry.sent.items()]
     key = next((value for name, value in pairs if name.endswith(_KEY)), None)
     elements = [one.partition("=") for one in entry.raw_target.partition("?")[2].split("&")]
     for name, _, value in elements:
         key = value if key is None and unquote_plus(name).lower().endswith(_KEY) else key
     headers = _Place(found, own, is_signed=key in own)
-    found.headers = tuple((name, headers.text(_spelt(name), value)) for name, value in entry.sent.items())
+    found.headers = tuple((name, headers.text(spelt(name), value)) for name, value in entry.sent.items())
     found.target = _target(entry.raw_target, headers)
     found.body = _body(entry.body, headers)
     if found.body != entry.body:
         length = str(len(found.body))
         found.headers = tuple(
-            (name, length if _spelt(name) == "content-length" else value) for name, value in found.headers
+            (name, length if spelt(name) == "content-length" else value) for name, value in found.headers
         )
     rule = entry.refused.rule if entry.refused is not None else None
     found.anew = (found.target, found.body) != (entry.raw_target, entry.body) and key in own
@@ -177,7 +174,7 @@ def _like(one: str, drawn: int) -> str:
     return one if one.isascii() else "ä"
 
 
-def _spelt(name: str) -> str:
+def spelt(name: str) -> str:
     """Return a header's name with hyphens, in lower case, however WSGI has spelt it."""
     return name.replace("_", "-").lower()
 

@@ -11,6 +11,12 @@ def own_accounts(state: State) -> list[Account]:
     return [state.accounts[number] for number in sorted(state.accounts) if number != OUTSIDE]
 
 
+def account_named(state: State, name: str | None) -> Account | None:
+    """Return the account of that name, if there is one."""
+    accounts = (state.accounts[number] for number in sorted(state.accounts))
+    return next((one for one in accounts if one.name == name), None)
+
+
 def held_order(state: State, name: str) -> Order | None:
     """Return the order of whoever holds a name, if anybody does."""
     number = state.holding_order.get(name)

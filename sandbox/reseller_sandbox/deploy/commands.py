@@ -19,11 +19,7 @@ if TYPE_CHECKING:
 _IMAGE = re.compile(r"[a-z0-9][\w.:/@-]*")
 
 
-@click.group(
-    "deploy", cls=Listing, help="Print files that put a sandbox to work elsewhere, and what it is made of."
-)
-def deploy() -> None:
-    """Print files that put a sandbox to work elsewhere, and what it is made of."""
+deploy = Listing("deploy", help="Print files that put a sandbox to work elsewhere, and what it is made of.")
 
 
 def _image(_context: click.Context, _parameter: click.Parameter, given: str | None) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Annotated, Any, TypedDict, TypeVar, Unpack
 
@@ -114,8 +114,9 @@ class Events(Power):
         world = here(self).world
         world.settle()
         wanted = _wanted(**sought)
-        log = world.moment.log
-        known = _all(world)
+        with world.lock:
+            log, entries = world.moment.log, world.journal.entries
+        known = _in_line(entries, log.events)
         found = [
             event
             for event in known
@@ -156,7 +157,7 @@ def followed(
     with world.lock:
         world.settle()
         follower, entries = world.journal.follow()
-        known = sorted([*map(_request, entries), *world.moment.log.events], key=lambda event: event.number)
+        known = _in_line(entries, world.moment.log.events)
     follower.begin(event for event in known if since is not None and event.number > since)
     return Followed(
         key,
@@ -184,10 +185,8 @@ def _wanted(
     return wanted
 
 
-def _all(world: World) -> list[Event]:
+def _in_line(entries: Iterable[Entry], events: Iterable[Event]) -> list[Event]:
     """Return requests and all other events in the order of their numbers."""
-    with world.lock:
-        events, entries = world.moment.log.events, world.journal.entries
     return sorted([*map(_request, entries), *events], key=lambda event: event.number)
 
 

@@ -104,13 +104,13 @@ class Journal(Power):
         Args:
             limit: How many of the latest to list.
         """
-        journal = here(self).world.journal
-        found = verify.find(here(self).world, match_of(self, match))
+        world = here(self).world
+        found = verify.find(world, match_of(self, match))
         return RequestsFound(
             requests=tuple(map(request_record, latest(found, limit))),
             matching=len(found),
-            kept=len(journal),
-            dropped=journal.dropped,
+            kept=len(world.journal),
+            dropped=world.journal.dropped,
         )
 
     @look(UNKNOWN_REQUEST)

@@ -10,8 +10,8 @@ from typing import Any
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
+from reseller_sandbox.core.lookups import account_named
 from reseller_sandbox.core.matching import OK
-from reseller_sandbox.core.state import State
 from reseller_sandbox.powers.ledger import Movement, movement
 from reseller_sandbox.powers.records import RecordChange, record_change, record_of
 from reseller_sandbox.powers.result import result
@@ -235,10 +235,4 @@ def _secrets(entry: Entry, body: Any, answer: Any) -> Iterator[str]:
     for change in entry.changes:
         for one in (change.before, change.after):
             yield from plain.secrets_of(one)
-    yield from _account_secrets(entry.before.state, entry.account)
-
-
-def _account_secrets(state: State, name: str | None) -> Iterator[str]:
-    for number in sorted(state.accounts):
-        if state.accounts[number].name == name:
-            yield from plain.secrets_of(state.accounts[number])
+    yield from plain.secrets_of(account_named(entry.before.state, entry.account))

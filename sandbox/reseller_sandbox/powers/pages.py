@@ -88,6 +88,7 @@ def as_kept(name: str) -> str:
 
 
 def existing(record: T | None, kind: str, key: object) -> T:
+    """Return what was looked up; refuse with ``unknown_record`` where nothing was found."""
     if record is None:
         raise Refused(UNKNOWN_RECORD, kind=kind, key=key)
     return record

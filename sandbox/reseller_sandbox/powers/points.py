@@ -65,7 +65,7 @@ def checkpoint_record(kept: Checkpoint) -> CheckpointRecord:
 
 
 def standing(world: World) -> dict[str, Any]:
-    """Return the fields of ``Standing``."""
+    """Return the fields of ``WorldStanding``."""
     moment = world.moment
     return {
         "world": world.name,

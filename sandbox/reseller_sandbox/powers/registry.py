@@ -104,8 +104,7 @@ class Names(Power):
             like: A pattern of their names, with ``*`` and ``?``.
             sort: By what they are sorted; ``due`` is when time moves them on.
         """
-        world = here(self).world
-        moment = world.present()
+        moment = here(self).world.present()
         state = moment.state
         owner = client_of(state, account)
         pattern = Glob(like.lower()) if like is not None else None

@@ -61,21 +61,17 @@ def plain_end(data: bytes, start: int) -> int:
 
 def legible(head: bytes) -> tuple[bytes, str]:
     """Return the lines of ``head`` up to one at which the parser fails, and what it says of that."""
-    from httptools import (
-        HttpParserError,
-        HttpParserUpgrade,
-        HttpRequestParser,
-    )  # for those who get such a head
+    import httptools  # for those who get such a head
 
-    parser, read = HttpRequestParser(None), b""
+    parser, read = httptools.HttpRequestParser(None), b""
     for line in BytesIO(head):
         given = without_upgrade(line)[0] if read else escaped(line)
         read += line
         try:
             parser.feed_data(given)
-        except HttpParserError as error:
+        except httptools.HttpParserError as error:
             return read, str(error.__cause__ or error.__context__ or error)
-        except HttpParserUpgrade:  # after CONNECT
+        except httptools.HttpParserUpgrade:  # after CONNECT
             break
     return read, ""
 

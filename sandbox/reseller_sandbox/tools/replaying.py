@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import asdict, field, replace
 from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
@@ -115,13 +115,7 @@ def told(found: Replay) -> dict[str, Any]:
     difference = None
     if (one := found.difference) is not None:
         recorded, replayed = one.sides
-        difference = {
-            "number": one.number,
-            "step": one.step,
-            "what": one.what,
-            "recorded": recorded,
-            "replayed": replayed,
-        }
+        difference = {**asdict(one), "recorded": recorded, "replayed": replayed}
     return {
         "identical": found.identical,
         "requests": found.requests,

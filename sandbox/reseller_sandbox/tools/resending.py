@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from reseller_sandbox.capsule.secrets import spelt
 from reseller_sandbox.capsule.steps import AsSent, RequestStep, WaitingStep
 from reseller_sandbox.core.refusals import BODY_TOO_LARGE, INVALID_HOST, UNREAD
 from reseller_sandbox.sandbox import Sandbox
@@ -54,8 +55,8 @@ class Resending:
         return next((one for one in reversed(entries) if one.id == step.id), entries[-1] if entries else None)
 
     def _environ(self, sent: AsSent, outcome: str) -> WSGIEnvironment:
-        target = sent.target.encode("latin-1", "replace")
-        headers = [(_spelt(name), value.encode("latin-1", "replace")) for name, value in sent.headers]
+        target = _raw(sent.target)
+        headers = [(_raw(spelt(name)), _raw(value)) for name, value in sent.headers]
         nowhere = b"host" not in dict(headers) and outcome != INVALID_HOST.code
         version = "1.0" if nowhere else "1.1"
         environ = described(sent.method, sent.scheme, sent.port, target, headers, sent.body, version)
@@ -80,9 +81,8 @@ class Resending:
         environ[signature_name] = signed[f"{prefix}SIGNATURE"]
 
 
-def _spelt(name: str) -> bytes:
-    """Return a header's name as the server reads it, where WSGI has spelt it."""
-    return name.replace("_", "-").lower().encode("latin-1", "replace")
+def _raw(text: str) -> bytes:
+    return text.encode("latin-1", "replace")
 
 
 def _unread(step: RequestStep) -> Unread:

@@ -255,7 +255,7 @@ def _has_group(number: int) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError:
-        return True
+        pass
     return True
 
 

@@ -13,7 +13,7 @@ from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.clock import days, wire
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import MOVES, Action, due, passages, permits
-from reseller_sandbox.core.lookups import order_met, pending_transfer
+from reseller_sandbox.core.lookups import account_named, order_met, pending_transfer
 from reseller_sandbox.core.model import OUTSIDE, Account, Order, Stage, Transfer
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refusal, Rule, Wording
@@ -83,8 +83,7 @@ def explain(entry: Entry) -> Explanation | None:
     """Return why the request was refused, or None when it was not."""
     if entry.refused is None:
         return None
-    accounts = sorted(entry.before.state.accounts.items())
-    account = next((one for _, one in accounts if one.name == entry.account), None)
+    account = account_named(entry.before.state, entry.account)
     names = tuple(_name_met(entry.before.state, account, name) for name in entry.domains)
     return Explanation(entry.refused, entry.before, account, names)
 

@@ -69,7 +69,8 @@ class Fixtures:
             version = path.stat().st_mtime_ns
         except OSError:
             version = 0
-        return self._moment(f"file {path} {version}", now, lambda: self._loaded(path, now))
+        read = partial(fixture.load, path, now=now, words=self.words)
+        return self._moment(f"file {path} {version}", now, read)
 
     def text(self, text: str | Mapping[str, Any], now: datetime | None = None) -> Moment:
         """Return the first moment of a fixture: its text or a mapping; refuse with ``invalid_fixture``."""
@@ -78,9 +79,6 @@ class Fixtures:
         digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         read = partial(fixture.loads, text, name="state", now=now, words=self.words)
         return self._moment(f"text {digest}", now, read)
-
-    def _loaded(self, path: Path, now: datetime | None) -> Seed:
-        return fixture.load(path, now=now, words=self.words)
 
     def _moment(self, source: str, now: datetime | None, load: Callable[[], Seed]) -> Moment:
         found = self._read.get((source, now))

@@ -20,12 +20,12 @@ _LONGEST_HEADER = 200
 KEPT_OF_A_HEADER = 1000
 
 #: A secret this short is not looked for in other texts: it would be found everywhere.
-_SHORTEST = 4
+SHORTEST = 4
 
 
 def masked(value: Any, secrets: Iterable[str] = ()) -> Any:
     """Return a JSON value with every secret in it masked, and ``secrets`` wherever they stand."""
-    known = sorted({one for one in secrets if len(one) >= _SHORTEST}, key=lambda one: (-len(one), one))
+    known = sorted({one for one in secrets if len(one) >= SHORTEST}, key=lambda one: (-len(one), one))
     return _masked(value, known)
 
 

@@ -13,8 +13,6 @@ from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunningCommand
 from reseller_sandbox.usual import ACTORS, MAX_RUNS, QUIET
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from reseller_sandbox.tools.asking import RunAsked
     from reseller_sandbox.tools.explore.runs import Explorer
     from reseller_sandbox.tools.explore.tests import ExploredTold
@@ -49,16 +47,7 @@ if TYPE_CHECKING:
     "--schedule", default="", metavar="ACTORS", help="Run this order alone, as an earlier run has told it."
 )
 @CAPSULES
-def explore(
-    asked: RunAsked,
-    as_json: bool,
-    actors: int,
-    max_runs: int,
-    quiet: float,
-    invariants: tuple[str, ...],
-    schedule: str,
-    folder: Path,
-) -> None:
+def explore(asked: RunAsked, as_json: bool, invariants: tuple[str, ...], **given: Any) -> None:
     """Run a program with several workers in every order of their requests that could matter.
 
     Requests that come at once are held and let through one at a time, in another order in each run. Orders
@@ -84,19 +73,10 @@ def explore(
     except BadSetting as problem:
         give_up(str(problem))
     with asked.opened() as (ground, program), progress("explore") as tell:
-        explorer = Explorer(
-            ground=ground,
-            program=program,
-            actors=actors,
-            max_runs=max_runs,
-            schedule=schedule,
-            quiet=quiet,
-            invariants=own,
-            folder=folder,
-        )
+        explorer = Explorer(ground=ground, program=program, invariants=own, **given)
         found, tests = _itself(explorer, tell)
         if tests:
-            found += tests_explored(program, explorer, invariants, folder, tell)
+            found += tests_explored(program, explorer, invariants, given["folder"], tell)
     _show(found, as_json)
     if found and found[0].problem and not found[0].test:
         give_up(found[0].problem)

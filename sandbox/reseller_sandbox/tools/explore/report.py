@@ -230,7 +230,7 @@ def found(orders: Sequence[OneOrder]) -> list[OrderFinding]:
 
 
 def _last(ended: Ended) -> Iterator[str]:
-    yield f"{ended}"
+    yield str(ended)
     yield from ended.output.strip().splitlines()[-_SHOWN:]
 
 

@@ -24,6 +24,7 @@ from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_SERVED, Again
 from reseller_sandbox.server.requestlog import masked
 from reseller_sandbox.server.wsgi import environ_key
 from reseller_sandbox.web.headers import REQUEST, WORLD
+from reseller_sandbox.web.routes import ROOT
 from reseller_sandbox.worlds import World
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ HEADER = "X-Sandbox-Actor"
 
 _ACTOR = environ_key(HEADER)
 _WORLD = re.compile(r"/_worlds/[^/?]+")
-_CONTROL = "/_sandbox"
 
 
 @dataclass(eq=False, slots=True)
@@ -261,7 +261,7 @@ class Turnstile:
         refused = (one.id for one in self._world.journal.entries if one.refused is not None)
         request.refused = not elsewhere and headers.get(REQUEST) in refused
         path = _WORLD.sub("", environ["PATH_INFO"], count=1)
-        footprint.everything |= elsewhere or path.startswith(_CONTROL) or moment.clock != begun.clock
+        footprint.everything |= elsewhere or path.startswith(ROOT) or moment.clock != begun.clock
         faults, before = moment.faults, begun.faults
         footprint.reads |= {("faults", rule.name) for rule in faults.rules}
         footprint.writes |= {
