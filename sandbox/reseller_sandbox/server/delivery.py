@@ -1,10 +1,9 @@
 """What may happen to an answer on its way to the client, and what of it plain WSGI can bring about.
 
-The application says it by putting a ``Delivery`` into the WSGI environment.
-The server carries it out on the socket (``wire``), and the clients of this process do
-as if (``testing.line``). Without either, under another WSGI server, ``delivering`` does
-what can be done there: it sleeps, shortens, and raises the exception that a client
-would have met.
+The application says it by putting a ``Delivery`` into the WSGI environment. The server carries it out on the
+socket (``wire``), and the clients of this process do as if (``testing.line``). Without either, under another
+WSGI server, ``delivering`` does what can be done there: it sleeps, shortens, and raises the exception that a
+client would have met.
 """
 
 from __future__ import annotations
@@ -180,10 +179,9 @@ class Stream(Protocol):
 def delivering(app: WSGIApplication) -> WSGIApplication:
     """Return ``app`` with its deliveries carried out as far as plain WSGI can; our own server does it itself.
 
-    A delay and a drip sleep in the calling thread. What cannot be shown to an
-    in-process caller is raised as what its client would have raised: a reset is
-    ConnectionResetError, a close ConnectionAbortedError, a hang TimeoutError (at
-    once: there is nobody to wait for), garbage http.client.BadStatusLine.
+    A delay and a drip sleep in the calling thread. What cannot be shown to an in-process caller is raised as
+    what its client would have raised: a reset is ConnectionResetError, a close ConnectionAbortedError, a hang
+    TimeoutError (at once: there is nobody to wait for), garbage http.client.BadStatusLine.
     """
 
     def delivered(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

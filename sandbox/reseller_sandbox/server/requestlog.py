@@ -37,9 +37,8 @@ class Words:
 class LoggedRequest:
     """One request and its answer. ``target`` is as it was sent, with its secrets masked.
 
-    ``status`` is what the application answered, whatever became of that on its
-    way, 0 where there was no answer; ``size`` its body's length in bytes; ``said``
-    what the application says of it.
+    ``status`` is what the application answered, whatever became of that on its way, 0 where there was no
+    answer; ``size`` its body's length in bytes; ``said`` what the application says of it.
     """
 
     method: str

@@ -47,15 +47,14 @@ class PortInUse(CannotListen):
 class Server:
     """One listening server for a WSGI application.
 
-    It has its port from the start: connections made before it runs wait for it.
-    ``port`` 0 takes any free one. ``max_body`` is in bytes, or a function of the path; for a longer body the
-    application is called with ``sandbox.body_too_large`` set. ``log`` is called
-    after each answer. With ``certfile``, and ``keyfile`` unless the key is in
-    there too, it speaks TLS: on ``tls_port``, beside plain HTTP on ``port``, or without one on ``port``.
-    ``authority`` is the file by which clients trust that certificate, where there is such a file.
-    Past ``limit_connections`` clients are answered 503.
-    ``grace`` is how many seconds the requests in flight have when ``run`` ends. ``when_unread`` is
-    called with each request that could not be read, and so never reached the application.
+    It has its port from the start: connections made before it runs wait for it. ``port`` 0 takes any free
+    one. ``max_body`` is in bytes, or a function of the path; for a longer body the application is called with
+    ``sandbox.body_too_large`` set. ``log`` is called after each answer. With ``certfile``, and ``keyfile``
+    unless the key is in there too, it speaks TLS: on ``tls_port``, beside plain HTTP on ``port``, or without
+    one on ``port``. ``authority`` is the file by which clients trust that certificate, where there is such a
+    file. Past ``limit_connections`` clients are answered 503. ``grace`` is how many seconds the requests in
+    flight have when ``run`` ends. ``when_unread`` is called with each request that could not be read, and so
+    never reached the application.
 
     Raise ``PortInUse``, and ``CannotListen`` for any other address that cannot be had.
     """

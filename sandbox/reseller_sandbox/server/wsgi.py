@@ -24,8 +24,8 @@ _ABSOLUTE = re.compile(rb"[a-z][a-z0-9+.-]*://([^/?#]*)(.*)", re.IGNORECASE | re
 def environment(scope: Any) -> WSGIEnvironment:
     """Return the WSGI environment of a request, all but its body.
 
-    ``RAW_URI`` is the request target as it was sent; ``REQUEST_URI`` the path and
-    query of that, undecoded. They differ only for a target in absolute form.
+    ``RAW_URI`` is the request target as it was sent; ``REQUEST_URI`` the path and query of that, undecoded.
+    They differ only for a target in absolute form.
     """
     target: bytes = scope["state"]["target"]
     server, client = scope["server"] or ("", None), scope["client"] or ("", "")

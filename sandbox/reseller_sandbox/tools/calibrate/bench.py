@@ -24,6 +24,7 @@ from reseller_sandbox.settings import USUAL_URL
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
 from reseller_sandbox.tools.calibrate.values import UNSEEN, token_headers
 from reseller_sandbox.v3.signing import sign
+from reseller_sandbox.web.headers import ASSUMPTIONS
 from reseller_sandbox.worlds import Moment
 
 _HOST = USUAL_URL.partition("//")[2]
@@ -111,7 +112,7 @@ class Bench:
         )
         raw = b"".join(chunks)
         entry = world.journal.entries[-1]
-        told = headers.get("X-Sandbox-Assumptions", "")
+        told = headers.get(ASSUMPTIONS, "")
         rests_on = [pair.partition("=")[0] for pair in told.split(", ") if pair]
         return TriedAnswer(
             int(status.partition(" ")[0]),
