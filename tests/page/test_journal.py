@@ -119,7 +119,7 @@ def test_a_request_is_shown_whole(wire: Api, open_page: Open) -> None:
     page.keyboard.press("Enter")
     first = page.get_by_role("region", name="Request r1")
     expect(first).to_contain_text("orders")
-    expect(first).to_contain_text("-10.99 charge: registration")
+    expect(first).to_contain_text("-10.00 charge: registration")
 
 
 def test_going_back_before_a_request(served: Sandbox, wire: Api, open_page: Open) -> None:
