@@ -136,3 +136,20 @@ def test_the_reference_names_whatever_is_declared() -> None:
     missing = [told for page, told in wanted if told not in MANUAL.pages[f"reference/{page}"].text]
     assert len(wanted) > 400
     assert not missing
+
+
+def test_every_result_is_told_with_its_fields() -> None:
+    """By the names that Python and JSON have, each with what it is; records within others, too."""
+    text = MANUAL.pages["reference/powers"].text
+    told = text.partition("## Results\n")[2]
+    for named in (
+        "### Moved\n",
+        "| `fired` | a list of [`Fired`](#fired) |",
+        "### Fired\n",
+        "| `at` | an instant |",
+    ):
+        assert named in told
+    for power in POWERS.values():
+        for one in power.operations():
+            section = text.partition(f"### {one.id}\n")[2].partition("\n#")[0]
+            assert re.search(r"^(Returns|Yields) \[`(\w+)`\]\(#\w+\)\.$", section, re.MULTILINE), one.id

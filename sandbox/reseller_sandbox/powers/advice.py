@@ -23,10 +23,10 @@ class LookedFor:
 class AdviceGiven:
     """What was found and what was looked for, in how many requests; ``dropped`` counts forgotten ones."""
 
-    findings: tuple[Finding, ...]
-    looked_for: tuple[LookedFor, ...]
     requests: int
     dropped: int
+    looked_for: tuple[LookedFor, ...]
+    findings: tuple[Finding, ...]  # last, so that a terminal ends with them
 
 
 class Advice(Power):

@@ -32,20 +32,21 @@ class RequestLine:
     waited for it or not; an answer that never comes adds nothing.
     """
 
+    # in the order in which a table has room for them
     id: str
     at: datetime
+    operation: str
+    status: int
+    outcome: str
+    domains: tuple[str, ...]
+    account: str | None
+    charged: Decimal
     method: str
     path: str
-    operation: str
-    account: str | None
-    domains: tuple[str, ...]
-    status: int
     carried_out: bool
-    outcome: str
     fault: str | None
     fault_kind: str | None
     refused: str | None
-    charged: Decimal
     number: int
     duration_ms: float
     held_up_seconds: float

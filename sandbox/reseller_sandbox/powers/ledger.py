@@ -33,17 +33,18 @@ class Movement:
     that made it; ``request`` is set where it was a request.
     """
 
+    # in the order in which a table has room for them
     id: int
     at: datetime
     account: str
     amount: Decimal
-    kind: Literal["charge", "refund", "credit"]
     purpose: str
+    domain: str | None
+    kind: Literal["charge", "refund", "credit"]
     operation: str
     cause: str
     request: str | None
     order: int | None
-    domain: str | None
     years: int | None
     refunds: int | None
 

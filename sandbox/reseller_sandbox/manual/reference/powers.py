@@ -9,6 +9,7 @@ from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.manual.markdown import block, code, prose, table
 from reseller_sandbox.manual.reference import Powers
+from reseller_sandbox.manual.reference.results import called, parts, records
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.web.routes import method_of, path_of
 
@@ -21,11 +22,20 @@ def page(powers: Powers) -> Iterator[str]:
     )
     yield (
         "Over HTTP, parameters stand in the query of a GET and in the JSON body of everything else; behind "
-        "`/_worlds/NAME` the same paths act in another world. `GET /_sandbox/openapi/control.json` has the "
-        "schemas of all results."
+        "`/_worlds/NAME` the same paths act in another world. What they return is [at the end](#results); "
+        "`GET /_sandbox/openapi/control.json` has it as schemas."
     )
     for power in powers.values():
         yield from _power(power)
+    yield "## Results"
+    yield (
+        "In Python a result is a record with these fields. Over HTTP, and with `--json`, it is an object "
+        "with these keys."
+    )
+    for record in records(one.result for power in powers.values() for one in power.operations()):
+        yield f"### {record.__name__}"
+        yield prose(docstring(record))
+        yield table(("field", "is"), ((code(name), sort) for name, sort in parts(record)))
 
 
 def _power(power: type[Power]) -> Iterator[str]:
@@ -44,6 +54,7 @@ def _power(power: type[Power]) -> Iterator[str]:
         if one.refuses:
             refused = (f"[`{rule.code}`](errors.md#{rule.code})" for rule in one.refuses)
             yield f"Refuses, beside what is malformed: {', '.join(refused)}."
+        yield f"{'Yields' if one.sort == 'stream' else 'Returns'} {called(one.result)}."
 
 
 def _doors(one: Operation, status: int) -> Sequence[str]:

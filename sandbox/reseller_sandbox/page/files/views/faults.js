@@ -16,7 +16,7 @@ export default class extends View {
     const struck = faults.reduce((sum, one) => sum + one.struck, 0);
     this.render(
       h("div.bar", h("h1", "Faults"),
-        h("span.quiet", faults.length ? `${faults.length} rules, ${struck} strikes` : "Every request goes through."),
+        h("span.quiet", faults.length ? `Rules: ${faults.length}, strikes: ${struck}` : "Every request goes through."),
         faults.length > 0 && action({ label: "Remove all", operation: "faults.clear", where: address, tone: "danger" })),
       faults.length > 0 && rules(faults, address),
       h("div.columns", { key: "more" },

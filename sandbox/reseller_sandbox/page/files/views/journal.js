@@ -111,7 +111,7 @@ export default class extends View {
     const narrow = (key) => (value) => change({ subject: "", [key]: value });
     this.render(
       h("div.bar", h("h1", "Journal"),
-        field("search", "Search by name", address.domain, narrow("domain"), { placeholder: "Search a name: shop-example.com" }),
+        field("search", "Search by name", address.domain, narrow("domain"), { placeholder: "Search a name" }),
         select("Kind", "everything", ["request", "control", "time", "plan"], address.kind, narrow("kind")),
         select("Outcome", "all outcomes", ["ok", "refused", "fault"], address.outcome, narrow("outcome")),
         h("span.quiet", plural(this.matching, "request"), this.hasGaps && ": too many at once to show each")),

@@ -1,0 +1,66 @@
+"""What the powers return, in words: each record with its fields, from their annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from datetime import datetime
+from decimal import Decimal
+from enum import Enum
+from types import NoneType
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from reseller_sandbox.manual.markdown import code
+from reseller_sandbox.manual.rendering import slug
+
+_WORDS: Mapping[Any, str] = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    Decimal: "an amount",
+    bool: "true or false",
+    datetime: "an instant",
+}
+
+
+def records(results: Iterable[Any]) -> list[type]:
+    """Return every record in ``results``, and in the fields of these, by name."""
+    found: dict[str, type] = {}
+    left = [*results]
+    while left:
+        sort = left.pop()
+        if is_dataclass(sort) and isinstance(sort, type) and sort.__name__ not in found:
+            found[sort.__name__] = sort
+            left += _sorts(sort).values()
+        left += get_args(sort)
+    return [found[name] for name in sorted(found)]
+
+
+def parts(record: type) -> Iterator[tuple[str, str]]:
+    """Yield the fields of a record, each with what it is."""
+    for name, sort in _sorts(record).items():
+        yield name.removesuffix("_"), called(sort)
+
+
+def called(sort: Any) -> str:
+    """Return a type in words, with links to the records in it."""
+    origin, within = get_origin(sort), get_args(sort)
+    if is_dataclass(sort) and isinstance(sort, type):
+        return f"[{code(sort.__name__)}](#{slug(sort.__name__)})"
+    if origin is Annotated:
+        return called(within[0])
+    if origin is Literal:
+        return " or ".join(map(code, within))
+    if isinstance(sort, type) and issubclass(sort, Enum):
+        return " or ".join(code(one.value) for one in sort)
+    if origin in (tuple, list):
+        article, _, noun = called(within[0]).partition(" ")
+        return f"a list of {noun}s" if article in {"a", "an"} else f"a list of {called(within[0])}"
+    if NoneType in within:
+        return f"{' or '.join(called(one) for one in within if one is not NoneType)}, if there is one"
+    return _WORDS.get(sort, "an object" if origin is not None or sort is dict else "any value")
+
+
+def _sorts(record: type) -> dict[str, Any]:
+    known = get_type_hints(record, include_extras=True)
+    return {one.name: known[one.name] for one in fields(record)}
