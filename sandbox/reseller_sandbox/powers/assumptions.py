@@ -9,7 +9,8 @@ from reseller_sandbox.core.assumptions import profile as profile_called
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.values import Record, choice
 from reseller_sandbox.powers.here import here
-from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.powers.keyed import Keyed
+from reseller_sandbox.powers.power import act, look
 from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import World
 
@@ -37,7 +38,7 @@ class Assumed:
         return {one.name: one.value for one in self.assumptions}[name]
 
 
-class Assumptions(Power):
+class Assumptions(Keyed[Assumption]):
     """What the silences of the contract are taken to mean: each is named, and can be set."""
 
     def __getitem__(self, name: str) -> Any:

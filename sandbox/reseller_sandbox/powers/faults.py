@@ -28,8 +28,9 @@ from reseller_sandbox.powers.fault_records import (
     PresetsFound,
 )
 from reseller_sandbox.powers.here import Here, here
+from reseller_sandbox.powers.keyed import Keyed
 from reseller_sandbox.powers.pages import Key
-from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.powers.power import act, look
 from reseller_sandbox.worlds import World
 
 
@@ -62,7 +63,7 @@ RuleName = Annotated[Key, "The rule's name."]
 Parts = Annotated[AnyRule, Group(choices.rule_parts)]
 
 
-class Faults(Power):
+class Faults(Keyed[FaultRecord]):
     """Rules that make requests fail as they really would, before or after they take effect.
 
     A rule has a ``kind`` with its parameters; ``match`` says which requests it is about, ``when`` which of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import field
 from datetime import datetime
 from typing import Annotated
@@ -18,6 +17,7 @@ from reseller_sandbox.core.refusals import (
 )
 from reseller_sandbox.core.values import Switch, Text, choice, whole
 from reseller_sandbox.powers.here import Here, here
+from reseller_sandbox.powers.keyed import Keyed
 from reseller_sandbox.powers.pages import Key
 from reseller_sandbox.powers.points import (
     FIXTURE,
@@ -93,12 +93,8 @@ class Exported:
     fixture: str = field(repr=False)
 
 
-class Snapshots(Power):
+class Snapshots(Keyed[CheckpointRecord]):
     """The moments of this world that are kept under a name, so that it can go back to them."""
-
-    def __iter__(self) -> Iterator[CheckpointRecord]:
-        """Yield every snapshot, the oldest first."""
-        return iter(self.list().snapshots)
 
     @look()
     def list(self) -> SnapshotsFound:
@@ -128,12 +124,8 @@ class Snapshots(Power):
         return _snapshots(world)
 
 
-class Branches(Power):
+class Branches(Keyed[CheckpointRecord]):
     """The futures of this world that were left behind when it went back."""
-
-    def __iter__(self) -> Iterator[CheckpointRecord]:
-        """Yield every branch, the oldest first."""
-        return iter(self.list().branches)
 
     @look()
     def list(self) -> BranchesFound:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Unpack
 
@@ -18,9 +18,10 @@ from reseller_sandbox.powers.journal_records import (
     request_line,
     request_record,
 )
+from reseller_sandbox.powers.keyed import Keyed
 from reseller_sandbox.powers.matching import Wanted, match_of
 from reseller_sandbox.powers.pages import PerSecond, latest
-from reseller_sandbox.powers.power import Power, act, look, stream
+from reseller_sandbox.powers.power import act, look, stream
 from reseller_sandbox.powers.result import result
 from reseller_sandbox.worlds import Entry, plain, verify
 from reseller_sandbox.worlds.verify import Verdict
@@ -92,7 +93,7 @@ class Verification:
         return "\n".join([*lines, *(f"  near: {one}" for one in self.near_misses)])
 
 
-class Journal(Power):
+class Journal(Keyed[RequestRecord]):
     """The requests that the world remembers, with their answers, changes and refusals."""
 
     @look(long=True)
@@ -123,6 +124,10 @@ class Journal(Power):
         return request_record(here(self).world.journal.get(request))
 
     __getitem__ = get
+
+    def __iter__(self) -> Iterator[RequestRecord]:
+        """Yield every request that is kept, the oldest first."""
+        return iter(self.find(limit=MOST).requests)
 
     @stream()
     def follow(

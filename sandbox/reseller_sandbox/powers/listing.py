@@ -14,7 +14,7 @@ from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.docstrings import docstring
 
 #: The class of a power, to its end.
-_POWER = re.compile(r"^class (\w+)\(Power\):\n(?:[ \t].*\n|\n)+", re.MULTILINE)
+_POWER = re.compile(r"^class (\w+)\((?:Power|Keyed\[\w+\])\):\n(?:[ \t].*\n|\n)+", re.MULTILINE)
 
 #: What declares a method as an operation.
 _DECLARES = {"look", "act", "stream"}

@@ -12,8 +12,9 @@ from reseller_sandbox.fixture.contacts import ContactEntry
 from reseller_sandbox.fixture.customers import CustomerEntry
 from reseller_sandbox.fixture.fields import Number
 from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.keyed import Keyed
 from reseller_sandbox.powers.pages import Limit, Start, add, client_of, existing, keys_of, page
-from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.powers.power import act, look
 from reseller_sandbox.powers.registry_records import (
     AccountRecord,
     ContactRecord,
@@ -52,7 +53,7 @@ class ContactsFound:
     next: int | None
 
 
-class Accounts(Power):
+class Accounts(Keyed[AccountRecord]):
     """The accounts of the service: their money and their credentials."""
 
     @look()
@@ -86,7 +87,7 @@ class Accounts(Power):
         return account_record(state, state.accounts[opened])
 
 
-class Customers(Power):
+class Customers(Keyed[CustomerRecord]):
     """The end clients of the accounts."""
 
     @look(UNKNOWN_ACCOUNT, long=True)
@@ -122,7 +123,7 @@ class Customers(Power):
         return self.get(number)
 
 
-class Contacts(Power):
+class Contacts(Keyed[ContactRecord]):
     """The contacts of names, under their handles."""
 
     @look(UNKNOWN_ACCOUNT, long=True)

@@ -157,6 +157,7 @@ class Power:
     name: ClassVar[str]
 
     def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
         cls.name = name_of(cls.__name__)
         for operation in _operations(cls):
             operation.power = cls

@@ -11,15 +11,16 @@ from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.lookups import held_order, own_order
 from reseller_sandbox.core.model import Flag, Order, Stage, TransferStatus
 from reseller_sandbox.core.names import to_unicode
-from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD, Refused
+from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD
 from reseller_sandbox.core.terms import account_called
 from reseller_sandbox.core.values import TEXT, Text, choice
 from reseller_sandbox.fixture.domains import DomainEntry
 from reseller_sandbox.fixture.hosts import HostEntry
 from reseller_sandbox.fixture.transfers import TransferEntry
 from reseller_sandbox.powers.here import here
+from reseller_sandbox.powers.keyed import Keyed
 from reseller_sandbox.powers.pages import Limit, Start, add, as_kept, client_of, existing, keys_of, page
-from reseller_sandbox.powers.power import Power, act, look
+from reseller_sandbox.powers.power import act, look
 from reseller_sandbox.powers.registry_records import (
     HostRecord,
     NameRecord,
@@ -68,18 +69,8 @@ class TransfersFound:
     next: int | None
 
 
-class Names(Power):
+class Names(Keyed[NameRecord]):
     """The names of the registry, and who holds them at which stage of their lives."""
-
-    def __contains__(self, name: str) -> bool:
-        """Whether somebody holds a name."""
-        try:
-            self.get(name)
-        except Refused as refused:
-            if refused.rule is UNKNOWN_RECORD:
-                return False
-            raise
-        return True
 
     @look(UNKNOWN_ACCOUNT, long=True)
     def list(
@@ -149,7 +140,7 @@ class Names(Power):
         return self.get(name)
 
 
-class Hosts(Power):
+class Hosts(Keyed[HostRecord]):
     """The name servers below names of the registry, with their glue addresses."""
 
     @look(long=True)
@@ -179,7 +170,7 @@ class Hosts(Power):
         return self.get(name)
 
 
-class Transfers(Power):
+class Transfers(Keyed[TransferRecord]):
     """The transfers of names between registrars: the latest one of each name."""
 
     @look(long=True)

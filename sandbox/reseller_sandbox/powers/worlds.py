@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, TypedDict, Unpack
 
@@ -22,6 +22,7 @@ from reseller_sandbox.core.refusals import (
 from reseller_sandbox.core.signatures import declared, read_by
 from reseller_sandbox.core.values import TEXT, Instant, Record, Switch, Text
 from reseller_sandbox.powers.here import Here, here
+from reseller_sandbox.powers.keyed import Keyed
 from reseller_sandbox.powers.points import POINT_RULES, FixtureText
 from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.powers.registry_records import AccountRecord, accounts_shown
@@ -91,12 +92,8 @@ class ForkOptions(TypedDict, total=False):
     seed: Text
 
 
-class Worlds(Power):
+class Worlds(Keyed[WorldSummary]):
     """The worlds of the server: each a registry of its own, with its own accounts, clock and past."""
-
-    def __iter__(self) -> Iterator[WorldSummary]:
-        """Yield every world, the oldest first."""
-        return iter(self.list().worlds)
 
     @look(long=True)
     def list(self) -> WorldsFound:
