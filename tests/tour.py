@@ -1,4 +1,4 @@
-"""A domain's life in forty lines. Give it the server's address: python tests/tour.py [URL]"""
+"""A domain's life. Give it the server's address: python tests/tour.py [URL]"""
 
 import hashlib
 import hmac

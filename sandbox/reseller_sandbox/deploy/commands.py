@@ -124,7 +124,7 @@ def github_actions(wheel: Wheel, name: str | None, install: str, test: str) -> N
 @_INSTALL
 @_TEST
 def gitlab_ci(wheel: Wheel, name: str | None, install: str, test: str) -> None:
-    """Print a job for GitLab CI: the same."""
+    """Print a job for GitLab CI, with a server beside it, where each test has a world of its own."""
     from reseller_sandbox.deploy.files import BASE
 
     _print("gitlab-ci.yaml", name, wheel=wheel, service=name, install=install, test=test, base=BASE)
