@@ -26,6 +26,7 @@ MORE: tuple[Step, ...] = (
             {"kind": "error", "status": 599, "body": {"a": 1}, "when": {"chance": 0.2}},
             {"kind": "reset", "when": {"phase": "after", "every": 4}},
             {"kind": "bandwidth", "rate": 10_000, "when": {"chance": 0.3}},
+            {"kind": "error", "status": 598, "match": {"query": {"api_token": "somebodys-*"}}},
         )
     ),
     (

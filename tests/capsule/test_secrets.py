@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -96,7 +97,97 @@ def _replays(sandbox: Sandbox) -> None:
     assert found.identical, found.difference
 
 
-@pytest.mark.parametrize("secret", ["hunter2", "Tr0ub4dor&3", "0000", "aaaa", "žluťoučký-kůň", ""])
+#: Where a fault and a plan look for a secret of somebody else's: exactly, and by a pattern.
+LOOKED_FOR: dict[str, Any] = {
+    "a header": {"headers": {"X-Other-Secret": "tr0ub4dor-3"}},
+    "a header like": {"headers": {"X-Other-Secret": "tr0ub*"}},
+    "a scheme": {"headers": {"Authorization": "Bearer tr0ub4dor-3"}},
+    "a scheme like": {"headers": {"authorization": "Bearer tr?ub4dor-*"}},
+    "a user": {"headers": {"Referer": "https://mary:tr0ub4dor-3@shop.example/*"}},
+    "the query": {"query": {"api_token": "tr0ub4dor-3"}},
+    "the body": {"body": {"password": "tr0ub4dor-3"}},
+    "deep in the body": {"body": {"customer": {"password": "tr0ub4*"}}},
+}
+
+
+def _looked_for(sandbox: Sandbox) -> list[int]:
+    """The statuses of requests of which some have what is looked for."""
+    client, path = sandbox.client(), "/v3/domains/getDomain/active.com"
+    headers = {
+        "X-Other-Secret": "tr0ub4dor-3",
+        "Authorization": "Bearer tr0ub4dor-3",
+        "Referer": "https://mary:tr0ub4dor-3@shop.example/cart",
+    }
+    others = {name: value.replace("tr0ub4dor", "another") for name, value in headers.items()}
+    body = {"password": "tr0ub4dor-3", "customer": {"password": "tr0ub4dor-3"}}
+    return [
+        client.get(path, headers=headers).status_code,
+        client.get(path, headers=others).status_code,
+        client.get(f"{path}?api_token=tr0ub4dor-3").status_code,
+        client.post("/v3/domains/renewDomain/active.com", json=body).status_code,
+    ]
+
+
+@pytest.mark.parametrize("match", LOOKED_FOR.values(), ids=LOOKED_FOR)
+@pytest.mark.parametrize("late", [False, True], ids=["from the beginning", "later on"])
+def test_what_looks_for_a_secret_of_others_finds_the_same_requests(match: Any, late: bool) -> None:
+    """The capsule has neither the secret nor a difference, whether it has the call or the state after it."""
+    sandbox = Sandbox(REGISTRY)
+    sandbox.faults.add("error", status=599, match=match, when={"phase": "after"})
+    sandbox.outside.when(after=match).adjust_balance("other", by=1)
+    if late:
+        sandbox.journal.clear()
+    assert 599 in _looked_for(sandbox)
+    content = sandbox.capsule.get().content
+    assert b"tr0ub4dor" not in gzip.decompress(content)
+    found = replay(content)
+    assert found.identical, found.difference
+    (again,) = found.sandbox.faults.list().faults
+    assert (again.matched, again.struck) == (1, 1)
+    (plan,) = found.sandbox.plans.list().plans
+    assert plan.struck is not None
+    assert found.sandbox.accounts["other"].balance == sandbox.accounts["other"].balance
+
+
+def test_what_the_registry_is_told_stays_whatever_it_looks_like() -> None:
+    """It is test data, as all that is in the registry."""
+    sandbox = Sandbox(REGISTRY)
+    contact: Any = {"name": "Mary", "company": "https://mary:pa55word@shop.example/"}
+    sandbox.accounts.add("extra", key="extra-key", token="extra-token", contact=contact)
+    _replays(sandbox)
+
+
+@pytest.mark.parametrize("token", ["*", "main-*", "main-token"])
+def test_a_pattern_of_its_own_secrets_stays(token: str) -> None:
+    """It says nothing of anybody else's."""
+    sandbox = Sandbox(REGISTRY)
+    sandbox.faults.add("error", status=599, match={"headers": {"X-Auth-Token": token}})
+    own = sandbox.account("main").token
+    answer = sandbox.app.test_client().get("/V2.0/domain/active.com", headers={"X-Auth-Token": own})
+    assert answer.status_code == 599
+    _replays(sandbox)
+
+
+def test_a_secret_that_a_fault_answers_with_is_not_in_it() -> None:
+    """Nor in the answers that clients got."""
+    sandbox = Sandbox(REGISTRY)
+    sandbox.faults.add("error", status=401, body={"token": "live-token-22"})
+    assert sandbox.client().get("/v3/balance").json == {"token": "live-token-22"}
+    content = sandbox.capsule.get().content
+    assert b"live-token-22" not in gzip.decompress(content)
+    assert replay(content).identical
+
+
+@pytest.mark.parametrize("token", ["***", "-", "wrong", "code", "ä", "token"])
+def test_whatever_passes_for_a_secret_replays(token: str) -> None:
+    """What is hidden already stays so, and a word that answers have in other words is no trace of it."""
+    sandbox = Sandbox(REGISTRY)
+    sandbox.app.test_client().get("/V2.0/domain/active.com", headers={"X-Auth-Token": token})
+    sandbox.client().delete("/v3/nothing", headers={"X-Other-Secret": token})
+    _replays(sandbox)
+
+
+@pytest.mark.parametrize("secret", ["hunter2", "Tr0ub4dor&3", "0000", "aaaa", "žluťoučký-kůň", "ä", ""])
 def test_a_stand_in_is_like_the_secret(secret: str) -> None:
     """Of the same length, with the same kinds of characters, and another one."""
     made = stand_in(secret) if secret else ""

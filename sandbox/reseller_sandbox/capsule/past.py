@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from reseller_sandbox.capsule.came import came
-from reseller_sandbox.capsule.secrets import Clean, cleaned, held_in, told_without_secrets
+from reseller_sandbox.capsule.secrets import Clean, StandIns, cleaned
 from reseller_sandbox.capsule.steps import (
     AsSent,
     CallStep,
@@ -45,6 +45,9 @@ PAST = frozenset(
     }
 )
 
+#: The calls that say what to look for in requests.
+_LOOKING = ("faults.", "outside.")
+
 #: Why a capsule begins later than its world, or goes on from another state than it led to.
 FORGOTTEN = "what came before is no longer in the journal"
 UNTOLD = "the world was changed in a way that nothing tells of"
@@ -55,14 +58,14 @@ _TOO_EARLY = "it goes back to what came before the capsule begins"
 class Past:
     """The past of a world that began at ``origin``, if that is known, and is at ``end`` now.
 
-    ``entries`` are its journal, ``credentials`` those of its accounts.
+    ``entries`` are its journal, ``told`` knows the credentials of its accounts.
     """
 
     engine: Engine
     origin: Moment | None
     end: Moment
     entries: Sequence[Entry]
-    credentials: frozenset[str]
+    told: StandIns
 
     def steps(self) -> Iterator[Step]:
         """Yield its steps in their order; the first one says where it begins."""
@@ -118,7 +121,7 @@ class Past:
             yield self._stand(self.end.log.number, self.end, self.end.clock.instant, UNTOLD)
 
     def _stand(self, number: int, moment: Moment, at: datetime, why: str = "") -> StandStep:
-        still = replace(moment, clock=WorldClock(at))
+        still = replace(self.told.moment(moment), clock=WorldClock(at))
         return StandStep(number=number, at=at, fixture=self.engine.fixtures.written(still), why=why)
 
     def _line(self) -> list[tuple[Step, Entry | None]]:
@@ -149,7 +152,9 @@ class Past:
             number=event.number,
             at=at,
             call=event.name,
-            given=told_without_secrets(given, lambda: self._own(event)),
+            given=self.told.call(
+                given, lambda: self._state_after(event), looks=event.name.startswith(_LOOKING)
+            ),
             past=event.name in PAST,
         )
 
@@ -166,11 +171,11 @@ class Past:
 
     def _waiting(self, one: Any, entry: Entry, name: str) -> tuple[tuple[int, int, int], WaitingStep, None]:
         after, matched, at = one.arrived
-        sent = _sent(entry, cleaned(entry, self.credentials))
+        sent = _sent(entry, cleaned(entry, self.told))
         return (after, 1, matched), WaitingStep(number=after, at=at, waits=name, sent=sent), None
 
     def _request(self, entry: Entry) -> RequestStep:
-        late, clean = entry.arrived is not None, cleaned(entry, self.credentials)
+        late, clean = entry.arrived is not None, cleaned(entry, self.told)
         return RequestStep(
             number=entry.step,
             at=entry.at,
@@ -181,10 +186,6 @@ class Past:
             waits=entry.id if late else None,
             beyond=_beyond(entry) or clean.beyond,
         )
-
-    def _own(self, event: Event) -> frozenset[str]:
-        """Return every secret that the registry held before anybody could ask for what a call had told it."""
-        return self.credentials | frozenset(held_in(self._state_after(event)))
 
 
 def _sent(entry: Entry, clean: Clean) -> AsSent:

@@ -8,24 +8,33 @@ what stands for it: of the same length, with digits for digits and letters for l
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from contextlib import suppress
+from dataclasses import field, replace
 from hashlib import sha256
 from itertools import chain
+from operator import is_
 from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 from urllib.parse import quote, unquote_plus
 
 from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.lookups import held_order
+from reseller_sandbox.core.matching import MATCH
 from reseller_sandbox.core.refusals import SIGNATURE_MISMATCH, UNKNOWN_KEY, UNKNOWN_TOKEN
-from reseller_sandbox.core.state import State
+from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.faults import FaultRule, reading
 from reseller_sandbox.server.secrecy import host_masked, is_secret, text_masked
-from reseller_sandbox.worlds import Entry, World, plain, redact
+from reseller_sandbox.worlds import Entry, Moment, World, plain, redact
 from reseller_sandbox.worlds.credentials import NOBODYS
 
 #: How the names of the elements end that sign a request.
 _KEY, _SIGNATURE = "-apikey", "-signature"
+
+#: What makes a text a pattern where a match has it.
+_PATTERN = frozenset("*?")
 
 
 @dataclass(slots=True)
@@ -46,10 +55,12 @@ class Clean:
     beyond: str = ""
 
     def answer(self, raw: bytes) -> bytes:
-        """Return an answer with what stands for the secrets in it."""
+        """Return an answer with what stands for the secrets in it, where they are whole words and no keys."""
         for secret, instead in self.stood.items():
             if len(secret) >= redact.SHORTEST:
-                raw = raw.replace(secret.encode("utf-8", "surrogatepass"), instead.encode())
+                told = re.escape(secret.encode("utf-8", "surrogatepass"))
+                by = instead.encode().replace(b"\\", rb"\\")
+                raw = re.sub(rb"(?<!\w)%b(?!\w|\"\s*:)" % told, by, raw)
         return raw
 
 
@@ -60,16 +71,79 @@ def credentials_of(world: World, *states: State) -> frozenset[str]:
     return frozenset(own | set(world.inherited.keys) | set(world.inherited.tokens))
 
 
-def cleaned(entry: Entry, credentials: frozenset[str]) -> Clean:
+class StandIns:
+    """What the controls were told, without the secrets of others: a fault or a plan may look for one.
+
+    What stands for such a secret is the same all through a capsule, in requests too. Whether it is one of the
+    sandbox's ``own`` is decided once, when it is first told.
+    """
+
+    def __init__(self, credentials: frozenset[str]) -> None:
+        self.credentials = credentials
+        self.stood: dict[str, str] = {}
+        self._own = set(credentials)
+
+    def call(
+        self, given: Mapping[str, Any], state: Callable[[], State], *, looks: bool = True
+    ) -> dict[str, Any]:
+        """Return what a control call was told; ``state`` is the one that it led to.
+
+        With ``looks``, what is a secret by its looks is none of the registry's, which would have it in plain.
+        """
+        if any(one not in self._own and one not in self.stood for one in redact.secrets_in(given)):
+            self._own |= set(held_in(state())) - self.stood.keys()
+        clean = Clean("", (), b"", stood=self.stood)
+        place = _Place(clean, self._is_own, lambda text: stand_in(text, len(self.stood)), looks=looks)
+        return {name: place.below(name, value) for name, value in given.items()}
+
+    def moment(self, moment: Moment) -> Moment:
+        """Return a moment of which the faults and the plans look for what stands for a secret."""
+        state, book = moment.state, moment.faults
+        rules = tuple(self._rule(one, state) for one in book.rules)
+        draft = Draft(state, moment.clock.instant, moment.assumptions, "")
+        for plan in state.plans.values():
+            told = {} if plan.after is None else MATCH.write(plan.after)
+            if (clean := self.call(told, lambda: state)) != told:
+                draft.put(replace(plan, after=MATCH.read(clean)))
+        if all(map(is_, rules, book.rules)) and draft.state is state:
+            return moment
+        return replace(moment, state=draft.made(), faults=replace(book, rules=rules))
+
+    def _rule(self, rule: FaultRule, state: State) -> FaultRule:
+        told = reading.given(rule)
+        clean = self.call(told, lambda: state)
+        return rule if clean == told else reading.read_rules([{"name": rule.name, **clean}], None)[0].rule
+
+    def _is_own(self, text: str) -> bool:
+        """Whether a text is one of the sandbox's own secrets, or a pattern of some."""
+        pattern = None if text in self._own else _pattern(text)
+        return text in self._own or (pattern is not None and any(map(pattern.matches, self._own)))
+
+    def alike(self, secret: str) -> str:
+        """Return what stands for a secret that something looks for by a pattern, and is found by it too."""
+        for pattern, instead in self.stood.items():
+            if (glob := _pattern(pattern)) is not None and glob.matches(secret):
+                return instead.replace("*", "x").replace("?", "x")
+        return ""
+
+
+def _pattern(text: str) -> Glob | None:
+    """Return the pattern that a text is where a match has it, if it is one."""
+    with suppress(ValueError):
+        return None if _PATTERN.isdisjoint(text) else Glob(text)
+    return None
+
+
+def cleaned(entry: Entry, told: StandIns) -> Clean:
     """Return a request without secrets that are not the sandbox's own."""
-    own = credentials | frozenset(_held(entry))
-    found = Clean(entry.raw_target, (), entry.body)
+    own = (told.credentials | frozenset(_held(entry))) - told.stood.keys()
+    found = Clean(entry.raw_target, (), entry.body, stood=dict(told.stood))
     pairs = [(spelt(name), value) for name, value in entry.sent.items()]
     key = next((value for name, value in pairs if name.endswith(_KEY)), None)
     elements = [one.partition("=") for one in entry.raw_target.partition("?")[2].split("&")]
     for name, _, value in elements:
         key = value if key is None and unquote_plus(name).lower().endswith(_KEY) else key
-    headers = _Place(found, own, is_signed=key in own)
+    headers = _Place(found, own.__contains__, told.alike, is_signed=key in own)
     found.headers = tuple((name, headers.text(spelt(name), value)) for name, value in entry.sent.items())
     found.target = _target(entry.raw_target, headers)
     found.body = _body(entry.body, headers)
@@ -86,13 +160,6 @@ def cleaned(entry: Entry, credentials: frozenset[str]) -> Clean:
     if rule in (UNKNOWN_KEY, UNKNOWN_TOKEN) and NOBODYS not in reason:
         found.beyond = "it came with the credentials of another world"
     return found
-
-
-def told_without_secrets(given: Mapping[str, Any], own: Callable[[], frozenset[str]]) -> dict[str, Any]:
-    """Return what a control call was told; what stands for a secret that is none of its ``own`` is in it."""
-    told = any(True for _ in redact.secrets_in(given))
-    place = _Place(Clean("", (), b""), own() if told else frozenset(), is_signed=False)
-    return {name: place.value(value, name if is_secret(name) else "") for name, value in given.items()}
 
 
 def held_in(state: State) -> Iterator[str]:
@@ -117,15 +184,25 @@ def _held(entry: Entry) -> Iterator[str]:
 class _Place:
     """Replaces the secrets of one request, each by the same wherever it stands."""
 
-    def __init__(self, found: Clean, own: frozenset[str], *, is_signed: bool) -> None:
+    def __init__(
+        self,
+        found: Clean,
+        is_own: Callable[[str], bool],
+        alike: Callable[[str], str],
+        *,
+        is_signed: bool = False,
+        looks: bool = True,
+    ) -> None:
         self.found = found
-        self._own = own
+        self._is_own = is_own
+        self._alike = alike
         self._is_signed = is_signed
+        self._looks = looks
 
     def text(self, name: str, value: str) -> str:
         """Return the value of a header or of an element of the query."""
         lower = name.lower()
-        if not value or value in self._own or (self._is_signed and lower.endswith(_SIGNATURE)):
+        if not value or self._is_own(value) or (self._is_signed and lower.endswith(_SIGNATURE)):
             return value
         if is_secret(name) or lower.endswith(_KEY):
             return self.instead(name, value)
@@ -135,33 +212,44 @@ class _Place:
         """Return a JSON value; what stands below the name of a secret is one."""
         if isinstance(given, Mapping):
             return {
-                key: self.value(inner, name or (key if is_secret(str(key)) else ""))
+                key: self.value(inner, name) if name else self.below(str(key), inner)
                 for key, inner in given.items()
             }
         if isinstance(given, list | tuple):
             return [self.value(inner, name) for inner in given]
-        if given is None or isinstance(given, bool) or given == "" or str(given) in self._own:
+        if given is None or isinstance(given, bool) or given == "" or self._is_own(str(given)):
             return given
         if not name:
-            return self._masked("body", text_masked(given), given) if isinstance(given, str) else given
+            by_looks = self._looks and isinstance(given, str)
+            return self._masked("body", text_masked(given), given) if by_looks else given
         instead = self.instead(name, str(given))
         return instead if isinstance(given, str) else type(given)(instead)
 
+    def below(self, name: str, given: Any) -> Any:
+        """Return a JSON value that goes under ``name``."""
+        return self.value(given, name if is_secret(name) or name.lower().endswith(_KEY) else "")
+
     def _masked(self, name: str, masked: str, text: str) -> str:
         """Return a text without what is a secret by its looks."""
-        if masked != text:
-            self.found.replaced.append(name)
-            self.found.stood[text] = masked
-        return masked
+        if masked == text:
+            return text
+        self.found.replaced.append(name)
+        return self.found.stood.setdefault(text, self._alike(text) or masked)
 
     def instead(self, name: str, secret: str) -> str:
         """Return what stands for a secret."""
         self.found.replaced.append(name)
-        return self.found.stood.setdefault(secret, stand_in(secret, len(self.found.stood)))
+        stood = self.found.stood
+        return stood.setdefault(secret, self._alike(secret) or stand_in(secret, len(stood)))
 
 
 def stand_in(secret: str, number: int = 0) -> str:
-    """Return a text of the same length and the same kinds of characters, the ``number``-th such."""
+    """Return a text of the same length and the same kinds of characters, the ``number``-th such.
+
+    One without letters and digits, such as ``***``, hides nothing, and stays.
+    """
+    if not any(map(str.isalnum, secret)):
+        return secret
     drawn = sha256(f"{number}: {len(secret)}".encode()).digest()
     made = "".join(_like(one, drawn[at % len(drawn)] + at) for at, one in enumerate(secret))
     return made if made != secret else stand_in(secret, number + 1)
@@ -171,7 +259,7 @@ def _like(one: str, drawn: int) -> str:
     for letters in (digits[1:], ascii_lowercase, ascii_uppercase):
         if one in letters or (one == "0" and letters == digits[1:]):
             return letters[drawn % len(letters)]
-    return one if one.isascii() else "ä"
+    return one if one.isascii() else "äö"[drawn % 2]
 
 
 def spelt(name: str) -> str:

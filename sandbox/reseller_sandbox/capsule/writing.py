@@ -13,7 +13,7 @@ from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 
 from reseller_sandbox.capsule.past import Past
-from reseller_sandbox.capsule.secrets import credentials_of
+from reseller_sandbox.capsule.secrets import StandIns, credentials_of
 from reseller_sandbox.capsule.steps import CapsuleHead, EndStep, Recording, StandStep
 from reseller_sandbox.core.clock import WorldClock
 from reseller_sandbox.core.signatures import declared
@@ -30,8 +30,8 @@ def recording_of(engine: Engine, world: World) -> Recording:
         world.settle()
         end = world.moment
         begun = (one for one in (world.origin, world.first) if one.log.line == end.log.line)
-        own = credentials_of(world, world.origin.state, end.state)
-        past = Past(engine, next(begun, None), end, world.journal.entries, own)
+        told = StandIns(credentials_of(world, world.origin.state, end.state))
+        past = Past(engine, next(begun, None), end, world.journal.entries, told)
     steps = tuple(past.steps())
     notes = dict.fromkeys(one.why for one in steps if isinstance(one, StandStep) and one.why)
     last = EndStep(
@@ -39,7 +39,7 @@ def recording_of(engine: Engine, world: World) -> Recording:
         at=end.clock.instant,
         frozen=end.clock.frozen,
         requests=end.requests,
-        digest=state_digest(engine, end),
+        digest=state_digest(engine, told.moment(end)),
     )
     return Recording(_head(engine, world, notes), (*steps, last))
 
