@@ -1,13 +1,18 @@
 # Two commands for everybody: `make run` and `make test`. Both set up what they need in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# What makes the command of a checkout, hatchling with all that it needs, and the program's own pins.
+BUILD := editables|hatchling|pathspec|pluggy|tomlkit|trove-classifiers
+PINS := sandbox/reseller_sandbox/deploy/requirements.txt
 
 # Compiled modules are kept, whatever the surroundings say: the tests start this package some hundred times.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run test test-all mutants pictures site lint format examples bench lock audit dist clean
 
-run: .venv/ready
+run: .venv/runs
 	$(BIN)/reseller-sandbox serve $(ARGS)
 
 test: .venv/ready
@@ -23,7 +28,7 @@ mutants: .venv/mutants
 	$(BIN)/python -m tests.mutants $(ARGS)
 
 .venv/mutants: .venv/ready
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --target $@ cosmic-ray==8.7.0 coverage==7.17.3
+	$(INSTALL) --target $@ cosmic-ray==8.7.0 coverage==7.17.3
 
 # Takes the pictures of the README and the manual anew, which needs Chromium.
 pictures: .venv/ready
@@ -64,12 +69,18 @@ bench: .venv/ready .venv/bench/ready
 		mountebank@2.9.1 wiremock@3.13.2
 	touch $@
 
-# Everything at its pinned version first, then the project itself, which needs nothing more.
-.venv/ready: .requirements.lock pyproject.toml
+# The program at its pinned versions; the tests need five times as long to be installed.
+.venv/runs: $(PINS) .requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed; try: make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
 	$(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r .requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	awk '/^[^ ]/ {wanted = /^($(BUILD))==/} wanted' .requirements.lock > .venv/build.txt
+	$(INSTALL) --require-hashes -r $(PINS) -r .venv/build.txt
+	$(INSTALL) --no-deps --no-build-isolation -e .
+	touch $@
+
+# Everything at its pinned version.
+.venv/ready: .venv/runs
+	$(INSTALL) --require-hashes -r .requirements.lock
 	touch $@
 
 # Needs uv; writes the pins anew from pyproject.toml.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from importlib.metadata import version
+from importlib.metadata import requires, version
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import reseller_sandbox.deploy
 from tests.deploy.conftest import deploy
@@ -37,6 +39,17 @@ def test_the_pins_of_the_wheel_are_those_of_the_project() -> None:
     """The same versions, with the same hashes, that all tests run with."""
     assert PINS.read_text("utf-8").count("==") == len(rows(PINS))
     assert rows(PINS).items() <= rows(ROOT / ".requirements.lock").items()
+
+
+def test_a_checkout_is_made_a_command_with_all_that_this_needs() -> None:
+    """The Makefile takes it from the lock: hatchling, and what that needs beside the pins of the wheel."""
+    (told,) = re.findall(r"^BUILD := (.*)", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
+    needed, left = set[str](), ["hatchling", "editables"]
+    while left:
+        needed.add(name := canonicalize_name(left.pop()))
+        wanted = (Requirement(one) for one in requires(name) or ())
+        left += [one.name for one in wanted if one.marker is None or one.marker.evaluate({"extra": ""})]
+    assert told == "|".join(sorted(needed - rows(PINS).keys()))
 
 
 def test_the_pins_of_the_wheel_are_all_that_it_needs(bill: Any) -> None:

@@ -249,7 +249,7 @@ class Order:
     flags: frozenset[Flag] = frozenset()
     auth_code: str = ""
     license: str = ""
-    years: int = 1
+    years: int
     registration: tuple[int, ...] = ()
     renewals: tuple[int, ...] = ()
     arrived: datetime | None = None
