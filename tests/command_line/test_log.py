@@ -102,6 +102,10 @@ def test_why_is_told_in_one_line_and_without_secrets(logged: Logged) -> None:
     secret = {"name": "one", "key": "word-1", "secret": ["word-2"], "token": "word-3", "nothing": "word-2"}
     line = logged.ask("/_sandbox/accounts/word-3", secret)
     assert (line.status, "word-2" in line.note, "word-2" in as_json(line)) == (400, False, False)
+    line = logged.ask(
+        "/v3/domains/createDomain", {"domain": {"domainName": "active.com"}, "more": "x" * 70_000}
+    )
+    assert line.note == "v3.createDomain name_taken (main; active.com)"
 
 
 def test_what_a_fault_answers_with_is_not_told_as_the_refusal(logged: Logged) -> None:

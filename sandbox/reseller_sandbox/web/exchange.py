@@ -24,6 +24,9 @@ from reseller_sandbox.worlds.moment import after_request
 #: How many of its names a line of the log says.
 _NAMED = 3
 
+#: How long a body may be to be searched for secrets before the next request is answered.
+_SEARCHED = 1 << 16
+
 
 @dataclass(slots=True)
 class Exchange:
@@ -137,13 +140,16 @@ class Exchange:
             about.append(", ".join(domains[:_NAMED]) + (f" and {more} more" if more > 0 else ""))
         if self.faults:
             about.append(f"fault {self.fault}")
-        whose, why = f" ({'; '.join(about)})" if about else "", f": {self.why}" if self.why else ""
-        return f"{self.operation} {self.outcome}{whose}{why}"
+        whose, why = f" ({'; '.join(about)})" if about else "", self.why
+        return f"{self.operation} {self.outcome}{whose}{why and f': {why}'}"
 
     @property
     def why(self) -> str:
-        """Why it is refused, without secrets; nothing where the client is told something else, or ok."""
-        if self.refused is None or self.instead:
+        """Why it is refused, without secrets; nothing where the client is told something else, or ok.
+
+        Nothing either where a long body would have to be searched for those.
+        """
+        if self.refused is None or self.instead or len(self.incoming.body) > _SEARCHED:
             return ""
         said = redact.read(self.incoming.body), dict(self.query)
         return str(redact.masked(self.refused.message, redact.secrets_in(said)))
