@@ -17,12 +17,12 @@ from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.remote import There, Unreachable, reason_of
 from reseller_sandbox.v3.signing import signed_headers
+from reseller_sandbox.web.limits import is_control
 
 #: How many seconds lie between two looks for a server that is awaited.
 PAUSE = 0.05
 
 _V2 = re.compile(r"(?:https?://[^/]*)?(?:/_worlds/[^/]+)?/v\d+\.\d+(?:/|$)", re.IGNORECASE)
-_CONTROL = re.compile(r"(?:/_worlds/[^/]+)?/_sandbox(?:/|$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def request(server: There, method: str, path: str, body: bytes, account: str, pr
     the control interface the control token.
     """
     path = quote(f"/{path.removeprefix(server.url).removeprefix('/')}", safe=punctuation)
-    if _CONTROL.match(path):
+    if is_control(path):
         headers = server.headers()
     elif is_v2(path):
         headers = {_token_header(server): credentials(server, account).token}

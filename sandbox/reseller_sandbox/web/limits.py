@@ -9,6 +9,11 @@ from reseller_sandbox.core.dataclass import dataclass
 _CONTROL = re.compile(r"(/_worlds/[^/]*)?/_sandbox(/|$)")
 
 
+def is_control(path: str) -> bool:
+    """Whether a path is one of the control interface's, with or without a world's prefix."""
+    return _CONTROL.match(path) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class BodyLimits:
     """The limits in bytes."""
@@ -18,8 +23,8 @@ class BodyLimits:
 
     def of(self, path: str) -> int:
         """Return how many bytes a request to ``path``, with or without a world's prefix, may carry."""
-        return self.control if _CONTROL.match(path) else self.clients
+        return self.control if is_control(path) else self.clients
 
     def setting(self, path: str) -> str:
         """Return the option that raises the limit."""
-        return "--max-control-body" if _CONTROL.match(path) else "--max-body"
+        return "--max-control-body" if is_control(path) else "--max-body"
