@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -562,3 +563,31 @@ def test_what_the_journal_exports_is_a_transcript(tmp_path: Path) -> None:
     require_right(found, sandbox)
     assert found.verdicts["v3.ids"].value == "integer"
     assert found.exchanges == 2
+
+
+def test_half_a_character_is_read_as_a_replacement(tmp_path: Path) -> None:
+    """Browsers write what a page has sent, halves of characters too; no file is refused for that."""
+    whole = {"method": "POST", "target": "/v3/domains/checkAvailability", "headers": {}, "body": {}}
+    for part, half in (("body", "\ud800"), ("target", "/v3/balance/\ud800"), ("headers", {"a": "\ud800"})):
+        told = {"at": "2026-01-15", "request": whole | {part: half}, "answer": {"status": 200, "body": {}}}
+        file = tmp_path / "transcript.json"
+        file.write_text(json.dumps({"requests": [told]}), "utf-8")
+        found = read_transcript(file)
+        assert calibrated(found.exchanges).exchanges == 1
+    shown = har(tmp_path, entry([], url="https://api.example.test/v3/balance?a=\ud800"))
+    assert [one.target for one in read_transcript(shown).exchanges] == ["/v3/balance?a=?"]
+
+
+@pytest.mark.parametrize("date", ["Thu, 15 Jan 2026 12:00:00 -0000", "Thu, 15 Jan 2026 12:00:00"])
+def test_a_date_without_a_zone_is_utc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, date: str) -> None:
+    """Whatever zone the machine is in."""
+    monkeypatch.setenv("TZ", "America/St_Johns")
+    time.tzset()
+    try:
+        one = entry([])
+        one["response"]["headers"] = [{"name": "Date", "value": date}]
+        [found] = read_transcript(har(tmp_path, one)).exchanges
+        assert found.at.isoformat() == "2026-01-15T12:00:00+00:00"
+    finally:
+        monkeypatch.undo()
+        time.tzset()

@@ -94,7 +94,7 @@ def own_target(target: str) -> str | None:
 
     The elements of the query that prove who asks are left out.
     """
-    path, _, query = target.partition("?")
+    path, _, query = target.encode("utf-8", "replace").decode().partition("?")
     found = _OWN.search(path)
     if found is None:
         return None

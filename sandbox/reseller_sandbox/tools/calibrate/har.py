@@ -127,6 +127,7 @@ def _decoded(text: str, encoding: object) -> bytes | None:
 
 def _date(header: str | None) -> datetime | None:
     try:
-        return parsedate_to_datetime(header or "").astimezone(UTC)
+        found = parsedate_to_datetime(header or "")
+        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, TypeError, OverflowError):
         return None

@@ -83,8 +83,13 @@ def _journalled(told: Any, place: str) -> ObservedExchange | str:
         headers={str(name).lower(): str(value) for name, value in headers.items()}
         if isinstance(headers, Mapping)
         else {},
-        body=b"" if body is None else body.encode() if isinstance(body, str) else json.dumps(body).encode(),
+        body=b"" if body is None else _bytes(body),
         at=at,
         status=status,
         answer=answer.get("body"),
     )
+
+
+def _bytes(body: Any) -> bytes:
+    """Return what was sent: a text as it is, without halves of characters, and anything else as JSON."""
+    return body.encode("utf-8", "replace") if isinstance(body, str) else json.dumps(body).encode()
