@@ -197,6 +197,7 @@ def test_kinds_and_presets_are_described(client: Any) -> None:
     ]  # fmt: skip
     for preset in presets:
         assert names(client.put(FAULTS, json={"rules": preset["rules"]}))
+    assert "``" not in client.get("/_sandbox/faults/kinds").text  # it is read by people as it is
 
 
 def test_a_null_is_nothing_given(client: Any) -> None:

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Unpack, cast
 
 from reseller_sandbox.core.complaints import Must, there_are
-from reseller_sandbox.core.docstrings import docstring
+from reseller_sandbox.core.docstrings import docstring, unmarked
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
 from reseller_sandbox.core.signatures import Group, declared, written
@@ -182,7 +182,7 @@ class Faults(Keyed[FaultRecord]):
 
 
 def _in_a_line(kind: type[FaultKind]) -> str:
-    return " ".join(docstring(kind).split())
+    return " ".join(unmarked(docstring(kind)).split())
 
 
 def _parts(of: type) -> tuple[PartRecord, ...]:
