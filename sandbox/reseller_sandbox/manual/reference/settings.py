@@ -27,9 +27,9 @@ def page(_: Powers) -> Iterator[str]:
     )
     yield (
         "The nearest counts: the argument, then the environment, then the file, then the default; "
-        "assumptions count one by one. The command line and the pytest plugin read the environment and the "
-        "file; `Sandbox(...)` is what its arguments say. Whatever is wrong is refused with `BadSetting`, or "
-        "in one line."
+        "each assumption counts by itself. The command line and the pytest plugin read the environment and "
+        "the file; `Sandbox(...)` is what its arguments say. Whatever is wrong is refused with `BadSetting`, "
+        "or in one line."
     )
     yield block("toml", _EXAMPLE)
     headings = ("setting", "", "option", "variable", "default", "what for")
