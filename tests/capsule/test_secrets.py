@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -147,6 +148,16 @@ def test_what_looks_for_a_secret_of_others_finds_the_same_requests(match: Any, l
     (plan,) = found.sandbox.plans.list().plans
     assert plan.struck is not None
     assert found.sandbox.accounts["other"].balance == sandbox.accounts["other"].balance
+
+
+@pytest.mark.parametrize("number", ["1e-7", "1e30", "-5", "12.50", "0", "123456789012345678901234567890"])
+def test_a_number_may_pass_for_a_secret(number: str) -> None:
+    """Another number stands for it, whatever it is written like."""
+    sandbox, body = Sandbox(REGISTRY), f'{{"password": {number}}}'
+    sandbox.client().post("/v3/domains/renewDomain/active.com", data=body, content_type="application/json")
+    sandbox.faults.add("error", status=599, match={"body": {"password": json.loads(number)}})
+    sandbox.client().post("/v3/domains/renewDomain/active.com", data=body, content_type="application/json")
+    _replays(sandbox)
 
 
 def test_what_the_registry_is_told_stays_whatever_it_looks_like() -> None:

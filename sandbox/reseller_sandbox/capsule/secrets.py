@@ -222,8 +222,10 @@ class _Place:
         if not name:
             by_looks = self._looks and isinstance(given, str)
             return self._masked("body", text_masked(given), given) if by_looks else given
-        instead = self.instead(name, str(given))
-        return instead if isinstance(given, str) else type(given)(instead)
+        if isinstance(given, str):
+            return self.instead(name, given)
+        digits, mark, exponent = str(given).lower().partition("e")
+        return type(given)(self.instead(name, digits) + mark + exponent)
 
     def below(self, name: str, given: Any) -> Any:
         """Return a JSON value that goes under ``name``."""
