@@ -13,8 +13,10 @@ from click.core import ParameterSource
 
 from reseller_sandbox.console import (
     AS_JSON,
+    METHOD,
     REFUSED,
     UNREACHABLE,
+    WHOLE,
     Command,
     Commands,
     Configured,
@@ -97,9 +99,9 @@ def serve(given: dict[str, Any]) -> None:
 
 
 @main.command(cls=ReachingConfigured, named=("fixture", "header_prefix"))
-@click.argument("method")
-@click.argument("path")
-@click.option("--data", default="", help="The request's body, or @FILE to read it from one.")
+@click.argument("method", type=METHOD)
+@click.argument("path", type=WHOLE)
+@click.option("--data", type=WHOLE, default="", help="The request's body, or @FILE to read it from one.")
 @click.option("--account", default="main", show_default=True, help="An account of the world.")
 @click.option("--curl", "whole", is_flag=True, help="Print the whole command, not its options alone.")
 def sign(
@@ -121,16 +123,14 @@ def sign(
     body = _body(data)
     found = _credentials(server, account, str(given.get("fixture", Settings.fixture)))
     authority = server.authority if target.startswith("https:") else None
-    if whole:
-        say(curl(found, method.upper(), target, body, prefix, authority))
-    else:
-        say(shlex.join(curl_options(found, target, body, prefix, authority)))
+    options = curl_options(found, target, body, prefix, authority)
+    say(curl(found, method.upper(), target, body, prefix, authority) if whole else shlex.join(options))
 
 
 @main.command(cls=ReachingConfigured, named=("header_prefix",))
-@click.argument("method")
-@click.argument("path")
-@click.argument("body", default="")
+@click.argument("method", type=METHOD)
+@click.argument("path", type=WHOLE)
+@click.argument("body", type=WHOLE, default="")
 @click.option("--account", default="main", show_default=True, help="An account of the world.")
 @click.option("-i", "--include", "with_head", is_flag=True, help="Print the head of the answer, too.")
 @click.option("--json", "as_it_came", is_flag=True, help="Print the body as it came, for programs.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -28,6 +29,27 @@ if TYPE_CHECKING:
 REFUSED, UNUSABLE, UNREACHABLE, UNREAD = 1, 2, 3, 141
 
 PROGRAM = "reseller-sandbox"
+
+
+class RequestWord(click.ParamType):  # type: ignore[type-arg]  # which is generic in the latest releases alone
+    """A word that a request is made of, which has to be UTF-8, and ``takes`` what a pattern does."""
+
+    name = "text"
+
+    def __init__(self, pattern: str, takes: str) -> None:
+        self._pattern = re.compile(pattern, re.DOTALL)
+        self._takes = takes
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the word; end the command where it cannot be used."""
+        if self._pattern.fullmatch(value) is None:
+            self.fail(f"{value[:80]!r} is not {self._takes}", param, ctx)
+        return value
+
+
+#: A request's method, and its other words.
+METHOD = RequestWord(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,40}", "a method such as GET")
+WHOLE = RequestWord(r"[^\ud800-\udfff]*", "UTF-8")
 
 EXITS = (
     "Ends with 0 when it is done, 1 when it is refused (or a check finds mistakes), 2 when its words or "

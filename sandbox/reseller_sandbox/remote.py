@@ -17,6 +17,7 @@ from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, RULES, Refused, Rule
 from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.core.texts import require_whole_letters
 from reseller_sandbox.powers.following import Following
 from reseller_sandbox.powers.power import Operation
 from reseller_sandbox.server.secrecy import text_masked
@@ -85,6 +86,10 @@ class There:
             raise BadSetting(f"the server's address {problem}, not {text_masked(str(url))!r:.80}") from None
         self.url, _, named = self.url.partition("/_worlds/")
         self.world = world or unquote(named)
+        try:
+            require_whole_letters(self.world)
+        except ValueError as problem:
+            raise BadSetting(f"world {problem}") from None
         self.token = token
         self._timeout = timeout
         self._parts = urlsplit(self.url)

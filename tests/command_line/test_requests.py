@@ -246,3 +246,26 @@ class TestWait:
         done = ask("wait", "--ready-file", "ready.json", "--timeout", "0.1")
         assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (3, "", 1)
         assert "(waited for 0.1 s)" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("request", "G ET", "/v3/balance"), "'G ET' is not a method such as GET"),
+        (("request", "GÉT", "/v3/balance"), "'GÉT' is not a method such as GET"),
+        (("request", "", "/v3/balance"), "'' is not a method such as GET"),
+        (("sign", "G\tT", "/v3/balance"), r"'G\tT' is not a method such as GET"),
+        (("request", "GET", "/v3/\udcff"), r"'/v3/\udcff' is not UTF-8"),
+        (("sign", "GET", "/v3/\udcff"), r"'/v3/\udcff' is not UTF-8"),
+        (("request", "POST", CHECK, "\udcff"), r"'\udcff' is not UTF-8"),
+        (("sign", "POST", CHECK, "--data", "\udcff"), r"'\udcff' is not UTF-8"),
+        (("request", "GET", "/v3/balance", "--world", "\udcff"), "world holds half a character"),
+        (("names", "list", "--world", "\udcff"), "world holds half a character"),
+    ],
+)
+def test_words_that_no_request_can_have_are_refused(ask: Any, words: tuple[str, ...], told: str) -> None:
+    """A shell hands on bytes that are no text as halves of characters."""
+    done = ask(*words)
+    assert done.exit_code == 2
+    assert told in done.stderr
+    assert "Traceback" not in done.output
