@@ -89,7 +89,7 @@ def run_commands(text: str, address: str, folder: Path) -> None:
     finished = subprocess.run(
         ["bash", "-c", script.replace(PORT, port)],
         cwd=folder,
-        env={**os.environ, "PATH": path, "RESELLER_SANDBOX_URL": address},
+        env={**os.environ, **QUICKLY, "PATH": path, "RESELLER_SANDBOX_URL": address},
         capture_output=True,
         text=True,
         timeout=240,

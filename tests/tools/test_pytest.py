@@ -17,6 +17,7 @@ from click.testing import CliRunner, Result
 from reseller_sandbox import Sandbox
 from reseller_sandbox.cli import main
 from reseller_sandbox.tools.replaying import replay
+from tests.outfit import QUICKLY
 from tests.powers.test_streams import MAIN
 from tests.tools.test_running import is_gone
 
@@ -69,6 +70,8 @@ def _in_a_folder_with_tests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.chdir(tmp_path)
     # As where the virtual environment is active: a pytest that stands elsewhere on the path has no plugin.
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    for name, value in QUICKLY.items():
+        monkeypatch.setenv(name, value)
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_orders.py").write_text(SUITE)
 
