@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cache
 from typing import Any
@@ -30,7 +31,7 @@ class Document:
             (re.compile("".join(_segment(part) for part in re.split(r"(\{\w+\})", path))), operations)
             for path, operations in sorted(content["paths"].items(), key=lambda item: item[0].count("{"))
         ]
-        self.validators: dict[tuple[str, int], Draft202012Validator] = {}
+        self.validators: dict[str, Draft202012Validator] = {}
 
     def operation(self, method: str, path: str) -> dict[str, Any] | None:
         """The operation that a request is for, or None."""
@@ -57,10 +58,7 @@ class Document:
 
     def validate(self, operation: dict[str, Any], status: int, value: Any) -> None:
         """Assert that ``value`` has the shape in which an operation answers with a status."""
-        known = operation[ID], status
-        if known not in self.validators:
-            self.validators[known] = self.answers(operation["responses"][str(status)])
-        self.validators[known].validate(value)
+        self.answers(operation["responses"][str(status)]).validate(value)
 
     def requests(self, said: dict[str, Any]) -> Draft202012Validator:
         """Return what holds a body against the JSON schema of a request, ``said``."""
@@ -69,8 +67,11 @@ class Document:
 
     def answers(self, said: dict[str, Any]) -> Draft202012Validator:
         """Return what holds a body against the JSON schema of an answer, which may have no other keys."""
-        schema = closed(said["content"]["application/json"]["schema"])
-        return Draft202012Validator({**schema, "components": self._closed})
+        schema = said["content"]["application/json"]["schema"]
+        known = json.dumps(schema)  # many an operation has the same one
+        if known not in self.validators:
+            self.validators[known] = Draft202012Validator({**closed(schema), "components": self._closed})
+        return self.validators[known]
 
 
 def closed(part: Any) -> Any:
