@@ -180,13 +180,13 @@ def test_what_a_client_refuses_to_send_it_refuses_here(served, url, client, head
     got = []
     for sandbox in (None, here):
         # A server waits for the body that is told of; whatever else it is, it answers.
-        with closing(CALLERS[client](sandbox, 0.2 if "Content-Length" in headers else 10)) as made:
+        with closing(CALLERS[client](sandbox, 0.2 if "Content-Length" in headers else 60)) as made:
             try:
                 got.append(made.call("GET", f"{url}/v3/balance", headers, b"", streamed=False))
             except Exception as error:
                 got.append(type(error))
     assert got[0] == got[1]
-    until = stopwatch() + 30
+    until = stopwatch() + 60
     while len(served.world.journal) < len(here.world.journal):
         assert stopwatch() < until
     assert _outcomes(here) == _outcomes(served)

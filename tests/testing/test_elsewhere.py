@@ -45,7 +45,7 @@ def _requests(url: str, headers: dict[str, str], sandbox: Sandbox | None = None)
     with requests.Session() as session:
         if sandbox is not None:
             session.mount(API, SandboxAdapter(sandbox))
-        return session.get(url, headers=headers, timeout=20)
+        return session.get(url, headers=headers, timeout=60)
 
 
 each_client = pytest.mark.parametrize("get", [_httpx, _async_httpx, _requests])

@@ -146,7 +146,7 @@ def _asked(
     headers = {"X-SVC-APIKEY": account.key, "X-SVC-SIGNATURE": signed, "Content-Type": "application/json"}
     seen = len(sandbox.world.journal)
     got: Got = client.call(method, url + path, headers, body, streamed=streamed)
-    until = stopwatch() + 5
+    until = stopwatch() + 15
     # A late one takes effect when the client has left already; in a hurry it may have left before it sent it.
     while len(sandbox.world.journal) == seen and stopwatch() < until:
         time.sleep(0.005)

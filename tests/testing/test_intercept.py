@@ -212,10 +212,10 @@ def test_threads_with_worlds_of_their_own_do_not_meet(sandbox):
 
     def work() -> None:
         with sandbox.fork() as own, own.intercept(API):
-            ready.wait(10)
+            ready.wait(60)
             answers = [client(API + ZONES) for client in CLIENTS.values() for _ in range(5)]
             found[own.world.name] = {answer["x-sandbox-world"] for answer in answers}
-            done.wait(10)
+            done.wait(60)
 
     threads = [threading.Thread(target=work) for _ in range(6)]
     for thread in threads:

@@ -51,7 +51,7 @@ def test_finds_everything_as_it_was(reseller_sandbox):
 
 
 def test_sends_requests_as_an_account(reseller_sandbox):
-    client = reseller_sandbox.client(timeout=20)
+    client = reseller_sandbox.client(timeout=60)
     assert client.post("/v3/domains/renewDomain/active-example.com").status_code == 200
     assert client.get("/V2.0/domain/active-example.com").json["status"]
     reseller_sandbox.faults.add("reset", when={"phase": "after"})
