@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from reseller_sandbox import Sandbox
@@ -61,10 +63,11 @@ def test_stale_answers_are_from_before_the_last_commits(
         dial.get(BALANCE)  # which is no commit
     assert dial.post(CREATE, register("active.com")).status == 409  # nor is that
     seen = []
-    for commits in (1, 2, 99):
-        with served.faults.add(kind="stale", commits=commits):
+    rules: list[Any] = [{}, {"commits": 1}, {"commits": 2}, {"commits": 99}]
+    for rule in rules:
+        with served.faults.add(kind="stale", **rule):
             seen.append(dial.get(BALANCE).json[0]["balance"])
-    assert seen == ["9990.00", "10000.00", "10000.00"]
+    assert seen == ["9990.00", "9990.00", "10000.00", "10000.00"]
     assert dial.get(BALANCE).json[0]["balance"] == "9980.00"
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.faults.kinds.drip import Drip
 from reseller_sandbox.faults.reading import BadFaults
 from tests.registry import Make
 
@@ -213,6 +215,22 @@ def test_the_first_that_decides_is_the_last_that_strikes(sandbox: Sandbox, clien
     assert [client.get(BALANCE).status_code for _ in range(3)] == [502, 501, 502]
     counts = [(rule.matched, rule.struck) for rule in sandbox.faults.list()]
     assert counts == [(2, 1), (2, 2), (0, 0)], "the first is spent, and matches no more"
+
+
+def test_a_drip_without_words_is_a_byte_every_tenth_of_a_second() -> None:
+    """Slow enough to be seen, and not so slow that a short answer never ends."""
+    assert Drip() == Drip(size=1, pause=0.1)
+
+
+@pytest.mark.parametrize("kind", ["duplicate", "stale", "close", "error"])
+def test_after_what_decides_no_rule_is_tried(sandbox: Sandbox, client: Any, kind: str) -> None:
+    """It could change nothing more, and so it counts nothing."""
+    first = {"kind": kind, "name": "first", "when": {"phase": "before"}}
+    later = {"kind": "latency", "seconds": 0.001, "name": "later"}
+    sandbox.faults.replace([{**first, "status": 599} if kind == "error" else first, later])
+    with suppress(ConnectionError):
+        client.get(BALANCE)
+    assert [(rule.matched, rule.struck) for rule in sandbox.faults.list()] == [(1, 1), (0, 0)]
 
 
 # Chance.
@@ -440,6 +458,10 @@ def test_a_world_has_faults_of_its_own(sandbox: Sandbox) -> None:
         ({"kind": "mutate", "path": "a[b]", "drop": True}, "path must be a path such as"),
         ({"kind": "mutate", "drop": True}, "path is missing"),
         ({"kind": "stale", "commits": 0}, "commits must be a whole number from 1 to"),
+        (
+            {"kind": "reset", "match": {"since": "r1"}},
+            "match.since is for requests of the past; use when.from",
+        ),
         ({"preset": "flakey"}, "preset must be one of flaky, outage,"),
         ({"preset": "slow", "limit": 3}, "limit is no parameter of the preset slow"),
         ({"preset": "slow", "when": {"chance": 2}}, "when.chance must be a number from 0 to 1"),
