@@ -7,6 +7,7 @@ a ``pyproject.toml`` and the words of the pytest marker follow from that.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -82,7 +83,7 @@ def _profile_file(given: Any) -> Mapping[str, object]:
     from reseller_sandbox import fixture
 
     path = Path(_path(given))
-    if not path.is_file():
+    if not os.path.isfile(path):  # which a name that is too long is not
         near = nearest(str(given), PROFILES)
         raise ValueError(Must(f"be {', '.join(PROFILES)} or a file{near}"))
     try:

@@ -152,6 +152,11 @@ def _table(path: Path) -> Mapping[str, Any] | None:
 
 def _beside(folder: Path, value: Any, yet_to_be: bool) -> Any:
     """Return the path of a file in ``folder``, or ``value`` where there is no such file, nor is to be."""
-    if isinstance(value, str) and value and "\0" not in value and (yet_to_be or (folder / value).is_file()):
+    if (
+        isinstance(value, str)
+        and value
+        and "\0" not in value
+        and (yet_to_be or os.path.isfile(folder / value))
+    ):
         return str(folder / value)
     return value

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -58,3 +61,25 @@ def test_a_file_beside_the_settings_is_found(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "deep").mkdir()
     monkeypatch.chdir(tmp_path / "deep")
     assert from_file(Path.cwd())["profile"] == str(tmp_path / "real.yaml")
+
+
+@pytest.mark.parametrize("setting", ["profile", "fixture"])
+def test_a_name_that_no_file_can_have_is_refused(setting: str, tmp_path: Path) -> None:
+    """One too long is no file, whoever says it: Python, a word of a command, or a table of a file."""
+    for given in ("x" * 300, Path("x" * 300)):
+        wrong: dict[str, Any] = {setting: given}
+        with pytest.raises(BadSetting, match="x" * 20):
+            Sandbox(**wrong)
+    table = f'[tool.reseller_sandbox]\n{setting} = "{"x" * 300}"\n'
+    (tmp_path / "pyproject.toml").write_text(table)
+    for words in (["serve", f"--{setting}", "x" * 300, "--port", "0"], ["serve", "--port", "0"]):
+        done = subprocess.run(
+            [sys.executable, "-m", "reseller_sandbox", *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        assert done.returncode == 2
+        assert "Traceback" not in done.stderr
