@@ -298,7 +298,7 @@ def test_a_balance_is_topped_up_and_drained(player: Player, wire: Api, served: S
     assert wire.post("/v3/domains/createDomain", asked).status == 200
     entries = sorted(served.world.state.ledger.values(), key=lambda entry: entry.id)
     adjustments = [(str(one.amount), one.cause) for one in entries if one.purpose == "adjustment"]
-    assert adjustments == [("-9999", "outside.adjust_balance"), ("11.34", "outside.adjust_balance")]
+    assert adjustments == [("-9999.00", "outside.adjust_balance"), ("11.34", "outside.adjust_balance")]
 
 
 def test_an_adjustment_must_make_sense(player: Player, served: Sandbox) -> None:
