@@ -57,12 +57,13 @@ class LoggedRequest:
 def as_text(line: LoggedRequest) -> str:
     """Return a request as people read it."""
     took = f"{line.duration_seconds * 1000:.1f} ms"
-    target, note = (
-        text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
-        for text in (line.target, printable(line.note))
-    )
+    target, note = _cut(line.target), _cut(printable(line.note))
     when = real_now().time().isoformat("seconds")
     return f"{when}  {line.status or '---'}  {line.method} {target}  {note}  {took}"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
 def as_json(line: LoggedRequest) -> str:
