@@ -127,8 +127,12 @@ class Incoming:
         environ = self.environ
         if not environ:
             return self.headers
-        found = {name[5:]: value for name, value in environ.items() if name[:5] == "HTTP_"}
-        return found | {name: environ[name] for name in UNMARKED if environ.get(name)}
+        # The first letter alone, which takes half as long, tells most of what is no header.
+        found = {name[5:]: value for name, value in environ.items() if name[0] == "H" and name[:5] == "HTTP_"}
+        for name in UNMARKED:
+            if value := environ.get(name):
+                found[name] = value
+        return found
 
     def query_value(self, name: str) -> str | None:
         """Return the first value of a query element, whatever the case of its name."""
