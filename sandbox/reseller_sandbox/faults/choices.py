@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from dateutil.relativedelta import relativedelta
 
+from reseller_sandbox.core.complaints import undecimal
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.signatures import Parameter, declared, object_shape
 from reseller_sandbox.core.values import DURATION, Kind, choice, json_value
@@ -78,15 +78,6 @@ def _timeless(given: Any) -> Any:
     return DURATION.write(DURATION.read(given)) if isinstance(given, relativedelta) else given
 
 
-def written(value: Any) -> Any:
-    """Return what ``as_json`` has read with the numbers that Python writes."""
-    if isinstance(value, dict):
-        return {key: written(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [written(one) for one in value]
-    return float(value) if isinstance(value, Decimal) else value
-
-
 def _unread(one: Parameter) -> Parameter:
-    kind: Kind[Any] = Kind(one.kind.shape, as_json, written)
+    kind: Kind[Any] = Kind(one.kind.shape, as_json, undecimal)
     return replace(one, kind=kind, required=False, default=None)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Any, Unpack, cast
 
-from reseller_sandbox.core.complaints import Must, there_are
+from reseller_sandbox.core.complaints import Must, there_are, undecimal
 from reseller_sandbox.core.docstrings import docstring, unmarked
 from reseller_sandbox.core.matching import MATCH, Matching
 from reseller_sandbox.core.refusals import FAULT_EXISTS, TOO_MANY_FAULTS, UNKNOWN_FAULT, Refused
@@ -56,9 +56,9 @@ Called = Annotated[
 ]
 Rules = Annotated[
     Sequence[Mapping[str, Any] | FaultRecord] | FaultsFound,
-    Kind(lambda: {"type": "array", "items": choices.rule_schema()}, _rules, choices.written),
+    Kind(lambda: {"type": "array", "items": choices.rule_schema()}, _rules, undecimal),
 ]
-Changes = Annotated[Mapping[str, Any], Kind(MAPPING.shape, _changes, choices.written, MAPPING.says)]
+Changes = Annotated[Mapping[str, Any], Kind(MAPPING.shape, _changes, undecimal, MAPPING.says)]
 RuleName = Annotated[Key, "The rule's name."]
 Parts = Annotated[AnyRule, Group(choices.rule_parts)]
 
