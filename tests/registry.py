@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.lifecycle import Action, permitted
@@ -28,6 +30,48 @@ def connect(sandbox: Sandbox, account: str = "main") -> Api:
     """An account's client of a sandbox in this process; its answers are held against the documents."""
     held = sandbox.account(account)
     return Api(documented(InProcess(sandbox.app)), BASE, held.key, held.secret)
+
+
+def edit(sandbox: Sandbox, changes: Mapping[str, Any]) -> None:
+    """Reload the world's own export with ``changes`` merged in. None removes a key.
+
+    The journal, the history and the events begin anew. Settings, faults and snapshots stay.
+    """
+    document = yaml.load(sandbox.export(), yaml.CSafeLoader)
+    _merge(document, changes)
+    sandbox.load(document)
+
+
+def edit_name(sandbox: Sandbox, name: str, **changes: Any) -> None:
+    """Change keys of a name's fixture entry, such as ``flags=["client_hold"]``.
+
+    A new ``stage`` has dates that fit: it has begun a day ago, and processing lasts another day.
+    """
+    if "stage" in changes:
+        begun = {"active": {}, "requested": {"due": "+1d"}, "processing": {"due": "+1d"}}
+        dates = dict.fromkeys(("created", "expires", "since", "due"))
+        changes = {**dates, **begun.get(changes["stage"], {"since": "-1d"}), **changes}
+    edit(sandbox, {"domains": {name: changes}})
+
+
+def edit_zone(sandbox: Sandbox, zone: str, **changes: Any) -> None:
+    """Change keys of a zone's fixture entry, such as ``prices={"renewal": "5.00"}``."""
+    edit(sandbox, {"zones": {zone: changes}})
+
+
+def set_balance(sandbox: Sandbox, amount: str, account: str = "main") -> None:
+    """Give ``account`` this balance and no ledger."""
+    edit(sandbox, {"accounts": {account: {"balance": amount}}, "ledger": None})
+
+
+def _merge(document: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    for key, value in changes.items():
+        if value is None:
+            document.pop(key, None)
+        elif isinstance(value, Mapping):
+            _merge(document.setdefault(key, {}), value)
+        else:
+            document[key] = value
 
 
 def account_of(sandbox: Sandbox, name: str = "main") -> Account:
