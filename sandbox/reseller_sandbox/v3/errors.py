@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.refusals import Rule
 from reseller_sandbox.web.endpoint import Endpoint
-from reseller_sandbox.web.errors import ANYWHERE
+from reseller_sandbox.web.errors import ANY_OPERATION, ANYWHERE
 
 #: What any v3 operation may refuse, in the order of the checks, before its own checks begin.
 COMMON: tuple[Rule, ...] = (
@@ -30,4 +30,4 @@ BODY: tuple[Rule, ...] = (
 def named(endpoints: Iterable[Endpoint]) -> dict[str, Rule]:
     """Return every rule that v3 may refuse by, by its code."""
     declared = (rule for endpoint in endpoints for rule in endpoint.refuses)
-    return {rule.code: rule for rule in (*ANYWHERE, *COMMON, *BODY, *declared)}
+    return {rule.code: rule for rule in (*ANYWHERE, *ANY_OPERATION, *COMMON, *BODY, *declared)}
