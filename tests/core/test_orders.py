@@ -1,4 +1,4 @@
-"""What orders of names come to at their limits: years, addresses, instants."""
+"""Limits of orders: years, addresses and the instant of a scheduled action."""
 
 from __future__ import annotations
 
@@ -7,42 +7,33 @@ from datetime import timedelta
 import pytest
 
 from reseller_sandbox import Refused, Sandbox
-from reseller_sandbox.core import hosts
-from reseller_sandbox.core.addresses import TypedAddress
-from reseller_sandbox.core.state import Draft
 from tests.clients import Api
-from tests.registry import order_of
+from tests.v2.client import connect
 
 
-def test_a_transfer_of_a_name_that_is_paid_far_ahead_adds_one_year_at_most(
-    sandbox: Sandbox, api: Api
-) -> None:
-    """One is always possible: the term is cut short by the longest there is."""
+def test_a_transfer_adds_one_year_to_a_name_that_is_paid_for_ten(sandbox: Sandbox, api: Api) -> None:
     wish = {"domain": {"domainName": "far.com"}, "authCode": "let-me-in"}
     assert api.post("/v3/domains/requestTransfer", {**wish, "years": 2}).error == "period_too_long"
-    refused = list(sandbox.world.journal)[-1].refused
-    assert refused is not None
-    assert refused.facts["limit"] == 1
+    why = sandbox.journal.why("r1")
+    assert why is not None
+    assert why.facts["limit"] == 1
     assert api.post("/v3/domains/requestTransfer", {**wish, "years": 1}).json["status"] == "pending"
 
 
-@pytest.mark.parametrize(("added", "taken"), [(11, True), (12, False)])
-def test_a_host_that_is_given_more_addresses_has_thirteen_at_most(
-    sandbox: Sandbox, added: int, taken: bool
-) -> None:
-    """The one that is too many is told."""
-    work = Draft(sandbox.world.state, sandbox.clock.now, sandbox.world.assumptions, "a test")
-    order = order_of(sandbox, "active.com")
-    more = [TypedAddress("v4", f"198.51.100.{number}") for number in range(added)]
-    if taken:
-        assert len(hosts.change(work, order, "ns1", more, []).ips) == 13
-        return
-    with pytest.raises(Refused, match=r"198\.51\.100\.11.*is one more than 13"):
-        hosts.change(work, order, "ns1", more, [])
+@pytest.mark.parametrize(("added", "accepted"), [(11, True), (12, False)])
+def test_a_host_has_at_most_thirteen_addresses(sandbox: Sandbox, added: int, accepted: bool) -> None:
+    addresses = [{"ip": f"198.51.100.{number}", "type": "v4"} for number in range(added)]
+    answer = connect(sandbox).put("/domain/active.com/host/ns1", {"ip": {"add": addresses}})
+    assert len(sandbox.hosts["ns1.active.com"].ips) == (13 if accepted else 2)
+    if not accepted:
+        assert answer.json["msg"].startswith("Not the correct IPv4")
+        why = sandbox.journal.why("r1")
+        assert why is not None
+        assert "198.51.100.11" in why.message
+        assert "is one more than 13" in why.message
 
 
-def test_what_others_do_can_be_planned_for_this_very_instant(sandbox: Sandbox) -> None:
-    """A second ago is past; now is when it comes next."""
+def test_a_third_party_action_can_be_scheduled_for_now_but_not_for_the_past(sandbox: Sandbox) -> None:
     now = sandbox.clock.now
     with pytest.raises(Refused, match="already"):
         sandbox.outside.when(at=now - timedelta(seconds=1)).register("planned.com")

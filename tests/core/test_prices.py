@@ -1,78 +1,75 @@
-"""Prices: per zone, per premium name, per year, and for as long as a promotion lasts."""
+"""Prices: per zone, per premium name, per year, and until the end of a promotion."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 
-from reseller_sandbox.core import prices
-from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.model import Premium, Prices, Promotion, Zone
+from reseller_sandbox import Sandbox
+from tests.clients import Api
+from tests.registry import edit_name, edit_zone
+from tests.v2.client import connect as connect_v2
 
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-ZONE = Zone(
-    name="com",
-    prices=Prices(
-        registration=Decimal(10),
-        renewal=Decimal(12),
-        transfer=Decimal(9),
-        restore=Decimal(80),
-        privacy=Decimal(3),
-    ),
-    registration_promotion=Promotion(price=Decimal(4), until=NOON),
-    renewal_promotion=Promotion(price=Decimal(5), until=NOON),
-    premium=tuple(
-        (label, Premium(registration=Decimal(500), renewal=Decimal(300), transfer=Decimal(200)))
-        for label in ("copper", "gold", "silver")
-    ),
-)
-SECOND = timedelta(seconds=1)
+D = "/v3/domains"
+PROMOTIONS = {
+    "registration_promotion": {"price": "4.00", "until": "2026-03-02T12:00:00Z"},
+    "renewal_promotion": {"price": "5.00", "until": "2026-03-02T12:00:00Z"},
+}
 
 
-@pytest.mark.parametrize("label", ["copper", "gold", "silver"])
-def test_a_premium_name_has_prices_of_its_own_for_each_year(label: str) -> None:
-    """No promotion lowers them, and a restore costs the zone's price and its renewal on top."""
-    special = prices.premium(ZONE, f"{label}.{ZONE.name}")
-    assert special is not None
-    for years in (1, 3):
-        for now in (NOON - SECOND, NOON):
-            assert prices.registration(ZONE, special, years, now) == 500 * years
-            assert prices.renewal(ZONE, special, years, now) == 300 * years
-        assert prices.transfer(ZONE, special, years) == 200 * years
-        assert prices.restore(ZONE, special, years) == 80 + 300 * years
+def paid(answer: Any) -> Decimal:
+    """Return the amount that a v3 response says was paid."""
+    assert answer.status == 200, answer.raw
+    return Decimal(answer.json["totalPaid"])
 
 
-@pytest.mark.parametrize("label", ["", "a", "coppe", "copperx", "golf", "tin", "zinc"])
-def test_an_ordinary_name_has_the_prices_of_its_zone(label: str) -> None:
-    """Wherever among the premium names it would stand. A restore costs the same for any number of years."""
-    special = prices.premium(ZONE, f"{label}.{ZONE.name}")
-    assert special is None
-    for years in (1, 3):
-        assert prices.registration(ZONE, special, years, NOON) == 10 * years
-        assert prices.renewal(ZONE, special, years, NOON) == 12 * years
-        assert prices.transfer(ZONE, special, years) == 9 * years
-        assert prices.restore(ZONE, special, years) == 80
+@pytest.mark.parametrize("years", [1, 3])
+def test_a_premium_name_has_its_own_price_for_each_year(sandbox: Sandbox, api: Api, years: int) -> None:
+    edit_zone(
+        sandbox, "com", **PROMOTIONS, premium={"rare": {"registration": 500, "renewal": 300, "transfer": 200}}
+    )
+    sandbox.names.add("rare.com", account="other", created="-100d", auth_code="let-me-in")
+    wish = {"domain": {"domainName": "rare.com"}, "years": 1, "authCode": "let-me-in", "purchaseCost": 200}
+    assert paid(api.post(f"{D}/requestTransfer", wish)) == 200
+    sandbox.reset()
+    bought = {"domain": {"domainName": "rare.com"}, "years": years, "purchaseCost": 500 * years}
+    assert paid(api.post(f"{D}/createDomain", bought)) == 500 * years
+    renewal = {"domain": {"domainName": "rare.com"}, "years": years, "purchaseCost": 300 * years}
+    assert paid(api.post(f"{D}/renewDomain", renewal)) == 300 * years
 
 
-def test_a_promotion_ends_at_its_instant() -> None:
-    """The last second before it is cheap, for every year that is bought then."""
-    assert prices.registration(ZONE, None, 2, NOON - SECOND) == 8
-    assert prices.registration(ZONE, None, 2, NOON) == 20
-    assert prices.renewal(ZONE, None, 2, NOON - SECOND) == 10
-    assert prices.renewal(ZONE, None, 2, NOON) == 24
+def test_a_restore_costs_the_zone_price_and_a_renewal_of_a_premium_name(sandbox: Sandbox) -> None:
+    edit_name(sandbox, "gold.com", stage="redemption")
+    client = connect_v2(sandbox)
+    for name, price in (("gold.com", 80 + 300), ("redemption.com", 80)):
+        before = sandbox.accounts["main"].balance
+        assert client.put(f"/domain/{name}/restore").status == 200
+        assert before - sandbox.accounts["main"].balance == price, name
 
 
-@pytest.mark.parametrize(("value", "price"), [("per_year", 9), ("once", 3)])
-def test_whois_protection_is_charged_where_it_is_wanted(value: str, price: int) -> None:
-    """For each year, or once, as the assumptions have it."""
-    assumed = Assumptions().with_values({"v3.privacy.charged": value})
-    assert prices.protection(ZONE, 3, assumed, wanted=True) == price
-    assert prices.protection(ZONE, 3, assumed, wanted=False) == 0
+def test_an_ordinary_name_has_the_prices_of_its_zone(sandbox: Sandbox, api: Api) -> None:
+    for label in ("a", "coppe", "copperx", "golf", "zinc"):
+        answer = api.post(f"{D}/checkAvailability", {"domainNames": [f"{label}.com"]}).json["results"][0]
+        assert (answer["purchaseCost"], answer["renewalCost"], answer["premium"]) == ("10.00", "12.00", False)
+    assert paid(api.post(f"{D}/createDomain", {"domain": {"domainName": "golf.com"}, "years": 3})) == 30
+    assert paid(api.post(f"{D}/renewDomain", {"domain": {"domainName": "golf.com"}, "years": 3})) == 36
 
 
-@pytest.mark.parametrize("name", ["shop.com", "a.b.com", "com.com"])
-def test_a_label_is_what_stands_before_the_zone(name: str) -> None:
-    """With all its dots."""
-    assert f"{prices.label_of(name, ZONE)}.com" == name
+def test_a_promotion_ends_at_its_instant(sandbox: Sandbox, api: Api) -> None:
+    edit_zone(sandbox, "com", **PROMOTIONS)
+    for number, (now, registration, renewal) in enumerate(
+        [("2026-03-02T11:59:59Z", 8, 10), ("2026-03-02T12:00:00Z", 20, 24)]
+    ):
+        sandbox.clock.set(now)
+        domain = {"domain": {"domainName": f"n{number}.com"}, "years": 2}
+        assert paid(api.post(f"{D}/createDomain", domain)) == registration
+        assert paid(api.post(f"{D}/renewDomain", domain)) == renewal
+
+
+def test_privacy_is_charged_per_year_or_once(sandbox: Sandbox, api: Api) -> None:
+    for number, (charged, price) in enumerate([("per_year", 9), ("once", 3)]):
+        sandbox.assumptions.set({"v3.privacy.charged": charged})
+        domain = {"domainName": f"n{number}.com", "privacyEnabled": True}
+        assert paid(api.post(f"{D}/createDomain", {"domain": domain, "years": 3})) == 30 + price

@@ -97,7 +97,7 @@ def test_a_line_that_comes_after_a_silence_is_written_without_another(file: File
     log = LogWriter(file)
     for number in range(3):
         log.write(f"{number}")
-        until(lambda: len(file.lines) == number + 1)  # noqa: B023
+        until(lambda: len(file.lines) == number + 1)
     log.end(PATIENCE)
 
 

@@ -116,20 +116,21 @@ def test_a_change_that_is_none_leaves_the_set_equal() -> None:
     assert made.remove((2, 2)) == made
 
 
-@pytest.mark.parametrize("count", [1023, 1025, 5000])
-def test_many_changes_in_one_go_are_as_good_as_one_by_one(count: int) -> None:
+def test_many_changes_in_one_go_are_as_good_as_one_by_one(subtests: pytest.Subtests) -> None:
     """Whether somebody looks at the order in between or only at the end."""
-    looked: Ordered[Key] = Ordered()
-    unseen: Ordered[Key] = Ordered()
-    for number in range(count):
-        key = (0, number * 7919 % count)
-        looked, unseen = looked.add(key), unseen.add(key)
-        assert looked.first() is not None
-    for number in range(0, count, 2):
-        looked, unseen = looked.remove((0, number)), unseen.remove((0, number))
-        assert (0, number) not in unseen
-    _same(unseen, [(0, number) for number in range(1, count, 2)], sample=count // 3)
-    assert looked == unseen
+    for count in [1023, 1025, 5000]:
+        with subtests.test(count=count):
+            looked: Ordered[Key] = Ordered()
+            unseen: Ordered[Key] = Ordered()
+            for number in range(count):
+                key = (0, number * 7919 % count)
+                looked, unseen = looked.add(key), unseen.add(key)
+                assert looked.first() is not None
+            for number in range(0, count, 2):
+                looked, unseen = looked.remove((0, number)), unseen.remove((0, number))
+                assert (0, number) not in unseen
+            _same(unseen, [(0, number) for number in range(1, count, 2)], sample=count // 3)
+            assert looked == unseen
 
 
 def test_sets_are_equal_by_their_keys_and_not_hashable() -> None:

@@ -102,21 +102,23 @@ REFUSED: list[tuple[Kind[Any], Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "given", "found"), TAKEN)
-def test_what_a_kind_takes(kind: Kind[Any], given: Any, found: Any) -> None:
+def test_what_a_kind_takes(subtests: pytest.Subtests) -> None:
     """What it has read it takes again as it is, and what it writes it reads as the same."""
-    assert kind(given) == found
-    assert type(kind(given)) is type(found)
-    assert kind(kind(given)) == found
-    assert kind(kind.write(found)) == found
+    for kind, given, found in TAKEN:
+        with subtests.test(kind=kind, given=given, found=found):
+            assert kind(given) == found
+            assert type(kind(given)) is type(found)
+            assert kind(kind(given)) == found
+            assert kind(kind.write(found)) == found
 
 
-@pytest.mark.parametrize(("kind", "given", "problem"), REFUSED)
-def test_what_a_kind_refuses(kind: Kind[Any], given: Any, problem: str) -> None:
+def test_what_a_kind_refuses(subtests: pytest.Subtests) -> None:
     """In words that read on after the parameter's name."""
-    with pytest.raises(ValueError) as refused:
-        kind(given)
-    assert problem in str(refused.value)
+    for kind, given, problem in REFUSED:
+        with subtests.test(kind=kind, given=given, problem=problem):
+            with pytest.raises(ValueError) as refused:
+                kind(given)
+            assert problem in str(refused.value)
 
 
 def test_values_go_fifty_levels_deep() -> None:
@@ -129,9 +131,9 @@ def test_values_go_fifty_levels_deep() -> None:
         values.ANYTHING([nested])
 
 
-@pytest.mark.parametrize(
-    ("kind", "word", "given"),
-    [
+def test_what_a_word_stands_for(subtests: pytest.Subtests) -> None:
+    """On a command line, or in a query string: what JSON would have there."""
+    words: list[tuple[Kind[Any], str, Any]] = [
         (values.SWITCH, "true", True),
         (values.SWITCH, "yes", "yes"),
         (whole(1, 3), "2", 2),
@@ -152,28 +154,31 @@ def test_values_go_fifty_levels_deep() -> None:
         (values.MAPPING, "[1]", [1]),
         (values.WHEN, "true", "true"),
         (values.ANYTHING, "null", None),
-    ],
-)
-def test_what_a_word_stands_for(kind: Kind[Any], word: str, given: Any) -> None:
-    """On a command line, or in a query string: what JSON would have there."""
-    found = spoken(kind.shape, word)
-    assert (found, type(found)) == (given, type(given))
+    ]
+    for kind, word, given in words:
+        with subtests.test(kind=kind, word=word, given=given):
+            found = spoken(kind.shape, word)
+            assert (found, type(found)) == (given, type(given))
 
 
-@pytest.mark.parametrize(("count", "rest"), [(1, ""), (20, ""), (21, "; and 1 more"), (45, "; and 25 more")])
-def test_of_many_problems_twenty_are_told(count: int, rest: str) -> None:
+def test_of_many_problems_twenty_are_told(subtests: pytest.Subtests) -> None:
     """And how many more there are."""
-    problems = [f"p{number}" for number in range(count)]
-    assert complaint(problems) == "; ".join(problems[:20]) + rest
+    for count, rest in [(1, ""), (20, ""), (21, "; and 1 more"), (45, "; and 25 more")]:
+        with subtests.test(count=count, rest=rest):
+            problems = [f"p{number}" for number in range(count)]
+            assert complaint(problems) == "; ".join(problems[:20]) + rest
 
 
-@pytest.mark.parametrize(
-    ("count", "told"),
-    [(0, "there are no zones"), (1, "there is z0"), (2, "there are z0, z1"), (22, "z19 and 2 more")],
-)
-def test_what_there_is_stands_in_a_refusal(count: int, told: str) -> None:
+def test_what_there_is_stands_in_a_refusal(subtests: pytest.Subtests) -> None:
     """In a sentence that is right for nothing, for one thing and for many."""
-    assert there_are((f"z{number}" for number in range(count)), "zones").endswith(told)
+    for count, told in [
+        (0, "there are no zones"),
+        (1, "there is z0"),
+        (2, "there are z0, z1"),
+        (22, "z19 and 2 more"),
+    ]:
+        with subtests.test(count=count, told=told):
+            assert there_are((f"z{number}" for number in range(count)), "zones").endswith(told)
 
 
 def test_a_list_has_up_to_a_thousand_items_unless_its_kind_says_otherwise() -> None:
@@ -194,9 +199,9 @@ def test_what_is_quoted_is_short() -> None:
     assert shortened(10**5000) == "a number of thousands of digits"
 
 
-@pytest.mark.parametrize(
-    ("given", "written"),
-    [
+def test_a_length_of_time_is_written_as_short_as_it_can_be(subtests: pytest.Subtests) -> None:
+    """And read again as the same length."""
+    for given, written in [
         ("30d", "P30D"),
         (0, "PT0S"),
         (3600, "PT1H"),
@@ -205,10 +210,8 @@ def test_what_is_quoted_is_short() -> None:
         ("P14M", "P1Y2M"),
         ("P1Y2M3DT4H5M6S", "P1Y2M3DT4H5M6S"),
         (timedelta(days=3), "P3D"),
-    ],
-)
-def test_a_length_of_time_is_written_as_short_as_it_can_be(given: Any, written: str) -> None:
-    """And read again as the same length."""
-    length = values.DURATION.read(given)
-    assert values.DURATION.write(length) == written
-    assert values.DURATION.read(written) == length
+    ]:
+        with subtests.test(given=given, written=written):
+            length = values.DURATION.read(given)
+            assert values.DURATION.write(length) == written
+            assert values.DURATION.read(written) == length

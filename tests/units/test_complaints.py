@@ -20,22 +20,25 @@ MESSAGES = [
 ]
 
 
-@pytest.mark.parametrize(("message", "told"), MESSAGES)
-def test_what_must_be_is_told_with_what_came(message: str, told: str) -> None:
+def test_what_must_be_is_told_with_what_came(subtests: pytest.Subtests) -> None:
     """By what reads parameters, and by what reads the bodies of requests."""
+    for message, told in MESSAGES:
+        with subtests.test(message=message, told=told):
 
-    def refuse(given: object) -> Any:
-        raise ValueError(message)
+            def refuse(given: object) -> Any:
+                raise ValueError(message)
 
-    def invalid(given: object) -> None:
-        raise ValidationError(message)
+            def invalid(given: object) -> None:
+                raise ValidationError(message)
 
-    assert read([Parameter("hue", Kind({}, refuse), required=True)], {"hue": "seven"})[1] == [f"hue {told}"]
-    given = {"hue": "seven", "token": "seven"}
-    schema = Shape.from_dict({"hue": Text(validate=invalid), "token": Text(validate=invalid)})()
-    with pytest.raises(ValidationError) as caught:
-        schema.load(given)
-    assert list(problems(caught.value.messages, given)) == [("hue", told), ("token", message)]
+            assert read([Parameter("hue", Kind({}, refuse), required=True)], {"hue": "seven"})[1] == [
+                f"hue {told}"
+            ]
+            given = {"hue": "seven", "token": "seven"}
+            schema = Shape.from_dict({"hue": Text(validate=invalid), "token": Text(validate=invalid)})()
+            with pytest.raises(ValidationError) as caught:
+                schema.load(given)
+            assert list(problems(caught.value.messages, given)) == [("hue", told), ("token", message)]
 
 
 def test_a_word_or_an_object_is_told_with_what_came() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Required, TypedDict
+from typing import Annotated, Required, TypedDict
 
 import pytest
 
@@ -53,9 +53,9 @@ def test_an_object_is_declared_by_its_keys() -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("given", "wrong"),
-    [
+def test_every_mistake_is_told(subtests: pytest.Subtests) -> None:
+    """By its place, with what would do; a null is the same as nothing given."""
+    for given, wrong in [
         ({"name": "x"}, []),
         ({"name": "x", "count": None}, []),
         ({"count": 1}, ["name is missing"]),
@@ -71,21 +71,19 @@ def test_an_object_is_declared_by_its_keys() -> None:
                 "count must be a whole number from 1 to 3, not 0",
             ],
         ),
-    ],
-)
-def test_every_mistake_is_told(given: dict[str, Any], wrong: list[str]) -> None:
-    """By its place, with what would do; a null is the same as nothing given."""
-    assert read(declared(Wish), given)[1] == wrong
-    if not wrong:
-        assert read_by(declared(Wish), given) == record(Wish).read(given) == {"name": "x"}
-        return
-    with pytest.raises(Refused) as refused:
-        read_by(declared(Wish), given)
-    assert refused.value.facts["problems"] == "; ".join(wrong)
-    with pytest.raises(Within) as within:
-        record(Wish).read(given)
-    placed = within.value.refused("wish").facts["problems"]
-    assert placed == "; ".join(f"wish.{problem}" for problem in wrong)
+    ]:
+        with subtests.test(given=given, wrong=wrong):
+            assert read(declared(Wish), given)[1] == wrong
+            if not wrong:
+                assert read_by(declared(Wish), given) == record(Wish).read(given) == {"name": "x"}
+                return
+            with pytest.raises(Refused) as refused:
+                read_by(declared(Wish), given)
+            assert refused.value.facts["problems"] == "; ".join(wrong)
+            with pytest.raises(Within) as within:
+                record(Wish).read(given)
+            placed = within.value.refused("wish").facts["problems"]
+            assert placed == "; ".join(f"wish.{problem}" for problem in wrong)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from reseller_sandbox.core.names import BadName, below, normalise, suffixes, to_unicode
 
 
-@pytest.mark.parametrize(
-    ("text", "name"),
-    [
+def test_a_name_has_one_spelling(subtests: pytest.Subtests) -> None:
+    """Lower case, ASCII, no dot at the end."""
+    for text, name in [
         ("example.com", "example.com"),
         ("EXAMPLE.Com", "example.com"),
         ("example.com.", "example.com"),
@@ -25,16 +25,14 @@ from reseller_sandbox.core.names import BadName, below, normalise, suffixes, to_
         ("приклад.укр", "xn--80aikifvh.xn--j1amh"),
         ("faß.de", "xn--fa-hia.de"),
         (f"{'a' * 63}.com", f"{'a' * 63}.com"),
-    ],
-)
-def test_a_name_has_one_spelling(text: str, name: str) -> None:
-    """Lower case, ASCII, no dot at the end."""
-    assert normalise(text) == name
+    ]:
+        with subtests.test(text=text, name=name):
+            assert normalise(text) == name
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
+def test_a_malformed_name_is_told_why(subtests: pytest.Subtests) -> None:
+    """The message goes on after the name itself."""
+    for text, complaint in [
         ("", "empty"),
         (".", "empty"),
         ("com", "no zone"),
@@ -55,12 +53,10 @@ def test_a_name_has_one_spelling(text: str, name: str) -> None:
         ("xn--a.com", "IDNA"),
         ("a\u2028b.com", "IDNA"),
         ("\ud800.com", "IDNA"),
-    ],
-)
-def test_a_malformed_name_is_told_why(text: str, complaint: str) -> None:
-    """The message goes on after the name itself."""
-    with pytest.raises(BadName, match=complaint):
-        normalise(text)
+    ]:
+        with subtests.test(text=text, complaint=complaint):
+            with pytest.raises(BadName, match=complaint):
+                normalise(text)
 
 
 @given(st.text(max_size=80) | st.from_regex(r"[\w.\-]{1,40}\.[a-z]{2,5}\.?", fullmatch=True))

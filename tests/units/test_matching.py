@@ -54,21 +54,25 @@ def wrong(**parts: Any) -> str:
     return "; ".join(f"match.{problem}" for problem in found.value.problems)
 
 
-@pytest.mark.parametrize("part", ["headers", "query", "body"])
-def test_an_object_of_parts_has_one_to_fifty(part: str) -> None:
+def test_an_object_of_parts_has_one_to_fifty(subtests: pytest.Subtests) -> None:
     """An empty one would mean everything, and one too long takes long for each request."""
-    assert f"match.{part} must be an object" in wrong(**{part: {}})
-    assert f"match.{part} must be an object" in wrong(**{part: {f"n{number}": "x" for number in range(51)}})
-    assert len(getattr(match(**{part: {f"n{number}": "x" for number in range(50)}}), part)) == 50
+    for part in ["headers", "query", "body"]:
+        with subtests.test(part=part):
+            assert f"match.{part} must be an object" in wrong(**{part: {}})
+            assert f"match.{part} must be an object" in wrong(
+                **{part: {f"n{number}": "x" for number in range(51)}}
+            )
+            assert len(getattr(match(**{part: {f"n{number}": "x" for number in range(50)}}), part)) == 50
 
 
-@pytest.mark.parametrize("part", ["operation", "domain", "account", "method", "path", "fault", "outcome"])
-def test_a_list_of_choices_has_one_to_a_hundred(part: str) -> None:
+def test_a_list_of_choices_has_one_to_a_hundred(subtests: pytest.Subtests) -> None:
     """One alone may stand without a list."""
-    assert getattr(match(**{part: "ok"}), part) == getattr(match(**{part: ["ok"]}), part)
-    assert len(getattr(match(**{part: ["ok"] * 100}), part)) == 100
-    assert f"match.{part}" in wrong(**{part: ["ok"] * 101})
-    assert f"match.{part}" in wrong(**{part: []})
+    for part in ["operation", "domain", "account", "method", "path", "fault", "outcome"]:
+        with subtests.test(part=part):
+            assert getattr(match(**{part: "ok"}), part) == getattr(match(**{part: ["ok"]}), part)
+            assert len(getattr(match(**{part: ["ok"] * 100}), part)) == 100
+            assert f"match.{part}" in wrong(**{part: ["ok"] * 101})
+            assert f"match.{part}" in wrong(**{part: []})
 
 
 def test_an_outcome_is_a_word_of_up_to_a_hundred_letters() -> None:
@@ -78,24 +82,31 @@ def test_an_outcome_is_a_word_of_up_to_a_hundred_letters() -> None:
     assert "match.outcome must be" in wrong(outcome="")
 
 
-@pytest.mark.parametrize(
-    ("given", "since"),
-    [("r12", 12), ("r" + "9" * 18, 10**18 - 1), (12, 12), ("2026-03-01T12:00:00Z", NOON), (NOON, NOON)],
-)
-def test_since_is_a_request_or_an_instant(given: Any, since: Any) -> None:
+def test_since_is_a_request_or_an_instant(subtests: pytest.Subtests) -> None:
     """Of a request by its name or its number."""
-    assert match(since=given).since == since
+    for given, since in [
+        ("r12", 12),
+        ("r" + "9" * 18, 10**18 - 1),
+        (12, 12),
+        ("2026-03-01T12:00:00Z", NOON),
+        (NOON, NOON),
+    ]:
+        with subtests.test(given=given, since=since):
+            assert match(since=given).since == since
 
 
-@pytest.mark.parametrize("given", ["12", "r", "r" + "9" * 19, "r1x", "x2026-03-01", True, "r١٢", [12]])
-def test_since_takes_nothing_else(given: Any) -> None:
+def test_since_takes_nothing_else(subtests: pytest.Subtests) -> None:
     """A number is written with its r, in ASCII."""
-    assert "match.since must be an instant, or the name of a request (r12), not " in wrong(since=given)
+    for given in ["12", "r", "r" + "9" * 19, "r1x", "x2026-03-01", True, "r١٢", [12]]:
+        with subtests.test(given=given):
+            assert "match.since must be an instant, or the name of a request (r12), not " in wrong(
+                since=given
+            )
 
 
-@pytest.mark.parametrize(
-    ("parts", "meant"),
-    [
+def test_a_request_is_meant_where_all_parts_agree(subtests: pytest.Subtests) -> None:
+    """Each part by itself, and beside one that agrees."""
+    for parts, meant in [
         ({"since": "r6"}, True),
         ({"since": "r7"}, False),
         ({"since": "2026-03-01T12:00:00Z"}, True),
@@ -133,21 +144,18 @@ def test_since_takes_nothing_else(given: Any) -> None:
         ({"changed": True}, True),
         ({"fault": "*"}, False),
         ({"account": ["other", "main"]}, True),
-    ],
-)
-def test_a_request_is_meant_where_all_parts_agree(parts: dict[str, Any], meant: bool) -> None:
-    """Each part by itself, and beside one that agrees."""
-    assert match(**parts)(request()) is meant
-    assert match(path="/v3/*", **parts)(request()) is meant
-    assert not match(path="/v2/*", **parts)(request())
+    ]:
+        with subtests.test(parts=parts, meant=meant):
+            assert match(**parts)(request()) is meant
+            assert match(path="/v3/*", **parts)(request()) is meant
+            assert not match(path="/v2/*", **parts)(request())
 
 
-@pytest.mark.parametrize(
-    ("outcome", "refused"), [("name_taken", True), ("", False), ("ok", False), ("fault", False)]
-)
-def test_a_refusal_is_what_an_operation_refused(outcome: str, refused: bool) -> None:
+def test_a_refusal_is_what_an_operation_refused(subtests: pytest.Subtests) -> None:
     """Neither what was carried out, nor what a fault answered, nor what has no outcome yet."""
-    assert match(outcome="refused")(request(outcome=outcome, status=0)) is refused
+    for outcome, refused in [("name_taken", True), ("", False), ("ok", False), ("fault", False)]:
+        with subtests.test(outcome=outcome, refused=refused):
+            assert match(outcome="refused")(request(outcome=outcome, status=0)) is refused
 
 
 def test_every_part_that_misses_is_told() -> None:
