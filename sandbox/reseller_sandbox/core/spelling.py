@@ -9,12 +9,18 @@ from difflib import get_close_matches
 COMPARED = 60
 
 
-def close(word: str, known: Iterable[str], most: int = 1, likeness: float = 0.6) -> list[str]:
-    """Return the spellings among ``known`` that are nearest to ``word``, the best first."""
-    return get_close_matches(word[:COMPARED], [one[:COMPARED] for one in known], most, likeness)
+#: The least likeness of a suggestion, as ``difflib`` counts it: below it, suggestions are noise.
+_CUTOFF = 0.6
 
 
-def nearest(word: str, known: Iterable[str], likeness: float = 0.6) -> str:
-    """Return what to add to a complaint about ``word``: the spelling that is nearest to it, or nothing."""
-    near = close(word, known, 1, likeness)
+def close(word: str, known: Iterable[str], most: int = 1, likeness: float = _CUTOFF) -> list[str]:
+    """Return the spellings among ``known`` that are like ``word``, the best first. Case does not count."""
+    spellings = {one[:COMPARED].lower(): one for one in known}
+    found = get_close_matches(word[:COMPARED].lower(), spellings, most, likeness)
+    return [spellings[one] for one in found]
+
+
+def nearest(word: str, known: Iterable[str]) -> str:
+    """Return the end of an error about ``word``: the known spelling that is most like it, or nothing."""
+    near = close(word, known)
     return f"; the nearest is {near[0]}" if near else ""

@@ -31,7 +31,7 @@ _LONGEST = 40
 #: What a segment too many costs, one that is missing, and another method.
 _TOO_MANY, _MISSING, _METHOD = 0.5, 0.05, 0.1
 
-_VERSION = re.compile(r"v[0-9]+(\.[0-9]+)?", re.IGNORECASE)
+_VERSION = re.compile(r"v[0-9]+(\.[0-9]+)?|[0-9]+\.[0-9]+", re.IGNORECASE)
 _WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[^\W\d_a-zA-Z]+")
 #: How names of operations begin; what they are about follows.
 _VERBS = frozenset(
@@ -72,10 +72,12 @@ class Rows:
         segments = _segments(path)
         if segments and self._common.issuperset(segments):
             return self._beginnings[:_MOST]
+        if segments and not any(likeness(segments[0], literal) for literal in self._weight):
+            segments = segments[1:]  # a misspelt version, or the prefix of a proxy
         likest = {literal: _likest(literal, segments) for literal in self._weight}
-        scored = ((self._score(row, method, segments, likest), row.shown) for row in self._rows)
-        good = sorted((-score, shown) for score, shown in scored if score >= _CUTOFF)
-        return list(dict.fromkeys(shown for _, shown in good))[:_MOST]
+        scored = ((self._score(row, method, segments, likest), row) for row in self._rows)
+        good = sorted((-score, row.texts, row.shown) for score, row in scored if score >= _CUTOFF)
+        return list(dict.fromkeys(shown for *_, shown in good))[:_MOST]
 
     def strange(self, path: str) -> list[str]:
         """Return the words of a path that no row has: what its operation would have been about."""

@@ -34,7 +34,7 @@ class Assumptions(RegistrySilences, V2Silences, V3Silences):
         changed: dict[str, Any] = {}
         for name, given in values.items():
             if name not in _FIELDS:
-                raise BadAssumption(f"{shortened(name)} is no assumption{nearest(name, _FIELDS, 0.4)}")
+                raise BadAssumption(f"{shortened(name)} is no assumption{nearest(name, _FIELDS)}")
             field = _FIELDS[name]
             changed[field.name] = read_value(field.metadata, given)
         return replace(self, **changed) if changed else self
