@@ -83,7 +83,7 @@ SLIPS: dict[str, tuple[str, bytes, str, str]] = {
     "escapes signed, xn-- sent": (PUNYCODE, b"", over(KEY, BASE, SENT), "another spelling"),
     "escapes signed, bytes sent": (RAW, b"", over(KEY, SENT), "another spelling"),
     "localhost": (CHECK, BODY, over(KEY, LOCAL, CHECK, BODY), f"--public-url {LOCAL}"),
-    "unknown host": (CHECK, BODY, over(KEY, f"https://api.test{CHECK}", BODY), "needs --public-url"),
+    "unknown host": (CHECK, BODY, over(KEY, f"https://api.test{CHECK}", BODY), "set --public-url"),
 }  # fmt: skip
 
 
@@ -95,6 +95,25 @@ def test_a_slip_is_told_by_its_name(sandbox: Sandbox, target: str, body: bytes, 
     assert told in answer.message
     assert SECRET not in answer.message
     assert TOKEN not in answer.message
+
+
+def test_a_wrong_signature_names_one_string_and_the_journal_lists_every_accepted_string(
+    sandbox: Sandbox,
+) -> None:
+    answer = send(sandbox, CHECK, signed("0" * 64), BODY)
+    assert f"The string to sign is {KEY}{URL}{BODY.decode()}, by HMAC-SHA256" in answer.message
+    assert answer.message.count(KEY) == 1
+    why = sandbox.journal.why("r1")
+    assert why is not None
+    accepted = why.facts["accepted"]
+    assert accepted[0] == f"{KEY}{URL}{BODY.decode()}"
+    assert f"{KEY}{CHECK}{BODY.decode()}" in accepted
+    assert f"lists {len(accepted) - 1} other strings that are accepted" in answer.message
+
+
+def test_a_signature_of_the_wrong_length_is_reported_with_its_length(sandbox: Sandbox) -> None:
+    answer = send(sandbox, CHECK, signed("0000"), BODY)
+    assert "The signature has 4 characters instead of 64." in answer.message
 
 
 @pytest.mark.parametrize(

@@ -138,7 +138,7 @@ signed {_QUERY[assumed.signature_query]}.""",
         allowed = [reading for reading in readings if reading.allowed(assumed)]
         bases = list(dict.fromkeys(self._bases(incoming)))
         mistaken = Mistaken(world.state, account, given, readings, allowed, incoming, bases)
-        raise Refused(SIGNATURE_MISMATCH, explanation=mistaken.explained())
+        raise Refused(SIGNATURE_MISMATCH, explanation=mistaken.explained(), accepted=mistaken.accepted)
 
     def _readings(self, incoming: Incoming, key: str) -> Iterator[Reading]:
         """Yield every string that the request's sender may have signed, the likeliest first.

@@ -10,6 +10,7 @@ import base64
 import hmac
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import islice
 
 from reseller_sandbox.core.dataclass import dataclass
@@ -30,7 +31,7 @@ _LIKELY = 5
 _MOST_ACCOUNTS = 50
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mistaken:
     """A signature, ``given``, that is of none of the ``allowed`` readings of a request of ``account``.
 
@@ -133,16 +134,20 @@ class Mistaken:
             for reading in likely:
                 yield reading.key + reading.where + spelling.encode("utf-8", "surrogatepass")
 
+    @cached_property
+    def accepted(self) -> tuple[str, ...]:
+        """The strings of which the account's signature is accepted, the likeliest first, without a secret."""
+        return tuple(dict.fromkeys(map(self._shown, self.allowed)))[:_MOST_SHOWN]
+
     def _expected(self) -> str:
-        texts = list(dict.fromkeys(map(self._shown, self.allowed)))
-        more = f" (and {len(texts) - _MOST_SHOWN} more)" if len(texts) > _MOST_SHOWN else ""
-        likeliest, others = "".join(texts[:1]), " | ".join(texts[1:_MOST_SHOWN])
-        others = f"; or of one of these: {others}{more}" if others else ""
+        others, size = len(self.accepted) - 1, len(self.given)
         urls = any(reading.endpoint == "url" for reading in self.allowed)
-        host = " A client that signs the service under another address needs --public-url." if urls else ""
         return (
-            "Either the secret or the string is another one. Expected is the HMAC-SHA256, in lower-case "
-            f"hexadecimal, under the secret of {self.account.name}, of {likeliest}{others}.{host}"
+            ("" if size == 64 else f"The signature has {size} characters instead of 64. ")
+            + f"The string to sign is {self.accepted[0]}, by HMAC-SHA256 in lower-case hexadecimal with the "
+            f"secret of {self.account.name}. The secret or the string differs."
+            + (f" The journal lists {others} other strings that are accepted." if others else "")
+            + (" If the client uses another address, set --public-url." if urls else "")
         )
 
     def _shown(self, reading: Reading) -> str:

@@ -15,7 +15,7 @@ UNKNOWN_KEY = unauthenticated(
 SIGNATURE_MISMATCH = unauthenticated(
     "signature_mismatch",
     "The signature is not the one expected. {explanation}",
-    "sign the string that the message names, with the account's secret",
+    "sign the API key, the URL and the body, in this order, with the account's secret",
 )
 TOKEN_MISSING = unauthenticated(
     "token_missing", "The request carries no {header} header{instead}.", "send {header}"
