@@ -58,7 +58,7 @@ class Here:
             require_present(self.world)
             # Nobody sees what has been done without its place in the line of all that was.
             with (
-                nullcontext() if operation.apart else self.world.lock,
+                nullcontext() if operation.apart else self.world.undoing(Refused, journal=True),
                 self.world.acting(operation.id, **operation.written(told)),
             ):
                 return operation.call(operation.power(self), told)

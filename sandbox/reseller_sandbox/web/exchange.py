@@ -194,6 +194,10 @@ class Exchange:
         order = order_met(self.before.state, self.incoming.account, names[0])
         return order.stage if order is not None else None
 
+    def anew(self) -> Exchange:
+        """Return the same request as it was before anything came of it."""
+        return Exchange(self.interface, self.endpoint, self.incoming, self.began, admitted=self.admitted)
+
     def begin(self, world: World) -> None:
         """Give the request its name in its world, and remember the moment at which it came."""
         self.world = world

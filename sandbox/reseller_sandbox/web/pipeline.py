@@ -102,6 +102,9 @@ class Pipeline:
         except Busy:
             raise
         except Exception as failure:
+            if exchange.cause:  # the world has forgotten the request
+                environ.pop(ENV_DELIVERY, None)
+                exchange = exchange.anew()
             answer = self._fail(exchange, failure)
         return self._finish(exchange, answer)
 
@@ -173,7 +176,7 @@ class Pipeline:
         world, account = (nowhere, None) if isinstance(let_in, Refused) else let_in
         if not exchange.interface.journalled:  # control, which locks what it changes for itself
             return self._act(exchange, world, account, why)
-        with world.lock:
+        with world.undoing(Postponed, Busy):
             faults = world.moment.faults.rules and (why is None or why.rule is not UNKNOWN_WORLD)
             # Who looks at the past is no client: what is told is what was, and counts nowhere.
             if (faults and not world.is_past) or exchange.held is not None:

@@ -211,6 +211,12 @@ class RequestJournal:
         with self._lock:
             self._entries = deque(entries, maxlen=self._limits.journal)
 
+    def forget_after(self, number: int) -> None:
+        """Forget the entries of requests with a higher number."""
+        with self._lock:
+            while self._entries and self._entries[-1].number > number:
+                self._entries.pop()
+
     def clear(self) -> None:
         """Forget every entry."""
         with self._lock:

@@ -173,6 +173,30 @@ class World:
                     self.moment = copied(self._moment, {"state": draft.made()})
             return outcome
 
+    @contextmanager
+    def undoing(self, *expected: type[Exception], journal: bool = False) -> Iterator[None]:
+        """Hold the lock. Any exception but the ``expected`` ones takes back the changes of the block.
+
+        A signal handler can raise at any place, so that an effect would stay without its entry in the
+        journal or the event log. ``journal`` is for a block that does more to the journal than to add.
+        """
+        with self.lock:
+            moment, origin, left = self._moment, self.origin, self.left
+            kept = dict(self.snapshots), dict(self.branches), self.journal.entries if journal else None
+            try:
+                yield
+            except expected:
+                raise
+            except BaseException:
+                self.snapshots, self.branches, entries = kept
+                self.origin, self.left = origin, left
+                if entries is None:
+                    self.journal.forget_after(moment.requests)
+                else:
+                    self.journal.replace(entries)
+                self.moment = moment
+                raise
+
     @property
     def is_far_behind(self) -> bool:
         """Whether a running clock has made so much due that to catch up takes noticeable time."""
