@@ -1,82 +1,72 @@
-"""Many rules: they are looked up, and strike as if each had been looked at in its turn."""
+"""Many rules in one world strike as each of them would alone."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import Any
-from unittest.mock import patch
 
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from reseller_sandbox import Sandbox
+from tests.registry import Make
 
-from reseller_sandbox.core.match_index import MatchIndex
-from reseller_sandbox.faults import Effects, FaultBook
-from reseller_sandbox.faults.reading import read_rules
-from tests.core.test_match_index import MATCHES, REQUESTS
-from tests.thorough import tries
+D = "/v3/domains"
 
-NOW = datetime(2026, 1, 15, 12, tzinfo=UTC)
-
-KINDS: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
-    [
-        {"kind": "latency", "seconds": 1},
-        {"kind": "reset"},
-        {"kind": "stale"},
-        {"kind": "duplicate"},
-        {"kind": "error", "status": 500},
-        {"kind": "rate_limit", "limit": 1, "per": "account"},
-    ]
-)
-WHENS = st.fixed_dictionaries(
-    {},
-    optional={
-        "phase": st.sampled_from(["before", "after"]),
-        "times": st.integers(1, 2),
-        "nth": st.integers(1, 3),
-        "chance": st.sampled_from([0.5]),
-        "from": st.just((NOW + timedelta(seconds=2)).isoformat()),
-        "until": st.just((NOW + timedelta(seconds=3)).isoformat()),
-    },
-)
+#: Rules that look at each part of a request, by literals and by patterns.
+MATCHES: list[dict[str, Any]] = [
+    {"operation": "v3.renewDomain"},
+    {"operation": ["v3.lock*", "v2.domain.info"]},
+    {"method": "get"},
+    {"method": ["PUT", "DELETE"]},
+    {"account": "main"},
+    {"account": "o*"},
+    {"path": "/v3/domains/*"},
+    {"path": "*active.com"},
+    {"domain": "active.com"},
+    {"domain": ["españa.com", "second.*"]},
+    {"domain": "xn--*"},
+    {"domain": "*ñ*"},
+    {"domain": "?ctive.c?m"},
+    {"headers": {"x-run": "7"}},
+    {"headers": {"X-RUN": None}},
+    {"query": {"years": "2"}},
+    {"body": {"years": 2}},
+    {"body": {"domain.domainName": "act*"}},
+    {"operation": "v3.createDomain", "domain": "new*.com", "account": "main"},
+    {"outcome": "ok"},
+    {"outcome": "refused"},
+]
 
 
-@st.composite
-def rules(draw: st.DrawFn) -> Any:
-    """A rule as it is read."""
-    made: dict[str, Any] = draw(KINDS)
-    when = draw(WHENS)
-    if made["kind"] in ("stale", "duplicate", "rate_limit"):
-        when = {name: value for name, value in when.items() if name != "phase"}
-    ((rule, _),) = read_rules([{**made, "when": when, "paused": draw(st.booleans())}], None)
-    return replace(rule, match=draw(MATCHES))
+def send_requests(sandbox: Sandbox) -> None:
+    """Send a request for each of the rules."""
+    main, other = sandbox.client(), sandbox.client("other")
+    main.get("/v3/balance", headers={"X-Run": "7"})
+    other.get("/v3/balance")
+    main.post(f"{D}/renewDomain/active.com?years=2")
+    main.post(f"{D}/renewDomain", json={"domain": {"domainName": "active.com"}, "years": 2})
+    main.post(f"{D}/lockTransfer/second.com")
+    main.get(f"{D}/getDomain/espa%C3%B1a.com")
+    main.get("/V2.0/domain/active.com")
+    main.put("/V2.0/domain/active.com", json={"client_hold": 1})
+    main.delete("/V2.0/domain/early.com")
+    main.post(f"{D}/createDomain", json={"domain": {"domainName": "new-1.com"}})
+    main.get(f"{D}/getDomain/nobodys.com")
 
 
-def as_it_came(asked: Any, admitted: bool, reads: bool) -> Any:
-    """The request, as faults see it."""
-    asked.admitted, asked.reads = admitted, reads
-    return asked
+def rule(number: int) -> dict[str, Any]:
+    """Return the rule with this number. It matches without an effect."""
+    match = MATCHES[number]
+    when = {"phase": "after"} if "outcome" in match else {}
+    return {"kind": "latency", "seconds": 0, "name": f"rule-{number}", "match": match, "when": when}
 
 
-ASKED = st.builds(as_it_came, REQUESTS, st.booleans(), st.booleans())
-
-
-def all_of(index: MatchIndex, _: Any) -> range:
-    """Every place, as if there were no index."""
-    return range(len(index._matches))
-
-
-@settings(max_examples=tries(60))
-@given(st.lists(rules(), max_size=12), st.lists(ASKED, min_size=1, max_size=6))
-def test_the_same_rules_strike_as_without_an_index(some: list[Any], asked: list[Any]) -> None:
-    """In the same order, with the same effects and counts, in both phases, request by request."""
-    named = [replace(rule, name=f"f{number}") for number, rule in enumerate(some)]
-    book = plain = FaultBook(tuple(named))
-    for number, one in enumerate(asked):
-        for phase in ("before", "after"):
-            now = NOW + timedelta(seconds=number)
-            book, strike = book.strike(phase, one, now, "seed", Effects())
-            with patch.object(MatchIndex, "possible", all_of):
-                plain, expected = plain.strike(phase, one, now, "seed", Effects())
-            assert (strike.rules, strike.effects) == (expected.rules, expected.effects)
-            assert dict(book.counts.items()) == dict(plain.counts.items())
+def test_each_rule_of_many_matches_as_alone(make: Make) -> None:
+    together = make()
+    together.faults.replace([rule(number) for number in range(len(MATCHES))])
+    send_requests(together)
+    for number in range(len(MATCHES)):
+        alone = make()
+        alone.faults.replace([rule(number)])
+        send_requests(alone)
+        expected = alone.faults[f"rule-{number}"]
+        found = together.faults[f"rule-{number}"]
+        assert (found.matched, found.struck) == (expected.matched, expected.struck), MATCHES[number]
+        assert 0 < found.matched < 11, MATCHES[number]

@@ -1,4 +1,4 @@
-"""What goes by a key can be told over, and asked for, as Python usually does."""
+"""Resources with keys can be iterated, asked with ``in`` and indexed, as Python usually does."""
 
 from __future__ import annotations
 
@@ -7,64 +7,79 @@ from typing import Any
 
 import pytest
 
-from reseller_sandbox import Sandbox, connect
-from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.powers.catalogue import POWERS
-from reseller_sandbox.powers.keyed import Keyed
+from reseller_sandbox import Refused, Sandbox, connect
 from tests.registry import REGISTRY
 
-#: A key of each power that has such, in a world with a request, a snapshot, a branch, a fault and many names.
-KEYS = {
-    **{"worlds": "default", "snapshots": "here", "branches": "b1", "names": "second.com", "accounts": "main"},
-    **{"customers": 1, "contacts": "A1001", "hosts": "ns1.second.com", "transfers": "arriving.com"},
-    **{"faults": "slow", "journal": "r1", "assumptions": "v3.ids"},
+#: A key that is there and one that is not, in a world with a request, a snapshot, a branch and a fault.
+KEYS: dict[str, tuple[Any, Any]] = {
+    "worlds": ("default", "none"),
+    "snapshots": ("here", "none"),
+    "branches": ("b1", "none"),
+    "names": ("second.com", "nobody.com"),
+    "accounts": ("main", "none"),
+    "customers": (1, 999),
+    "contacts": ("A1001", "none"),
+    "hosts": ("ns1.second.com", "ns9.second.com"),
+    "transfers": ("arriving.com", "second.com"),
+    "faults": ("slow", "none"),
+    "journal": ("r1", "r99"),
+    "assumptions": ("v3.ids", "v3.none"),
 }
 
 
-@pytest.fixture(scope="module", params=["here", "there"])
+@pytest.fixture(scope="module", params=["in process", "remote"])
 def sandbox(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    """A world with one of everything, of this process or of a server."""
-    here = Sandbox(REGISTRY)
-    here.client().get("/v3/balance")
-    here.snapshot("here")
-    here.restore("here")
-    here.faults.add("latency", seconds=0, name="slow")
-    if "ns1.second.com" not in here.hosts:
-        here.hosts.add("ns1.second.com", ips=["192.0.2.1"])
-    if 1 not in here.customers:
-        here.customers.add(1, name="Ann", mail="ann@example.com")
+    """A world with one of everything, in this process or through a server."""
+    local = Sandbox(REGISTRY)
+    local.client().get("/v3/balance")
+    local.snapshot("here")
+    local.restore("here")
+    local.faults.add("latency", seconds=0, name="slow")
+    local.hosts.add("ns1.second.com", ips=["192.0.2.1"])
+    local.customers.add(1, name="Ann", mail="ann@example.com")
     for number in range(130):
-        here.names.add(f"one-of-many-{number}.com")
-    if request.param == "here":
-        yield here
+        local.names.add(f"one-of-many-{number}.com")
+    if request.param == "in process":
+        yield local
         return
-    with here.serve() as server, connect(server.url) as there:
-        yield there
+    with local.serve() as server, connect(server.url) as remote:
+        yield remote
 
 
-def test_every_power_that_has_keys_is_tried() -> None:
-    """One with ``[key]`` alone would be told over by the numbers from 0, which are no keys."""
-    assert set(KEYS) == {name for name, power in POWERS.items() if issubclass(power, Keyed)}
-    assert set(KEYS) >= {name for name, power in POWERS.items() if hasattr(power, "__getitem__")}
+def test_each_keyed_resource_is_tried(sandbox: Sandbox) -> None:
+    indexed = {name for name, value in vars(sandbox).items() if hasattr(value, "__getitem__")}
+    assert set(KEYS) == indexed - {"header_prefix"}
 
 
-@pytest.mark.parametrize("name", KEYS)
-def test_it_is_told_over_and_asked_for(sandbox: Sandbox, name: str) -> None:
-    """All records come, those of later pages too; a key is there or not, and a wrong one is refused."""
-    power: Any = getattr(sandbox, name)
-    records = list(power)
-    assert records
-    assert KEYS[name] in power
-    assert (999 if name == "customers" else "not-there.com" if name == "names" else "none") not in power
-    if hasattr(power, "__getitem__") and name != "assumptions":
-        assert type(power[KEYS[name]]) is type(records[0])
-    if name == "customers":
-        with pytest.raises(Refused, match="number must be a whole number"):
-            assert "none" in power
+@pytest.mark.parametrize("resource", KEYS)
+def test_a_key_is_there_or_raises_a_key_error(sandbox: Sandbox, resource: str) -> None:
+    records, (key, missing) = getattr(sandbox, resource), KEYS[resource]
+    assert list(records)
+    assert key in records
+    assert missing not in records
+    assert records[key] is not None
+    with pytest.raises(KeyError):
+        records[missing]
 
 
-def test_names_come_from_all_pages(sandbox: Sandbox) -> None:
-    """Each once."""
-    found = [one.order for one in sandbox.names]
-    assert len(found) == len(set(found)) > 130
-    assert set(found) == {one.order for one in sandbox.names.list(limit=1000).names}
+@pytest.mark.parametrize("resource", ["names", "accounts", "faults", "journal", "worlds"])
+def test_the_key_error_is_a_refusal_with_its_message(sandbox: Sandbox, resource: str) -> None:
+    records, (_, missing) = getattr(sandbox, resource), KEYS[resource]
+    with pytest.raises(Refused) as by_get:
+        records.get(missing)
+    with pytest.raises(Refused) as by_key:
+        records[missing]
+    assert isinstance(by_key.value, LookupError)
+    assert str(by_key.value) == str(by_get.value)
+    assert missing in str(by_key.value)
+
+
+def test_a_malformed_key_is_refused(sandbox: Sandbox) -> None:
+    with pytest.raises(Refused, match="number must be a whole number"):
+        assert "none" in sandbox.customers
+
+
+def test_iteration_yields_the_names_of_all_pages_once(sandbox: Sandbox) -> None:
+    orders = [name.order for name in sandbox.names]
+    assert len(orders) == len(set(orders)) > 130
+    assert set(orders) == {name.order for name in sandbox.names.list(limit=1000).names}

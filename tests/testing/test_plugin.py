@@ -266,7 +266,7 @@ def test_a_failed_test_tells_what_happened(tmp_path: Path) -> None:
     assert "8 failed, 1 passed" in printed
     for line in (
         r"E +.*unknown_account: There is no account 'mian'; there are main, .*",
-        r"E +reseller_sandbox.Refused: unknown_record: .*",
+        r"E +reseller_sandbox.MissingRecord: unknown_record: .*",
         r"  r1   GET /v3/balance: no answer, fault reset \(reset\)",
         r"-+ reseller sandbox: world w1 -+",
         r"clock     2026-01-15T12:00:00Z, standing still",

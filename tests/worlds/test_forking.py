@@ -287,12 +287,12 @@ def test_a_world_found_by_credentials_that_changed(sandbox: Sandbox) -> None:
 def test_starting_over(sandbox: Sandbox) -> None:
     """All is as at the start: no forks, the first fixture, and the next fork is w1 with its credentials."""
     first = sandbox.world.moment
-    fork = sandbox.fork()
+    account = sandbox.fork().account()
     sandbox.load(sandbox.fork(fixture="empty").export())
     sandbox.engine.start_over()
     assert [world.name for world in sandbox.engine] == ["default"]
     assert sandbox.world.moment == first
-    assert sandbox.fork().account() == fork.account()
+    assert sandbox.fork().account() == account
 
 
 def test_a_fork_copies_nothing_but_its_accounts(sandbox: Sandbox) -> None:

@@ -83,8 +83,6 @@ class Faults(Keyed[FaultRecord]):
         """Return one rule."""
         return _called(here(self).world, name)
 
-    __getitem__ = get
-
     @act(FAULT_EXISTS, TOO_MANY_FAULTS)
     def add(self, kind: Called | None = None, **rule: Unpack[Parts]) -> FaultsPlaced:
         """Add a rule after the others, or the rules of a preset; return what was added.

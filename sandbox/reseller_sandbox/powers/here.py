@@ -10,7 +10,7 @@ from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.vocabulary import Vocabulary
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.worlds import Engine, World
-from reseller_sandbox.worlds.past import require_present
+from reseller_sandbox.worlds.past import AT, require_present
 
 
 class UndeclaredRefusal(AssertionError):
@@ -40,7 +40,13 @@ class Here:
     @property
     def is_outdated(self) -> bool:
         """Whether its world has been deleted; another may have its name by now."""
-        return self.worlds.get(self.world.name) is not self.world
+        there = self.worlds.get(self.world.name.partition(AT)[0])
+        return there is None or (there is not self.world and not self.world.is_past)
+
+    def require_world(self) -> None:
+        """Refuse with ``unknown_world`` if the world has been deleted."""
+        if self.is_outdated:
+            raise self.worlds.unknown(self.name)
 
     def entering(self, world: str) -> Here:
         """Return the door to another world of this process."""
@@ -51,6 +57,7 @@ class Here:
 
     def carry_out(self, operation: Operation, given: Mapping[str, Any]) -> Any:
         """Return what ``operation`` answers; raise ``Refused``, else ``UndeclaredRefusal``."""
+        self.require_world()
         told = operation.read(given)
         try:
             if operation.sort != "act" or told.get("dry_run"):

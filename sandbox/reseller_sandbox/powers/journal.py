@@ -123,8 +123,6 @@ class Journal(Keyed[RequestRecord]):
         """
         return request_record(here(self).world.journal.get(request))
 
-    __getitem__ = get
-
     def __iter__(self) -> Iterator[RequestRecord]:
         """Yield every request that is kept, the oldest first."""
         return iter(self.find(limit=MOST).requests)

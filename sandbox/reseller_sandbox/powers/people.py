@@ -71,8 +71,6 @@ class Accounts(Keyed[AccountRecord]):
         state = here(self).world.present().state
         return account_record(state, account_called(state, name))
 
-    __getitem__ = get
-
     @act(INVALID_ENTRY)
     def add(self, account: Text, /, **entry: Unpack[AccountEntry]) -> AccountRecord:
         """Open an account with its credentials and its money, as a fixture would.
@@ -114,8 +112,6 @@ class Customers(Keyed[CustomerRecord]):
         state = here(self).world.present().state
         return customer_record(state, existing(state.customers.get(number), "customer", number))
 
-    __getitem__ = get
-
     @act(INVALID_ENTRY)
     def add(self, number: CustomerKey, /, **entry: Unpack[CustomerEntry]) -> CustomerRecord:
         """Put a customer into the registry, as a fixture would."""
@@ -144,8 +140,6 @@ class Contacts(Keyed[ContactRecord]):
         """Return one contact."""
         state = here(self).world.present().state
         return contact_record(state, existing(state.contacts.get(handle), "contact", handle))
-
-    __getitem__ = get
 
     @act(INVALID_ENTRY)
     def add(self, handle: ContactKey, /, **entry: Unpack[ContactEntry]) -> ContactRecord:

@@ -131,8 +131,6 @@ class Names(Keyed[NameRecord]):
             order = held_order(state, spelt)
         return name_record(state, existing(order, "name", name), moment.clock.now())
 
-    __getitem__ = get
-
     @act(INVALID_ENTRY)
     def add(self, name: NameKey, /, **entry: Unpack[DomainEntry]) -> NameRecord:
         """Put a name into the registry, as a fixture would: nothing is ordered, and no money moves."""
@@ -160,8 +158,6 @@ class Hosts(Keyed[HostRecord]):
         """Return one host."""
         state = here(self).world.present().state
         return host_record(existing(state.hosts.get(as_kept(name)), "host", name))
-
-    __getitem__ = get
 
     @act(INVALID_ENTRY)
     def add(self, name: HostKey, /, **entry: Unpack[HostEntry]) -> HostRecord:
@@ -197,8 +193,6 @@ class Transfers(Keyed[TransferRecord]):
         """
         state = here(self).world.present().state
         return transfer_record(state, existing(state.transfers.get(as_kept(domain)), "transfer of", domain))
-
-    __getitem__ = get
 
     @act(INVALID_ENTRY)
     def add(self, domain: Text, /, **entry: Unpack[TransferEntry]) -> TransferRecord:

@@ -170,6 +170,7 @@ def forked(door: Here, wanted: Mapping[str, object]) -> Here:
     """Return the door to the new world that ``Worlds.fork`` gives an account of; refuse as that does."""
     __tracebackhide__ = True
     try:
+        door.require_world()
         told = read_by(declared(ForkOptions), wanted)
         require_present(door.world)
         return Here(door.worlds, _forked(door, told))
