@@ -184,6 +184,21 @@ def test_the_credentials_in_a_query_are_read(make: Make) -> None:
     assert HEADER.lower() not in answer.headers
 
 
+def test_privacy_is_an_unknown_key_where_the_contract_has_none(make: Make) -> None:
+    """In every operation of v2.0, and in every one of v3 but the two that order a name."""
+    sandbox = make()
+    strict = make(assume={"requests.unknown_keys": "refused"})
+    for row in ROWS:
+        if row.id in ("v3.createDomain", "v3.requestTransfer") or UNKNOWN_EXTRA in row.refuses:
+            continue
+        key, body = "privacyEnabled", {"privacyEnabled": True}
+        if row.id == "v3.renewDomain":
+            key, body = f"domain.{key}", {"domain": body}
+        assert told(sandbox, row, "", body) == key, row.id
+        refused = strict.client().open(path_of(row), method=row.method, json=body)
+        assert f"nothing reads: {key}" in refused.text, row.id
+
+
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=30)
 @given(keys=st.lists(st.text(max_size=300), max_size=40, unique=True))
 def test_whatever_the_keys_are_the_header_is_short_and_plain(sandbox: Sandbox, keys: list[str]) -> None:

@@ -146,6 +146,7 @@ PROBES: Mapping[str, Sequence[tuple[Any, ...]]] = {
     ],
     "v3.create.autorenew": [create("on.com", autorenewEnabled=True), create("off.com")],
     "v3.create.locked": [create("on.com", lockedEnabled=True), create("off.com")],
+    "v3.privacy.not_offered": [create("new-name.com.ua", privacyEnabled=True)],
     "v3.nameservers.own_glue": [("POST", f"{D}/setNameservers/active-example.com", WITH_GLUE)],
 }
 

@@ -82,6 +82,7 @@ ASSUME = {
     "v3.switches.repeated": "refused",
     "v3.transfer.years": "as_sent",
     "v3.purchase_cost": "whenever_given",
+    "v3.privacy.not_offered": "refused",
 }
 
 GOOD_JSON = "application/json"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -388,6 +389,40 @@ def privacy_renewal(sandbox: Sandbox, api: Api, value: str) -> Answer:
     plain = api.post("/v3/domains/renewDomain/second.com", {"years": 2})
     assert plain.json["totalPaid"] == "24.00"
     return answer
+
+
+@silence("v3.privacy.not_offered")
+def privacy_not_offered(sandbox: Sandbox, api: Api, value: str) -> Answer:
+    """A registration and a transfer with privacyEnabled, where the zone offers no whois protection."""
+    prices = sandbox.world.state.zones["com"].prices
+    arrange_zone(sandbox, "com", prices=replace(prices, privacy=None))
+    made = create(api, privacyEnabled=True)
+    private = TRANSFER | {"domain": TRANSFERRED | {"privacyEnabled": True}}
+    asked = api.post("/v3/domains/requestTransfer", private)
+    for answer, paid in ((made, "10.00"), (asked, "9.00")):
+        if value == "refused":
+            assert (answer.status, answer.error) == (409, "privacy_not_offered")
+            assert answer.message == "The zone com offers no whois protection."
+            assert "x-sandbox-ignored" not in answer.headers
+            continue
+        assert (answer.status, answer.json["totalPaid"]) == (200, paid)
+        assert answer.headers["x-sandbox-ignored"] == "domain.privacyEnabled"
+        entry = sandbox.world.journal.get(answer.headers["x-sandbox-request"])
+        assert entry.ignored == ("domain.privacyEnabled",)
+    if value == "refused":
+        return made
+    sandbox.clock.advance("P5D")
+    arrange_zone(sandbox, "com", prices=prices)
+    for name in ("new.com", "elsewhere.com"):
+        assert api.get(GET + name).json["domain"]["privacyEnabled"] is False
+        renewed = api.post("/v3/domains/renewDomain", {"domain": {"domainName": name}})
+        assert renewed.json["totalPaid"] == "12.00"
+    charged = create(api, "charged.com", privacyEnabled=True)
+    assert charged.json["totalPaid"] == "13.00"
+    for quiet in (charged, create(api, "quiet.com", privacyEnabled=False)):
+        assert "x-sandbox-ignored" not in quiet.headers
+        assert "v3.privacy.not_offered" not in quiet.assumptions
+    return made
 
 
 @silence("v3.nameservers.own_glue")

@@ -343,8 +343,10 @@ def test_protection_that_the_balance_does_not_cover(sandbox: Sandbox, api: Api) 
     assert balance(sandbox) == Decimal("11.99")
 
 
-def test_a_zone_without_a_price_for_protection_has_none(sandbox: Sandbox, api: Api) -> None:
+def test_a_zone_without_a_price_for_protection_has_none(make: Make) -> None:
     """It is refused by name, in createDomain and in requestTransfer; a price of zero is one."""
+    sandbox = make(assume={"v3.privacy.not_offered": "refused"})
+    api = connect(sandbox)
     prices = sandbox.world.state.zones["com"].prices
     new = {"domain": {"domainName": "new.com", "privacyEnabled": True}}
     arrange_zone(sandbox, "com", prices=replace(prices, privacy=None))

@@ -1,4 +1,4 @@
-"""Keys that a client sends and nothing reads, which may have been meant for others."""
+"""Keys that a client sends in vain: nothing reads them, or they have no effect on the request."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from reseller_sandbox.worlds import Entry
 
 @rule(
     Severity.RISK,
-    about="Keys in a body or a query that the operation does not read.",
+    about="Keys in a body or a query that have no effect on the operation.",
     instead="Leave the key out, or spell it as the contract does: what was meant by it did not happen.",
 )
 def keys_ignored(record: Record) -> Iterator[Seen]:
@@ -28,7 +28,7 @@ def keys_ignored(record: Record) -> Iterator[Seen]:
         about = f" ({listed(domains)})" if domains else ""
         yield Seen(
             entries,
-            f"{plural(len(entries), 'request')} of {operation}{about} sent {name}, which nothing "
-            f"reads{hint}.",
+            f"{plural(len(entries), 'request')} of {operation}{about} sent {name}, which had no effect"
+            f"{hint}.",
             domains,
         )

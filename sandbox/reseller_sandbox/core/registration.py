@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.orders import Cost, Placed, Purchase, require_cost
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft
-from reseller_sandbox.core.zones import require_in_service, require_privacy, zone_of
+from reseller_sandbox.core.zones import offers_privacy, require_in_service, zone_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +95,8 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     premium = prices.premium(zone, wanted.name)
     require_in_service(zone)
     require_period(zone, wanted.name, wanted.years)
-    if wanted.privacy:
-        require_privacy(zone)
+    if wanted.privacy and not offers_privacy(zone, draft.assumed):
+        wanted = replace(wanted, privacy=False)
     handles = _contacts(draft, account, wanted)
     if wanted.customer_id is not None:
         customers.own(draft.state, account, wanted.customer_id)

@@ -28,7 +28,7 @@ from reseller_sandbox.core.model import (
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Draft, State
-from reseller_sandbox.core.zones import require_in_service, require_privacy, zone_of
+from reseller_sandbox.core.zones import offers_privacy, require_in_service, zone_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,8 +55,8 @@ def request(draft: Draft, account: Account, wish: Wish) -> orders.Placed:
     if not zone.transfers:
         raise Refused(refusals.TRANSFERS_NOT_SUPPORTED, zone=to_unicode(zone.name))
     require_in_service(zone)
-    if wish.privacy:
-        require_privacy(zone)
+    if wish.privacy and not offers_privacy(zone, draft.assumed):
+        wish = replace(wish, privacy=False)
     check(wish.contacts, wish.wire_names)
     servers = hosts.parse_nameservers(draft, account.client_id, wish.nameservers or (), wish.name)
     if wish.customer_id is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reseller_sandbox.core import names, refusals
+from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.model import Zone
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import State
@@ -47,10 +48,16 @@ def require_in_service(zone: Zone) -> None:
         raise Refused(refusals.ZONE_OUT_OF_SERVICE, zone=names.to_unicode(zone.name))
 
 
-def require_privacy(zone: Zone) -> None:
-    """Refuse with ``privacy_not_offered`` where the zone has no price for whois protection."""
-    if zone.prices.privacy is None:
+def offers_privacy(zone: Zone, assumed: Assumptions) -> bool:
+    """Whether the zone has a price for whois protection.
+
+    Refuse with ``privacy_not_offered`` where it has none and the assumptions do not ignore that.
+    """
+    if zone.prices.privacy is not None:
+        return True
+    if assumed.privacy_not_offered == "refused":
         raise Refused(refusals.PRIVACY_NOT_OFFERED, zone=names.to_unicode(zone.name))
+    return False
 
 
 def _short(text: str) -> str:

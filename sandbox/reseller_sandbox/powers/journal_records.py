@@ -78,7 +78,7 @@ class RequestLine:
 class Sent:
     """A request as it came. ``cut`` is the size of a body that was too long to be kept whole.
 
-    ``ignored`` are the keys that the sandbox does not read.
+    ``ignored`` are the keys that had no effect.
     """
 
     method: str

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import Any
 
@@ -116,7 +117,14 @@ def create_domain(call: Call) -> dict[str, Any]:
             cost=call.arguments.get("purchaseCost"),
         ),
     )
+    note_privacy(call, asked, placed.order)
     return {**envelope(call, placed.order, asked["domainName"]), "totalPaid": placed.paid}
+
+
+def note_privacy(call: Call, asked: Mapping[str, Any], order: Order) -> None:
+    """Report ``privacyEnabled`` as ignored if the request asked for it and the name did not get it."""
+    if asked.get("privacyEnabled") and not order.privacy:
+        call.ignored.append("domain.privacyEnabled")
 
 
 def _switched(assumed: str, asked: bool) -> bool:

@@ -14,7 +14,7 @@ from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.zones import parse_name
 from reseller_sandbox.v3 import errors
 from reseller_sandbox.v3.authcodes import CodeWanted
-from reseller_sandbox.v3.domains import FOUND, PERIOD, PRICED
+from reseller_sandbox.v3.domains import FOUND, PERIOD, PRICED, note_privacy
 from reseller_sandbox.v3.shapes import (
     STATUSES,
     DomainWanted,
@@ -68,6 +68,7 @@ def request_transfer(call: Call) -> dict[str, Any]:
             transfer_lock=asked.get("lockedEnabled", False),
         ),
     )
+    note_privacy(call, asked, placed.order)
     return {
         "domainName": shown(call, placed.order.name, asked["domainName"]),
         "order_id": number(call, placed.order.id),

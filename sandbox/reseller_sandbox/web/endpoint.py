@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Call:
-    """What an operation is handed: a draft to work on, whose account it is, and what was asked."""
+    """The input of an operation: a draft to work on, the account, and the arguments of the request.
+
+    The operation adds to ``ignored`` the keys that have no effect on this request.
+    """
 
     draft: Draft
     account: Account
     arguments: dict[str, Any]
+    ignored: list[str]
 
     @property
     def assumed(self) -> Assumptions:

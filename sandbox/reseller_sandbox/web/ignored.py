@@ -1,4 +1,4 @@
-"""Keys of a request that nothing reads: told, where they would otherwise leave no trace."""
+"""Keys of a request that have no effect: the header and the journal name them."""
 
 from __future__ import annotations
 
@@ -50,6 +50,15 @@ def tell(
     if incoming.assumed_in(world).unknown_keys == "refused":
         raise Refused(UNKNOWN_KEYS, keys=", ".join(told))
     incoming.headers_out[IGNORED] = in_header(", ".join(told))
+
+
+def note(incoming: Incoming, keys: Iterable[str]) -> None:
+    """Add keys that the operation reads, but that have no effect on this request."""
+    new = [key for key in keys if key not in incoming.ignored]  # a fault may carry a request out twice
+    if new:
+        unread = incoming.headers_out.get(IGNORED)
+        incoming.ignored = (*new, *incoming.ignored)
+        incoming.headers_out[IGNORED] = in_header(", ".join([*new, *filter(None, [unread])]))
 
 
 def _in_body(

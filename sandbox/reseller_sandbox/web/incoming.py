@@ -45,7 +45,7 @@ class Incoming:
     ``target`` is the request target as sent, ``prefix`` the part of it that chose the world,
     ``port`` the one it came in on, ``arguments`` what the path's placeholders matched. ``world`` and
     ``account`` are set as soon as they are known, whether the request is let in or not. ``assumed`` collects
-    the assumptions that the answer rests on, ``ignored`` the keys that nothing reads, ``headers_out`` what
+    the assumptions that the answer rests on, ``ignored`` the keys that have no effect, ``headers_out`` what
     the answer's headers say beside the usual. ``environ`` is what WSGI says of the request.
     """
 

@@ -14,6 +14,7 @@ from reseller_sandbox.core.state import Draft
 from reseller_sandbox.server.delivery import Stream
 from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.errors import Shown
+from reseller_sandbox.web.ignored import note
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds import Outcome, World
@@ -144,13 +145,16 @@ class Transacting:
         assert account is not None
         if not endpoint.reads:
             require_present(world)
-        client_id = account.client_id
+        client_id, ignored = account.client_id, list[str]()
 
         def work(draft: Draft) -> Any:
-            return endpoint.handle(Call(draft, draft.state.accounts[client_id], arguments))
+            return endpoint.handle(Call(draft, draft.state.accounts[client_id], arguments, ignored))
 
         settled = world is incoming.world  # when the request began; another is one of the past
-        return world.transact(cause, work, incoming.assumed, endpoint.id, settled=settled)
+        outcome = world.transact(cause, work, incoming.assumed, endpoint.id, settled=settled)
+        if ignored:
+            note(incoming, ignored)
+        return outcome
 
     def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:  # noqa: ARG002
         """Return the result through the endpoint's schema."""

@@ -60,7 +60,7 @@ class Entry:
     ``arrived`` is when it came, where a fault has put its effect off until later.
 
     ``sent`` are its headers as they came, long ones cut; ``headers`` are they without their secrets, and
-    ``ignored`` the keys that nothing read. It can be matched by ``core.matching``.
+    ``ignored`` the keys that had no effect. It can be matched by ``core.matching``.
     """
 
     id: str

@@ -154,6 +154,12 @@ class V3Silences:
         "charged, free",
         "Whether a renewal, by request or by the clock, charges whois protection again.",
     )
+    privacy_not_offered: str = one_of(
+        "v3.privacy.not_offered",
+        "ignored, refused",
+        "Whois protection asked for in a zone that offers none: the name gets none, nothing is charged for "
+        "it and X-Sandbox-Ignored names the key, or the request is refused.",
+    )
     own_glue: str = one_of(
         "v3.nameservers.own_glue",
         "ignored, required",

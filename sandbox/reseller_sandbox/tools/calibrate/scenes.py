@@ -262,7 +262,8 @@ def _obstructed(scene: Scene, subject: Subject) -> Iterator[Scene]:
     yield {**scene, "accounts": {**scene["accounts"], "main": {**main, "balance": "0.00"}}}
 
 
-_ZONES = ({"hosts": False}, {"license": "[0-9]{5,7}"}, {"license": ".+"})
+_NO_PRIVACY = {key: price for key, price in _PRICES.items() if key != "privacy"}
+_ZONES = ({"hosts": False}, {"license": "[0-9]{5,7}"}, {"license": ".+"}, {"prices": _NO_PRIVACY})
 _OBSTACLES = (
     {"in_service": False},
     {"transfers": False},
@@ -270,7 +271,6 @@ _OBSTACLES = (
     {"min_years": 2},
     {"idn": False},
     {"prices": {**_PRICES, "owner_change": "5.00"}},
-    {"prices": {key: price for key, price in _PRICES.items() if key != "privacy"}},
 )
 
 

@@ -70,6 +70,7 @@ REQUESTS: dict[str, tuple[str, str]] = {
     "v3.switches.repeated": ("v3.enableAutorenew", "for a name that has shown autorenewEnabled already"),
     "v3.create.autorenew": ("v3.createDomain", "with autorenewEnabled true, and without it"),
     "v3.create.locked": ("v3.createDomain", "with lockedEnabled true, and without it"),
+    "v3.privacy.not_offered": ("v3.createDomain", "with privacyEnabled, in a zone without whois protection"),
     "v3.nameservers.own_glue": (
         "v3.setNameservers",
         "with a host below the name itself that has no glue record",
