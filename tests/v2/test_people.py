@@ -147,6 +147,35 @@ def test_reseller_mode(sandbox: Sandbox, main: Client, poor: Client) -> None:
     assert order_of(sandbox, "richer.com").customer_id is None
 
 
+def test_a_customer_without_effect_is_reported(sandbox: Sandbox, main: Client, poor: Client) -> None:
+    """Where the account is no reseller, and where a contact is edited; no other answer reports one."""
+    arrange_balance(sandbox, "100.00", "poor")
+    roles = dict.fromkeys(("contact_admin", "contact_billing", "contact_registrant", "contact_tech"), "POOR")
+    transfer = {"customer_id": 7, "transfer_code": "let-me-in"}
+    wrong_code = {**transfer, "transfer_code": "no"}
+    without_effect = [
+        poor.post("/domain/poor.com", {**NAME, **roles, "customer_id": 7}),
+        poor.post("/domain/poor.com", {**NAME, **roles, "customer_id": 7}),  # refused: taken
+        poor.post("/domain/elsewhere.com/transfer", wrong_code),
+        poor.post("/domain/elsewhere.com/transfer", transfer),
+        poor.put("/contact/POOR", {**CARD, "customer_id": 7}),
+        main.put("/contact/OWNER", {**CARD, "customer_id": 7}),
+    ]
+    assert [one.headers.get("x-sandbox-ignored") for one in without_effect] == ["customer_id"] * 6
+    assert [one.status for one in without_effect] == [200, 403, 400, 200, 200, 200]
+    entry = sandbox.world.journal.get(without_effect[0].headers["x-sandbox-request"])
+    assert entry.ignored == ("customer_id",)
+    others = [
+        main.post("/domain/rich.com", {**NAME, "customer_id": 7}),
+        main.post("/contact/NEW", {**CARD, "customer_id": 7, "tax_number": "12345678"}),
+        main.put("/customer", {"customer_id": 7, "name": "Seven"}),
+        poor.put("/customer", {"customer_id": 7, "name": "Seven"}),
+        poor.get("/customer/7"),
+    ]
+    assert [one.headers.get("x-sandbox-ignored") for one in others] == [None] * 5
+    assert [one.status for one in others] == [200, 200, 200, 404, 404]
+
+
 # Contacts
 
 

@@ -21,7 +21,7 @@ from reseller_sandbox.worlds import World
 _OWN_HANDLE = ("id", "contact_id")
 
 
-class ContactWanted(BodyAsked):
+class ContactChange(BodyAsked):
     """Who a contact is, and under any other key an extra parameter."""
 
     class Meta:
@@ -37,7 +37,6 @@ class ContactWanted(BodyAsked):
     phone = CardText(any_phone=True)
     region = CardText()
     zip = TextOrWhole()
-    customer_id = Number()
 
     def more(self, world: World) -> Collection[str]:
         """Return the extra parameters that the registry knows."""
@@ -54,6 +53,12 @@ class ContactWanted(BodyAsked):
         card = {name: found[name] for name in CARD_FIELDS if name in found}
         extra = {name: value for name, value in found.items() if name not in self.fields}
         return {"card": card, "extra": extra, "customer_id": found.get("customer_id")}
+
+
+class ContactWanted(ContactChange):
+    """A contact, and the customer that it belongs to."""
+
+    customer_id = Number()
 
 
 class ContactShown(Shape):
@@ -158,7 +163,7 @@ ENDPOINTS = (
         method="PUT",
         paths=(_ONE,),
         handle=edit,
-        body=ContactWanted(),
+        body=ContactChange(),
         answer=Done(),
         refuses=(
             *errors.BODY,

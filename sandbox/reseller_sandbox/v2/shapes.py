@@ -83,8 +83,12 @@ def shown(call: Call, name: str, asked: str | None = None) -> str:
 
 
 def reseller_customer(call: Call) -> int | None:
-    """Return the customer that the request names; it counts in reseller mode alone."""
-    return call.arguments.get("customer_id") if call.account.reseller else None
+    """Return the customer in the request; the key has no effect if the account is no reseller."""
+    given: int | None = call.arguments.get("customer_id")
+    if given is None or call.account.reseller:
+        return given
+    call.ignored.append("customer_id")
+    return None
 
 
 def handles_asked(arguments: Mapping[str, Any]) -> dict[str, str]:
