@@ -117,7 +117,7 @@ def _example(schema: dict[str, Any], known: dict[str, Any]) -> Any:
             {"ip": [{"ip": "192.0.2.1", "type": "v4", "typ": "v4"}]},
             "ip.typ; nearest type",
         ),
-        ("GET", "/v3/domains?perpage=1&pag=2", None, "pag; nearest page"),
+        ("GET", "/v3/domains?perpage=1&pag=2", None, "perpage; nearest perPage, pag; nearest page"),
     ],
 )
 def test_the_nearest_key_is_named(sandbox: Sandbox, method: str, path: str, body: Any, header: str) -> None:
@@ -178,7 +178,7 @@ def test_the_credentials_in_a_query_are_read(make: Make) -> None:
 
     sandbox = make()
     signed = signature("main-secret", "main-key", f"{BASE}/v3/balance", b"")
-    target = f"/v3/balance?x-svc-apikey=main-key&X-SVC-SIGNATURE={signed}"
+    target = f"/v3/balance?X-SVC-APIKEY=main-key&X-SVC-SIGNATURE={signed}"
     answer = InProcess(sandbox.app)("GET", target, [], b"")
     assert answer.status == 200
     assert HEADER.lower() not in answer.headers

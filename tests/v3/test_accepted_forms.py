@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from reseller_sandbox import Sandbox
 from tests.clients import Api, person
+from tests.registry import Make, connect, order_of
 
 GLUE = "/v3/domains/glueRecords/active.com"
 RENEW = "/v3/domains/renewDomain"
@@ -99,7 +101,32 @@ def test_the_list_under_both_paths(api: Api) -> None:
     """Parameters in the query, or in the path; they default to 100 and 1."""
     assert api.get("/v3/domains/3/2").json == api.get("/v3/domains?perPage=3&page=2").json
     assert api.get("/v3/domains").json == api.get("/v3/domains?perPage=100&page=1").json
-    assert api.get("/v3/domains?PERPAGE=3&page=2").json == api.get("/v3/domains/3/2").json
+
+
+def test_query_names_match_exactly(sandbox: Sandbox, api: Api) -> None:
+    """A name in another case has no effect, repeats nothing, and is reported."""
+    listed = api.get("/v3/domains?PERPAGE=3&page=1")
+    assert listed.json == api.get("/v3/domains").json
+    assert listed.headers["x-sandbox-ignored"] == "PERPAGE; nearest perPage"
+    for query, years in (("YEARS=3", 1), ("YEARS=3&years=2", 2), ("Years=3", 1)):
+        expires = order_of(sandbox, "second.com").expires
+        renewed = api.post(f"/v3/domains/renewDomain/second.com?{query}")
+        assert (renewed.status, renewed.json["totalPaid"]) == (200, f"{12 * years}.00"), query
+        assert order_of(sandbox, "second.com").expires.year == expires.year + years, query
+        assert renewed.headers["x-sandbox-ignored"] == f"{query[:5]}; nearest years"
+
+
+def test_unknown_query_names_are_refused_where_unknown_keys_are(make: Make) -> None:
+    """In v3 and v2.0 by an assumption, in control always."""
+    sandbox = make(assume={"requests.unknown_keys": "refused"})
+    refused = connect(sandbox).post("/v3/domains/renewDomain/second.com?YEARS=3")
+    assert (refused.status, refused.error) == (400, "unknown_keys")
+    token = {"X-Auth-Token": sandbox.account("main").token}
+    v2 = sandbox.client().get("/V2.0/domain/zones?LIMIT=1", headers=token)
+    assert (v2.status_code, "LIMIT" in v2.json["msg"]) == (400, True)
+    control = sandbox.client().get("/_sandbox/journal?LIMIT=1")
+    assert (control.status_code, control.json["error"]) == (400, "invalid_parameter")
+    assert "LIMIT" in control.json["message"]
 
 
 @pytest.mark.parametrize("raw", [b"", b"{}", b"[]", b" \n", b'{"domainName":"active.com"}', b'{"x":null}'])

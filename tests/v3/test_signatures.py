@@ -157,10 +157,14 @@ def test_elements_may_be_split_between_header_and_query(make: Make, value: str) 
     assert send.get(f"{PLAIN}?X-SVC-SIGNATURE={signed}", [("X-SVC-APIKEY", KEY)]).status == 200
 
 
-def test_names_of_query_elements_have_no_case(send: Sender) -> None:
-    """As header names have none."""
+def test_names_of_query_elements_match_exactly(send: Sender) -> None:
+    """Header names have no case, but those of a query have."""
     signed = signature(SECRET, KEY, BASE + PLAIN, b"")
-    assert send.get(f"{PLAIN}?x-svc-apikey={KEY}&x-svc-signature={signed}").status == 200
+    assert send.get(PLAIN, [("x-svc-apikey", KEY), ("x-svc-signature", signed)]).status == 200
+    refused = send.get(f"{PLAIN}?x-svc-apikey={KEY}&x-svc-signature={signed}")
+    assert (refused.status, refused.error) == (401, "credentials_missing")
+    assert "X-SVC-SIGNATURE; it carries x-svc-apikey and x-svc-signature." in refused.message
+    assert KEY not in refused.message
 
 
 @pytest.mark.parametrize("place", ["first", "middle", "last"])

@@ -116,15 +116,16 @@ signed {_QUERY[assumed.signature_query]}.""",
         return sent
 
     def _instead(self, incoming: Incoming) -> str:
-        """Return which elements came under another prefix, and how they would be taken."""
-        names = [*(name for name, _ in incoming.headers.items()), *(name for name, _ in incoming.query)]
-        found = [
-            one for one in map(_ELEMENT.fullmatch, names) if one and one[1].lower() != self.prefix.lower()
-        ]
+        """Return which elements came under another name, and which prefix would take them."""
+        own = {name.lower() for name in self.names}
+        names = [name for name, _ in incoming.headers.items() if name.lower() not in own]
+        names += [name for name, _ in incoming.query if name not in self.names]
+        found = [one for one in map(_ELEMENT.fullmatch, names) if one]
         if not found:
             return ""
         told = f"; it carries {' and '.join(one[0][:80] for one in found[:_MOST_NAMED])}"
-        prefix = next((one[1] for one in found if "-" not in one[2] and "_" not in one[2]), None)
+        others = (one for one in found if one[1].lower() != self.prefix.lower())
+        prefix = next((one[1] for one in others if "-" not in one[2] and "_" not in one[2]), None)
         return told if prefix is None else f"{told}, which --header-prefix {prefix or repr('')} would take"
 
     def _verify(self, incoming: Incoming, world: World, account: Account, signature: str) -> None:
@@ -159,16 +160,14 @@ signed {_QUERY[assumed.signature_query]}.""",
         if "?" not in incoming.target:
             yield "", incoming.target
             return
-        elements = {self.key_name.lower(), self.signature_name.lower()}
         path, _, query = incoming.target.partition("?")
         parts = query.split("&") if query else []
-        named = [(unquote(part.partition("=")[0]).lower(), part) for part in parts]
-        if not any(name in elements for name, _ in named):
+        named = [(unquote(part.partition("=")[0]), part) for part in parts]
+        if not any(name in self.names for name, _ in named):
             yield "", incoming.target
             return
-        signature = self.signature_name.lower()
-        yield "excluded", _joined(path, [part for name, part in named if name not in elements])
-        yield "included", _joined(path, [part for name, part in named if name != signature])
+        yield "excluded", _joined(path, [part for name, part in named if name not in self.names])
+        yield "included", _joined(path, [part for name, part in named if name != self.signature_name])
 
     def _endpoints(self, incoming: Incoming, target: str) -> Iterator[tuple[str, bytes, bool]]:
         """Yield each kind of endpoint with what is signed for it, and whether that is percent-decoded."""

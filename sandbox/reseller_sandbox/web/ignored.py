@@ -72,8 +72,8 @@ def _in_body(
 
 def _in_query(endpoint: Endpoint, incoming: Incoming, read: Iterable[str]) -> Iterator[str]:
     known = vocabulary(endpoint).query
-    taken = {name.lower() for name in (*known, *read)}
-    return (_named(key, "", known) for key, _ in incoming.query if key.lower() not in taken)
+    taken = {*known, *read}
+    return (_named(key, "", known) for key, _ in incoming.query if key not in taken)
 
 
 def _strange(

@@ -135,9 +135,8 @@ class Incoming:
         return found
 
     def query_value(self, name: str) -> str | None:
-        """Return the first value of a query element, whatever the case of its name."""
-        wanted = name.lower()
-        return next((value for key, value in self.query if key.lower() == wanted), None)
+        """Return the first value of a query element."""
+        return next((value for key, value in self.query if key == name), None)
 
     def recognise(self, sender: tuple[World, Account] | None) -> None:
         """Note whose request this is although it is not let in, unless the path chose another world."""

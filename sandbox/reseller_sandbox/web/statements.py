@@ -43,15 +43,15 @@ class KnownKeys:
     """What can be said to an operation: the keys that it reads in each place.
 
     ``inner`` are those of each object inside the body, by the key of that, ``objects`` the keys of what is
-    looked into where it is an object. ``spelt`` are the names of all things by their keys in lower case,
-    ``aliases`` the further keys among those, ``numbers`` the names of the things that are numbers.
+    looked into where it is an object. ``names`` are the names of all things by their keys, ``aliases`` the
+    further keys among those, ``numbers`` the names of the things that are numbers.
     """
 
     body: Set[str]
     query: Set[str]
     inner: Mapping[str, Set[str]]
     objects: Set[str]
-    spelt: Mapping[str, str]
+    names: Mapping[str, str]
     aliases: Set[str]
     numbers: Set[str]
 
@@ -78,7 +78,7 @@ def vocabulary(endpoint: Endpoint) -> KnownKeys:
         query={key for key, _ in _fields(endpoint.query)},
         inner={inner: {key for key, _ in _fields(schema)} for inner, schema in nested.items()},
         objects={*nested, _NAME_OBJECT} - aliases.keys(),
-        spelt={key.lower(): key for key in {key for key, _ in every} | placed} | aliases,
+        names={key: key for key in {key for key, _ in every} | placed} | aliases,
         aliases=aliases.keys(),
         numbers={key for key, one in every if isinstance(one, Whole | Price)},
     )
@@ -93,13 +93,13 @@ def check(endpoint: Endpoint, incoming: Incoming, world: World, body: Mapping[st
         return
     known, said = vocabulary(endpoint), dict[str, list[Statement]]()
     places = _places(incoming, body, known.objects)
-    told = [known.spelt.get(key.lower(), key) for _, given in places for key, _ in given]
+    told = [known.names.get(key, key) for _, given in places for key, _ in given]
     if len(set(told)) == len(told):
         return  # as for most: all is said once
     means_more = endpoint.body.more(world) if isinstance(endpoint.body, Shape) else ()
     for place, given in places:
         for key, value in given:
-            name = known.spelt.get(key.lower())
+            name = known.names.get(key)
             if name is not None and value not in (None, "") and key not in means_more:
                 alias = f", as {key}" if key in known.aliases else ""
                 said.setdefault(name, []).append((f"{place}{alias}", value))
