@@ -233,6 +233,17 @@ def test_what_is_no_number_is_no_path(main: Client, path: str) -> None:
     assert refusal(main.get(f"/domain/zones{quote(path)}"))[2] == "unknown_path"
 
 
+def test_a_version_without_its_v_is_refused_in_the_shape_of_v2(make: Make) -> None:
+    """With the versions that are served; also where the minor version is missing."""
+    for assume, served in (({}, "V2.0"), ({"v2.versions": "V2.0,V2.1"}, "V2.0 or V2.1")):
+        client = connect(make(assume=assume))
+        for client.version in ("2.0", "1.0", "V2", "v2", "2"):
+            answer = client.get("/domain/x.com/check")
+            path = f"GET /{client.version}/domain/x.com/check"
+            message = f"{path} is no operation: the version must be {served}."
+            assert refusal(answer) == (404, message, "unknown_path")
+
+
 # Names, ids and handles
 
 

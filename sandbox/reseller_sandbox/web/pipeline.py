@@ -118,7 +118,7 @@ class Pipeline:
             if error is not None:
                 with suppress(Refused):  # only to know whose it is
                     interface.authenticate(incoming)
-                return self._unmatched.why(error, incoming)
+                return self._unmatched.why(error, incoming, incoming.world or self.worlds.default)
             let_in = interface.authenticate(incoming)
         except Refused as refused:
             return refused

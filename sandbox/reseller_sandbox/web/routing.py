@@ -49,6 +49,10 @@ _OPTIONS = (
 )
 
 
+#: A version of v2.0 in a path.
+VERSION = r"[Vv][0-9]+\.[0-9]+"
+
+
 class _Digits(BaseConverter):
     """A whole number without a sign, of any length."""
 
@@ -58,7 +62,7 @@ class _Digits(BaseConverter):
 class _Version(BaseConverter):
     """A version such as ``V2.0``, whether it is served or not."""
 
-    regex = r"[Vv][0-9]+\.[0-9]+"
+    regex = VERSION
 
 
 class _Rest(BaseConverter):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -18,12 +19,16 @@ from reseller_sandbox.core.refusals import (
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.web.mount import Mount
+from reseller_sandbox.web.routing import VERSION
+from reseller_sandbox.worlds import World
 
 if TYPE_CHECKING:
     from reseller_sandbox.web.nearest import Rows
 
 _SHOWN = 200
 _MOST_WORDS = 3
+
+_VERSION = re.compile(f"/{VERSION}(/|$)")
 
 #: What the contract calls an interface, where that is not its name here.
 _CONTRACT_NAMES = {"v2": "v2.0"}
@@ -45,7 +50,7 @@ class Unmatched:
         journalled = [one for interface in interfaces if interface.journalled for one in interface.endpoints]
         return {"": Rows(journalled)} | {one.name: Rows(one.endpoints) for one in interfaces}
 
-    def why(self, error: HTTPException, incoming: Incoming) -> Refused:
+    def why(self, error: HTTPException, incoming: Incoming, world: World) -> Refused:
         """Return the refusal that ``error`` stands for; an unknown path is told the rows nearest to it."""
         path = incoming.prefix + incoming.path
         path = path if len(path) <= _SHOWN else f"{path[: _SHOWN - 1]}…"
@@ -60,12 +65,16 @@ class Unmatched:
             incoming.headers_out["Allow"] = allowed
             return Refused(METHOD_NOT_ALLOWED, method=incoming.method, path=path, allowed=allowed)
         if error.code == 404:
-            return Refused(UNKNOWN_PATH, method=incoming.method, path=path, nearest=self._nearest(incoming))
+            return Refused(
+                UNKNOWN_PATH, method=incoming.method, path=path, nearest=self._nearest(incoming, world)
+            )
         return Refused(MALFORMED_BODY, problem=(error.description or str(error)).rstrip("."))
 
-    def _nearest(self, incoming: Incoming) -> str:
+    def _nearest(self, incoming: Incoming, world: World) -> str:
         """Return which operations may have been meant, or what the interface has no operations on."""
         name = next((one.interface.name for one in self._mounts if one.owns(incoming.path)), "")
+        if name == "v2" and not _VERSION.match(incoming.path):
+            return f"the version must be {' or '.join(incoming.assumed_in(world).versions)}"
         rows, path = self._rows[name], incoming.path
         found = rows.nearest(incoming.method, path)
         if found:
