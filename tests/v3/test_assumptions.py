@@ -16,7 +16,7 @@ from reseller_sandbox import BadSetting, Sandbox
 from reseller_sandbox.core.assumptions import Assumptions, catalogue
 from reseller_sandbox.core.model import Flag, Stage
 from tests.clients import Answer, Api, InProcess, person
-from tests.registry import Make, arrange, arrange_zone, balance, connect, order_of
+from tests.registry import Make, arrange, arrange_zone, balance, connect, order_of, write
 from tests.shapes import CONTACTS, envelope, fits
 
 Check = Callable[[Sandbox, Api, Any], Answer]
@@ -432,6 +432,14 @@ def own_glue(sandbox: Sandbox, api: Api, value: str) -> Answer:
     refused = None if value == "ignored" else "invalid_nameserver"
     new = {"domainName": "new.com", "nameservers": ["ns1.new.com"]}
     assert api.post(CREATE, {"domain": new}).error == refused
+    main = sandbox.world.state.accounts[sandbox.account("main").client_id]
+    write(sandbox, replace(main, nameservers=("ns1.example.org", "ns1.second.com")))
+    for name, one in (("by-default.com", {}), ("none-named.com", {"nameservers": []})):
+        by_default = api.post(CREATE, {"domain": {"domainName": name, **one}})
+        assert by_default.error == refused, name
+        assert refused is None or "'ns1.second.com' lies below second.com" in by_default.message
+    write(sandbox, replace(main, nameservers=("ns1.active.com",)))
+    assert create(api, "with-glue.com").error is None
     for server, parent in {
         "ns1.second.com": "second.com",
         "ns1.nobodys.com.ua": "nobodys.com.ua",

@@ -318,3 +318,12 @@ def test_a_server_that_is_there_needs_no_glue_to_stay(make: Make) -> None:
     assert v2.put("/domain/active.com", {"ns": {"del": ["ns3.example.org"]}}).status == 200
     answer = v2.put("/domain/active.com", {"ns": {"add": ["ns1.free.com"]}})
     assert refusal(answer)[:2] == (400, "Not the correct ns: ns1.free.com")
+
+
+def test_the_name_servers_of_the_packaged_accounts_need_no_glue() -> None:
+    """A client that names no servers registers a name there under every value of the assumption."""
+    for value in ("ignored", "required"):
+        sandbox = Sandbox(assume={"v3.nameservers.own_glue": value})
+        for account in ("main", "other"):
+            body = {"domain": {"domainName": f"new-{account}.com"}}
+            assert connect(sandbox, account).post(f"{D}/createDomain", body).status == 200, (value, account)

@@ -100,9 +100,8 @@ def register(draft: Draft, account: Account, wanted: Registration) -> Placed:
     handles = _contacts(draft, account, wanted)
     if wanted.customer_id is not None:
         customers.own(draft.state, account, wanted.customer_id)
-    servers = account.nameservers
-    if wanted.nameservers is not None:
-        servers = hosts.parse_nameservers(draft, account.client_id, wanted.nameservers, wanted.name)
+    asked = account.nameservers if wanted.nameservers is None else wanted.nameservers
+    servers = hosts.parse_nameservers(draft, account.client_id, asked, wanted.name)
     license_number = _license(draft, zone, wanted)
     held = wanted.name in draft.state.holding_order
     if held or (account.client_id, wanted.name) in draft.state.own_order:
