@@ -153,7 +153,7 @@ PROBES: Mapping[str, Sequence[tuple[Any, ...]]] = {
 #: Requests that tell one together with the zones and prices of the fixture.
 PRICED: Mapping[str, Sequence[tuple[Any, ...]]] = {
     "v2.renew.maximum": [
-        ("PUT", f"{V}/domain/long-example.com/renew", {"current_expiry_date": "2035-01-15", "period": 5})
+        ("PUT", f"{V}/domain/long-example.com/renew", {"current_expiry_date": "2035-01-15", "period": 11})
     ],
     "v3.availability.reserved": [*TAKEN, available("registry.com")],
     "v3.availability.out_of_service": [*TAKEN, available("free-name.tel")],

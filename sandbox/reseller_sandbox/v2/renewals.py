@@ -93,8 +93,10 @@ def _expected_end(call: Call) -> date | None:
 
 
 def _maximum(call: Call, order: Order, refused: Refused) -> object:
-    if call.assumed.renew_maximum == "zone":
-        return call.draft.state.zones[order.zone].max_years
+    """Return the limit that the message names, which the period always exceeds."""
+    most = call.draft.state.zones[order.zone].max_years
+    if call.assumed.renew_maximum == "zone" and call.arguments["period"] > most:
+        return most
     return refused.facts["limit"]
 
 

@@ -133,7 +133,7 @@ class V2Silences:
         "v2.renew.maximum",
         "remaining, zone",
         "What the maximum in a renewal's refusal is: the years that can still be added, or the most that the "
-        "zone sells.",
+        "zone sells where the period exceeds that.",
     )
     renew_date_end: str = one_of(
         "v2.renew.date_end",

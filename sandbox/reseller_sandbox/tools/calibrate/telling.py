@@ -80,7 +80,7 @@ REQUESTS: dict[str, tuple[str, str]] = {
 #: By assumption, what would tell it together with a fixture that has what there was at first.
 WITH_FIXTURE: dict[str, tuple[str, str]] = {
     "v2.premium_names": ("v2.domain.check", "for a premium name that is free"),
-    "v2.renew.maximum": ("v2.domain.renew", "for more years than can be had"),
+    "v2.renew.maximum": ("v2.domain.renew", "for more years than the zone sells"),
     "v3.availability.reserved": (
         "v3.checkAvailability",
         "for a name kept back, and for one of the account's",
