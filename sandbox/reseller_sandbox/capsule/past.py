@@ -104,6 +104,7 @@ class Past:
             if entry is not None and isinstance(step, RequestStep):
                 if known is not None and _differ(known, entry.before):
                     yield self._stand(step.number - 1, entry.before, entry.at, UNTOLD)
+                    waiting.discard(entry.id)  # the stand does not count the arrival of this request
                     broken = True
                 if broken and any(isinstance(rule.kind, Stale) for rule in entry.faults):
                     step = replace(step, beyond=step.beyond or _TOO_EARLY)

@@ -22,12 +22,13 @@ _NONE = Count()
 class Strike:
     """The rules that struck a request in one phase, and their effects together.
 
-    Where the request has to wait because of them, ``request`` is what is known of it, and ``arrived`` when it
-    came.
+    ``counted`` has the counts of each rule that the request matched, before and after that. If the request
+    has to wait, ``request`` is its journal entry so far, and ``arrived`` is when it arrived.
     """
 
     rules: Sequence[FaultRule]
     effects: Effects
+    counted: Mapping[str, tuple[Count, Count]]
     request: Any = None
     arrived: Any = None
 
@@ -62,6 +63,7 @@ class FaultBook(_Indexed):
         Return the book with the new counts, and what they have made of ``effects``.
         """
         counts, struck = self.counts, []
+        counted: dict[str, tuple[Count, Count]] = {}
         rules, index = self._index(phase)
         for place in index.possible(asked) if rules else ():
             rule = rules[place]
@@ -71,14 +73,15 @@ class FaultBook(_Indexed):
             matched = count.matched + 1
             turn = Turn(asked, now, Luck(f"{seed}/fault/{rule.name}/{matched}"), count.memory)
             after = rule.kind.strike(effects, turn) if rule.when.strikes(matched, turn.luck) else None
-            counts = counts.insert(rule.name, Count(matched, count.struck + (after is not None), turn.memory))
+            later = Count(matched, count.struck + (after is not None), turn.memory)
+            counts, counted[rule.name] = counts.insert(rule.name, later), (count, later)
             if after is not None:
                 effects = after
                 struck.append(rule)
                 if effects.final:
                     break
         book = self if counts is self.counts else self._with(counts=counts)
-        return book, Strike(struck, effects)
+        return book, Strike(struck, effects, counted)
 
     def _index(self, phase: Phase) -> tuple[Sequence[FaultRule], MatchIndex]:
         """Return the rules that strike in a phase, and the index of what they match."""
@@ -113,3 +116,15 @@ class FaultBook(_Indexed):
     def released(self, request: object) -> FaultBook:
         """Return the book once ``request`` waits no longer; raise KeyError when it does not."""
         return self._with(waiting=self.waiting.remove(request))
+
+    def without(self, strike: Strike) -> FaultBook:
+        """Return the book as if the request of ``strike`` had not arrived; the other requests count."""
+        counts = self.counts
+        for name, (earlier, later) in strike.counted.items():
+            count = self.count(name)
+            if count.matched < later.matched:  # a new rule of that name, which never saw the request
+                continue
+            memory = earlier.memory if count.memory is later.memory else count.memory
+            struck = count.struck - later.struck + earlier.struck
+            counts = counts.insert(name, Count(count.matched - 1, struck, memory))
+        return self._with(counts=counts)

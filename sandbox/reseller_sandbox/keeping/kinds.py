@@ -69,7 +69,7 @@ RECORDS: Mapping[Any, Mapping[str, Callable[[], Any]]] = {
         )
     },
     FaultBook: {},
-    Strike: {"rules": tuple, "effects": Effects},
+    Strike: {"rules": tuple, "effects": Effects, "counted": dict},
 }
 
 ENUMS = (model.Stage, model.Flag, model.TransferStatus, model.Purpose, Action, Term)

@@ -48,6 +48,9 @@ def perform(exchange: Exchange, world: World, account: Account | None, why: Refu
     if before is None:
         exchange.incoming.environ[ENV_DELIVERY] = Delivery(cut=TcpClose())
         return NO_ANSWER
+    if held is not None:  # a rewind to before the request restores the counts from before its arrival
+        moment = world.moment
+        exchange.before = replace(moment, faults=moment.faults.without(held))
     effects = before.effects
     if effects.wait and held is None:
         _hold(before, exchange, world)
