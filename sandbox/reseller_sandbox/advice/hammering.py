@@ -2,56 +2,74 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from datetime import timedelta
 
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import Record, clock_runs, names
-from reseller_sandbox.advice.words import span, times
+from reseller_sandbox.advice.words import listed, span, times
 from reseller_sandbox.core.refusals import RATE_LIMITED
+from reseller_sandbox.faults.kinds import Error, RateLimit
 from reseller_sandbox.worlds import Entry
 
 TOO_MANY_REQUESTS = 429
 
-#: So many times the same request was refused for coming too soon, ...
+#: So many times in a row the same request was answered 429 and sent again before Retry-After had passed.
 TRIES = 3
 
-#: ... each less than this after the one before: nobody is told to come back in less than a second.
-PAUSE = timedelta(seconds=1)
+#: So many requests of an account in a row were. A client with several workers gets a few at the same time,
+#: and under a clock that stands still a client that waits looks like a client that does not.
+IN_A_ROW = 10
 
 
 @rule(
     Severity.RISK,
-    about=f"The same request {TRIES} times in a row answered 429, with less than a second of a running "
-    "clock in between.",
+    about=f"The same request {TRIES} times in a row answered 429 under a running clock, or any {IN_A_ROW} "
+    "requests in a row, each before the Retry-After of the one before had passed.",
     instead="Wait for as many seconds as Retry-After says, and longer each time where it says nothing: a "
-    "real service shuts out for good who does not.",
+    "real service shuts out for good who does not. In a test, advance the world's clock in place of waiting.",
 )
 def rate_limit_ignored(record: Record) -> Iterator[Seen]:
-    """Yield the requests that were sent again at once each time they were answered 429.
+    """Yield the requests of each account that were sent although it had been told to wait.
 
-    Each request counts by itself: those of an account may come from many workers.
+    A short run of different requests may come from many workers, so there each request counts by itself.
     """
-    running: dict[tuple[str | None, str, str, bytes], list[Entry]] = {}
-    for entry in record.entries:
-        run = running.setdefault((entry.account, entry.method, entry.target, entry.body), [])
-        told = entry.status == TOO_MANY_REQUESTS or entry.outcome == RATE_LIMITED.code
-        if run and (not told or entry.at - run[-1].at >= PAUSE):
-            yield from _seen(run)
+    long = list(_runs(record.entries, lambda entry: entry.account, IN_A_ROW))
+    known = {entry.id for run in long for entry in run}
+    running = [entry for entry in record.entries if clock_runs(entry) and entry.id not in known]
+    short = _runs(running, lambda entry: (entry.account, entry.method, entry.target, entry.body), TRIES)
+    for run in (*long, *short):
+        asked = listed(list(dict.fromkeys(f"{entry.method} {entry.path}" for entry in run)))
+        yield Seen(
+            run,
+            f"{asked}: answered 429 {times(len(run))} in a row {span(run[-1].at - run[0].at)}, each time "
+            "without the wait that Retry-After asked for.",
+            names(*run),
+        )
+
+
+def _runs(entries: Iterable[Entry], key: Callable[[Entry], Hashable], least: int) -> Iterator[list[Entry]]:
+    """Yield the runs of at least so many requests of one key that were answered 429 and came too soon."""
+    runs: dict[Hashable, list[Entry]] = {}
+    for entry in entries:
+        run = runs.setdefault(key(entry), [])
+        limited = entry.status == TOO_MANY_REQUESTS or entry.outcome == RATE_LIMITED.code
+        if run and (not limited or entry.at - run[-1].at >= _retry_after(run[-1])):
+            if len(run) >= least:
+                yield list(run)
             run.clear()
-        if told and clock_runs(entry):  # a clock that stands still shows no pauses
+        if limited:
             run.append(entry)
-    for run in running.values():
-        yield from _seen(run)
+    yield from (run for run in runs.values() if len(run) >= least)
 
 
-def _seen(run: list[Entry]) -> Iterable[Seen]:
-    if len(run) < TRIES:
-        return
-    first, last = run[0], run[-1]
-    yield Seen(
-        list(run),
-        f"{first.method} {first.path} was answered 429 {times(len(run))} in a row "
-        f"{span(last.at - first.at)}, and sent again at once each time.",
-        names(first),
-    )
+def _retry_after(entry: Entry) -> timedelta:
+    """Return the wait that the answer asked for: a second if it named none, or in the machine's time."""
+    seconds = [1]
+    for fault in entry.faults:
+        if isinstance(fault.kind, RateLimit) and fault.kind.time == "world":
+            memory = entry.before.faults.count(fault.name).memory
+            seconds.append(fault.kind.left(memory, entry.account, entry.at))
+        elif isinstance(fault.kind, Error):
+            seconds.append(fault.kind.retry_after or 0)
+    return timedelta(seconds=max(seconds))

@@ -37,4 +37,4 @@ KINDS: Mapping[str, type[FaultKind]] = {
     )
 }
 
-__all__ = ["KINDS", "Error"]
+__all__ = ["KINDS", "Error", "RateLimit"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import datetime, timedelta
-from typing import Annotated, ClassVar
+from typing import Annotated, Any, ClassVar
 
 from rpds import HashTrieMap
 
@@ -50,16 +50,28 @@ class RateLimit(FaultKind):
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects | None:
         now = turn.now if self.time == "world" else real_now()
-        key = turn.asked.account or "" if self.per == "account" else ""
-        windows: HashTrieMap[str, Window] = HashTrieMap() if turn.memory is None else turn.memory
-        current = windows.get(key)
-        length = timedelta(seconds=self.window)
-        if current is None or not current.began <= now < current.began + length:
-            current = Window(now, 0)
+        current = self._window(turn.memory, turn.asked.account, now)
         if current.used < self.limit:
+            windows: HashTrieMap[str, Window] = turn.memory or HashTrieMap()
+            key = self._key(turn.asked.account)
             turn.memory = windows.insert(key, Window(current.began, current.used + 1))
             return None
-        left = max(1, math.ceil((current.began + length - now).total_seconds()))
+        left = self.left(turn.memory, turn.asked.account, now)
         facts = {"limit": self.limit, "window": f"{self.window:g}", "left": left}
         refusal = NamedError(RATE_LIMITED.code, facts, 429, (("Retry-After", str(left)),))
         return replace(so_far, instead=refusal)
+
+    def left(self, memory: Any, account: str | None, now: datetime) -> int:
+        """Return the seconds until the account's window ends, as Retry-After gives them."""
+        end = self._window(memory, account, now).began + timedelta(seconds=self.window)
+        return max(1, math.ceil((end - now).total_seconds()))
+
+    def _window(self, memory: Any, account: str | None, now: datetime) -> Window:
+        """Return the account's window at ``now``: the one in ``memory`` or a new one."""
+        known: Window | None = memory.get(self._key(account)) if memory is not None else None
+        if known is None or not known.began <= now < known.began + timedelta(seconds=self.window):
+            return Window(now, 0)
+        return known
+
+    def _key(self, account: str | None) -> str:
+        return account or "" if self.per == "account" else ""
