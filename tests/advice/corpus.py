@@ -180,6 +180,15 @@ def _query(client: Client) -> None:
     client.send("GET", "/v3/balance?X-SVC-APIKEY=k")
 
 
+def _error_429(retry_after: int) -> Program:
+    return lambda client: client.sandbox.faults.add("error", status=429, retry_after=retry_after)
+
+
+def _create_private(price: str, name: str = "new.com") -> Program:
+    domain = {"domainName": name, "privacyEnabled": True}
+    return lambda client: client.post("createDomain", {"domain": domain, "purchaseCost": price})
+
+
 def _renewing(length: str) -> Program:
     return _each(_do("renew", "second.com"), _do("wait", length), _do("renew", "second.com"))
 
@@ -308,6 +317,34 @@ CORPUS: tuple[Pair, ...] = (
         ),
         _each(_do("renew", "gold.com", purchaseCost="12.00"), _do("renew", "gold.com", **GOLD)),
     ),
+    Pair(
+        "price_not_enforced",
+        "the price of one year for two",
+        _do("create", "new.com", years=2, purchaseCost="10.00"),
+        _do("create", "new.com", years=2, purchaseCost="20.00"),
+    ),
+    Pair(
+        "price_not_enforced",
+        "with privacy",
+        _create_private("9.00"),
+        _each(_create_private("10.00"), _do("wait", "P1D"), _create_private("13.00", "newer.com")),
+    ),
+    Pair(
+        "price_not_enforced",
+        "of a renewal, in each place",
+        _each(
+            _do("renew", "second.com", purchaseCost="1.00"),
+            _do("post", "renewDomain", {"domain": {"domainName": "active.com", "purchaseCost": "1.00"}}),
+            _do("post", "renewDomain/held.com.ua?purchaseCost=1.00"),
+        ),
+        _do("post", "renewDomain/second.com?purchaseCost=12.00"),
+    ),
+    Pair(
+        "price_not_enforced",
+        "of a transfer",
+        _do("transfer", "theirs.com", purchaseCost="1.00"),
+        _do("transfer", "theirs.com", purchaseCost="9.00"),
+    ),
     Pair("renewed_without_guard", "once", _do("renew_v2", "second.com"), _guarded),
     Pair("credentials_in_query", "of v3", _query, _do("send", "GET", "/v3/balance")),
     Pair(
@@ -356,5 +393,32 @@ CORPUS: tuple[Pair, ...] = (
         "by many workers",
         _each(_do("limit", 0), _again(3, *CREATES)),
         _each(_do("limit", 0), *(_do("get", f"getDomain/name{number}.com") for number in range(9))),
+    ),
+    Pair(
+        "rate_limit_ignored",
+        "with pauses shorter than Retry-After",
+        _each(_do("limit", 1), _again(30, *LOOK_AT_SECOND, _do("wait", "PT2S"))),
+        _each(_do("limit", 1), _again(6, *LOOK_AT_SECOND, _do("wait", "PT1M"))),
+    ),
+    Pair(
+        "rate_limit_ignored",
+        "with the clock stopped",
+        _each(_stop_the_clock, _do("limit", 1), _again(12, *LOOK_AT_SECOND)),
+        _each(_stop_the_clock, _do("limit", 1), _again(10, *LOOK_AT_SECOND)),
+    ),
+    Pair(
+        "rate_limit_ignored",
+        "by one request after the other",
+        _each(_do("limit", 1), *(_do("get", f"getDomain/name{number}.com") for number in range(30))),
+        _each(
+            _do("limit", 1),
+            *(_each(_do("get", f"getDomain/name{number}.com"), _do("wait", "PT1M")) for number in range(12)),
+        ),
+    ),
+    Pair(
+        "rate_limit_ignored",
+        "of an error with a Retry-After",
+        _each(_error_429(30), _again(3, *LOOK_AT_SECOND, _do("wait", "PT29S"))),
+        _each(_error_429(30), _again(30, *LOOK_AT_SECOND, _do("wait", "PT30S"))),
     ),
 )

@@ -1,17 +1,22 @@
-"""Orders that were sent without the price they need, or with a wrong one, again and again."""
+"""Orders without the price they need, with a wrong price, or charged another price than they sent."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 
 from reseller_sandbox.advice.finding import Seen, Severity, rule
-from reseller_sandbox.advice.record import Record, names, order_asked_for
-from reseller_sandbox.advice.words import listed, times
-from reseller_sandbox.core import refusals
+from reseller_sandbox.advice.record import Record, charges, names, order_asked_for
+from reseller_sandbox.advice.words import listed, plural, times
+from reseller_sandbox.core import money, refusals
+from reseller_sandbox.core.model import Purpose
 from reseller_sandbox.worlds import Entry
 
 #: One refusal is how a client learns the price; so many, and no order that is right, show one that cannot.
 TRIES = 2
+
+#: The operations that take a purchaseCost.
+_PRICED = ("v3.createDomain", "v3.renewDomain", "v3.requestTransfer")
 
 
 @rule(
@@ -51,6 +56,58 @@ def wrong_price_repeated(record: Record) -> Iterator[Seen]:
             "never with that: nothing was ordered.",
             names(*entries),
         )
+
+
+@rule(
+    Severity.MONEY,
+    about="Ordinary names ordered with a purchaseCost that is not the price that was charged.",
+    instead="purchaseCost is compared with the price of premium names alone (v3.purchase_cost). For other "
+    "names, read the price (checkAvailability) before the order, and compare totalPaid after it.",
+)
+def price_not_enforced(record: Record) -> Iterator[Seen]:
+    """Yield the orders of each account that were charged another price than they sent."""
+    cases: dict[str | None, list[tuple[Entry, Decimal, Decimal]]] = {}
+    for entry in record.entries:
+        if (prices := _sent_and_paid(entry)) is not None:
+            cases.setdefault(entry.account, []).append((entry, *prices))
+    for found in cases.values():
+        entries = [entry for entry, _, _ in found]
+        each = [
+            f"{listed(names(entry))} sent {money.write(sent)} and paid {money.write(paid)}"
+            for entry, sent, paid in found
+        ]
+        more = sum((paid - sent for _, sent, paid in found), Decimal(0))
+        yield Seen(
+            entries,
+            f"{plural(len(found), 'order')} paid another price than purchaseCost: {listed(each)}.",
+            names(*entries),
+            more if more > 0 else None,
+        )
+
+
+def _sent_and_paid(entry: Entry) -> tuple[Decimal, Decimal] | None:
+    """Return the purchaseCost of an order and the price that it paid, if they differ.
+
+    The client may have added the privacy protection to its price or not.
+    """
+    sent = _price_sent(entry) if entry.changes else None
+    paid = [one for one in charges(entry) if one.cause == entry.id]
+    total = -sum((one.amount for one in paid), Decimal(0))
+    price = -sum((one.amount for one in paid if one.purpose is not Purpose.PRIVACY), Decimal(0))
+    return None if sent is None or sent in (price, total) else (sent, price)
+
+
+def _price_sent(entry: Entry) -> Decimal | None:
+    """Return the purchaseCost that an order sent, where the operation reads one."""
+    if entry.operation not in _PRICED:
+        return None
+    body = entry.json if isinstance(entry.json, dict) else {}
+    places = [body]
+    if entry.operation == "v3.renewDomain":
+        inner = body.get("domain")
+        places += [inner if isinstance(inner, dict) else {}, dict(entry.query)]
+    given = next((place["purchaseCost"] for place in places if place.get("purchaseCost") is not None), None)
+    return None if given is None else money.read_price(given, most=None)
 
 
 def _never_right(record: Record, refused_by: refusals.Rule) -> Iterator[list[Entry]]:

@@ -11,7 +11,7 @@ from reseller_sandbox.advice.ignored import keys_ignored
 from reseller_sandbox.advice.lost import lost_answer_ignored, registration_repeated, transfer_repeated
 from reseller_sandbox.advice.paging import pages_not_followed
 from reseller_sandbox.advice.polling import polled_without_pause
-from reseller_sandbox.advice.prices import premium_without_price, wrong_price_repeated
+from reseller_sandbox.advice.prices import premium_without_price, price_not_enforced, wrong_price_repeated
 from reseller_sandbox.advice.record import Record, currency
 from reseller_sandbox.advice.renewed_after_itself import renewed_after_auto_renewal
 from reseller_sandbox.advice.renewed_twice import renewed_twice
@@ -28,6 +28,7 @@ RULES: tuple[AdviceRule, ...] = (
     pages_not_followed,
     premium_without_price,
     wrong_price_repeated,
+    price_not_enforced,
     renewed_without_guard,
     credentials_in_query,
     keys_ignored,
