@@ -8,6 +8,7 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 import pytest
 
+from reseller_sandbox import Refused, Sandbox
 from reseller_sandbox.core.paths import Path
 from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.faults import KINDS, FaultKind
@@ -36,3 +37,23 @@ def test_a_word_takes_what_its_kind_keeps(of: type[FaultKind]) -> None:
     words, kept = get_type_hints(AnyRule), get_type_hints(of)
     wrong = [one.name for one in declared(of) if not taken(kept[one.name]) <= taken(words[one.name])]
     assert not wrong
+
+
+def test_lengths_of_time_with_fractions_may_be_text(sandbox: Sandbox) -> None:
+    """As numbers may, for every parameter that is a length of time, also in a fixture."""
+    for rule, name in (
+        ({"kind": "latency", "seconds": "1.5"}, "seconds"),
+        ({"kind": "latency", "min": "0.5s", "max": 2}, "min"),
+        ({"kind": "latency", "median": "0.25"}, "median"),
+        ({"kind": "hang", "seconds": "1.5"}, "seconds"),
+        ({"kind": "drip", "pause": "0.05"}, "pause"),
+        ({"kind": "rate_limit", "limit": 1, "window": "2.5"}, "window"),
+    ):
+        wanted = float(rule[name].removesuffix("s"))
+        (found,) = sandbox.faults.replace([rule])
+        assert found[name] == wanted
+        sandbox.load({"faults": {"loaded": rule}})
+        assert sandbox.faults["loaded"][name] == wanted
+    for wrong in ("1.5.5", "nan", "-1.5", "1e3", ".", "86400.5"):
+        with pytest.raises(Refused, match="seconds must be"):
+            sandbox.faults.add("latency", seconds=wrong)

@@ -229,16 +229,16 @@ def span(least: float = 0) -> Kind[float]:
     from_ = f", from {least:.15g} seconds" if least else ""
 
     def read(given: Any) -> float:
-        if isinstance(given, timedelta):
-            given = given.total_seconds()
+        given = given.total_seconds() if isinstance(given, timedelta) else given
+        if isinstance(given, str) and given.removesuffix("s").replace(".", "", 1).isdecimal():
+            given = float(given.removesuffix("s"))  # a length of time has no fractions
         if isinstance(given, str | relativedelta):
             with suppress(OverflowError):
                 given = ((EARLIEST + DURATION.read(given)) - EARLIEST).total_seconds()
         return within.read(given)
 
-    shape = {"oneOf": [dict(within.shape), {"type": "string"}]}
     says = f"seconds, or a length of time such as 90s, 5m or PT1H{from_} up to a day"
-    return Kind(shape, read, says=says)
+    return Kind({"oneOf": [dict(within.shape), {"type": "string"}]}, read, says=says)
 
 
 def several(kind: Kind[T], most: int = 1000) -> Kind[tuple[T, ...]]:

@@ -12,6 +12,7 @@ RULES: tuple[dict[str, Any], ...] = (
     {"kind": "error", "status": 418, "body": {"tea": True}, "content_type": "text/plain"},
     {"kind": "error", "status": 418, "headers": {"X-Tea": "yes"}},
     {"kind": "latency", "seconds": 0.5},
+    {"kind": "latency", "seconds": "1.5"},
     {"kind": "latency", "min": "1s", "max": 2},
     {"kind": "latency", "median": 2, "sigma": 0.6},
     {"kind": "drip", "size": 5, "pause": 0.1},
