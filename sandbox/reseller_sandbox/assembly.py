@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from flask import Flask
 
 from reseller_sandbox import fixture, v2
-from reseller_sandbox.core.clock import WorldClock
+from reseller_sandbox.core.clock import WorldClock, instance_mark
 from reseller_sandbox.core.contract import Contract
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.values import INSTANT
@@ -20,7 +20,7 @@ from reseller_sandbox.page.doorway import with_page
 from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.powers.power import Power
 from reseller_sandbox.settings import BadSetting, ServerSettings, Settings, profile_of
-from reseller_sandbox.shards import Shard
+from reseller_sandbox.shards import ALONE, Shard
 from reseller_sandbox.web.app import UNREAD, create_app
 from reseller_sandbox.web.gate import Gate, require_guard
 from reseller_sandbox.web.limits import BodyLimits
@@ -62,7 +62,7 @@ def open_worlds(settings: Settings, *, frozen: bool, kept: KeptWorlds | None = N
     base = profile_of(str(settings.profile)).with_values(settings.assumed)
     still = frozen if settings.frozen is None else settings.frozen
     fixtures = Fixtures(base, still, str(settings.fixture), vocabulary())
-    shard = Shard(settings.shard or "")
+    shard = Shard(settings.shard, instance_mark()) if settings.shard else ALONE
     if kept is None:
         return Engine(
             World(DEFAULT, beginning(settings, frozen=frozen), settings), fixtures, contract, shard, relive

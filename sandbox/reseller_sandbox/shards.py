@@ -1,7 +1,7 @@
 """Shards: servers side by side, each with worlds of its own that carry its name.
 
-What a shard makes begins with its name and a hyphen: its worlds' names, and the credentials in them. So
-whoever stands in front of several needs to know nothing of any world.
+The names of worlds and the credentials that a shard makes begin with its name and a hyphen, so a router in
+front of several shards needs to know no world.
 """
 
 from __future__ import annotations
@@ -18,13 +18,21 @@ _MADE = re.compile(rf"({NAME})-")
 
 @dataclass(frozen=True, slots=True)
 class Shard:
-    """A server among others by its name; without one it is alone."""
+    """One of several servers, by its name. A server without a name is alone.
+
+    ``instance`` marks one start of the server, so that no later start makes the same credentials again.
+    """
 
     name: str = ""
+    instance: str = ""
 
     def named(self, what: str) -> str:
-        """Return the name of something that this shard makes, which begins with the shard's own."""
+        """Return a name that a user has chosen, after the name of the shard."""
         return what if not self.name or self.owns(what) else f"{self.name}-{what}"
+
+    def unique(self, what: str) -> str:
+        """Return a name or a credential that this start of the shard makes, and no other start."""
+        return f"{self.name}-{self.instance}-{what}" if self.name else what
 
     def bare(self, named: str) -> str:
         """Return a name without the shard's own before it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import chain
 
 import pytest
@@ -36,7 +37,10 @@ def test_all_that_a_shard_makes_begins_with_its_name(shards: tuple[Sandbox, Sand
     _, three = shards
     made = [three.fork(), three.fork(name="mine"), three.fork(fixture="empty"), three.fork(state=FIXTURE)]
     made.append(made[1].fork(name="s3-again"))
-    assert [one.world.name for one in made] == ["s3-w1", "s3-mine", "s3-w3", "s3-w4", "s3-again"]
+    names = [one.worlds.get(one.world.name).name for one in made]
+    assert [re.sub("-[0-9a-f]{8}-", "-", name) for name in names] == [
+        *("s3-w1", "s3-mine", "s3-w3", "s3-w4", "s3-again")
+    ]
     made[0].load(FIXTURE)
     made[2].accounts.add("late", currency="USD", key="late-key", token="late-token", contact={"name": "X"})
     for one in made:
@@ -79,6 +83,28 @@ def test_what_is_of_another_shard_is_told_so(shards: tuple[Sandbox, Sandbox]) ->
     alone = Api(InProcess(Sandbox().app), BASE, key, "no-such-secret")
     assert "shard" not in alone.get("/v3/balance").message
     here.close()
+
+
+def test_two_starts_of_a_shard_make_no_common_names_and_credentials() -> None:
+    made = []
+    for _ in range(2):
+        shard = Sandbox(shard="s1")
+        forks = [shard.fork() for _ in range(20)]
+        made.append(
+            {value for fork in forks for one in fork.accounts for value in (one.key, one.secret, one.token)}
+            | {world.name for world in shard.worlds if world.name != "default"}
+        )
+    assert len(made[0]) == 20 * 3 * 3 + 20
+    assert not made[0] & made[1]
+    assert all(value.startswith("s1-") for value in made[0] | made[1])
+
+
+def test_credentials_from_before_a_restart_are_refused_with_the_reason() -> None:
+    before, after = Sandbox(shard="s1"), Sandbox(shard="s1")
+    old = before.fork().accounts["main"]
+    after.fork()
+    api = Api(InProcess(after.app), BASE, old.key, old.secret)
+    assert "of this shard, s1, which has started anew since" in api.get("/v3/balance").message
 
 
 def test_a_server_that_is_alone_makes_what_it_always_made() -> None:

@@ -8,6 +8,7 @@ Instants are aware UTC datetimes in whole seconds, the resolution of the wire.
 from __future__ import annotations
 
 import re
+import secrets
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -53,6 +54,11 @@ stopwatch: Callable[[], float] = (
     if hasattr(time, "clock_gettime")
     else partial(time.perf_counter)
 )
+
+
+def instance_mark() -> str:
+    """Return a mark that tells this start of a server from every other: eight letters and digits."""
+    return secrets.token_hex(4)
 
 
 @dataclass(frozen=True, slots=True)

@@ -175,7 +175,7 @@ def renewed(
     """
     holders = {claim: one.client_id for one in own_accounts(state) for claim in _claims(one)}
     found: list[Account] = []
-    source = f"{shard.named(seed)}/world/{number}"
+    source = f"{shard.unique(seed)}/world/{number}"
     for client_id in sorted(only):
         account = state.accounts[client_id]
         for attempt in count():
@@ -214,5 +214,5 @@ def _drawn(account: Account, source: str, number: int, attempt: int, shard: Shar
     made = {}
     for what in ("key", "secret", "token"):
         digest = hashlib.sha256(f"{source}/{account.client_id}/{what}{again}".encode()).hexdigest()
-        made[what] = shard.named(f"{word}-{what}-w{number}-{digest[:16]}")
+        made[what] = shard.unique(f"{word}-{what}-w{number}-{digest[:16]}")
     return copied(account, made)

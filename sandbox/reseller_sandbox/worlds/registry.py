@@ -261,7 +261,7 @@ class Engine:
                     setting="--max-worlds",
                 )
             if name is None:
-                return self.shard.named(f"w{self._count + 1}")
+                return self.shard.unique(f"w{self._count + 1}")
             require_name(name, self.shard.bare(name))
             named = self.shard.named(name)
             if named in self._by_name:
