@@ -55,7 +55,7 @@ def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, sour
             server.log = partial(log_line, log, in_json)
         if keeping is not None:
             say(f"  Worlds are kept in {keeping.path}: {len(worlds)} by now.")
-            stack.enter_context(keeping.keeping(worlds, server.beside))
+            stack.enter_context(keeping.keeping(worlds, server.beside, is_saved=kept is not None))
         if watch is not None:
             stack.enter_context(watching(watch, worlds))
         server.run(None if file is None else lambda: file.write(server))

@@ -163,7 +163,7 @@ def _v2(recorder: Recorder) -> Iterator[object]:
 
 def _control(recorder: Recorder) -> Iterator[object]:
     sandbox = Sandbox(REGISTRY)
-    call = over_http(recorder.through(InProcess(sandbox.app)))  # type: ignore[arg-type]
+    call = over_http(recorder.through(InProcess(sandbox.app)))
     silent = over_http(InProcess(sandbox.app))
     for example in EXAMPLES:
         sandbox.engine.start_over()

@@ -191,9 +191,10 @@ def test_privacy_is_an_unknown_key_where_the_contract_has_none(make: Make) -> No
     for row in ROWS:
         if row.id in ("v3.createDomain", "v3.requestTransfer") or UNKNOWN_EXTRA in row.refuses:
             continue
-        key, body = "privacyEnabled", {"privacyEnabled": True}
+        key = "privacyEnabled"
+        body: dict[str, object] = {key: True}
         if row.id == "v3.renewDomain":
-            key, body = f"domain.{key}", {"domain": body}
+            key, body = f"domain.{key}", {"domain": {"privacyEnabled": True}}
         assert told(sandbox, row, "", body) == key, row.id
         refused = strict.client().open(path_of(row), method=row.method, json=body)
         assert f"nothing reads: {key}" in refused.text, row.id

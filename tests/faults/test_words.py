@@ -49,7 +49,7 @@ def test_lengths_of_time_with_fractions_may_be_text(sandbox: Sandbox) -> None:
         ({"kind": "drip", "pause": "0.05"}, "pause"),
         ({"kind": "rate_limit", "limit": 1, "window": "2.5"}, "window"),
     ):
-        wanted = float(rule[name].removesuffix("s"))
+        wanted = float(str(rule[name]).removesuffix("s"))
         (found,) = sandbox.faults.replace([rule])
         assert found[name] == wanted
         sandbox.load({"faults": {"loaded": rule}})

@@ -159,4 +159,4 @@ def test_in_python_it_asserts(sandbox: Sandbox, main: Api) -> None:
     with pytest.raises(AssertionError, match="exactly 3 expected, 1 came"):
         sandbox.journal.expect(operation="v3.createDomain", times=3)
     with pytest.raises(Refused, match="operatoin"):
-        sandbox.journal.expect(**{"operatoin": "v3.createDomain"})  # type: ignore[arg-type]
+        sandbox.journal.expect(**{"operatoin": "v3.createDomain"})

@@ -345,7 +345,7 @@ def test_a_world_without_rules_is_not_looked_over(make: Make, monkeypatch: pytes
 
 def test_a_kind_is_given_whole(sandbox: Sandbox) -> None:
     """With its parameters, which are read as those given one by one."""
-    whole = sandbox.faults.add(Latency(seconds="90s"), name="slow", match={"operation": "v3.*"})  # type: ignore[arg-type]
+    whole = sandbox.faults.add(Latency(seconds="90s"), name="slow", match={"operation": "v3.*"})
     sandbox.faults.remove("slow")
     told = sandbox.faults.add("latency", seconds=90, name="slow", match={"operation": "v3.*"})
     assert whole == told

@@ -107,7 +107,7 @@ def test_what_others_do() -> None:
     with pytest.raises(Refused, match="second is not known here; the nearest is seconds"):
         sandbox.faults.add("latency", second=1)  # type: ignore[call-arg]
     with pytest.raises(Refused, match="seconds must be"):
-        sandbox.faults.add("latency", seconds=[1])  # type: ignore[arg-type]
+        sandbox.faults.add("latency", seconds=[1])
     with pytest.raises(Refused, match="chance is not known here"):
         sandbox.faults.preset("flaky", chance=1)  # type: ignore[call-arg]
     assert_type(sandbox.faults.preset("flaky"), FaultsPlaced)
@@ -178,10 +178,10 @@ def _wrong(sandbox: Sandbox) -> Iterator[str]:
     except Refused as refused:
         yield refused.code
     try:
-        sandbox.names.list(limit="many")  # type: ignore[arg-type]
+        sandbox.names.list(limit="many")
     except Refused as refused:
         yield refused.code
     try:
-        sandbox.outside.register(domain=7)  # type: ignore[arg-type]
+        sandbox.outside.register(domain=7)
     except Refused as refused:
         yield refused.code

@@ -138,7 +138,7 @@ def test_python_refuses_other_words_with_the_nearest() -> None:
     with pytest.raises(BadSetting, match="max_world is not known here; the nearest is max_worlds"):
         Sandbox(max_world=3)  # type: ignore[call-arg]
     with pytest.raises(BadSetting, match="one argument may stand without a name: the fixture"):
-        Sandbox("empty", "default")  # type: ignore[call-arg, arg-type]
+        Sandbox("empty", "default")  # type: ignore[call-arg]
     with pytest.raises(BadSetting, match="one argument may stand without a name"):
         Sandbox("empty", fixture="default")  # type: ignore[misc]
 

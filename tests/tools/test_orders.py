@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from reseller_sandbox.core.footprint import Footprint
 from reseller_sandbox.tools.explore.orders import Orders
-from tests.core.test_footprint import REGISTER, Asked, kept, requests
 from tests.thorough import tries
+from tests.tools.test_footprint import REGISTER, Asked, kept, requests
 
 #: What a worker does in one request: what it looks at, and where it writes what follows from that.
 Act = tuple[str, str, str]

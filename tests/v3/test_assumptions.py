@@ -434,8 +434,8 @@ def own_glue(sandbox: Sandbox, api: Api, value: str) -> Answer:
     assert api.post(CREATE, {"domain": new}).error == refused
     main = sandbox.world.state.accounts[sandbox.account("main").client_id]
     write(sandbox, replace(main, nameservers=("ns1.example.org", "ns1.second.com")))
-    for name, one in (("by-default.com", {}), ("none-named.com", {"nameservers": []})):
-        by_default = api.post(CREATE, {"domain": {"domainName": name, **one}})
+    for name, servers in (("by-default.com", {}), ("none-named.com", {"nameservers": list[str]()})):
+        by_default = api.post(CREATE, {"domain": {"domainName": name, **servers}})
         assert by_default.error == refused, name
         assert refused is None or "'ns1.second.com' lies below second.com" in by_default.message
     write(sandbox, replace(main, nameservers=("ns1.active.com",)))

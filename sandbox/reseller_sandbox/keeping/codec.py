@@ -147,8 +147,8 @@ class Reader:
             columns = Columns(self.objects, count, specs, block.body)
             made = kind.read(columns)
             columns.end()
-        except _WRONG as problem:
-            raise BadFile(f"byte {block.at}: a block of {name!r} makes no sense ({problem!r:.200})") from None
+        except _WRONG:
+            raise BadFile(f"byte {block.at}: the content of a block of {name!r} is damaged") from None
         if len(made) != count:
             raise BadFile(f"byte {block.at}: a block of {name!r} holds {len(made)} objects, not {count}")
         self.objects += made

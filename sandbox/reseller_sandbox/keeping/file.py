@@ -38,10 +38,16 @@ class Block(NamedTuple):
 Put = Callable[[Sequence[Any], bytes], None]
 
 
-def write(path: Path, version: int, fill: Callable[[Put], object]) -> None:
+def write(
+    path: Path,
+    version: int,
+    fill: Callable[[Put], object],
+    put_in_place: Callable[[Path, Path], object] = os.replace,
+) -> None:
     """Write a file that ``fill`` puts blocks into; until it is complete, ``path`` stays as it is.
 
-    Raise OSError, and what ``fill`` raises. The file is its owner's alone: it holds secrets.
+    ``put_in_place`` moves the complete file to ``path``. Raise OSError, and what ``fill`` raises. Only its
+    owner can read the file: it holds secrets.
     """
     aside = path.with_name(f"{path.name}.new")
     try:
@@ -51,7 +57,7 @@ def write(path: Path, version: int, fill: Callable[[Put], object]) -> None:
             _put(file, [END], b"")
             file.flush()
             os.fsync(file.fileno())
-        os.replace(aside, path)
+        put_in_place(aside, path)
     except BaseException:
         with suppress(OSError):
             aside.unlink()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import logging
+import os
 import threading
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, Self
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.keeping.file import BadFile
+from reseller_sandbox.keeping.lock import FileLock, Locked
 from reseller_sandbox.keeping.worlds import opened, save
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.worlds import Engine
@@ -25,66 +28,67 @@ log = logging.getLogger("reseller_sandbox")
 
 
 class KeptFile:
-    """The file that worlds are kept in, held by one server at a time; raise ``BadSetting``."""
+    """The file that worlds are kept in, locked for one server at a time; raise ``BadSetting``."""
 
     def __init__(self, path: str) -> None:
         self.path = Path(path).resolve()  # what a link leads to is one file, whatever it is called
-        self._held = _held(self.path)
+        if self.path.exists() and not self.path.is_file():
+            raise BadSetting(f"--keep {self.path} is not a regular file. Name another file")
+        try:
+            self._lock = FileLock(self.path)
+        except OSError as problem:
+            raise BadSetting(f"--keep {self.path} cannot be written: {problem.strerror}") from None
+        except Locked:
+            raise BadSetting(f"keep: another server keeps its worlds in {self.path}") from None
 
     def found(self) -> KeptWorlds | None:
-        """Return the worlds in it, if it is there; raise ``BadSetting`` for one that cannot be read."""
+        """Return the worlds in it, or None if it is empty; raise ``BadSetting`` if it cannot be read."""
         try:
+            if self.path.stat().st_size == 0:
+                return None
             return opened(self.path)
-        except FileNotFoundError:
-            return None
         except BadFile as problem:
             raise BadSetting(f"{problem}. It is left as it is: move it away to begin anew") from None
         except OSError as problem:
             raise BadSetting(f"--keep {self.path} cannot be read: {problem.strerror}") from None
 
-    def keeping(self, worlds: Engine, beside: AbstractContextManager[Any]) -> Keeper:
-        """Return the context in which ``worlds`` are kept in it."""
-        return Keeper(worlds, self.path, beside)
+    def keeping(
+        self, worlds: Engine, beside: AbstractContextManager[Any], *, is_saved: bool = False
+    ) -> Keeper:
+        """Return the context in which ``worlds`` are kept in it; ``is_saved`` says that they came from it."""
+        return Keeper(worlds, self.path, beside, self._lock.replace, is_saved=is_saved)
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         """Let another server have it."""
-        self._held.close()
-
-
-def _held(path: Path) -> BinaryIO:
-    """Return a file beside ``path`` that is locked as long as it is open, or its process lives."""
-    beside = path.with_name(f"{path.name}.lock")
-    try:
-        held = beside.open("ab")
-    except OSError as problem:
-        raise BadSetting(f"--keep {path} cannot be written: {problem.strerror}") from None
-    with suppress(ImportError):  # Windows has no such locks
-        import fcntl
-
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            held.close()
-            raise BadSetting(f"keep: another server keeps its worlds in {path}") from None
-    return held
+        self._lock.close()
 
 
 class Keeper:
     """Saves worlds on a thread of its own while the context lasts, and at its end.
 
     What is written is a value, so nobody waits for it; ``beside`` is entered for as long as it takes.
+    ``put_in_place`` moves a complete file to the path.
     """
 
-    def __init__(self, worlds: Engine, path: Path, beside: AbstractContextManager[Any]) -> None:
+    def __init__(
+        self,
+        worlds: Engine,
+        path: Path,
+        beside: AbstractContextManager[Any],
+        put_in_place: Callable[[Path, Path], object] = os.replace,
+        *,
+        is_saved: bool = False,
+    ) -> None:
+        self._put_in_place = put_in_place
         self._worlds = worlds
         self._path = path
         self._beside = beside
         self._ending = threading.Event()
         self._thread = threading.Thread(target=self._run, name="keeper", daemon=True)
-        self._saved: list[Any] = []
+        self._saved = _marks(worlds) if is_saved else []
         self._seen: list[Any] = []
         self._changed = self._unsaved = stopwatch()
         self._earliest = self._changed
@@ -119,7 +123,7 @@ class Keeper:
         """Save the worlds; what could not be saved is tried again after a while, and at the end."""
         try:
             with self._beside:
-                save(self._path, self._worlds.kept())
+                save(self._path, self._worlds.kept(), self._put_in_place)
         except OSError as problem:
             log.error("the worlds could not be saved in %s: %s", self._path, problem.strerror)
         except Exception as problem:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +21,9 @@ VERSION = 3
 _SHAPE = "shape"
 
 
-def save(path: Path, kept: KeptWorlds) -> None:
+def save(path: Path, kept: KeptWorlds, put_in_place: Callable[[Path, Path], object] = os.replace) -> None:
     """Write worlds into a file, in place of what was there once all is written; raise OSError."""
-    file.write(path, VERSION, lambda put: _write(put, kept))
+    file.write(path, VERSION, lambda put: _write(put, kept), put_in_place)
 
 
 def _write(put: Put, kept: KeptWorlds) -> None:
@@ -50,7 +51,7 @@ def opened(path: Path) -> KeptWorlds:
                 reader.take(block)
             except BadFile as problem:
                 raise BadFile(f"{path}: {problem}") from None
-    found = reader.objects[-1]
+    found = reader.objects[-1] if reader.objects else None
     if not isinstance(found, KeptWorlds):
         raise BadFile(f"{path}: it holds no worlds")
     return found
