@@ -64,7 +64,7 @@ SCRIPT_V2: list[tuple[str, str, Any]] = [
     ("DELETE", "nothing", None),
 ]
 #: Half of the requests for codes fail: which half is chance, and that comes from the seed.
-FAULTS = {"rules": [{"kind": "error", "error": "internal_error", "when": {"chance": 0.5}}]}
+FAULTS = {"faults": [{"kind": "error", "error": "internal_error", "when": {"chance": 0.5}}]}
 
 MEASURED = re.compile(rb'"(duration_ms|idle_seconds)":[0-9.e-]+')
 

@@ -71,6 +71,14 @@ def test_the_bill_states_what_is_installed(bill: Any) -> None:
         assert one["licenses"], one["name"]
 
 
+def test_the_bill_has_the_hashes_that_the_pins_accept(bill: Any) -> None:
+    """Of every package, so that what was downloaded can be checked against it."""
+    pins = rows(PINS)
+    for component in bill["components"]:
+        hashes = [row["content"] for row in component["hashes"] if row["alg"] == "SHA-256"]
+        assert hashes == re.findall(r"sha256:(\w+)", pins[component["name"]][3]), component["name"]
+
+
 def test_the_bill_says_what_needs_what(bill: Any) -> None:
     """Everything in it is needed by something in it, but for the sandbox itself."""
     known = {one["bom-ref"] for one in bill["components"]}

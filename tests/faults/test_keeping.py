@@ -98,11 +98,11 @@ def test_what_is_answered_can_be_given_again(sandbox: Sandbox, client: Any) -> N
             "when": {"nth": [1], "from": "P1D"},
         },
     ]
-    assert client.put(FAULTS, json={"rules": rules}).status_code == 200
+    assert client.put(FAULTS, json={"faults": rules}).status_code == 200
     statuses(client, 1)
     listed = client.get(FAULTS).json["faults"]
     assert [rule["matched"] for rule in listed] == [1, 0, 0, 0, 0]
-    answer = client.put(FAULTS, json={"rules": listed})
+    answer = client.put(FAULTS, json={"faults": listed})
     assert answer.json["faults"] == listed == client.get(FAULTS).json["faults"]
     assert statuses(client, 2) == [500, 200]
     again = sandbox.fork()

@@ -487,9 +487,9 @@ def test_one_bad_rule_changes_nothing_and_every_mistake_is_told(sandbox: Sandbox
     with pytest.raises(BadFaults) as caught:
         sandbox.faults.replace(rules)
     assert caught.value.problems == (
-        "rules[1].name is the name of rules[0]",
-        "rules[2].when.chance must be a number from 0 to 1, not 7",
-        "rules[2].when.every must be a whole number from 1 to 100000000000, not 0",
-        "rules[3] must be an object",
+        "faults[1].name is the name of faults[0]",
+        "faults[2].when.chance must be a number from 0 to 1, not 7",
+        "faults[2].when.every must be a whole number from 1 to 100000000000, not 0",
+        "faults[3] must be an object",
     )
     assert sandbox.faults.list() == before

@@ -47,7 +47,7 @@ def test_an_entry_says_all_there_is_to_say(sandbox: Sandbox) -> None:
                     "Content-Length": str,
                     "Content-Type": str,
                     "Host": str,
-                    "X-Svc-Apikey": "main-key",
+                    "X-Svc-Apikey": "ma***ey",
                     "X-Svc-Signature": "***",
                 },
                 "body": {"domain": {"domainName": "told.com"}, "years": 2},

@@ -61,7 +61,6 @@ def test_a_request_that_was_not_let_in_has_its_entry_with_its_headers(
     assert (entry["request"]["method"], entry["request"]["target"]) == (method, target)
     headers = {name.lower(): value for name, value in entry["request"]["headers"].items()}
     assert {name.lower() for name in SECRETS | sent} <= set(headers)
-    assert headers.get("x-svc-apikey") == sent.get("X-SVC-APIKEY")
     assert "tell-nobody" not in str(entry)
     assert entry["refusal"]["rule"] == outcome
 
@@ -70,7 +69,7 @@ def test_a_request_that_was_let_in_keeps_its_headers_too(main: Api, steer: Contr
     """They can be matched, and hold no secret."""
     main.get("/v3/balance")
     (entry,) = steer.get("journal")["requests"]
-    assert entry["request"]["headers"]["X-Svc-Apikey"] == "main-key"
+    assert entry["request"]["headers"]["X-Svc-Apikey"] == "ma***ey"
     assert entry["request"]["headers"]["X-Svc-Signature"] == "***"
 
 

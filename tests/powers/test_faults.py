@@ -65,22 +65,22 @@ def test_list_add_replace_remove_and_clear(client: Any) -> None:
     }
     assert second["name"] == "shut"
     assert names(client.delete(f"{FAULTS}/reset")) == ["shut"]
-    assert names(client.put(FAULTS, json={"rules": [{"kind": "hang"}, {"preset": "outage"}]})) == [
+    assert names(client.put(FAULTS, json={"faults": [{"kind": "hang"}, {"preset": "outage"}]})) == [
         "hang",
         "outage",
     ]
     assert names(client.delete(FAULTS)) == []
-    assert names(client.put(FAULTS, json={"rules": []})) == []
+    assert names(client.put(FAULTS, json={"faults": []})) == []
 
 
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "error", "message"),
     [
-        ("PUT", "", {"rules": [{"kind": "hang"}, {"kind": "hang", "when": {"chance": 2}}]}, 400,
-         "invalid_parameter", "rules[1].when.chance must be a number from 0 to 1, not 2."),
-        ("PUT", "", {"rules": {}}, 400, "invalid_parameter", "rules must be an array, not {}."),
-        ("PUT", "", {}, 400, "invalid_parameter", "rules is missing."),
-        ("PUT", "", {"rules": [], "rule": 1}, 400, "invalid_parameter", "rule is not known here;"),
+        ("PUT", "", {"faults": [{"kind": "hang"}, {"kind": "hang", "when": {"chance": 2}}]}, 400,
+         "invalid_parameter", "faults[1].when.chance must be a number from 0 to 1, not 2."),
+        ("PUT", "", {"faults": {}}, 400, "invalid_parameter", "faults must be an array, not {}."),
+        ("PUT", "", {}, 400, "invalid_parameter", "faults is missing."),
+        ("PUT", "", {"faults": [], "rule": 1}, 400, "invalid_parameter", "rule is not known here;"),
         ("POST", "", {"kind": "reset", "self": 1}, 400, "invalid_parameter", "self is not known here."),
         ("POST", "", {"name": "there", "kind": "close"}, 409, "fault_exists", "There is a fault 'there'"),
         ("POST", "", b"{", 400, "malformed_body", "The body is not usable"),
@@ -102,7 +102,7 @@ def test_no_more_rules_than_the_limit(make: Make) -> None:
     sandbox = make(max_faults=2)
     client = sandbox.client()
     client.post(FAULTS, json={"kind": "reset"})
-    answer = client.put(FAULTS, json={"rules": [{"kind": "reset"}] * 3})
+    answer = client.put(FAULTS, json={"faults": [{"kind": "reset"}] * 3})
     assert (answer.status_code, answer.json["error"]) == (429, "too_many_faults")
     assert "That would be 3 faults, and 2 is the most" in answer.json["message"]
     assert "--max-faults" in answer.json["message"]
@@ -196,14 +196,14 @@ def test_kinds_and_presets_are_described(client: Any) -> None:
         "flaky", "outage", "lost-responses", "slow", "rate-limited", "maintenance",
     ]  # fmt: skip
     for preset in presets:
-        assert names(client.put(FAULTS, json={"rules": preset["rules"]}))
+        assert names(client.put(FAULTS, json={"faults": preset["rules"]}))
     assert "``" not in client.get("/_sandbox/faults/kinds").text  # it is read by people as it is
 
 
 def test_a_null_is_nothing_given(client: Any) -> None:
     rule = {"kind": "reset", "name": None, "preset": None, "match": {"domain": None}, "when": None}
     assert names(client.post(FAULTS, json=rule)) == ["reset"]
-    assert names(client.put(FAULTS, json={"rules": [rule]})) == ["reset"]
+    assert names(client.put(FAULTS, json={"faults": [rule]})) == ["reset"]
 
 
 def test_the_document_shows_it(client: Any) -> None:
@@ -218,7 +218,7 @@ def test_the_document_shows_it(client: Any) -> None:
         f"{FAULTS}/kinds": {"get"},
         f"{FAULTS}/presets": {"get"},
     }
-    wanted = document["components"]["schemas"]["FaultsReplaceAsked"]["properties"]["rules"]["items"]
+    wanted = document["components"]["schemas"]["FaultsReplaceAsked"]["properties"]["faults"]["items"]
     titles = [shape["title"] for shape in wanted["oneOf"]]
     assert "rate_limit" in titles
     assert "preset" in titles

@@ -55,7 +55,7 @@ NEEDED: Mapping[str, Any] = {
     **{"account": "main", "zone": "com", "domain": "second.com", "of": "renewal", "in_service": True},
     **{"name": "new.com", "contact": {"name": "Ann"}, "number": 77, "handle": "N1", "ips": ["192.0.2.1"]},
     **{"to": "2030-01-01", "request": "r1", "world": "nowhere", "plan": 9, "capsule": "AAAA", "fixture": {}},
-    **{"changes": {}, "rules": []},
+    **{"changes": {}, "faults": []},
 }
 
 

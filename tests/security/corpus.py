@@ -155,7 +155,7 @@ GOOD = {
     "request": "r1",
     "limit": 5,
     "rate": 100,
-    "rules": [],
+    "faults": [],
     "stage": "active",
     "target": "/v3/balance",
     "to": "2030-01-01",

@@ -11,24 +11,37 @@ from click.testing import CliRunner
 
 from reseller_sandbox import BadSetting, Sandbox
 from reseller_sandbox.cli import main
-from reseller_sandbox.web.gate import is_loopback
 from tests.clients import Socket
 from tests.registry import REGISTRY
 from tests.security.conftest import TOKEN, Guarded
 
-
-@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "::1", "localhost", "LocalHost", "localhost."])
-def test_loopback(host: str) -> None:
-    """Only this machine can reach these."""
-    assert is_loopback(host)
-
-
-@pytest.mark.parametrize(
-    "host", ["", "0.0.0.0", "::", "192.0.2.1", "128.0.0.1", "sandbox", "localhost.example.com", "127.0.0.1.x"]
+LOOPBACK = (
+    *("127.0.0.1", "127.1.2.3", "127.1", "2130706433", "0x7f000001", "::1", "::ffff:127.0.0.1"),
+    *("localhost", "LocalHost"),
 )
-def test_not_loopback(host: str) -> None:
-    """Others may reach these, or nobody knows."""
-    assert not is_loopback(host)
+
+
+def test_an_address_of_this_machine_alone_needs_no_token() -> None:
+    """In every spelling of it that the system takes."""
+    for host in LOOPBACK:
+        with Sandbox(REGISTRY).serve(host=host) as server:
+            assert server.port, host
+
+
+def test_an_address_that_others_can_reach_needs_one() -> None:
+    """Also where the address belongs to nobody here."""
+    for host in ("", "0.0.0.0", "::", "::ffff:0.0.0.0", "192.0.2.1", "128.0.0.1", "128.1", "3221225985"):
+        refused = pytest.raises(BadSetting, match="can be reached from other machines: set a token")
+        with refused, Sandbox(REGISTRY).serve(host=host):
+            pass
+
+
+def test_a_host_that_is_none_is_said_to_be_none() -> None:
+    """With and without a token."""
+    for settings in ([], ["--control-token", "a-long-enough-token"], ["--control-open"]):
+        done = CliRunner().invoke(main, ["serve", "--port", "0", "--host", "no.such.host.invalid", *settings])
+        assert (done.exit_code, "there is no" in done.output) == (2, True), done.output
+        assert "other machines" not in done.output
 
 
 class TestInPython:

@@ -64,6 +64,28 @@ def test_v2_refuses_it_in_its_own_shape(server: tuple[Sandbox, int], hosts: list
     assert body["msg"].startswith("The request has ")
 
 
+def test_a_target_in_absolute_form_names_the_host(server: tuple[Sandbox, int]) -> None:
+    """Whatever the header says: for control, which no foreign name may reach, and for what is signed."""
+    sandbox, port = server
+    for named, header, expected in (
+        ("localhost", "evil.example.com", (200, None)),
+        ("LOCALHOST:80", "evil.example.com", (200, None)),
+        ("evil.example.com", "localhost", (403, "foreign_host")),
+        ("evil.example.com:80", "localhost", (403, "foreign_host")),
+        ("", "localhost", (400, "invalid_host")),
+        ("user@evil.example.com", "localhost", (400, "invalid_host")),
+        ("localhost:80@evil.example.com", "localhost", (400, "invalid_host")),
+        ("localhost,evil.example.com", "localhost", (400, "invalid_host")),
+    ):
+        status, body = ask(port, f"http://{named}/_sandbox/clock", [header])
+        assert (status, body.get("error")) == expected, named
+    account = sandbox.account()
+    for named, status in (("shop.example", 200), ("else.example", 401)):
+        signed = signature(account.secret, account.key, f"http://shop.example{V3}", b"")
+        sent = f"X-SVC-APIKEY: {account.key}", f"X-SVC-SIGNATURE: {signed}"
+        assert ask(port, f"http://{named}{V3}", ["else.example"], "1.1", *sent)[0] == status
+
+
 def test_it_stands_in_the_journal(server: tuple[Sandbox, int]) -> None:
     """As whatever is not let in."""
     sandbox, port = server

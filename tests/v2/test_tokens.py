@@ -81,18 +81,18 @@ def test_what_is_no_headers_name_is_refused(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("token", "reason"),
+    ("token", "shown", "reason"),
     [
-        ("main-key", "it is the v3 API key of the account main"),
-        ("main-secret", "it is the v3 secret of the account main"),
-        ("nobody", "nobody has it"),
+        ("main-key", "ma***ey", "it is the v3 API key of the account main"),
+        ("main-secret", "ma***et", "it is the v3 secret of the account main"),
+        ("nobody", "***", "nobody has it"),
     ],
 )
-def test_what_was_sent_for_a_token_is_told(main: Client, token: str, reason: str) -> None:
+def test_what_was_sent_for_a_token_is_told(main: Client, token: str, shown: str, reason: str) -> None:
     """Where it is something that the server knows."""
     assert (
         explained(main, ("X-Auth-Token", token))
-        == f"unknown_token: No account has the token that was sent: {reason}."
+        == f"unknown_token: No account has the token {shown!r}: {reason}."
     )
 
 

@@ -212,9 +212,9 @@ def test_another_prefix_in_the_query_is_told_too(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     ("key", "reason"),
     [
-        (SECRET, "No account has the API key: it is the v3 secret of the account main."),
-        (TOKEN, "No account has the API key: it is the v2.0 token of the account main."),
-        ("nobody", "No account has the API key 'nobody': nobody has it."),
+        (SECRET, "No account has the API key 'ma***et': it is the v3 secret of the account main."),
+        (TOKEN, "No account has the API key 'ma***en': it is the v2.0 token of the account main."),
+        ("nobody", "No account has the API key '***': nobody has it."),
     ],
 )
 def test_what_was_sent_for_a_key_is_told(sandbox: Sandbox, key: str, reason: str) -> None:

@@ -26,7 +26,7 @@ from reseller_sandbox.core.matching import MATCH
 from reseller_sandbox.core.refusals import SIGNATURE_MISMATCH, UNKNOWN_KEY, UNKNOWN_TOKEN
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.faults import FaultRule, reading
-from reseller_sandbox.server.secrecy import host_masked, is_secret, text_masked
+from reseller_sandbox.server.secrecy import host_masked, is_secret, key_masked, text_masked
 from reseller_sandbox.worlds import Entry, Moment, World, plain, redact
 from reseller_sandbox.worlds.credentials import NOBODYS
 
@@ -55,8 +55,12 @@ class Clean:
     beyond: str = ""
 
     def answer(self, raw: bytes) -> bytes:
-        """Return an answer with what stands for the secrets in it, where they are whole words and no keys."""
-        for secret, instead in self.stood.items():
+        """Return an answer with what stands for the secrets in it, where they are whole words and no keys.
+
+        Messages show unknown keys and tokens masked.
+        """
+        masked = {key_masked(secret): key_masked(instead) for secret, instead in self.stood.items()}
+        for secret, instead in (self.stood | masked).items():
             if len(secret) >= redact.SHORTEST:
                 told = re.escape(secret.encode("utf-8", "surrogatepass"))
                 by = instead.encode().replace(b"\\", rb"\\")

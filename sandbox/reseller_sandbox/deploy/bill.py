@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from importlib.metadata import Distribution, distribution
+from pathlib import Path
 from typing import Any
 
 from packaging.requirements import Requirement
@@ -13,22 +15,26 @@ from reseller_sandbox.deploy.wheel import NAME
 
 _NO_EXTRA = {"extra": ""}
 _LICENSE = "License :: OSI Approved :: "
+_PINS = Path(__file__).with_name("requirements.txt")
+_PIN = re.compile(r"^([\w.-]+==[^\s;]+)|--hash=sha256:(\w+)", re.MULTILINE)
 
 
 def bill_of_materials() -> dict[str, Any]:
     """Return what is installed of this package and of all that it needs.
 
-    It has no date and no serial number: the same installation gives the same bytes.
+    A package at its pinned version has the SHA-256 of every file that the pin accepts for it. There is no
+    date and no serial number: the same installation gives the same bytes.
     """
     found = _installed(NAME)
+    hashes = _pinned_hashes()
     own, *others = found.values()
     return {
         "bomFormat": "CycloneDX",
         "specVersion": "1.6",
         "version": 1,
-        "metadata": {"component": {"type": "application", **_component(own)}},
+        "metadata": {"component": {"type": "application", **_component(own, hashes)}},
         "components": [
-            {"type": "library", **_component(one)}
+            {"type": "library", **_component(one, hashes)}
             for one in sorted(others, key=lambda one: canonicalize_name(one.name))
         ],
         "dependencies": [
@@ -65,16 +71,30 @@ def _needs(one: Distribution) -> list[str]:
     )
 
 
-def _component(one: Distribution) -> dict[str, Any]:
-    reference = _reference(one)
-    told = {
+def _pinned_hashes() -> dict[str, list[str]]:
+    """Return the SHA-256 of the files that the pins accept, by ``name==version``."""
+    found: dict[str, list[str]] = {}
+    for pin, sha256 in _PIN.findall(_PINS.read_text("utf-8")):
+        if pin:
+            hashes = found.setdefault(pin, [])
+        else:
+            hashes.append(sha256)
+    return found
+
+
+def _component(one: Distribution, hashes: Mapping[str, list[str]]) -> dict[str, Any]:
+    reference, name = _reference(one), canonicalize_name(one.name)
+    component: dict[str, Any] = {
         "bom-ref": reference,
-        "name": canonicalize_name(one.name),
+        "name": name,
         "version": one.version,
         "purl": reference,
     }
-    licenses = list(_licenses(one))
-    return {**told, "licenses": licenses} if licenses else told
+    if accepted := hashes.get(f"{name}=={one.version}"):
+        component["hashes"] = [{"alg": "SHA-256", "content": sha256} for sha256 in accepted]
+    if licenses := list(_licenses(one)):
+        component["licenses"] = licenses
+    return component
 
 
 def _reference(one: Distribution) -> str:

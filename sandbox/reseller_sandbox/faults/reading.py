@@ -100,7 +100,7 @@ def read_rules(
     given: Sequence[Any],
     vocabulary: Vocabulary | None,
     taken: Iterable[str] = (),
-    place: str = "rules[{}]",
+    place: str = "faults[{}]",
     now: datetime | None = None,
 ) -> tuple[Read, ...]:
     """Read the rules that ``given`` describes, presets among them; names in ``taken`` are refused.

@@ -107,16 +107,17 @@ class Faults(Keyed[FaultRecord]):
         return self.add(preset=preset, **changes)
 
     @act(TOO_MANY_FAULTS)
-    def replace(self, rules: Rules) -> FaultsPlaced:
+    def replace(self, faults: Rules) -> FaultsPlaced:
         """Replace every rule by these; one bad rule, and nothing changes.
 
-        Their counts begin at 0, or at what each rule itself gives as ``matched`` and ``struck``.
+        What ``list`` returns puts every rule back as it was: the counts begin at 0, or at what each rule itself
+        gives as ``matched`` and ``struck``.
 
         Args:
-            rules: The new rules, in their order.
+            faults: The new rules, in their order.
         """
         with here(self).world.lock:
-            return _placed(here(self), (), _read(here(self), cast(Any, rules), place="rules[{}]"))
+            return _placed(here(self), (), _read(here(self), cast(Any, faults), place="faults[{}]"))
 
     @act(UNKNOWN_FAULT)
     def change(self, name: RuleName, /, changes: Changes) -> FaultRecord:

@@ -87,9 +87,8 @@ class Loaded(WentBack):
 
 @result
 class Exported:
-    """A world as a fixture in YAML."""
+    """A world as a fixture in YAML, as ``load`` takes it."""
 
-    world: str
     fixture: str = field(repr=False)
 
 
@@ -213,7 +212,7 @@ class History(Power):
     def export(self) -> Exported:
         """Return the whole world as a fixture in YAML, credentials and codes included."""
         door = here(self)
-        return Exported(world=door.world.name, fixture=door.worlds.fixtures.written(door.world.present()))
+        return Exported(fixture=door.worlds.fixtures.written(door.world.present()))
 
     @act(INVALID_FIXTURE, TOO_MANY_FAULTS, long=True, apart=True)
     def load(self, fixture: FixtureText) -> Loaded:

@@ -13,8 +13,8 @@ from urllib.parse import quote, unquote, unquote_plus
 
 MASK = "***"
 
-#: How names of secrets end: how such an end begins, and how it may go on. The v3 key is none, and its header
-#: ends with ``-APIKEY``.
+#: How names of secrets end: how such an end begins, and how it may go on. The header of the v3 key ends with
+#: ``-APIKEY``; some of the key is shown, so that people can tell keys apart.
 _ENDS = {
     "secret": "",
     "token": "",
@@ -34,6 +34,9 @@ _ENDS = {
 _WORDS = f"(?:{'|'.join(begin + rest for begin, rest in _ENDS.items())})"
 #: How the elements of a form go on that are nested: ``customer[password]``, ``password[0]``.
 _NESTED = r"(?:\[\w*\]|\])*"
+_KEY_NAME = re.compile(r"-apikey$", re.IGNORECASE)
+#: How long a key is of which four characters can be shown.
+_LONG_KEY = 8
 _SECRET_NAME = re.compile(rf"{_WORDS}{_NESTED}$", re.IGNORECASE)
 #: What may follow such a name in a text: a JSON string, one within a JSON string, or anything else.
 _VALUES = (r'"(?:\\.|[^"\\])*(?:"|\\?$)', r'\\+"(?:(?!\\+").)*', r"'[^']*", r"[^&}\]|\n]+")
@@ -48,6 +51,18 @@ _SCHEME = re.compile(r"\b(Bearer|Basic)( +)([\w.~+/=-]{6,})", re.IGNORECASE)
 def is_secret(name: str) -> bool:
     """Whether what goes under ``name`` is a secret."""
     return _may_have_secret(name) and _SECRET_NAME.search(name) is not None
+
+
+def key_masked(key: str) -> str:
+    """Return the first and last two characters of an API key or token."""
+    return f"{key[:2]}{MASK}{key[-2:]}" if len(key) >= _LONG_KEY else MASK
+
+
+def value_masked(name: str, value: str) -> str:
+    """Return what stands under a name, without what is secret by that name or by its looks."""
+    if is_secret(name):
+        return MASK
+    return key_masked(value) if _KEY_NAME.search(name) else text_masked(value)
 
 
 def _may_have_secret(text: str) -> bool:
@@ -107,9 +122,7 @@ def target_masked(target: str) -> str:
 
 
 def _element_masked(element: str) -> str:
-    name, mark, value = element.partition("=")
-    if mark and is_secret(unquote_plus(name)):
-        return f"{name}={MASK}"
+    name, _, value = element.partition("=")
     shown = unquote_plus(value)
-    hidden = text_masked(shown)
+    hidden = value_masked(unquote_plus(name), shown) if shown else shown
     return element if hidden == shown else f"{name}={quote(hidden, safe='*/:@=,;')}"

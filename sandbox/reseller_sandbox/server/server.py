@@ -222,8 +222,8 @@ def bound(host: str, port: int) -> socket.socket:
         raise CannotListen(f"{host}:{port} is no address to listen on: ports end at 65535")
     try:
         found = socket.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    except OSError as error:
-        raise CannotListen(f"{host}:{port} is no address to listen on: {error}") from None
+    except OSError:
+        raise CannotListen(f"{host}:{port} is no address to listen on: there is no such host") from None
     # A name such as localhost may have several; clients that try IPv6 first go on to IPv4.
     family, kind, protocol, _, address = min(found, key=lambda one: one[0] != socket.AF_INET)
     listening = Entrance(family, kind, protocol)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import TOKEN_MISSING, UNKNOWN_TOKEN, Refused
+from reseller_sandbox.server.secrecy import key_masked
 from reseller_sandbox.web.gate import HEADER as CONTROL_HEADER
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.worlds import Engine, World
@@ -34,7 +35,7 @@ def refusal(incoming: Incoming, worlds: Engine) -> Refused:
     if token is not None:
         stranger = worlds.stranger(token, incoming.world)
         incoming.recognise(stranger.sender)
-        return Refused(UNKNOWN_TOKEN, reason=stranger.reason)
+        return Refused(UNKNOWN_TOKEN, token=key_masked(token), reason=stranger.reason)
     return Refused(TOKEN_MISSING, header=" or ".join(taken), instead=_instead(incoming))
 
 

@@ -17,6 +17,7 @@ from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMATCH, UNKNOWN_KEY, Refused
+from reseller_sandbox.server.secrecy import key_masked
 from reseller_sandbox.v3.mistakes import Mistaken
 from reseller_sandbox.v3.signing import Reading, sign
 from reseller_sandbox.web.headers import SIGNATURE
@@ -101,8 +102,7 @@ signed {_QUERY[assumed.signature_query]}.""",
         if found is None:
             stranger = worlds.stranger(key, incoming.world)
             incoming.recognise(stranger.sender)
-            shown = "" if stranger.sender is not None else f" {key[:80]!r}"  # it may be a secret
-            raise Refused(UNKNOWN_KEY, shown=shown, reason=stranger.reason)
+            raise Refused(UNKNOWN_KEY, key=key_masked(key), reason=stranger.reason)
         world, account = incoming.world, incoming.account = found
         self._verify(incoming, world, account, signature)
         return world, account

@@ -7,6 +7,7 @@ to a server on the same machine, and a name of its own can be made to lead there
 from __future__ import annotations
 
 import hmac
+import socket
 from collections.abc import Sequence
 from dataclasses import field
 from ipaddress import ip_address
@@ -123,14 +124,19 @@ def require_guard(host: str, token: str | None, open_: bool) -> None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a server on ``host``, an address or a name."""
-    if host.lower().rstrip(".") == "localhost":
-        return True
+    """Whether only this machine can reach a server on ``host``: an address in any spelling, or a name.
+
+    Raise ``BadSetting`` when there is no such host.
+    """
     try:
-        address = ip_address(host)
-    except ValueError:
-        return False
-    return address.is_loopback
+        found = socket.getaddrinfo(host or None, 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except OSError:
+        raise BadSetting(f"--host: there is no host {host!r}") from None
+    addresses = [ip_address(str(address[0])) for *_, address in found]
+    return all(
+        address.is_loopback or (address.version == 6 and (address.ipv4_mapped or address).is_loopback)
+        for address in addresses
+    )
 
 
 def can_be_owned(name: str) -> bool:

@@ -16,7 +16,10 @@ _HOST = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~!$&'()*+;=%-]*)(?::[0-9]
 
 
 def require_host(environ: WSGIEnvironment) -> None:
-    """Refuse with ``invalid_host`` what has not one Host header with a host in it; HTTP/1.0 may lack it."""
+    """Refuse with ``invalid_host`` what has not one Host header with a host in it; HTTP/1.0 may lack it.
+
+    A request target in absolute form names the host itself, whatever the header says (RFC 9112, 3.2.2).
+    """
     found = [environ["HTTP_HOST"]] if "HTTP_HOST" in environ else []
     hosts: list[str] = environ.get(ENV_HOSTS, found)
     if len(hosts) > 1:
@@ -25,3 +28,6 @@ def require_host(environ: WSGIEnvironment) -> None:
         raise Refused(INVALID_HOST, problem="has no Host header")
     if hosts and not _HOST.fullmatch(hosts[0]):
         raise Refused(INVALID_HOST, problem=f"has the Host header {host_masked(hosts[0])[:80]!r}")
+    named: str | None = environ.get("HTTP_HOST")
+    if named is not None and [named] != hosts and not (named and _HOST.fullmatch(named)):
+        raise Refused(INVALID_HOST, problem=f"has the host {host_masked(named)[:80]!r} in its target")

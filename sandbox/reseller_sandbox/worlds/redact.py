@@ -10,7 +10,7 @@ from math import isfinite
 from typing import Any
 from urllib.parse import parse_qsl
 
-from reseller_sandbox.server.secrecy import MASK, host_masked, is_secret, text_masked
+from reseller_sandbox.server.secrecy import MASK, host_masked, is_secret, text_masked, value_masked
 
 _FORM = re.compile(r"[^\s={}\"]+=")
 
@@ -51,7 +51,7 @@ def headers(sent: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield a request's headers without their secrets, and as much of each as is worth showing."""
     for spelt, value in sent.items():
         name = spelt.replace("_", "-").title() if spelt.isupper() else spelt  # as WSGI spells it
-        shown = MASK if is_secret(name) else text_masked(value)
+        shown = value_masked(name, value)
         yield (
             name[:_LONGEST_HEADER],
             (host_masked(shown) if name.lower() == "host" else shown)[:_LONGEST_HEADER],

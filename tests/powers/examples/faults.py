@@ -62,10 +62,10 @@ EXAMPLES = (
     Example("faults.get", {"name": "slow"}, before=(SLOW,)),
     Example("faults.get", {"name": "fast"}, "unknown_fault", before=(SLOW,)),
     Example("faults.get", {"name": "not a name"}, BAD, before=(SLOW,)),
-    Example("faults.replace", {"rules": [{"kind": "hang"}, {"preset": "outage"}]}, before=(SLOW,)),
-    Example("faults.replace", {"rules": []}, before=(SLOW,)),
-    Example("faults.replace", {"rules": [{"kind": "hang"}, {"kind": "hung"}]}, BAD),
-    Example("faults.replace", {"rules": {}}, BAD),
+    Example("faults.replace", {"faults": [{"kind": "hang"}, {"preset": "outage"}]}, before=(SLOW,)),
+    Example("faults.replace", {"faults": []}, before=(SLOW,)),
+    Example("faults.replace", {"faults": [{"kind": "hang"}, {"kind": "hung"}]}, BAD),
+    Example("faults.replace", {"faults": {}}, BAD),
     Example("faults.replace", {}, BAD),
     Example(
         "faults.change", {"name": "slow", "changes": {"seconds": 0.002, "when": {"times": 2}}}, before=(SLOW,)

@@ -9,7 +9,7 @@ CREDENTIALS_MISSING = unauthenticated(
 )
 UNKNOWN_KEY = unauthenticated(
     "unknown_key",
-    "No account has the API key{shown}: {reason}.",
+    "No account has the API key {key!r}: {reason}.",
     "use the key of one of the world's accounts",
 )
 SIGNATURE_MISMATCH = unauthenticated(
@@ -22,7 +22,7 @@ TOKEN_MISSING = unauthenticated(
 )
 UNKNOWN_TOKEN = unauthenticated(
     "unknown_token",
-    "No account has the token that was sent: {reason}.",
+    "No account has the token {token!r}: {reason}.",
     "use the token of one of the world's accounts",
 )
 
