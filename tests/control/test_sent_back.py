@@ -71,7 +71,7 @@ RULES = st.lists(
 @settings(max_examples=30, deadline=None)
 @given(rules=RULES, requests=st.integers(0, 3))
 def test_faults_can_be_put_back(rules: list[dict[str, Any]], requests: int) -> None:
-    """All at once with ``PUT``, and each on its own with ``POST``: the rules and their counts are the same."""
+    """All at once with ``PUT``, and each on its own with ``POST``, with their counts."""
     with served() as control:
         control.send("PUT", "/_sandbox/faults", {"faults": rules})
         for rule in control.send("GET", "/_sandbox/faults")["faults"]:

@@ -110,8 +110,8 @@ class Faults(Keyed[FaultRecord]):
     def replace(self, faults: Rules) -> FaultsPlaced:
         """Replace every rule by these; one bad rule, and nothing changes.
 
-        What ``list`` returns puts every rule back as it was: the counts begin at 0, or at what each rule itself
-        gives as ``matched`` and ``struck``.
+        What ``list`` returns puts every rule back as it was: counts begin at 0, or at what a rule itself gives
+        as ``matched`` and ``struck``.
 
         Args:
             faults: The new rules, in their order.
