@@ -129,10 +129,10 @@ CHANCE = {"random", "uuid", "secrets"}
 
 @of_each_file
 def test_only_the_clock_reads_the_time(file: Path) -> None:
-    """core/clock.py alone asks the machine what time it is; nothing asks it for chance."""
-    assert not CHANCE & {name.split(".")[0] for name in imports(file)}
+    """core/clock.py alone asks the machine what time it is, and for chance."""
     if file == ROOT / "core" / "clock.py":
         return
+    assert not CHANCE & {name.split(".")[0] for name in imports(file)}
     for node in nodes(file):
         if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             source = node.value.id

@@ -151,7 +151,7 @@ class Climb:
         self.prefix = ""
         self.refused("credentials_missing", "X-SVC-APIKEY", "X-SVC-SIGNATURE")
         self.sign = lambda target, raw: [("X-SVC-APIKEY", "nobody"), ("X-SVC-SIGNATURE", "0" * 64)]
-        self.refused("unknown_key", "'nobody'")
+        self.refused("unknown_key", "'***'")
         self.sign = lambda target, raw: [("X-SVC-APIKEY", self.api.key), ("X-SVC-SIGNATURE", "0" * 64)]
         self.refused("signature_mismatch", self.api.key, self.path.partition("{")[0])
         self.sign = self._signed

@@ -110,7 +110,7 @@ class Faults(Keyed[FaultRecord]):
     def replace(self, faults: Rules) -> FaultsPlaced:
         """Replace every rule by these; one bad rule, and nothing changes.
 
-        What ``list`` returns puts every rule back as it was: counts begin at 0, or at what a rule itself gives
+        What ``list`` returns puts every rule back as it was. Counts begin at 0, or at what a rule gives
         as ``matched`` and ``struck``.
 
         Args:

@@ -52,15 +52,6 @@ def tell(
     incoming.headers_out[IGNORED] = in_header(", ".join(told))
 
 
-def note(incoming: Incoming, keys: Iterable[str]) -> None:
-    """Add keys that the operation reads, but that have no effect on this request."""
-    new = [key for key in keys if key not in incoming.ignored]  # a fault may carry a request out twice
-    if new:
-        unread = incoming.headers_out.get(IGNORED)
-        incoming.ignored = (*new, *incoming.ignored)
-        incoming.headers_out[IGNORED] = in_header(", ".join([*new, *filter(None, [unread])]))
-
-
 def _in_body(
     endpoint: Endpoint, world: World, body: Mapping[str, Any], read: Collection[str]
 ) -> Iterator[str]:

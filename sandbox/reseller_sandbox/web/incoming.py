@@ -16,6 +16,8 @@ from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.names import well_formed
 from reseller_sandbox.core.refusals import MALFORMED_BODY, Refused
 from reseller_sandbox.server.wsgi import UNMARKED, environ_key
+from reseller_sandbox.web.errors import in_header
+from reseller_sandbox.web.headers import IGNORED
 from reseller_sandbox.web.strict_json import BadJson, read
 from reseller_sandbox.worlds import World
 
@@ -137,6 +139,14 @@ class Incoming:
     def query_value(self, name: str) -> str | None:
         """Return the first value of a query element."""
         return next((value for key, value in self.query if key == name), None)
+
+    def ignore(self, keys: Sequence[str]) -> None:
+        """Note keys that the operation reads, but that have no effect on this request."""
+        new = [key for key in keys if key not in self.ignored]  # a fault may carry a request out twice
+        if new:
+            unread = self.headers_out.get(IGNORED)
+            self.ignored = (*new, *self.ignored)
+            self.headers_out[IGNORED] = in_header(", ".join([*new, *filter(None, [unread])]))
 
     def recognise(self, sender: tuple[World, Account] | None) -> None:
         """Note whose request this is although it is not let in, unless the path chose another world."""

@@ -14,7 +14,6 @@ from reseller_sandbox.core.state import Draft
 from reseller_sandbox.server.delivery import Stream
 from reseller_sandbox.web.endpoint import Call, Endpoint
 from reseller_sandbox.web.errors import Shown
-from reseller_sandbox.web.ignored import note
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.strict_json import write
 from reseller_sandbox.worlds import Outcome, World
@@ -153,7 +152,7 @@ class Transacting:
         settled = world is incoming.world  # when the request began; another is one of the past
         outcome = world.transact(cause, work, incoming.assumed, endpoint.id, settled=settled)
         if ignored:
-            note(incoming, ignored)
+            incoming.ignore(ignored)
         return outcome
 
     def accept(self, endpoint: Endpoint, result: Any, incoming: Incoming) -> Answer:  # noqa: ARG002
