@@ -61,7 +61,8 @@ class Disk:
 
 def events(path: Path) -> list[dict[str, Any]]:
     """Return what the shim has recorded so far."""
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    whole = path.read_text().rpartition("\n")[0] if path.exists() else ""
+    return [json.loads(line) for line in whole.splitlines()]
 
 
 def saves(recorded: list[dict[str, Any]], path: Path) -> list[str]:
