@@ -18,10 +18,13 @@ run: .venv/runs
 test: .venv/ready
 	$(BIN)/pytest -n auto $(ARGS)
 
-# The tests and, after them, what takes long: wheels, other Pythons, soaking. With TESTS_THOROUGH=1 before it,
-# property tests try five times as many examples.
+# The tests and, after them, what takes long: wheels, other Pythons, soaking. Property tests are run again with
+# a seed of their own and five times as many examples; SEED=N repeats the seed that was printed.
+SEED := $(or $(SEED),$(shell date +%s))
 test-all: test
 	$(BIN)/pytest -n auto --dist loadfile -m slow
+	@echo "Property tests with SEED=$(SEED)"
+	TESTS_SEED=$(SEED) $(BIN)/pytest -n auto -m "hypothesis and not slow" --hypothesis-seed=$(SEED)
 
 # Mutation testing of a sample, which takes an hour or so: ARGS="--part core/money.py --sample 50 --seed 2".
 mutants: .venv/mutants

@@ -1,15 +1,20 @@
-"""How many examples property tests try: few, or many more with TESTS_THOROUGH=1."""
+"""How many examples property tests try, and which.
+
+``make test`` tries the same few every time. ``make test-all`` sets TESTS_SEED to a seed that it prints: five
+times as many examples are tried, others each time. Those that fail are kept in ``.hypothesis`` and tried first.
+"""
 
 from __future__ import annotations
 
 import os
 
 from hypothesis import HealthCheck, settings
+from hypothesis.database import DirectoryBasedExampleDatabase
 
 #: How many times as many examples are tried where time does not matter.
 _MORE = 5
 
-THOROUGH = os.environ.get("TESTS_THOROUGH") == "1"
+THOROUGH = "TESTS_SEED" in os.environ
 
 
 def tries(count: int) -> int:
@@ -18,13 +23,14 @@ def tries(count: int) -> int:
 
 
 def load() -> None:
-    """Let hypothesis try as many examples as is wanted, the same ones every time."""
+    """Let hypothesis try as many examples as is wanted."""
     settings.register_profile(
-        "repeatable",
-        derandomize=True,
+        "tests",
+        derandomize=not THOROUGH,
         deadline=None,
         max_examples=tries(25),
-        database=None,
+        database=DirectoryBasedExampleDatabase(".hypothesis/examples") if THOROUGH else None,
+        print_blob=THOROUGH,
         suppress_health_check=[HealthCheck.too_slow],  # which measures how busy the machine is
     )
-    settings.load_profile("repeatable")
+    settings.load_profile("tests")

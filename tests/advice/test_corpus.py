@@ -15,6 +15,7 @@ from reseller_sandbox.advice.rules import RULES
 from reseller_sandbox.assembly import operations
 from tests.advice.corpus import CORPUS, DOMAINS, Client, Pair
 from tests.registry import REGISTRY
+from tests.thorough import tries
 
 WORLDS = Sandbox(REGISTRY)
 
@@ -56,7 +57,7 @@ def test_every_order_is_an_operation() -> None:
     assert set(ORDERS) <= set(operations())
 
 
-@settings(max_examples=30)
+@settings(max_examples=tries(30))
 @given(st.integers(1, 30), st.randoms(use_true_random=False), st.data())
 def test_a_list_read_whole_in_any_order_is_read(length: int, chance: Random, data: st.DataObject) -> None:
     """However its pages are shuffled and repeated; without any but the first of them it is not."""

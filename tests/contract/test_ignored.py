@@ -15,6 +15,7 @@ from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.endpoint import Endpoint
 from tests.registry import Make
+from tests.thorough import tries
 
 HEADER = "X-Sandbox-Ignored"
 ROWS = [*V3.endpoints, *V2.endpoints]
@@ -200,7 +201,9 @@ def test_privacy_is_an_unknown_key_where_the_contract_has_none(make: Make) -> No
         assert f"nothing reads: {key}" in refused.text, row.id
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=30)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=tries(30)
+)
 @given(keys=st.lists(st.text(max_size=300), max_size=40, unique=True))
 def test_whatever_the_keys_are_the_header_is_short_and_plain(sandbox: Sandbox, keys: list[str]) -> None:
     """ASCII, and of a bounded length; so is what the journal keeps."""

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
 from tests.registry import REGISTRY
+from tests.thorough import tries
 
 JSON = {"Content-Type": "application/json"}
 
@@ -68,7 +69,7 @@ RULES = st.lists(
 )
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=tries(30), deadline=None)
 @given(rules=RULES, requests=st.integers(0, 3))
 def test_faults_can_be_put_back(rules: list[dict[str, Any]], requests: int) -> None:
     """All at once with ``PUT``, and each on its own with ``POST``, with their counts."""
@@ -95,7 +96,7 @@ def test_presets_can_be_put() -> None:
             assert [rule["kind"] for rule in placed["faults"]] == [rule["kind"] for rule in preset["rules"]]
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=tries(10), deadline=None)
 @given(rules=RULES, days=st.integers(0, 400))
 def test_an_export_can_be_loaded(rules: list[dict[str, Any]], days: int) -> None:
     """In place of the world; it exports the same again."""

@@ -15,6 +15,7 @@ from reseller_sandbox.server.secrecy import target_masked, text_masked
 from reseller_sandbox.worlds import redact
 from tests.clients import JSON, Api, InProcess
 from tests.registry import BASE, REGISTRY
+from tests.thorough import tries
 from tests.worlds.control import Control, control, inside
 
 _CODES = st.text(
@@ -50,7 +51,7 @@ def _v2(sandbox: Sandbox, method: str, path: str, body: Any) -> None:
     InProcess(sandbox.app)(method, f"/V2.0/{path}", headers, json.dumps(body).encode())
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(25))
 @given(code=_CODES, password=_CODES)
 def test_no_secret_in_any_answer(code: str, password: str) -> None:
     """Codes, passwords, tokens, secrets and signatures: however they came in, and however they went out."""
@@ -81,7 +82,7 @@ def test_no_secret_in_any_answer(code: str, password: str) -> None:
         assert not [text for text in seen if secret in text], secret
 
 
-@settings(max_examples=25)
+@settings(max_examples=tries(25))
 @given(code=_CODES, size=st.integers(1, 120))
 def test_no_part_of_a_secret_stays_where_a_body_is_cut(code: str, size: int) -> None:
     """A body that is kept in part is cut after its secrets were masked."""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.clients import Api, signature
 from tests.server.conftest import Client, Dial, Environ, Serve, Toy
+from tests.thorough import tries
 
 RAW = "/новий.укр?q=ї&r=%D0%BD".encode()
 LATIN = b"/caf\xe9"
@@ -81,7 +82,9 @@ PIECES = st.lists(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=40)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], max_examples=tries(40)
+)
 @given(asked=PIECES, cuts=st.lists(st.integers(1, 400), max_size=6))
 def test_where_packets_end_makes_no_difference(serve: Serve, dial: Dial, asked: Any, cuts: Any) -> None:
     """Any requests one after another, cut anywhere, are the requests that were sent."""

@@ -15,6 +15,7 @@ from reseller_sandbox import Sandbox, fixture
 from reseller_sandbox.core.refusals import Refused
 from tests.clients import Api, InProcess
 from tests.registry import BASE, REGISTRY
+from tests.thorough import tries
 from tests.worlds.control import Control, control, enter, inside, money_of, register, renew
 
 
@@ -247,7 +248,7 @@ _dumps = fixture.dumps
 _load = fixture.load
 
 
-@settings(max_examples=10)
+@settings(max_examples=tries(10))
 @given(
     names=st.lists(st.sampled_from(["x.com", "y.net", "z.shop", "bücher.com"]), max_size=4),
     wait=st.integers(0, 900),
