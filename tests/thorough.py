@@ -1,7 +1,7 @@
 """How many examples property tests try, and which.
 
 ``make test`` tries the same few every time. ``make test-all`` sets TESTS_SEED to a seed that it prints: five
-times as many examples are tried, others each time. Those that fail are kept in ``.hypothesis`` and tried first.
+times as many examples, others each time. What fails is kept in ``.hypothesis`` and tried first.
 """
 
 from __future__ import annotations
