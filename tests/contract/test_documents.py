@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from importlib.resources import files
 from typing import Any
 
@@ -14,6 +15,7 @@ from openapi_spec_validator import validate
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import Assumptions, catalogue
+from tests.clients import Socket
 from tests.documented import ID, document
 from tests.registry import REGISTRY, Make
 
@@ -26,6 +28,9 @@ DEPARTURES = [
     for word in str(one["takes"]).removeprefix("one of ").split(", ")
     if str(one["takes"]).startswith("one of ") and word != str(one["default"]).lower()
 ]
+
+#: Values of placeholders that do not take every segment.
+PLACES = {"version": "V2.0", **dict.fromkeys(("perPage", "page", "limit", "start"), "1")}
 
 
 def operations(content: Any) -> list[dict[str, Any]]:
@@ -257,6 +262,18 @@ def test_a_document_names_the_server_that_it_came_from(url: str, wire: Any) -> N
     for prefix in ("", "/_worlds/mine"):
         servers = wire.get(f"{prefix}/_sandbox/openapi/v3.json").json["servers"]
         assert servers == [{"url": f"{url}{prefix}"}]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_path_allows_the_methods_that_it_documents(url: str, name: str) -> None:
+    """The Allow header names them, and none of another path that fits the same address."""
+    with closing(Socket(url)) as socket:
+        for path, row in document(name).content["paths"].items():
+            target = re.sub(r"\{(\w+)\}", lambda found: PLACES.get(found[1], "x"), path)
+            allowed = ", ".join(sorted(map(str.upper, row)))
+            for method in ("OPTIONS", "TRACE"):
+                answer = socket(method, target, [], b"")
+                assert (answer.status, answer.headers.get("allow")) == (405, allowed), target
 
 
 def test_the_example_of_a_signature_is_right() -> None:

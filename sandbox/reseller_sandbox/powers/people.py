@@ -62,14 +62,14 @@ class Accounts(Keyed[AccountRecord]):
         return AccountsFound(accounts=accounts_shown(here(self).world.present().state))
 
     @look(UNKNOWN_ACCOUNT)
-    def get(self, name: Text, /) -> AccountRecord:
+    def get(self, account: Text, /) -> AccountRecord:
         """Return one account.
 
         Args:
-            name: Its name, or its client id.
+            account: Its name, or its client id.
         """
         state = here(self).world.present().state
-        return account_record(state, account_called(state, name))
+        return account_record(state, account_called(state, account))
 
     @act(INVALID_ENTRY)
     def add(self, account: Text, /, **entry: Unpack[AccountEntry]) -> AccountRecord:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
+from flask import current_app
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, RequestEntityTooLarge
 
 from reseller_sandbox.core.refusals import (
@@ -19,7 +20,7 @@ from reseller_sandbox.core.refusals import (
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.limits import BodyLimits
 from reseller_sandbox.web.mount import Mount
-from reseller_sandbox.web.routing import VERSION
+from reseller_sandbox.web.routing import VERSION, Application
 from reseller_sandbox.worlds import World
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ class Unmatched:
                 setting=self._limits.setting(incoming.path),
             )
         if isinstance(error, MethodNotAllowed):
-            allowed = ", ".join(sorted(set(error.valid_methods or ()) - {"HEAD", "OPTIONS"}))
+            allowed = ", ".join(_methods_of(incoming.path, error))
             incoming.headers_out["Allow"] = allowed
             return Refused(METHOD_NOT_ALLOWED, method=incoming.method, path=path, allowed=allowed)
         if error.code == 404:
@@ -86,3 +87,14 @@ class Unmatched:
                 f"no operations on {' '.join(strange[:_MOST_WORDS])}" if strange else "nothing like it"
             )
         return "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"
+
+
+def _methods_of(path: str, error: MethodNotAllowed) -> list[str]:
+    """Return the methods of the operations at a path, not those of ``/worlds/{world}`` at ``/worlds/fork``.
+
+    HEAD is left out, because a GET takes it without an operation of its own.
+    """
+    find = cast(Application, current_app).row
+    known = sorted(set(error.valid_methods or ()) - {"HEAD"})
+    shapes = {method: ["<" in part for part in find(path, method)[0].rule.split("/")] for method in known}
+    return [method for method in known if shapes[method] == min(shapes.values())]
