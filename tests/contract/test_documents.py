@@ -15,9 +15,12 @@ from openapi_spec_validator import validate
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.assumptions import Assumptions, catalogue
-from tests.clients import Socket
+from tests.clients import Api, Socket
 from tests.documented import ID, document
 from tests.registry import REGISTRY, Make
+from tests.v2.client import REGISTRY as V2_REGISTRY
+from tests.v2.client import Client
+from tests.v2.works import WORKS
 
 NAMES = ("v3", "v2", "control")
 
@@ -56,6 +59,13 @@ def properties(content: Any) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for name, schema in objects(content):
         found = schema.get("properties", {})
         yield from ((name, key, inner) for key, inner in found.items() if isinstance(inner, dict))
+
+
+def asked(name: str, operation: str) -> Any:
+    """Return what holds a body against the schema of an operation's request."""
+    whole = document(name)
+    found = next(one for one in operations(whole.content) if one["operationId"] == operation)
+    return whole.requests(found["requestBody"])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -177,9 +187,45 @@ def test_what_the_code_bounds_is_bounded() -> None:
     assert v3["NamesAsked"]["properties"]["domainNames"]["maxItems"] == 50
     assert v3["GlueWanted"]["if"] == {"not": {"required": ["ip"]}}
     assert v3["GlueWanted"]["then"] == {"required": ["ips"]}
-    assert v2["Changes"]["properties"]["client_hold"]["enum"] == [0, 1]
+    assert v2["Changes"]["properties"]["client_hold"]["enum"] == [0, 1, None]
     assert v2["CustomerWanted"]["properties"]["lang"]["pattern"] == r"^(?:[A-Za-z]{2}$|$)"
     assert v2["Domain"]["properties"]["status"]["enum"] == ["0", "1", "2", "3", "6"]
+
+
+@pytest.mark.parametrize("cost", ["10", "10.00", "9.9900000", "0", 10, 10.5, None])
+def test_a_price_of_the_schema_is_accepted(wire: Api, cost: Any) -> None:
+    """As a number, as a string in decimal digits, and null in place of nothing."""
+    body = {"domain": {"domainName": "priced.com"}, "purchaseCost": cost}
+    assert asked("v3", "createDomain").is_valid(body)
+    assert wire.post("/v3/domains/createDomain", body).status == 200
+
+
+@pytest.mark.parametrize("cost", ["", "ten", "-1", "1_0", "1,5", "1.0000001", "NaN", "9" * 101, -1, True, []])
+def test_a_price_that_is_refused_is_none_of_the_schema(wire: Api, cost: Any) -> None:
+    """So that a client's own validation finds it before the server does."""
+    body = {"domain": {"domainName": "priced.com"}, "purchaseCost": cost}
+    assert not asked("v3", "createDomain").is_valid(body)
+    assert wire.post("/v3/domains/createDomain", body).error == "invalid_parameter"
+
+
+@pytest.mark.parametrize(
+    ("operation", "key"),
+    [
+        *((operation, "customer_id") for operation in ("contactCreate", "domainRegister", "transferRequest")),
+        *(("domainEdit", key) for key in ("client_hold", "contact_tech", "ns")),
+        ("customerEdit", "customer_id"),
+        ("customerEdit", "zip"),
+    ],
+)
+def test_null_is_documented_and_is_the_same_as_nothing(operation: str, key: str) -> None:
+    """Under every key that need not be sent, over a socket."""
+    name = ".".join(["v2", *re.split("(?=[A-Z])", operation)]).lower()
+    work, sandbox = WORKS[name], Sandbox(V2_REGISTRY)
+    with sandbox.serve() as server, closing(Socket(server.url)) as socket:
+        client = Client(socket, sandbox.account().token)
+        schema, body = asked("v2", operation), {**work.body, key: None}
+        assert schema.is_valid(body)
+        assert work.having(body).send(client).status == 200
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,9 @@ MOST_KEPT = 10**15
 
 _LONGEST = 100
 
+#: How a price is usually written as a string, in JSON Schema; ``read_price`` takes an exponent as well.
+PRICE = {"pattern": rf"^[0-9]+(\.[0-9]{{1,{FINEST}}}0*)?$", "maxLength": _LONGEST}
+
 
 def read(given: object, most: int | None = MOST) -> Decimal:
     """Return the amount that a number or a text in decimal digits stands for.

@@ -218,7 +218,7 @@ class TextOrWhole(Text):
 class Price(fields.Field[Decimal]):
     """Money on the way in: a JSON number or a decimal string, of any size: it is there to be compared."""
 
-    shape: ClassVar[Shaped] = {"oneOf": [{"type": "number"}, {"type": "string"}]}
+    shape: ClassVar[Shaped] = {"type": ["number", "string"], "minimum": 0, **money.PRICE}
 
     def _deserialize(self, value: Any, attr: Any, data: Any, **kwargs: Any) -> Decimal:
         try:

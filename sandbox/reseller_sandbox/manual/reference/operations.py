@@ -18,8 +18,9 @@ def page(_: Powers) -> Iterator[str]:
     from reseller_sandbox.sandbox import Sandbox  # its documents are those that a server serves
 
     yield (
-        "A * marks what must be sent. [Errors](errors.md) says what each refusal means and what would do; "
-        "what any operation may refuse stands there, too."
+        "A * marks what must be sent; null is the same as a key that is not sent. "
+        "[Errors](errors.md) says what each refusal means and what would do; what any operation may refuse "
+        "stands there, too."
     )
     client = Sandbox("empty").client()
     for interface, title in ((V3, "v3"), (V2, "v2.0")):
@@ -62,6 +63,7 @@ def _properties(
 ) -> Iterator[Sequence[str]]:
     """Yield a row for each key of an object and of those in it; ``shown`` says where a schema's rows are."""
     for name, own in _resolved(shape, document).get("properties", {}).items():
+        own = _without_null(own)
         one, path = _resolved(own, document), f"{within}{name}"
         needed = " *" if name in _resolved(shape, document).get("required", ()) else ""
         inner, mark = (one["items"], "[].") if "items" in one else (own, ".")
@@ -72,6 +74,15 @@ def _properties(
         yield code(path) + needed, "body", _sort(one, document), about
         if known == path:
             yield from _properties(inner, document, f"{path}{mark}", shown)
+
+
+def _without_null(shape: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a schema without null, which stands for a key that is not sent."""
+    if "anyOf" in shape:
+        one, _ = shape["anyOf"]
+        return {**one, **{key: shape[key] for key in shape if key != "anyOf"}}
+    lists = {key: shape[key] for key in ("type", "enum") if isinstance(shape.get(key), list)}
+    return {**shape, **{key: [one for one in own if one not in ("null", None)] for key, own in lists.items()}}
 
 
 def _referred(shape: Mapping[str, Any]) -> str:

@@ -34,6 +34,12 @@ class Converter(OpenAPIConverter):
         if isinstance(made, Shape):
             told["required"] = self._required(made, told)
             told |= _either(made.spelt)
+            if type(made) in self._asked:
+                needed = (*told["required"], *made.spelt)
+                told["properties"] = {
+                    name: shape if name in needed else _or_null(shape)
+                    for name, shape in told["properties"].items()
+                }
         if choice := getattr(made, "one_of", ()):
             told["oneOf"] = [{"required": [name]} for name in choice]
         told = {key: value for key, value in told.items() if key != "required" or value}
@@ -62,6 +68,16 @@ class Converter(OpenAPIConverter):
             if isinstance(one, validate.Regexp):
                 told["pattern"] = _everywhere(str(one.regex.pattern))
         return {**told, **({"description": _plain(ret["description"])} if "description" in ret else {})}
+
+
+def _or_null(shape: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema that takes null too, which a request may send in place of nothing."""
+    if "type" not in shape:
+        words = {key: shape[key] for key in ("description",) if key in shape}
+        return {"anyOf": [{key: shape[key] for key in shape if key not in words}, {"type": "null"}], **words}
+    types = shape["type"] if isinstance(shape["type"], list) else [shape["type"]]
+    choices = {"enum": [*shape["enum"], None]} if "enum" in shape else {}
+    return {**shape, "type": [*types, "null"], **choices}
 
 
 def _everywhere(pattern: str) -> str:

@@ -24,10 +24,14 @@ const of = (parameters, place, { parameters: given = {} }) => parameters.filter(
 
 const DEEP = 6;
 
-/** Return a schema with what it refers to in its place. */
+/** Return a schema with what it refers to in its place, and without null, which stands for a key that is not sent. */
 function resolved(schema, components, deep = 0) {
-  if (Array.isArray(schema)) return schema.map((one) => resolved(one, components, deep));
+  if (Array.isArray(schema)) return schema.filter((one) => one !== "null" && one !== null).map((one) => resolved(one, components, deep));
   if (!schema || typeof schema !== "object") return schema;
+  if (schema.anyOf?.[1]?.type === "null") {
+    const { anyOf: [one], ...rest } = schema;
+    return { ...resolved(one, components, deep), ...rest };
+  }
   if (schema.$ref) {
     const found = schema.$ref.split("/").slice(2).reduce((inner, key) => inner[key], components);
     return deep < DEEP ? resolved(found, components, deep + 1) : {};
