@@ -21,10 +21,15 @@ test: .venv/ready
 # The tests and, after them, what takes long: wheels, other Pythons, soaking. Property tests are run again with
 # a seed of their own and five times as many examples; SEED=N repeats the seed that was printed.
 SEED := $(or $(SEED),$(shell date +%s))
-test-all: test
+test-all: test .venv/openapi/ready
 	$(BIN)/pytest -n auto --dist loadfile -m slow
 	@echo "Property tests with SEED=$(SEED)"
 	TESTS_SEED=$(SEED) $(BIN)/pytest -n auto -m "hypothesis and not slow" --hypothesis-seed=$(SEED)
+
+# Linters of the OpenAPI documents. Where npm is missing, their tests are skipped.
+.venv/openapi/ready: .venv/ready
+	-command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix .venv/openapi \
+		@redocly/cli@2.77.0 @stoplight/spectral-cli@6.16.3 && touch $@
 
 # Mutation testing of a sample, which takes an hour or so: ARGS="--part core/money.py --sample 50 --seed 2".
 mutants: .venv/mutants

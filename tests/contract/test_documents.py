@@ -107,10 +107,11 @@ def test_an_operation_is_tagged_by_what_it_is_about(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_is_described(name: str) -> None:
-    """Every property, every parameter, every object of a schema of its own, in a sentence."""
+    """Every operation, every property and every parameter, in a sentence."""
     content = document(name).content
     told = {f"{where}.{key}": inner.get("description", "") for where, key, inner in properties(content)}
     for one in operations(content):
+        told[one["operationId"]] = one["description"]
         for parameter in one["parameters"]:
             told[f"{one['operationId']}({parameter['name']})"] = parameter.get("description", "")
     assert [where for where, words in told.items() if not re.search(r"[.:)]$", words)] == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -30,6 +31,8 @@ def test_a_document_is_valid(wire: Api, name: str) -> None:
     validate(content)
     ids = [row["operationId"] for path in content["paths"].values() for row in path.values()]
     assert len(set(ids)) == len(ids) > 5
+    paths = {re.sub(r"\{\w+\}", "{}", path) for path in content["paths"]}
+    assert len(paths) == len(content["paths"]), "a path under two names of its parameters"
 
 
 @pytest.mark.parametrize("name", ["v3", "v2", "control"])

@@ -8,6 +8,7 @@ EXAMPLES = (
     Example("clock.show"),
     Example("clock.freeze"),
     Example("clock.run"),
+    Example("clock.set", {"to": "2026-04-01T00:00:00Z"}),
     Example("clock.set", {"to": "2026-04-01"}),
     Example("clock.set", {"to": "2026-01-01"}, "set_back"),
     Example("clock.set", {"to": "soon"}, BAD),

@@ -34,8 +34,7 @@ def _operation(row: Endpoint, document: Mapping[str, Any]) -> Iterator[str]:
     known = document["paths"][row.paths[0]][row.method.lower()]
     yield f"### {row.id}"
     yield "\n".join(f"`{row.method} {path}`  " for path in row.paths).rstrip()
-    yield prose(known.get("summary", ""))
-    yield prose(known.get("description", ""))
+    yield from map(prose, dict.fromkeys((known["summary"], known["description"])))
     told = [*_parameters(known.get("parameters", ())), *_body(known, document)]
     if told:
         yield table(("name", "in", "type", "what it is"), told)

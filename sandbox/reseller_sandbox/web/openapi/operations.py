@@ -68,15 +68,14 @@ class Operations:
 
     def drawn(self, endpoint: Endpoint, path: str) -> dict[str, Any]:
         """Return the operation of a row under one of its paths."""
-        summary, _, rest = docstring(endpoint.handle).partition("\n")
+        summary, _, rest = docstring(endpoint.handle).replace("``", "`").partition("\n")
         told: dict[str, Any] = {
             "operationId": operation_id(endpoint, path),
             OWN_ID: endpoint.id,
             "tags": [resource(endpoint)],
             "summary": summary,
+            "description": rest.strip() or summary,
         }
-        if rest.strip():
-            told["description"] = rest.strip().replace("``", "`")
         told["parameters"] = self._parameters(endpoint, path)
         if endpoint.body is not None:
             told["requestBody"] = self._body(endpoint.body)
