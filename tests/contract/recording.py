@@ -1,24 +1,24 @@
-"""Records the examples of the OpenAPI documents from a sandbox: what it is asked, and what it answers.
+"""Records the examples of the OpenAPI documents from a sandbox: its requests, its answers and its errors.
 
 ``python -m tests.contract.recording`` (or ``make examples``) writes them into the package. The requests are
-those that the tests make of every operation and for every error.
+those of ``example_requests``, sent to the packaged fixture. The errors are those of the tests' own registry.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from urllib.parse import parse_qsl, unquote
+from urllib.parse import quote, urlencode
 
 import reseller_sandbox
 from reseller_sandbox import Sandbox
-from tests.clients import JSON, Answer, Api, Headers, InProcess, Transport
-from tests.contract.test_v3 import BY_ID, CASES
+from tests.clients import JSON, Answer, Api, Headers, InProcess, Transport, encoded
+from tests.contract.example_requests import BEFORE_CONTROL, REQUESTS, Asked
+from tests.contract.test_v3 import BY_ID
 from tests.contract.v2_pairs import PAIRS
 from tests.documented import document
 from tests.powers.doors import over_http
@@ -27,77 +27,86 @@ from tests.powers.examples import EXAMPLES
 from tests.registry import BASE, REGISTRY
 from tests.script import MEASURED
 from tests.v2 import client as v2
-from tests.v2.works import WORKS
 from tests.v3.ladders import ASSUME, LADDERS, Climb
 
-NAMES = ("v3", "v2", "control")
+NAMES = tuple(REQUESTS)
 
-#: What is longer would drown the document that it is an example for.
+#: A longer answer would hide the operation that it is an example for.
 LONGEST = 4000
 
 
-@dataclass
-class Recorder:
-    """Remembers the first success of every operation of a document, and the first error of each kind."""
+class Sender:
+    """Sends requests by the names of their operations, as the account ``main`` of a packaged fixture."""
 
-    name: str
-    operations: dict[str, Any] = field(default_factory=dict)
-    errors: dict[str, Any] = field(default_factory=dict)
+    def __init__(self, sandbox: Sandbox, transport: Transport, base: str) -> None:
+        self._account = sandbox.account()
+        self._transport = transport
+        self._base = base
 
-    def __post_init__(self) -> None:
-        paths = document(self.name).content["paths"]
-        self.rows = [
-            (re.compile(re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", re.escape(path))), row)
-            for path, row in sorted(paths.items(), key=lambda item: item[0].count("{"))
-        ]
+    def send(self, name: str, operation: str, asked: Asked) -> Answer:
+        """Send the request of an operation of the document ``name``."""
+        method, path = next(
+            (method, path)
+            for path, row in document(name).content["paths"].items()
+            for method, one in row.items()
+            if one["operationId"] == operation
+        )
+        left = {
+            key: one if isinstance(one, str) else json.dumps(one) for key, one in asked.parameters.items()
+        }
+        target = re.sub(r"\{(\w+)\}", lambda place: quote(left.pop(place[1]), safe=""), path)
+        target += f"?{urlencode(left)}" if left else ""
+        if name == "v3":
+            api = Api(self._transport, self._base, self._account.key, self._account.secret)
+            return api.call(method.upper(), target, asked.body)
+        token = [("X-Auth-Token", self._account.token)] if name == "v2" else []
+        return self._transport(method.upper(), target, [*token, JSON], encoded(asked.body))
 
-    def through(self, transport: Transport) -> Transport:
-        """``transport``, by which whatever is answered is recorded."""
+    def set_the_stage(self, name: str) -> None:
+        """Send the request that the examples of a document come after, if they come after one."""
+        if name == "control":
+            self.send("v3", BEFORE_CONTROL, REQUESTS["v3"][BEFORE_CONTROL])
 
+
+def _operations(name: str) -> dict[str, Any]:
+    """Return a request of each operation with its answer, in the order in which the requests work."""
+    sandbox, found = Sandbox(), {}
+    sender = Sender(sandbox, InProcess(sandbox.app), BASE)
+    sender.set_the_stage(name)
+    for operation, asked in REQUESTS[name].items():
+        answer = sender.send(name, operation, asked)
+        assert answer.status < 400, (operation, answer.raw)
+        told = {"parameters": dict(asked.parameters)} if asked.parameters else {}
+        told |= {"body": asked.body} if asked.body is not None else {}
+        if answer.headers["content-type"].startswith("application/json"):
+            shown = json.loads(MEASURED.sub(rb'"\1":0', answer.raw))
+            told |= {"answer": shown} if len(json.dumps(shown)) <= LONGEST else {}
+        found[operation] = told
+    return found
+
+
+def _errors(name: str) -> dict[str, Any]:
+    """Return the first error of each kind."""
+    found: dict[str, Any] = {}
+
+    def through(transport: Transport) -> Transport:
         def recorded(method: str, target: str, headers: Headers, raw: bytes) -> Answer:
             answer = transport(method, target, headers, raw)
-            if answer.headers["content-type"].startswith("application/json"):
-                self.note(method, target, raw, answer)
+            if answer.status >= 400:
+                found.setdefault(answer.error or _template(answer.json["msg"]), answer.json)
             return answer
 
         return recorded
 
-    def note(self, method: str, target: str, raw: bytes, answer: Answer) -> None:
-        """Record an answer, if it is the first of its kind."""
-        body = json.loads(MEASURED.sub(rb'"\1":0', answer.raw))
-        if answer.status >= 400:
-            self.errors.setdefault(body.get("error") or _template(body["msg"]), body)
-            return
-        path, _, query = target.partition("?")
-        for rule, row in self.rows:
-            found = rule.fullmatch(path)
-            if found and method.lower() in row:
-                self._succeeded(row[method.lower()], found, query, raw, body)
-                return
-
-    def _succeeded(self, operation: Any, path: re.Match[str], query: str, raw: bytes, answer: Any) -> None:
-        types = {one["name"]: one["schema"].get("type") for one in operation["parameters"]}
-        told = {name: unquote(value) for name, value in path.groupdict().items()} | dict(parse_qsl(query))
-        parameters = {
-            name: int(value) if types.get(name) == "integer" else value for name, value in told.items()
-        }
-        asked = {"parameters": parameters} if parameters else {}
-        asked |= {"body": json.loads(raw)} if raw.strip(b"{} ") and "requestBody" in operation else {}
-        if len(json.dumps(answer)) <= LONGEST:
-            asked["answer"] = answer
-        self.operations.setdefault(operation["operationId"], asked)
-
-    @property
-    def text(self) -> str:
-        """The file: a line for each example, in the order of their names."""
-        parts = {"operations": self.operations, "errors": self.errors}
-        return "{\n" + ",\n".join(f'"{name}": {_lines(part)}' for name, part in parts.items()) + "\n}\n"
+    for _ in {"v3": _v3, "v2": _v2, "control": _control}[name](through):
+        pass
+    return dict(sorted(found.items()))
 
 
 def _lines(part: dict[str, Any]) -> str:
     rows = (
-        f"{json.dumps(key)}: {json.dumps(part[key], ensure_ascii=False, separators=(',', ':'))}"
-        for key in sorted(part)
+        f"{json.dumps(key)}: {json.dumps(value, ensure_ascii=False, separators=(',', ':'))}"
+        for key, value in part.items()
     )
     return "{\n" + ",\n".join(rows) + "\n}"
 
@@ -114,21 +123,15 @@ def _template(message: str) -> str:
 
 
 def recorded(name: str) -> str:
-    """The examples of a document, as a sandbox answers now."""
-    recorder = Recorder(name)
-    for _ in {"v3": _v3, "v2": _v2, "control": _control}[name](recorder):
-        pass
-    return recorder.text
+    """Return the file of examples of a document, as a sandbox answers now: a line for each."""
+    parts = {"operations": _operations(name), "errors": _errors(name)}
+    return "{\n" + ",\n".join(f'"{part}": {_lines(rows)}' for part, rows in parts.items()) + "\n}\n"
 
 
-def _v3(recorder: Recorder) -> Iterator[object]:
-    sandbox = Sandbox(REGISTRY)
-    held = sandbox.account()
-    api = Api(recorder.through(InProcess(sandbox.app)), BASE, held.key, held.secret)
-    for case in CASES:
-        sandbox.reset(original=True)
-        yield api.call(BY_ID[case.operation]["method"], case.target, case.body)
-    yield api.get("/v3/domains/5/1")
+Through = Callable[[Transport], Transport]
+
+
+def _v3(through: Through) -> Iterator[object]:
     for operation, climb in LADDERS.items():
         row = BY_ID[operation]
         one = Climb(
@@ -137,17 +140,14 @@ def _v3(recorder: Recorder) -> Iterator[object]:
             row["path"],
             takes_body=row["method"] in ("POST", "PUT"),
         )
-        one.api.transport = recorder.through(one.api.transport)
+        one.api.transport = through(one.api.transport)
         one.transport()
         yield climb(one)
 
 
-def _v2(recorder: Recorder) -> Iterator[object]:
+def _v2(through: Through) -> Iterator[object]:
     sandbox = Sandbox(v2.REGISTRY)
-    client = v2.Client(recorder.through(InProcess(sandbox.app)), sandbox.account().token, checked=False)
-    for ask in WORKS.values():
-        sandbox.reset(original=True)
-        yield ask.send(client)
+    client = v2.Client(through(InProcess(sandbox.app)), sandbox.account().token, checked=False)
     for pair in PAIRS.values():
         sandbox.reset(original=True)
         if pair.arrange is not None:
@@ -161,9 +161,9 @@ def _v2(recorder: Recorder) -> Iterator[object]:
         yield client.call(pair.ask.method, pair.ask.path, pair.ask.body, headers)
 
 
-def _control(recorder: Recorder) -> Iterator[object]:
+def _control(through: Through) -> Iterator[object]:
     sandbox = Sandbox(REGISTRY)
-    call = over_http(recorder.through(InProcess(sandbox.app)))
+    call = over_http(through(InProcess(sandbox.app)))
     silent = over_http(InProcess(sandbox.app))
     for example in EXAMPLES:
         sandbox.engine.start_over()

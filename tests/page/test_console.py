@@ -30,7 +30,7 @@ def test_an_example_is_filled_in_and_signed(open_page: Open, served: Sandbox) ->
     page = open_page("/#/console/v3.createDomain")
     _send(page)
     expect(page.locator(".answer")).to_contain_text("200 OK")
-    assert served.names["new.com"].account == "main"
+    assert served.names["new-example.com"].account == "main"
     sent = page.locator(".answer pre").first.inner_text()
     signed = page.locator(".answer .string").inner_text()
     secret = served.account("main").secret
@@ -46,10 +46,10 @@ def test_fields_make_the_body(open_page: Open, served: Sandbox) -> None:
     """The form follows from the schema; what is written in its fields is in the body that is sent."""
     page = open_page("/#/console/v3.createDomain")
     page.get_by_text("Body, field by field").click()
-    page.locator('[data-path=\'["domain","domainName"]\']').fill("other-new.com")
+    page.locator('[data-path=\'["domain","domainName"]\']').fill("other-new-example.com")
     page.locator("[data-path='[\"years\"]']").fill("3")
     _send(page)
-    assert served.names["other-new.com"].expires.year == served.clock.now.year + 3
+    assert served.names["other-new-example.com"].expires.year == served.clock.now.year + 3
 
 
 def test_the_other_generation_carries_the_token(open_page: Open, served: Sandbox) -> None:
@@ -84,7 +84,7 @@ def test_a_fork_has_its_own_accounts(open_page: Open, served: Sandbox) -> None:
         page = open_page("/#/console/v3.createDomain?world=for-the-console")
         _send(page)
         expect(page.locator(".answer")).to_contain_text("200 OK")
-        assert fork.names["new.com"].account == "main"
+        assert fork.names["new-example.com"].account == "main"
         assert not served.journal.find().requests
 
 
