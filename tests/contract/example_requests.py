@@ -212,7 +212,7 @@ CONTROL = {
     "faultsPause": SLOW,
     "faultsResume": SLOW,
     "faultsRemove": SLOW,
-    "faultsReplace": _sent(rules=[{"kind": "hang"}, {"preset": "outage"}]),
+    "faultsReplace": _sent(faults=[{"kind": "hang"}, {"preset": "outage"}]),
     "faultsClear": Asked(),
     "faultsKinds": Asked(),
     "faultsPresets": Asked(),
