@@ -20,6 +20,9 @@ from tests.rendered import Watch, every_entry
 
 thorough.load()
 
+#: The folders in whose tests every journal entry is rendered.
+RENDERED = ("journal", "security", "powers")
+
 #: Projects of their own: they are tried with the wheel.
 collect_ignore = ["examples"]
 
@@ -30,19 +33,22 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture
 def watch() -> Iterator[Watch]:
-    """Sees whatever any journal takes, from the first sandbox of a session to the last."""
+    """Sees whatever any journal takes during a test."""
     with every_entry() as watch:
         yield watch
         watch.check()
 
 
 @pytest.fixture(autouse=True)
-def _every_entry_can_be_shown(watch: Watch) -> Iterator[None]:
-    """Whatever a test lets a journal keep is rendered as the control interface would show it."""
-    yield
-    watch.check()
+def _every_entry_can_be_shown(request: pytest.FixtureRequest) -> None:
+    """Render what a test lets a journal keep as the control interface would show it.
+
+    That takes a fifth of a test's time, so it is done in some folders, and everywhere by ``make test-all``.
+    """
+    if thorough.THOROUGH or request.path.parent.name in RENDERED:
+        request.getfixturevalue("watch")
 
 
 @pytest.fixture(scope="session")
