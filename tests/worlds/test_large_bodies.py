@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from reseller_sandbox import Sandbox
@@ -33,6 +35,34 @@ def test_a_world_larger_than_a_clients_body_goes_out_and_comes_in_again() -> Non
         socket = Socket(server.url)
         assert socket("POST", "/v3/domains/createDomain", [JSON], b" " * 3000).error == "body_too_large"
         socket.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("a" * 600_000 + r"\u00e9\ud83d\ude00\"", None),
+        ("a" * 600_000 + "\n", "Invalid control character"),
+        ("a" * 600_000 + r"\x", "Invalid \\escape"),
+        (r"\n" * 300_000 + r"\u12", "Invalid \\uXXXX escape"),
+        ("a" * 600_000 + r"\ud83d", "half a surrogate"),
+    ],
+)
+def test_a_long_string_is_read_as_a_short_one(text: str, problem: str | None) -> None:
+    """Its mistakes are refused in the same words, with the place."""
+    ask = inside(Sandbox(REGISTRY))
+
+    def message(text: str, end: str = '"') -> str:
+        return ask.call("POST", "/_sandbox/snapshots", f'{{"name": "{text}{end}}}'.encode()).message
+
+    long, short = message(text), message(text[-10:])
+    assert (problem or "name").lower() in long.lower()
+    place = re.compile(r"column (\d+)")
+    if problem is None or place.search(long) is None:
+        assert long == short or problem is None
+    else:
+        assert int(place.findall(long)[0]) - int(place.findall(short)[0]) == len(text) - 10
+    assert "Unterminated string".lower() in message("a" * 600_000, "").lower()
+    assert "column 10 " in f"{message('a' * 600_000, '')} ".replace(".", " ")
 
 
 def test_documents_are_drawn_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,6 +19,7 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import WorldClock, real_now
+from reseller_sandbox.core.state import filled
 from reseller_sandbox.server.collector import Beside
 from reseller_sandbox.worlds.turn import Busy, hurried
 from tests.benchmarks import growing
@@ -182,6 +183,39 @@ def test_no_piece_of_long_work_keeps_the_interpreter(grown: Sandbox, what: str) 
     busy = grown.fork(seed=what)
     assert longest_stretch(partial(WORK[what], busy, f"{text}# {what}\n")) < LONGEST_STRETCH
     busy.close()
+
+
+ENTRIES = 60_000
+
+#: What is read of a world with as many orders and ledger entries.
+READING: dict[str, Callable[[Sandbox], object]] = {
+    "export": lambda sandbox: sandbox.export(),
+    "ledger": lambda sandbox: sandbox.client().get("/_sandbox/ledger?limit=10000"),
+    "a glob over the ledger": lambda sandbox: sandbox.ledger.find(operation="*r*e*n*e*w*"),
+    "advice": lambda sandbox: sandbox.advice.list(),
+    "diff": lambda sandbox: sandbox.history.diff(),
+}
+
+
+@pytest.fixture(scope="module")
+def long_lived() -> Sandbox:
+    """A world whose names have been paid for many times, and whose first account has sent a request."""
+    sandbox = growing.grown(ENTRIES)
+    state = sandbox.world.moment.state
+    one = state.ledger[min(state.ledger)]
+    paid = [replace(one, id=number, amount=one.amount * 0) for number in range(1000, 1000 + ENTRIES)]
+    sandbox.world.moment = replace(sandbox.world.moment, state=filled(state, paid))
+    sandbox.client().get("/v3/balance")
+    return sandbox
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="nothing here tells of computing time")
+@pytest.mark.parametrize("what", READING)
+def test_nothing_read_of_a_long_lived_world_keeps_the_interpreter(long_lived: Sandbox, what: str) -> None:
+    """No call into C goes over a whole table, or writes it."""
+    sandbox = long_lived.fork()
+    assert longest_stretch(partial(READING[what], sandbox)) < LONGEST_STRETCH
+    sandbox.close()
 
 
 def longest_stretch(work: Callable[[], object]) -> float:

@@ -14,6 +14,7 @@ from reseller_sandbox.core.clock import wire, years_later
 from reseller_sandbox.core.model import OUTSIDE, Account, Flag, LedgerEntry, Order, Stage
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.state import Draft, State
+from reseller_sandbox.core.stepwise import in_order, stepwise
 from reseller_sandbox.worlds import Entry
 
 _LAPSED = (Stage.OVERDUE, Stage.REDEMPTION, Stage.PENDING_DELETE)
@@ -34,7 +35,7 @@ def auto_renewal_unpaid(record: Record) -> Iterator[Seen]:
     def ledger_of(account: int) -> list[LedgerEntry]:
         return [state.ledger[number] for _, number in state.ledger_of_account.beginning((account,))]
 
-    for _, order in sorted(_orders(record).items()):
+    for _, order in in_order(_orders(record)):
         account = state.accounts.get(order.account)
         if account is None or account.name not in clients:  # nobody is there to take advice
             continue
@@ -46,14 +47,14 @@ def auto_renewal_unpaid(record: Record) -> Iterator[Seen]:
 
 def _orders(record: Record) -> dict[int, Order]:
     """Return every order that was to renew itself, as the record last knew it."""
-    orders = dict(record.beginning.state.orders.items())
+    orders = dict(stepwise(record.beginning.state.orders.items()))
     for entry in record.entries:
         for change in entry.changes:
             if change.table == "orders":
                 orders.pop(change.key, None)
                 if change.after is not None:
                     orders[change.key] = change.after
-    orders |= dict(record.present.state.orders.items())
+    orders |= dict(stepwise(record.present.state.orders.items()))
     return {number: order for number, order in orders.items() if order.autorenew and order.account != OUTSIDE}
 
 

@@ -23,6 +23,7 @@ from reseller_sandbox.capsule.steps import (
 )
 from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.signatures import by_attribute, declared, read, written
+from reseller_sandbox.core.stepwise import json_pieces
 
 #: The version of the format: another one where a line means something else than it did.
 VERSION = 1
@@ -44,10 +45,14 @@ def to_bytes(recording: Recording) -> bytes:
     """Return a capsule as a file has it; raise ``BadCapsule`` for one that is too large."""
     lines = [{"capsule": VERSION, **_written(recording.head)}]
     lines += ({"step": _NAMES[type(step)], **_written(step)} for step in recording.steps)
-    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines).encode()
+    text = "".join(piece for line in lines for piece in (*json_pieces(line, _text), "\n")).encode()
     if len(text) > MOST:
         raise BadCapsule(f"the capsule would be {len(text)} bytes long; it can be {MOST}")
     return packed(text)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
 
 
 def packed(text: bytes) -> bytes:

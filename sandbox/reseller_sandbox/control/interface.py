@@ -19,6 +19,7 @@ from reseller_sandbox.web.gate import Gate
 from reseller_sandbox.web.headers import WORLD
 from reseller_sandbox.web.incoming import Incoming
 from reseller_sandbox.web.interface import Answer, Interface
+from reseller_sandbox.web.strict_json import write_in_pieces
 from reseller_sandbox.worlds import Engine, Outcome, World
 
 
@@ -99,7 +100,8 @@ class Control:
 
             incoming.headers_out["Cache-Control"] = "no-store"
             return Answer(endpoint.status, b"", EventStream.content_type, EventStream(result))
-        return Answer(endpoint.status, endpoint.answer.dump(result))
+        body = endpoint.answer.dump(result)
+        return Answer(endpoint.status, body if endpoint.lengthy_from is None else write_in_pieces(body))
 
     def refuse(
         self,

@@ -30,6 +30,7 @@ from reseller_sandbox.core.model import (
 )
 from reseller_sandbox.core.ordered import Ordered
 from reseller_sandbox.core.refusals import Refused
+from reseller_sandbox.core.stepwise import updated
 from reseller_sandbox.core.tables import HOLDERS, TABLES, Due, Table, nothing
 
 T = TypeVar("T")
@@ -324,6 +325,6 @@ def filled(state: State, records: Iterable[Record]) -> State:
     new = [(table.name, key) for table in TABLES.values() for key in maps.get(table.name, ())]
     if len(new) < len(every) or any(key in getattr(state, name) for name, key in new):
         return changed(state, (), every)  # one takes the place of another, and of its index entries
-    parts: dict[str, Any] = {index: getattr(state, index).update(found) for index, found in maps.items()}
+    parts: dict[str, Any] = {index: updated(getattr(state, index), found) for index, found in maps.items()}
     parts |= {index: Ordered([*getattr(state, index), *found]) for index, found in sets.items()}
     return replace(state, **parts)

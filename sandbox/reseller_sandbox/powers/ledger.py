@@ -14,6 +14,7 @@ from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.money import NOTHING
 from reseller_sandbox.core.refusals import UNKNOWN_ACCOUNT
 from reseller_sandbox.core.state import State
+from reseller_sandbox.core.stepwise import keys_in_order
 from reseller_sandbox.core.values import TEXT, Instant, choice, whole
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.pages import Number, as_kept, client_of, latest
@@ -156,7 +157,7 @@ def _found(
     owner = client_of(state, account)
     name = as_kept(domain) if domain is not None else None
     pattern = Glob(operation) if operation is not None else None
-    numbers: Iterable[int] = sorted(state.ledger)
+    numbers: Iterable[int] = keys_in_order(state.ledger)
     if owner is not None:
         numbers = (number for _, number in state.ledger_of_account.beginning((owner,)))
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Unpack
 
 from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD
+from reseller_sandbox.core.stepwise import in_order
 from reseller_sandbox.core.terms import account_called
 from reseller_sandbox.core.values import TEXT, Text
 from reseller_sandbox.fixture.accounts import AccountEntry
@@ -131,7 +132,7 @@ class Contacts(Keyed[ContactRecord]):
         """
         state = here(self).world.present().state
         owner = client_of(state, account)
-        found = (state.contacts[handle] for handle in sorted(state.contacts))
+        found = (contact for _, contact in in_order(state.contacts))
         rows, following = page((one for one in found if owner in (None, one.account)), limit, start)
         return ContactsFound(contacts=tuple(contact_record(state, one) for one in rows), next=following)
 

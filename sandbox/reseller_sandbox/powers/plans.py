@@ -11,6 +11,7 @@ from reseller_sandbox.core.matching import MATCH
 from reseller_sandbox.core.model import Plan
 from reseller_sandbox.core.refusals import UNKNOWN_PLAN
 from reseller_sandbox.core.state import Draft
+from reseller_sandbox.core.stepwise import in_order
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.pages import Number
 from reseller_sandbox.powers.power import Power, act, look
@@ -48,7 +49,7 @@ class Plans(Power):
     def list(self) -> PlansFound:
         """Return every plan: those to come, and the result of the others."""
         known = here(self).world.state.plans
-        return PlansFound(plans=tuple(plan_record(known[number]) for number in sorted(known)))
+        return PlansFound(plans=tuple(plan_record(plan) for _, plan in in_order(known)))
 
     @act(UNKNOWN_PLAN)
     def remove(self, plan: Number, /) -> PlanRecord:

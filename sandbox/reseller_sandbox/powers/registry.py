@@ -12,6 +12,7 @@ from reseller_sandbox.core.lookups import held_order, own_order
 from reseller_sandbox.core.model import Flag, Order, Stage, TransferStatus
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import INVALID_ENTRY, UNKNOWN_ACCOUNT, UNKNOWN_RECORD
+from reseller_sandbox.core.stepwise import in_order
 from reseller_sandbox.core.terms import account_called
 from reseller_sandbox.core.values import TEXT, Text, choice
 from reseller_sandbox.fixture.domains import DomainEntry
@@ -179,7 +180,7 @@ class Transfers(Keyed[TransferRecord]):
             status: How they stand.
         """
         state = here(self).world.present().state
-        found = (state.transfers[name] for name in sorted(state.transfers))
+        found = (transfer for _, transfer in in_order(state.transfers))
         rows, following = page((one for one in found if status in (None, one.status)), limit, start)
         shown = tuple(transfer_record(state, one) for one in rows)
         return TransfersFound(transfers=shown, next=following)

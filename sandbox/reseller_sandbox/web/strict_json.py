@@ -8,10 +8,13 @@ it stands: NaN, a key that comes twice, bad UTF-8, half a surrogate pair.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
-from json import encoder
+from json import decoder, encoder, scanner
 from typing import Any
+
+from reseller_sandbox.core.stepwise import LONG, json_pieces
 
 
 class BadJson(ValueError):
@@ -27,9 +30,10 @@ def read(raw: bytes) -> Any:
     if text.startswith("\ufeff"):
         raise BadJson("it begins with a byte order mark, which JSON does not have")
     try:
-        value = _decode(text)
+        value = (_decode if len(text) < LONG else _decode_in_pieces)(text)
         if "\\ud" in text or "\\uD" in text:
-            json.dumps(value, ensure_ascii=False, default=str).encode("utf-8")
+            for piece in json_pieces(value, _text):
+                piece.encode("utf-8")
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise BadJson(f"it is not JSON: {_lower(error.msg).removesuffix(' at')} at {place}") from None
@@ -54,6 +58,13 @@ class Ready(dict[str, Any]):
         self.text = _text(shown)
 
 
+#: Characters and whole escapes of a string, as many as are read in one call.
+_UNITS = re.compile(
+    r'(?:[^"\\\x00-\x1f]{1,64}'
+    r"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    r'|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})){0,4096}'
+)
+
 #: What may be ready, or hold what is.
 _HOLDERS = (dict, list)
 
@@ -61,6 +72,11 @@ _HOLDERS = (dict, list)
 def write(value: Any) -> bytes:
     """Return ``value`` as compact UTF-8 JSON, keys in the order they come in."""
     return (_ready_text(value) or _text(value)).encode("utf-8", "backslashreplace")
+
+
+def write_in_pieces(value: Any) -> bytes:
+    """Return the same as ``write``. Other threads can run meanwhile: it makes no long call into C."""
+    return b"".join([piece.encode("utf-8", "backslashreplace") for piece in json_pieces(value, _text)])
 
 
 def _ready_text(value: Any) -> str | None:
@@ -140,6 +156,36 @@ _text = _encoder()
 _decode = json.JSONDecoder(
     parse_float=_fraction, parse_constant=_no_constant, object_pairs_hook=_once_each
 ).decode
+
+
+_scanstring: Any = vars(decoder)["scanstring"]
+
+
+def _string(text: str, start: int, strict: bool = True) -> tuple[str, int]:
+    """Return the string whose first character is at ``start``, and where it ends, as ``scanstring`` does."""
+    pieces, at = [], start
+    while (end := _UNITS.match(text, at).end()) > at:  # type: ignore[union-attr]  # it matches nothing at least
+        pieces.append(_scanstring(f'{text[at:end]}"', 0, strict)[0])
+        at = end
+    try:
+        rest, end = _scanstring(text, at, strict)
+    except json.JSONDecodeError as error:
+        raise json.JSONDecodeError(error.msg, text, start - 1 if error.pos < at else error.pos) from None
+    return "".join([*pieces, rest]), end
+
+
+def _decoder_in_pieces() -> Callable[[str], Any]:
+    """Return a decoder written in Python: ten times as slow, but other threads run meanwhile."""
+    made: Any = json.JSONDecoder(
+        parse_float=_fraction, parse_constant=_no_constant, object_pairs_hook=_once_each
+    )
+    made.parse_string = _string
+    made.scan_once = vars(scanner)["py_make_scanner"](made)
+    decode: Callable[[str], Any] = made.decode
+    return decode
+
+
+_decode_in_pieces = _decoder_in_pieces()
 
 
 def _lower(text: str) -> str:

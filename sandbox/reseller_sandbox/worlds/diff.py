@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from reseller_sandbox.core.state import Change, State
+from reseller_sandbox.core.stepwise import keys_in_order
 from reseller_sandbox.core.tables import TABLES
 from reseller_sandbox.faults import FaultBook
 from reseller_sandbox.fixture import faults
@@ -23,7 +24,7 @@ def changes(earlier: State, later: State) -> Iterator[Change]:
             continue
         touched = [key for key, record in new.items() if old.get(key) is not record]
         touched += [key for key in old if key not in new]
-        for key in sorted(touched):
+        for key in keys_in_order(touched):
             before, after = old.get(key), new.get(key)
             if before != after:
                 yield Change(table.name, key, before, after)
