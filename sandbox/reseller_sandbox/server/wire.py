@@ -36,6 +36,9 @@ Send = Callable[[Any], Awaitable[None]]
 #: SO_LINGER on, for no time at all: closing such a socket sends a RST. Windows has shorts for ints.
 LINGER_NOT = struct.pack("hh" if sys.platform == "win32" else "ii", 1, 0)
 
+#: How many bytes are handed to a connection at once. It copies them, and meanwhile no request is served.
+PIECE = 1 << 18
+
 #: How much of a body that nobody will read is taken off the client, and for how long.
 SPILL_BYTES = 16 << 20
 SPILL_SECONDS = 2.0
@@ -143,7 +146,10 @@ class Wire:
         for number, part in enumerate(parts):
             if number and delivery.drip and await self.left(within=delivery.drip.pause):
                 return
-            await self.send({"type": "http.response.body", "body": part, "more_body": number < end})
+            for start in range(0, len(part) or 1, PIECE):
+                more = number < end or start + PIECE < len(part)
+                piece = part[start : start + PIECE]
+                await self.send({"type": "http.response.body", "body": piece, "more_body": more})
         if whole and end == len(parts):
             await self._spill()
             await self.send({"type": "http.response.body", "body": b"", "more_body": False})
