@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import Any
 
 from reseller_sandbox.powers.following import Followed
@@ -12,6 +13,9 @@ from reseller_sandbox.web.strict_json import write
 #: How many seconds to leave between two pieces, for each who follows: the more there are, the more is told
 #: at once, and the requests of others come first.
 _PACE = 0.0005
+
+#: About how many bytes a piece has at most: a client that does not read keeps one of them waiting.
+_PIECE = 1 << 16
 
 
 def _event(record: Any) -> bytes:
@@ -33,7 +37,7 @@ class EventStream:
         return b"".join([*self._events(), *([self.end()] if ended else [])])
 
     def _events(self) -> Iterator[bytes]:
-        events = self._followed.written(_event)
+        events = self._followed.written(_event, inf if self.ended else _PIECE)
         if self._followed.missed > self._missed:
             self._missed = self._followed.missed
             yield b"event: missed\ndata: " + write({"missed": self._missed}) + b"\n\n"

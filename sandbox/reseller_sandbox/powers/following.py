@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Iterator
+from math import inf
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 if TYPE_CHECKING:
@@ -71,17 +72,25 @@ class Followed(Following[T]):
         self._ready.clear()
         return found
 
-    def written(self, write: Callable[[T], bytes]) -> list[bytes]:
-        """Return what ``ready`` would, as bytes; streams with the same key share what ``write`` returns."""
+    def written(self, write: Callable[[T], bytes], most: float = inf) -> list[bytes]:
+        """Return what ``ready`` would, as bytes; streams with the same key share what ``write`` returns.
+
+        The rest is left for the next time as soon as there are ``most`` bytes.
+        """
         found = [write(one) for one in self._ready]
         self._ready.clear()
-        for come in self._come():
+        taken, size = self._come(), 0
+        for number, come in enumerate(taken, 1):
             key = self._key, write
             if key not in come.shown:
                 one = self._shown(come)
                 come.shown[key] = None if one is None else write(one)
             if come.shown[key] is not None:
                 found.append(come.shown[key])
+                size += len(come.shown[key])
+            if size >= most and number < len(taken) and self._per_second is None:
+                self.follower.put_back(taken[number:])
+                break
         return found
 
     def _taken(self) -> Iterator[T]:

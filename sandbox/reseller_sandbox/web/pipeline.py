@@ -230,7 +230,9 @@ class Pipeline:
             if ENV_SERVED in incoming.environ:
                 incoming.environ[ENV_STREAM] = answer.stream
             else:  # nobody waits for more: what there is, and no end
-                body = answer.stream.piece()
+                while (piece := answer.stream.piece()) and not answer.stream.ended:
+                    body += piece
+                body += piece
                 answer.stream.close()
         headers["Content-Type"] = answer.content_type or exchange.interface.content_type
         headers["Content-Length"] = str(len(body))

@@ -26,21 +26,26 @@ class PlainlyWritten(fields.Field[Any]):
 def writer(schema: Schema) -> Write:
     """Return the function that writes one record, a mapping or an object, as ``schema`` has it.
 
-    Fields that the record lacks are left out, and None is written as null.
+    Fields that the record lacks are left out, and None is written as null. What an attribute that the schema
+    calls its ``rest`` holds stands among the fields.
     """
     parts = [
         (field.data_key or name, field.attribute or name, _value_writer(field))
         for name, field in schema.dump_fields.items()
     ]
 
+    rest: str = getattr(schema, "rest", "")
+
     def write(record: Any) -> dict[str, Any]:
+        among = getattr(record, rest) if rest else {}
         if type(record) is not dict and not isinstance(record, Mapping):  # the latter takes a while
             record = {name: getattr(record, name) for _, name, _ in parts if hasattr(record, name)}
-        return {
+        written = {
             key: value if (value := record[name]) is None or write_value is None else write_value(value)
             for key, name, write_value in parts
             if name in record
         }
+        return {**written, **among} if among else written
 
     return write
 

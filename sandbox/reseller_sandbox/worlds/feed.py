@@ -11,8 +11,9 @@ from typing import Any
 
 from reseller_sandbox.core.dataclass import dataclass
 
-#: How much is kept for a follower that reads slowly; what it misses beyond is counted.
-KEPT = 10_000
+#: How many records are kept for a follower that reads slowly, each with the states before and after its
+#: request; what it misses beyond is counted.
+KEPT = 1000
 
 
 @dataclass(slots=True, eq=False)
@@ -76,6 +77,7 @@ class Follower:
         self._feed = feed
         self._at = feed.count
         self._past: list[Come] = []
+        self._new = 0
         self.missed = 0
         self.ended = False
         self.asleep = True
@@ -94,7 +96,18 @@ class Follower:
             self.missed += max(oldest - self._at, 0)
             found = list(islice(feed.kept, max(self._at - oldest, 0), None)) if self._at < feed.count else []
             self._at = feed.count
+            self._new = len(found)
             return past + found
+
+    def put_back(self, come: list[Come]) -> None:
+        """Put back the last of what was taken, for the next ``take``."""
+        with self._feed.changed:
+            new = min(len(come), self._new)
+            self._at -= new
+            self._past = come[: len(come) - new]
+            self.asleep = False
+        if self.when_news is not None:
+            self.when_news()
 
     def wait(self) -> None:
         """Wait until there is something to take, or nothing will come any more."""
