@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import math
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from io import BytesIO
@@ -74,6 +75,8 @@ class Bridge:
         #: The requests that wait for something, and by when that should be over, by the stopwatch.
         self.held: dict[asyncio.Task[Any], float] = {}
         self._beside = beside or Beside()
+        #: What starts the pipelined requests whose turn is still to come.
+        self.turns: deque[Callable[[], None]] = deque()
 
     async def __call__(self, scope: Any, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -108,6 +111,20 @@ class Bridge:
         said = environ.pop(ENV_SAID, SILENT)
         if self.request_log is not None:
             self.request_log(request_line(environ, said, answer, stopwatch() - began))
+
+    def in_turn(self, start: Callable[[], None]) -> None:
+        """Call ``start`` in a later round of the event loop, one such call a round.
+
+        Pipelined requests then take turns with all others, however many connections send them.
+        """
+        self.turns.append(start)
+        if len(self.turns) == 1:
+            asyncio.get_running_loop().call_soon(self._next_turn)
+
+    def _next_turn(self) -> None:
+        self.turns.popleft()()
+        if self.turns:
+            asyncio.get_running_loop().call_soon(self._next_turn)
 
     def unread(self, head: bytes, problem: Unserved) -> None:
         """Give account of a request that ``app`` never saw: its ``head``, as much of it as came, and why."""

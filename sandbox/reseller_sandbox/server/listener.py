@@ -152,7 +152,9 @@ class Listener(uvicorn.Server):
             if not self.patient or over > latest:
                 task.cancel()
         connections: set[Any] = self.server_state.connections
-        return not self.server_state.tasks and not any(unsent(one.transport, one.tcp) for one in connections)
+        return not (self.server_state.tasks or self.bridge.turns) and not any(
+            unsent(one.transport, one.tcp) for one in connections
+        )
 
     async def _until(self, done: Callable[[], bool], seconds: float) -> None:
         with suppress(TimeoutError):

@@ -51,6 +51,13 @@ SPOKE_PLAIN = Unserved(
 )
 
 
+#: How many bytes of empty lines may come before a request line.
+MAX_EMPTY = 1 << 10
+
+
 def malformed(reason: str) -> Unserved:
     """Return the problem of bytes that are something other than HTTP."""
     return Unserved(400, "malformed_request", f"This is not an HTTP request: {reason}.")
+
+
+TOO_MANY_EMPTY_LINES = malformed(f"more than {MAX_EMPTY} bytes of empty lines come before the request line")
