@@ -33,13 +33,16 @@ GOALS = {"fork": 75, "snapshot": 100, "rewind": 100}
 Thing = tuple[Callable[[], Any], Callable[[Any], Any], Callable[[Any], object]]
 
 
-def grown(names: int, **settings: Any) -> Sandbox:
-    """Return a sandbox whose world holds so many names more, none of which renews itself."""
+def grown(names: int, *, autorenew: bool = False, **settings: Any) -> Sandbox:
+    """Return a sandbox whose world holds so many names more, which renew themselves or do not."""
     sandbox = Sandbox(**settings)
     moment = sandbox.world.moment
     one = moment.state.orders[min(moment.state.orders)]
     last = moment.state.counters["order"]
-    orders = [replace(one, id=last + number, name=f"n{number}.com") for number in range(1, names + 1)]
+    orders = [
+        replace(one, id=last + number, name=f"n{number}.com", autorenew=autorenew)
+        for number in range(1, names + 1)
+    ]
     counters = moment.state.counters.insert("order", last + names)
     state = replace(filled(moment.state, orders), counters=counters)
     timeline.begin_again(sandbox.world, replace(moment, state=state))

@@ -32,7 +32,7 @@ from tests.clients import JSON, Api, Socket, encoded, signature
 from tests.soundness import assert_sound
 
 CONNECTIONS, SECONDS = 64, 60.0
-FOLLOWERS = 4
+FOLLOWERS = 40
 
 #: How many of the interfaces' own answers have to come, and in how many rounds at most on a busy machine.
 ENOUGH, ROUNDS = 200, 10
