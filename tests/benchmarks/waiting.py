@@ -250,6 +250,8 @@ def run(how: How) -> Told:
         yield told(f"{many} names × a year", [alone], waited, YEAR_BOUND)
     size = 1 << 14 if how.tiny else 1 << 20
     with served(many, YEARS) as server:
+        held = beside_idle_followers(server, 100 if how.tiny else 3000)
+        yield Figure("memory that 100 followers add that do not read", "MiB", [held])
         yield f"{many} names that lived {YEARS} years:"
         text = json.loads(server.ask("GET", "history/export"))["fixture"]
         asked = {what: partial(server.ask, "GET", path) for what, path in LONG_LIVED.items()}
@@ -259,5 +261,3 @@ def run(how: How) -> Told:
             server.ask("POST", "outside/adjust_balance", {"account": "main", "by": "1"})
             once, others = server.waits(work)
             yield told(what, [once], others)
-        held = beside_idle_followers(server, 100 if how.tiny else 3000)
-        yield Figure("memory that 100 followers add that do not read", "MiB", [held])

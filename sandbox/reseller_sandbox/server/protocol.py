@@ -62,7 +62,7 @@ class Protocol(HttpToolsProtocol):
         self.left = self.trickled = self.trailing = self.body_pieces = 0
         # Bytes of empty lines that came before the request line.
         self.empty = 0
-        # Whether the request that starts has waited for the answer to another one.
+        # Whether the request that starts is one of several that were sent without waiting for answers.
         self.is_pipelined = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -90,7 +90,10 @@ class Protocol(HttpToolsProtocol):
         at = 0
         while at < len(data) and self.problem is None and not self.upgraded:
             if not self.in_body and not self.head and (end := plain_end(data, at)):
+                # More than a head that announces no body: others follow it.
+                self.is_pipelined = end < len(data) and data.startswith(b"GET ", at)
                 self._whole_head_received(data[at:end])
+                self.is_pipelined = False
             else:
                 end = min(at + self.left, len(data)) if self.left else data.find(b"\n", at) + 1 or len(data)
                 (self._body_received if self.in_body else self._head_received)(data[at:end])
