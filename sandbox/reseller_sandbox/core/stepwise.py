@@ -74,3 +74,17 @@ def in_order(table: HashTrieMap[Key, Item] | dict[Key, Item]) -> Iterator[tuple[
     """Yield the entries of ``table`` in the order of their keys."""
     for key in keys_in_order(table):
         yield key, table[key]
+
+
+class TextSource:
+    """A text as a file. Each ``read`` is a call into Python, in which the parser lets other threads run."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def read(self, size: int) -> str:
+        """Return the next ``size`` characters, fewer at the end."""
+        found = self._text[self._at : self._at + size]
+        self._at += size
+        return found
