@@ -10,6 +10,7 @@ import click
 from reseller_sandbox.advice.words import plural
 from reseller_sandbox.console import EXITS, JSON, PROGRAM, give_up, say, say_json
 from reseller_sandbox.reaching import OPTIONS, calling, door
+from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.sandbox import Sandbox
 
 
@@ -17,6 +18,8 @@ def _write(output: Path, as_json: bool, **words: Any) -> None:
     with calling(door(words)) as server:
         try:
             made = Sandbox.through(server).capsule.write(output)
+        except Unreachable:
+            raise
         except OSError as problem:
             give_up(f"{output}: {problem.strerror}")
     if as_json:
