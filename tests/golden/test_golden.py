@@ -1,0 +1,67 @@
+"""The program gives the output, the answers and the files that are recorded in this folder."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from difflib import unified_diff
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from reseller_sandbox.cli import main
+from tests.golden.transcripts import FOLDER, TRANSCRIPTS, WORLD, rerun
+
+#: How many lines of a difference are shown.
+SHOWN = 60
+
+
+def difference(golden: Path, now: Path) -> list[str]:
+    """Return the first lines that differ, as ``diff -u`` shows them."""
+    before, after = (path.read_text("utf-8").splitlines() for path in (golden, now))
+    return list(islice(unified_diff(before, after, f"golden {golden.name}", "now", n=3, lineterm=""), SHOWN))
+
+
+@pytest.mark.parametrize("name", TRANSCRIPTS)
+def test_a_transcript_is_the_same_to_the_byte(name: str) -> None:
+    with rerun(name) as folder:
+        found = [
+            line
+            for file in (f"{name}.txt", *TRANSCRIPTS[name])
+            if file.endswith((".txt", ".yaml"))  # the other files contain durations and the port
+            for line in difference(FOLDER / file, folder / file)
+        ]
+    assert not found, "\n".join([*found, "", "If this was decided: python -m tests.golden", ""])
+
+
+def keys(schema: Any, at: str = "") -> Iterator[str]:
+    """Yield each key of a JSON Schema as a path, with ``*`` for any name."""
+    for shape in (schema, *schema.get("oneOf", ())):
+        for key, below in shape.get("properties", {}).items():
+            yield f"{at}{key}"
+            yield from keys(below, f"{at}{key}.")
+        if isinstance(shape.get("additionalProperties"), dict):
+            yield from keys(shape["additionalProperties"], f"{at}*.")
+
+
+def used(value: Any, schema: Any, at: str = "") -> Iterator[str]:
+    """Yield each key of a fixture that its schema declares, as ``keys`` does."""
+    for shape in (schema, *schema.get("oneOf", ())):
+        for key, below in value.items() if isinstance(value, dict) else ():
+            if key in shape.get("properties", {}):
+                yield f"{at}{key}"
+                yield from used(below, shape["properties"][key], f"{at}{key}.")
+            elif isinstance(shape.get("additionalProperties"), dict):
+                yield from used(below, shape["additionalProperties"], f"{at}*.")
+
+
+def test_the_world_of_the_transcripts_has_each_key_of_the_fixture_format() -> None:
+    schema = json.loads(CliRunner().invoke(main, ["fixture", "schema"]).stdout)
+    world = yaml.safe_load((FOLDER / WORLD).read_text("utf-8"))
+    every = set(keys(schema))
+    assert len(every) > 150
+    assert every - set(used(world, schema)) == set()
