@@ -8,6 +8,7 @@ from dataclasses import astuple
 from decimal import Decimal
 from itertools import chain
 
+from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import OUTSIDE, Stage
 from reseller_sandbox.core.state import State, filled
 from reseller_sandbox.core.texts import has_control
@@ -64,3 +65,34 @@ def _assert_holders(state: State) -> None:
             assert order.due is not None, f"{order.name} stays {order.stage} for ever"
             assert order.stage is not Stage.RELEASED
         assert all(handle in state.contacts for handle in order.contacts.handles())
+
+
+def assert_consistent(sandbox: Sandbox) -> None:
+    """Assert that the books balance, that no name has two holders, and that nothing is overdue.
+
+    A world that is made of the export has to export the same again, so every index follows from the records.
+    """
+    text = sandbox.export()
+    again = Sandbox()
+    again.load(text)
+    assert again.export() == text
+    assert not any(character < " " and character != "\n" for character in text)
+    found = sandbox.ledger.find(limit=10_000)
+    assert found.matching == len(found.entries)
+    for account in found.balances:
+        moved = sum(row.amount for row in found.entries if row.account == account.account)
+        assert account.balance == account.opening + moved, account
+    coming = sandbox.clock.due().due
+    assert all(one.at > sandbox.clock.now for one in coming), coming
+    names = list(sandbox.names)
+    holders = Counter(name.name for name in names if name.stage != "arriving")
+    assert not [name for name, count in holders.items() if count > 1], "a name has two holders"
+    assert not [name.name for name in names if name.stage == "released"]
+    for host in sandbox.hosts:
+        assert host.domain in holders, f"{host.name} outlived its domain"
+
+
+def assert_unchanged(sandbox: Sandbox) -> None:
+    """Assert that the latest request has changed nothing."""
+    (latest,) = sandbox.journal.find(limit=1).requests
+    assert latest.changes == ()
