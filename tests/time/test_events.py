@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import timedelta
 from typing import Any
-
-import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.outside.player import Player
-from tests.registry import arrange, arrange_balance, order_of, write
+from tests.registry import edit, edit_name
 
 
 def of(fired: list[Any], *subjects: str) -> list[tuple[str, str, str, str, str | None]]:
@@ -28,12 +24,10 @@ def test_a_name_renews_itself(player: Player, served: Sandbox) -> None:
     assert of(player.advance(to="2026-12-01")["fired"], "active.com") == [
         ("2026-11-21", "automatic renewal", "main", "15.00", "9985.00")
     ]
-    ledger = served.world.state.ledger
-    cause = f"event:order:{order_of(served, 'active.com').id}"
-    assert [(ledger[number].cause, str(ledger[number].amount)) for number in sorted(ledger)[-2:]] == [
-        (cause, "-12.00"),
-        (cause, "-3.00"),
-    ]
+    cause = f"event:order:{served.names['active.com'].order}"
+    renewal, privacy = served.ledger.find(limit=2).entries
+    assert (renewal.cause, str(renewal.amount)) == (cause, "-12.00")
+    assert (privacy.cause, str(privacy.amount)) == (cause, "-3.00")
 
 
 def test_a_name_expires_for_want_of_money(player: Player) -> None:
@@ -44,21 +38,16 @@ def test_a_name_expires_for_want_of_money(player: Player) -> None:
     assert note == "no automatic renewal: 12.00 USD are needed and the balance is 1.00 USD"
 
 
-@pytest.mark.parametrize(
-    ("action", "told", "note"),
-    [
+def test_an_expiry_says_why_the_name_was_not_renewed(player: Player, served: Sandbox) -> None:
+    for action, parameters, note in (
         ("set_service", {"zone": "com", "in_service": False}, "the zone com is out of service"),
         ("request_transfer", {"domain": "active.com", "at": "2026-11-20"}, "it is being transferred"),
-    ],
-)
-def test_a_name_expires_for_other_reasons(
-    player: Player, action: str, told: dict[str, Any], note: str
-) -> None:
-    """Each is told."""
-    player.act(action, **told)
-    fired = player.advance(to="2026-11-22")["fired"]
-    [expiry] = [one for one in fired if one["subject"] == "active.com" and one["event"] == "expiry"]
-    assert expiry["note"] == f"no automatic renewal: {note}"
+    ):
+        served.reset(original=True)
+        player.act(action, **parameters)
+        fired = player.advance(to="2026-11-22")["fired"]
+        [expiry] = [one for one in fired if one["subject"] == "active.com" and one["event"] == "expiry"]
+        assert expiry["note"] == f"no automatic renewal: {note}"
 
 
 def test_a_name_dies(player: Player) -> None:
@@ -96,10 +85,9 @@ def test_transfers_complete_in_and_out(player: Player, wire: Api) -> None:
 
 def test_a_transfer_that_redemption_overtakes_is_refunded(player: Player, served: Sandbox, wire: Api) -> None:
     """The refund is reported before the redemption."""
+    edit_name(served, "lapsed.com", due="+2d")
     asked = {"domain": {"domainName": "lapsed.com"}, "authCode": "let-me-in"}
     assert wire.post("/v3/domains/requestTransfer", asked).status == 200
-    lapsed = order_of(served, "lapsed.com", "other")
-    write(served, replace(lapsed, due=served.clock.now + timedelta(days=2)))
     assert of(player.advance(by="P2D")["fired"], "lapsed.com") == [
         ("2026-03-03", "transfer cancelled", "main", "-9.00", "10000.00"),
         ("2026-03-03", "redemption", "other", "0.00", "500.00"),
@@ -117,9 +105,9 @@ def test_promotions_end(player: Player) -> None:
 
 def test_money_runs_out_on_the_way(player: Player, served: Sandbox) -> None:
     """Renewals are paid in the order in which they are due, as long as the money lasts."""
-    for name in ("active.com", "second.com", "gold.com"):
-        arrange(served, name, autorenew=True, privacy=False)
-    arrange_balance(served, "24.00")
+    names = ("active.com", "second.com", "gold.com")
+    edit(served, {"domains": {name: {"autorenew": True, "privacy": None} for name in names}})
+    served.outside.adjust_balance("main", to=24)
     fired = player.advance(to="2026-12-01")["fired"]
     assert of(fired, "active.com", "second.com", "gold.com")[:3] == [
         ("2026-08-13", "automatic renewal", "main", "12.00", "12.00"),
