@@ -1,0 +1,656 @@
+"""A reference model of the registry: plain dicts, written from the contract and the manual.
+
+It shares no code with the sandbox. Amounts are ``Decimal``, instants are aware ``datetime``. Each operation
+returns a dict of facts, or raises ``Refusal`` and changes nothing.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+FIXTURE = Path(__file__).parent / "registry.yaml"
+DAYS = {
+    "add_grace": 5,
+    "overdue": 30,
+    "redemption": 30,
+    "pending_delete": 5,
+    "transfer": 5,
+    "transfer_lock": 60,
+}
+LONGEST_TERM = 10
+#: Which stages permit an action; only active names permit the others.
+KEPT = ("active", "overdue")
+STAGES = {"renew": KEPT, "delete": KEPT, "read_code": KEPT, "transfer_out": KEPT, "restore": ("redemption",)}
+#: The flag that forbids an action.
+FORBIDDEN_BY = {
+    "renew": "renew",
+    "delete": "delete",
+    "transfer_out": "transfer",
+    "set_servers": "update",
+    "set_holder": "update",
+    "set_code": "update",
+    "change_hosts": "update",
+}
+#: Actions that have to wait until a transfer to another registrar is over.
+WAITING = ("renew", "delete", "transfer_out", "lock_transfer")
+STATUS_V2 = {"arriving": "1", "active": "2", "overdue": "3", "redemption": "6", "pending_delete": "6"}
+#: What a sandbox alone knows until it is read.
+UNKNOWN = "?"
+
+
+class Refusal(Exception):
+    """An operation that is not carried out, with the code of the reason and its facts."""
+
+    def __init__(self, code: str, **facts: Any) -> None:
+        super().__init__(code, facts)
+        self.code = code
+        self.facts = facts
+
+
+def years_later(instant: datetime, years: int) -> datetime:
+    """Return the same day in another year; the 28th of February stands for a 29th that does not exist."""
+    is_leap = instant.month == 2 and instant.day == 29
+    year = instant.year + years
+    exists = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
+    return instant.replace(year=year, day=28 if is_leap and not exists else instant.day)
+
+
+def _repeated(servers: Sequence[str]) -> str:
+    return next(server for index, server in enumerate(servers) if server in servers[:index])
+
+
+class Model:
+    """The registry: accounts, orders by number, transfers by name, and hosts by name."""
+
+    def __init__(self) -> None:
+        told = yaml.safe_load(FIXTURE.read_text("utf-8"))
+        self.now: datetime = told["now"].astimezone(UTC)
+        self.zones = {name: self._zone(zone) for name, zone in told["zones"].items()}
+        self.accounts: dict[str, Decimal] = {}
+        self.defaults = told["accounts"]
+        for name, account in told["accounts"].items():
+            self.accounts[name] = Decimal(str(account["balance"]))
+        self.persons = {handle: contact["name"] for handle, contact in told["contacts"].items()}
+        self.orders: dict[int, dict[str, Any]] = {}
+        self.transfers: dict[str, dict[str, Any]] = {}
+        self.hosts: dict[str, tuple[str, ...]] = {}
+        self.next_order = 100_001
+        for name, domain in told["domains"].items():
+            created = self._relative(domain["created"])
+            expires = self._relative(domain["expires"]) if "expires" in domain else years_later(created, 1)
+            wanted = {"autorenew": domain.get("autorenew", False), "code": domain["auth_code"]}
+            self._new(domain["account"], name, created=created, expires=expires, **wanted)
+
+    def _zone(self, told: Mapping[str, Any]) -> dict[str, Any]:
+        zone = {"min_years": 1, "max_years": LONGEST_TERM, "hosts": True, "transfers": True, **told}
+        zone["prices"] = {key: Decimal(str(price)) for key, price in told["prices"].items()}
+        zone["policy"] = {
+            key: timedelta(days=count) for key, count in (DAYS | told.get("policy", {})).items()
+        }
+        zone["promotions"] = {
+            term: (Decimal(str(told[key]["price"])), self._relative(told[key]["until"]))
+            for term in ("registration", "renewal")
+            if (key := f"{term}_promotion") in told
+        }
+        return zone
+
+    def _relative(self, text: str) -> datetime:
+        count = int(text[:-1])
+        return years_later(self.now, count) if text.endswith("y") else self.now + timedelta(days=count)
+
+    def copy(self) -> Model:
+        """Return a model that changes separately; zones and defaults are shared, because they stay."""
+        made = copy.copy(self)
+        made.accounts = dict(self.accounts)
+        made.orders = {
+            number: {**order, "flags": set(order["flags"])} for number, order in self.orders.items()
+        }
+        made.transfers = {name: dict(transfer) for name, transfer in self.transfers.items()}
+        made.hosts = dict(self.hosts)
+        return made
+
+    # Names
+
+    def zone_of(self, name: str) -> tuple[str, dict[str, Any]]:
+        """Return the label of ``name`` and its zone."""
+        labels = name.split(".")
+        for cut in range(1, len(labels)):
+            zone = self.zones.get(".".join(labels[cut:]))
+            if zone is not None:
+                if cut > 1:
+                    raise Refusal("invalid_name", name=name)
+                return labels[0], zone
+        raise Refusal("zone_not_supported", name=name)
+
+    def held(self, name: str) -> dict[str, Any] | None:
+        """Return the order of the account that holds ``name``."""
+        found = [order for order in self.orders.values() if order["name"] == name]
+        return next((order for order in found if order["stage"] != "arriving"), None)
+
+    def own(self, account: str, name: str) -> dict[str, Any]:
+        """Return the account's order for ``name``, which may wait for a transfer."""
+        for order in self.orders.values():
+            if (order["account"], order["name"]) == (account, name):
+                return order
+        raise Refusal("domain_not_found", name=name, elsewhere=self.held(name) is not None)
+
+    def pending(self, name: str) -> dict[str, Any] | None:
+        """Return the pending transfer of ``name``."""
+        transfer = self.transfers.get(name)
+        return transfer if transfer is not None and transfer["status"] == "pending" else None
+
+    def _require(self, order: Mapping[str, Any], action: str, *, locks: bool = True) -> None:
+        if order["stage"] not in STAGES.get(action, ("active",)):
+            raise Refusal("wrong_state")
+        transfer = self.pending(order["name"])
+        if action in WAITING and transfer and transfer["losing"] == order["number"]:
+            raise Refusal("transfer_pending")
+        flag = FORBIDDEN_BY.get(action)
+        if locks and flag in order["flags"]:
+            raise Refusal("locked", flag=flag)
+
+    def _new(self, account: str, name: str, **values: Any) -> dict[str, Any]:
+        order = {
+            "number": self.next_order,
+            "account": account,
+            "name": name,
+            "stage": "active",
+            "since": self.now,
+            "arrived": None,
+            "autorenew": False,
+            "privacy": False,
+            "flags": set(),
+            "holder": self.defaults[account]["contact"]["name"],
+            "servers": tuple(self.defaults[account]["nameservers"]),
+            "code": UNKNOWN,
+            "paid": Decimal(0),  # what a delete in the add grace period gives back
+            **values,
+        }
+        self.orders[self.next_order] = order
+        self.next_order += 1
+        return order
+
+    def _enter(self, order: dict[str, Any], stage: str) -> None:
+        if stage == "active" and order["expires"] <= self.now:
+            stage = "overdue"
+        if order["stage"] != stage:
+            order.update(stage=stage, since=self.now)
+
+    # Money
+
+    def price(self, name: str, term: str, years: int = 1) -> Decimal:
+        """Return what ``years`` of ``name`` cost; ``term`` is registration, renewal or transfer."""
+        label, zone = self.zone_of(name)
+        special = zone.get("premium", {}).get(label)
+        if special:
+            return years * Decimal(str(special[term]))
+        promoted, until = zone["promotions"].get(term, (None, self.now))
+        yearly: Decimal = promoted if self.now < until else zone["prices"][term]
+        return yearly * years
+
+    def is_premium(self, name: str) -> bool:
+        """Whether ``name`` has prices for itself."""
+        label, zone = self.zone_of(name)
+        return label in zone.get("premium", {})
+
+    def _privacy(self, name: str, years: int, wanted: bool) -> Decimal:
+        yearly: Decimal = self.zone_of(name)[1]["prices"].get("privacy", Decimal(0))
+        return yearly * years * wanted
+
+    def _agreed(self, name: str, cost: Decimal | None, price: Decimal, *, required: bool) -> None:
+        """Refuse a price that the caller expects and that is wrong; prices of ordinary names are ignored."""
+        if self.is_premium(name):
+            if cost is None and required:
+                raise Refusal("premium_cost_required")
+            if cost not in (None, price):
+                raise Refusal("price_mismatch")
+
+    def _pay(self, account: str, amount: Decimal) -> None:
+        if self.accounts[account] < amount:
+            raise Refusal("insufficient_funds")
+        self.accounts[account] -= amount
+
+    def _period(self, years: int, least: int, most: int) -> None:
+        if years < least:
+            raise Refusal("period_too_short", limit=least)
+        if years > most:
+            raise Refusal("period_too_long", limit=most)
+
+    def _years_left(self, order: Mapping[str, Any]) -> int:
+        furthest = years_later(self.now, LONGEST_TERM)
+        left = sum(years_later(order["expires"], count) <= furthest for count in range(1, LONGEST_TERM + 1))
+        return int(min(left, self.zone_of(order["name"])[1]["max_years"]))
+
+    # Reading
+
+    def shown(self, order: Mapping[str, Any]) -> dict[str, Any]:
+        """Return everything that an answer may show of an order."""
+        waiting = order["stage"] == "arriving"
+        live = order["stage"] == "active" and "hold" not in order["flags"]
+        return {
+            **{key: order[key] for key in ("number", "name", "privacy", "autorenew", "holder", "servers")},
+            "locked": "transfer" in order["flags"],
+            "update_locked": "update" in order["flags"],
+            "created": order["created"],
+            "expires": order["expires"],
+            "renewal": self.price(order["name"], "renewal"),
+            "premium": self.is_premium(order["name"]),
+            "status": "pending" if waiting else "active" if live else "suspended",
+            "status_v2": STATUS_V2[order["stage"]],
+        }
+
+    def info(self, account: str, name: str) -> dict[str, Any]:
+        """Return a name of the account."""
+        return self.shown(self.own(account, name))
+
+    def names(self, account: str) -> dict[str, Any]:
+        """Return the account's names, the oldest order first."""
+        numbers = sorted(number for number, order in self.orders.items() if order["account"] == account)
+        return {"domains": [self.shown(self.orders[number]) for number in numbers]}
+
+    def balance(self, account: str) -> dict[str, Any]:
+        """Return the account's money."""
+        return {"balance": self.accounts[account], "server_time": self.now}
+
+    def check(self, account: str, name: str) -> dict[str, Any]:
+        """Return whether ``name`` can be registered, and its prices."""
+        label, zone = self.zone_of(name)
+        reserved = label in zone.get("reserved", ())
+        return {
+            "availability": "registered" if self.held(name) else "reserved" if reserved else "available",
+            "purchase": self.price(name, "registration"),
+            "renewal": self.price(name, "renewal"),
+            "premium": self.is_premium(name),
+            "years": (zone["min_years"], zone["max_years"]),
+        }
+
+    def get_code(self, account: str, name: str) -> dict[str, Any]:
+        """Return the authorization code."""
+        order = self.own(account, name)
+        self._require(order, "read_code")
+        return {"code": order["code"]}
+
+    # Registration, renewal, deletion
+
+    def create(
+        self,
+        account: str,
+        name: str,
+        years: int = 1,
+        cost: Decimal | None = None,
+        *,
+        servers: Sequence[str] | None = None,
+        holder: str = "",
+        whatever: bool = False,
+        **wishes: bool,
+    ) -> dict[str, Any]:
+        """Register a name; ``whatever`` pays any price, and ``holder`` is the handle of a contact."""
+        label, zone = self.zone_of(name)
+        self._period(years, zone["min_years"], zone["max_years"])
+        wanted = self._wanted(zone, wishes)
+        if servers and len(set(servers)) < len(servers):
+            raise Refusal("invalid_nameserver", server=_repeated(servers))
+        if any(order["name"] == name for order in self.orders.values()):
+            raise Refusal("name_taken")
+        if label in zone.get("reserved", ()):
+            raise Refusal("name_reserved")
+        price = self.price(name, "registration", years)
+        if not whatever:
+            self._agreed(name, cost, price, required=True)
+        total = price + self._privacy(name, years, wanted["privacy"])
+        self._pay(account, total)
+        more: dict[str, Any] = {"servers": tuple(servers)} if servers else {}
+        if holder:
+            more["holder"] = self.persons[holder]
+        dates = {"created": self.now, "expires": years_later(self.now, years)}
+        return self.shown(self._new(account, name, paid=total, **wanted, **dates, **more)) | {"paid": total}
+
+    def _wanted(self, zone: Mapping[str, Any], wishes: Mapping[str, bool]) -> dict[str, Any]:
+        """Return the fields of a new order. Privacy is ignored in a zone that does not sell it."""
+        return {
+            "privacy": wishes.get("privacy", False) and "privacy" in zone["prices"],
+            "autorenew": wishes.get("autorenew", False),
+            "flags": {"transfer"} if wishes.get("locked") else set(),
+        }
+
+    def renew(
+        self,
+        account: str,
+        name: str,
+        years: int = 1,
+        cost: Decimal | None = None,
+        expected: datetime | None = None,
+    ) -> dict[str, Any]:
+        """Add years; ``expected`` is the day on which the caller believes the name to expire."""
+        order = self.own(account, name)
+        self._require(order, "renew")
+        if expected is not None and expected.date() != order["expires"].date():
+            raise Refusal("expiry_mismatch")
+        self._period(years, 1, self._years_left(order))
+        price = self.price(name, "renewal", years)
+        self._agreed(name, cost, price, required=False)
+        total = price + self._privacy(name, years, order["privacy"])
+        self._pay(account, total)
+        self._renewed(order, years, total)
+        return self.shown(order) | {"paid": total}
+
+    def _renewed(self, order: dict[str, Any], years: int, total: Decimal) -> None:
+        if self._in_grace(order):
+            order["paid"] += total
+        order["expires"] = years_later(order["expires"], years)
+        self._enter(order, "active")
+
+    def _in_grace(self, order: Mapping[str, Any]) -> bool:
+        return bool(self.now < order["created"] + self.zone_of(order["name"])[1]["policy"]["add_grace"])
+
+    def delete(self, account: str, name: str) -> dict[str, Any]:
+        """Move a name to redemption; refund and release it within the add grace period."""
+        order = self.own(account, name)
+        self._require(order, "delete")
+        for host in self._hosts(name):
+            self._unused(host, besides=order["number"])
+        if self._in_grace(order):
+            self.accounts[account] += order["paid"]
+            self._release(order)
+        else:
+            self._enter(order, "redemption")
+        return {}
+
+    def _release(self, order: Mapping[str, Any]) -> None:
+        for host in self._hosts(order["name"]):
+            del self.hosts[host]
+        self.transfers.pop(order["name"], None)
+        del self.orders[order["number"]]
+
+    def restore(self, account: str, name: str) -> dict[str, Any]:
+        """Return a deleted name to its holder, with a year if it has expired."""
+        order = self.own(account, name)
+        self._require(order, "restore")
+        years = 1 if order["expires"] <= self.now else 0
+        extra = self.price(name, "renewal", years) if self.is_premium(name) else Decimal(0)
+        self._pay(account, self.zone_of(name)[1]["prices"]["restore"] + extra)
+        order["expires"] = years_later(order["expires"], years)
+        self._enter(order, "active")
+        return {}
+
+    # Changes
+
+    def switch(self, account: str, name: str, flag: str, on: bool) -> dict[str, Any]:
+        """Set or remove a flag, or the automatic renewal."""
+        order = self.own(account, name)
+        self._require(order, f"lock_{flag}" if on else f"unlock_{flag}")
+        if flag == "autorenew":
+            order["autorenew"] = on
+        else:
+            order["flags"] = order["flags"] | {flag} if on else order["flags"] - {flag}
+        return self.shown(order)
+
+    def edit(
+        self,
+        account: str,
+        name: str,
+        flags: Mapping[str, bool],
+        add: Sequence[str] = (),
+        remove: Sequence[str] = (),
+        holder: str = "",
+    ) -> dict[str, Any]:
+        """Change flags, servers and the registrant together, or nothing."""
+        order = self.own(account, name)
+        self._require(order, "set_flags")
+        if add or remove:
+            self._require(order, "set_servers")
+        if holder:
+            self._require(order, "set_holder")
+        for flag, on in flags.items():
+            if (flag in order["flags"]) is not on:
+                self._require(order, f"lock_{flag}" if on else f"unlock_{flag}")
+        servers = list(order["servers"])
+        for server in remove:
+            if server not in servers:
+                raise Refusal("invalid_nameserver", server=server)
+            servers.remove(server)
+        for server in add:
+            if server in servers:
+                raise Refusal("invalid_nameserver", server=server)
+            servers.append(server)
+        if not servers:
+            raise Refusal("invalid_nameserver", server=remove[-1])
+        if holder:
+            self._owner_change(order, self.persons[holder])
+        order["servers"] = tuple(servers)
+        order["flags"] = {flag for flag in order["flags"] | set(flags) if flags.get(flag, True)}
+        return {}
+
+    def set_servers(self, account: str, name: str, servers: Sequence[str]) -> dict[str, Any]:
+        """Delegate a name to other servers."""
+        order = self.own(account, name)
+        self._require(order, "set_servers")
+        if not servers or len(set(servers)) < len(servers):
+            raise Refusal("invalid_nameserver")
+        order["servers"] = tuple(servers)
+        return self.shown(order)
+
+    def set_holder(self, account: str, name: str, person: str) -> dict[str, Any]:
+        """Replace the registrant, which has a price in some zones."""
+        order = self.own(account, name)
+        self._require(order, "set_holder")
+        self._owner_change(order, person)
+        return self.shown(order)
+
+    def _owner_change(self, order: dict[str, Any], person: str) -> None:
+        if order["holder"] != person:
+            prices = self.zone_of(order["name"])[1]["prices"]
+            self._pay(order["account"], prices.get("owner_change", Decimal(0)))
+            order["holder"] = person
+
+    def set_code(self, account: str, name: str, code: str) -> dict[str, Any]:
+        """Replace the authorization code."""
+        order = self.own(account, name)
+        self._require(order, "set_code")
+        if not 4 <= len(code) <= 64:
+            raise Refusal("invalid_auth_code")
+        order["code"] = code
+        return {"code": code}
+
+    # Transfers
+
+    def transfer(
+        self, account: str, name: str, code: str, years: int = 1, cost: Decimal | None = None, **wishes: bool
+    ) -> dict[str, Any]:
+        """Ask for a name of another account; paid at once."""
+        _, zone = self.zone_of(name)
+        if not zone["transfers"]:
+            raise Refusal("transfers_not_supported")
+        wanted = self._wanted(zone, wishes)
+        held = self.held(name)
+        if held is None:
+            raise Refusal("not_registered")
+        if held["account"] == account:
+            raise Refusal("already_yours")
+        self._require(held, "transfer_out")
+        if self.now < (held["arrived"] or held["created"]) + zone["policy"]["transfer_lock"]:
+            raise Refusal("too_young")
+        if held["code"] != code:
+            raise Refusal("wrong_auth_code")
+        self._period(
+            years, 1, max(1, self._years_left(held))
+        )  # one year is added and charged, whatever is sent
+        price = self.price(name, "transfer")
+        self._agreed(name, cost, price, required=False)
+        total = price + self._privacy(name, 1, wanted["privacy"])
+        self._pay(account, total)
+        dates = {"created": held["created"], "expires": held["expires"]}
+        order = self._new(account, name, stage="arriving", servers=(), **wanted, **dates)
+        self.transfers[name] = {
+            "status": "pending",
+            "parties": (account, held["account"]),
+            "gaining": order["number"],
+            "losing": held["number"],
+            "completes": self.now + zone["policy"]["transfer"],
+            "paid": total,
+        }
+        return {"name": name, "number": order["number"], "paid": total, "status": "pending"}
+
+    def transfer_status(self, account: str, name: str) -> dict[str, Any]:
+        """Return the status of the latest transfer of a name, for a party to it."""
+        transfer = self.transfers.get(name)
+        if transfer is None or account not in transfer["parties"]:
+            self.own(account, name)
+            raise Refusal("no_transfer")
+        return {"transfer_status": transfer["status"]}
+
+    def decide(self, account: str, name: str, word: str) -> dict[str, Any]:
+        """Approve or reject a transfer as its losing account, or cancel it as its gaining one."""
+        order = self.own(account, name)
+        transfer = self.pending(name)
+        if transfer is None or transfer["gaining" if word == "cancel" else "losing"] != order["number"]:
+            raise Refusal("no_transfer")
+        if word == "approve":
+            self._complete(name, "clientApproved")
+        else:
+            self._fail(name, {"reject": "clientRejected", "cancel": "clientCancelled"}[word])
+        return {"name": name}
+
+    def _complete(self, name: str, status: str) -> None:
+        transfer = self.transfers[name]
+        losing, gaining = self.orders.pop(transfer["losing"]), self.orders[transfer["gaining"]]
+        furthest = years_later(self.now, LONGEST_TERM)
+        expires = min(years_later(losing["expires"], 1), furthest)
+        gaining.update(expires=max(expires, losing["expires"]), arrived=self.now, servers=losing["servers"])
+        self._enter(gaining, "active")
+        transfer["status"] = status
+
+    def _fail(self, name: str, status: str) -> None:
+        transfer = self.transfers[name]
+        gaining = self.orders.pop(transfer["gaining"])
+        self.accounts[gaining["account"]] += transfer["paid"]
+        transfer["status"] = status
+
+    # Hosts
+
+    def _hosts(self, name: str) -> list[str]:
+        return [host for host in self.hosts if host.partition(".")[2] == name]
+
+    def _unused(self, host: str, besides: int = 0) -> None:
+        if any(host in order["servers"] and number != besides for number, order in self.orders.items()):
+            raise Refusal("host_in_use")
+
+    def _host_order(self, account: str, name: str, action: str, *, zone: bool = True) -> None:
+        order = self.own(account, name)
+        if zone and not self.zone_of(name)[1]["hosts"]:
+            raise Refusal("hosts_not_supported")
+        if action:
+            self._require(order, action)
+
+    def create_host(self, account: str, name: str, label: str, ips: Sequence[str]) -> dict[str, Any]:
+        """Create a host below a name."""
+        self._host_order(account, name, "change_hosts")
+        host = f"{label}.{name}"
+        if host in self.hosts:
+            raise Refusal("host_exists")
+        self.hosts[host] = tuple(ips)
+        return {"host": host, "ips": tuple(ips)}
+
+    def update_host(self, account: str, name: str, label: str, ips: Sequence[str]) -> dict[str, Any]:
+        """Replace the addresses of a host."""
+        self._host_order(account, name, "change_hosts")
+        host = self._host(name, label)
+        self.hosts[host] = tuple(ips)
+        return {"host": host, "ips": tuple(ips)}
+
+    def delete_host(self, account: str, name: str, label: str, *, asks_zone: bool = True) -> dict[str, Any]:
+        """Delete a host to which no name is delegated."""
+        self._host_order(account, name, "change_hosts", zone=asks_zone)
+        host = self._host(name, label)
+        self._unused(host)
+        del self.hosts[host]
+        return {"host": host}
+
+    def get_host(self, account: str, name: str, label: str) -> dict[str, Any]:
+        """Return a host with its addresses."""
+        self._host_order(account, name, "", zone=False)
+        host = self._host(name, label)
+        return {"host": host, "ips": self.hosts[host]}
+
+    def check_host(self, account: str, name: str, label: str) -> dict[str, Any]:
+        """Return whether a host could be created."""
+        self._host_order(account, name, "check_host")
+        return {"avail": f"{label}.{name}" not in self.hosts}
+
+    def list_hosts(self, account: str, name: str) -> dict[str, Any]:
+        """Return the hosts below a name."""
+        self._host_order(account, name, "", zone=False)
+        return {"hosts": sorted(self._hosts(name))}
+
+    def _host(self, name: str, label: str) -> str:
+        host = f"{label}.{name}"
+        if host not in self.hosts:
+            raise Refusal("host_not_found", host=host)
+        return host
+
+    # Time
+
+    def due(self) -> list[tuple[datetime, str, Any]]:
+        """Return the events to come, in order: orders before transfers at the same instant."""
+        found: list[tuple[datetime, str, Any]] = []
+        for number, order in self.orders.items():
+            policy = self.zone_of(order["name"])[1]["policy"]
+            if order["stage"] == "active":
+                found.append((order["expires"], "order", number))
+            elif order["stage"] != "arriving":
+                found.append((order["since"] + policy[order["stage"]], "order", number))
+        for name in self.transfers:
+            if transfer := self.pending(name):
+                found.append((transfer["completes"], "transfer", name))
+        for name, zone in self.zones.items():
+            ends = [(until, f"{term} promotion", name) for term, (_, until) in zone["promotions"].items()]
+            found += [end for end in ends if end[0] > self.now]
+        return sorted(found, key=lambda due: (due[0], due[1], str(due[2])))
+
+    def advance(self, to: datetime) -> list[tuple[datetime, str, str]]:
+        """Let everything happen that is due by ``to``; return instant, event and name of each."""
+        fired: list[tuple[datetime, str, str]] = []
+        while (coming := self.due()) and coming[0][0] <= to:
+            self.now, kind, key = coming[0]
+            if kind == "transfer":
+                self._complete(key, "serverApproved")
+                fired.append((self.now, "transfer completion", key))
+            elif kind.endswith("promotion"):
+                fired.append((self.now, f"{kind} ends", key))
+            else:
+                order = self.orders[key]
+                fired += [(self.now, event, order["name"]) for event in self._pass(order)]
+        self.now = to
+        return fired
+
+    def _pass(self, order: dict[str, Any]) -> list[str]:
+        name = order["name"]
+        if order["stage"] == "active":
+            cost = self.price(name, "renewal") + self._privacy(name, 1, order["privacy"])
+            hindered = (
+                "renew" in order["flags"] or self.pending(name) or self.accounts[order["account"]] < cost
+            )
+            if order["autorenew"] and not hindered:
+                self._pay(order["account"], cost)
+                self._renewed(order, 1, cost)
+                return ["automatic renewal"]
+            self._enter(order, "overdue")
+            return ["expiry"]
+        if order["stage"] == "overdue":
+            ended = ["transfer cancelled"] if self.pending(name) else []
+            if ended:
+                self._fail(name, "serverCancelled")
+            self._enter(order, "redemption")
+            return [*ended, "redemption"]
+        if order["stage"] == "redemption":
+            self._enter(order, "pending_delete")
+            return ["pending delete"]
+        self._release(order)
+        return ["release"]

@@ -1,0 +1,297 @@
+"""Random sequences of requests and of moves of the clock: the sandbox answers as the model does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from datetime import timedelta
+from decimal import Decimal
+from random import Random
+from typing import Any
+
+from hypothesis import Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+
+from reseller_sandbox import Sandbox
+from tests.model.registry import FIXTURE, UNKNOWN, Model
+from tests.model.wire import Call, agree
+from tests.thorough import THOROUGH, tries
+
+ACCOUNTS = ("main", "other", "poor")
+NAMES = ("old.com", "their.com", "young.com", "gold.com", "one.eu", "two.eu", "one.es", "one.shop", "new.com")
+WRONG = ("nic.com", "x.zone", "a.b.com")
+SERVERS = ("ns1.home.test", "ns2.home.test", "ns1.old.com", "ns1.one.eu", "ns1.new.com")
+FLAGS = ("hold", "transfer", "update", "delete", "renew")
+IPS = (["192.0.2.1"], ["192.0.2.2", "2001:db8::1"])
+
+
+class SameAnswers(RuleBasedStateMachine):
+    """Three accounts share few names, over both interfaces. Most requests are such that they can succeed."""
+
+    @initialize()
+    def begin(self) -> None:
+        self.sandbox = Sandbox(FIXTURE)
+        self.clients = {name: self.sandbox.client(name) for name in ACCOUNTS}
+        self.model = Model()
+        self.codes: set[str] = set()
+        self.touched = "old.com"
+        self.history: list[object] = []
+        self.failed = False
+
+    @rule(random=st.randoms(use_true_random=True))  # a seed: rules of their own would be left out by turns
+    def step(self, random: Random) -> None:
+        self.random = random
+        operations: dict[Callable[[], None], int] = {
+            self.create: 5,
+            self.renew: 3,
+            self.delete: 2,
+            self.restore: 2,
+            self.switch: 3,
+            self.edit: 3,
+            self.set_servers: 2,
+            self.set_holder: 2,
+            self.set_code: 1,
+            self.request_transfer: 5,
+            self.decide: 2,
+            self.hosts: 4,
+            self.read: 1,
+            self.wait: 7,
+            self.set_balance: 1,
+        }
+        random.choices(list(operations), list(operations.values()))[0]()
+
+    # Choices
+
+    def rarely(self, chance: float = 0.15) -> bool:
+        return self.random.random() < chance
+
+    def name(self, fitting: Iterable[str] = ()) -> str:
+        """Mostly one of the ``fitting`` names, else any; sometimes a wrong one."""
+        found = sorted(fitting)
+        if found and not self.rarely():
+            return self.random.choice(found)
+        return self.random.choice((*NAMES, *WRONG))
+
+    def at(self, *stages: str) -> list[str]:
+        return [order["name"] for order in self.model.orders.values() if order["stage"] in stages]
+
+    def holder(self, name: str) -> str:
+        """Mostly the account that holds ``name``, else any."""
+        held = self.model.held(name)
+        return self.random.choice(ACCOUNTS) if held is None or self.rarely() else str(held["account"])
+
+    def years(self) -> int:
+        return self.random.choice([1, 1, 1, 1, 1, 2, 2, 2, 4, 10, 11, 0])
+
+    def interface(self) -> str:
+        return self.random.choice(["v3", "v2"])
+
+    def servers(self) -> list[str]:
+        return self.random.choices(SERVERS, k=self.random.choice([1, 2, 2]))
+
+    def cost(self, name: str, term: str, years: int) -> Decimal | None:
+        """Mostly the price that a premium name needs."""
+        right = self.model.price(name, term, years) if name == "gold.com" else None
+        return self.random.choice([None, Decimal(3)]) if self.rarely(0.3) else right
+
+    def wishes(self) -> dict[str, bool]:
+        return {wish: self.rarely(0.4) for wish in ("privacy", "autorenew", "locked")}
+
+    # Requests
+
+    def send(self, interface: str, operation: str, account: str, name: str = "", **given: Any) -> Any:
+        """Send a request; the answer must be the model's."""
+        call = Call(interface, operation, account, name, given)
+        self.history.append(call)
+        method, path, body = call.request()
+        answer = self.clients[account].open(path, method=method, json=body)
+        seen = call.seen(answer.status_code, answer.json, answer.headers.get("X-Sandbox-Refusal"))
+        expected = call.expected(self.model)
+        if operation in ("balance", "info", "names") and agree(seen, expected):
+            self.history.pop()
+        self.compare(agree(seen, expected), seen, expected)
+        self.touched = name or self.touched
+        return seen[2]
+
+    def compare(self, same: bool, seen: object, expected: object) -> None:
+        self.failed = not same
+        if self.failed:
+            before = "\n".join(map(str, self.history))
+            raise AssertionError(f"{before}\nsandbox: {seen}\nmodel:   {expected}")
+
+    def create(self) -> None:
+        name = self.name(set(NAMES) - {order["name"] for order in self.model.orders.values()})
+        account, years = self.random.choice(ACCOUNTS), self.years()
+        if self.rarely(0.3):
+            given = {"servers": self.servers(), "holder": f"PERSON-{account}"}
+            self.send("v2", "create", account, name, years=years, **given)
+        else:
+            servers = self.servers() if self.rarely(0.3) else None
+            cost = self.cost(name, "registration", years)
+            self.send("v3", "create", account, name, years=years, cost=cost, servers=servers, **self.wishes())
+
+    def renew(self) -> None:
+        name, years = self.name(self.at("active", "overdue")), self.years()
+        held = self.model.held(name)
+        if self.rarely(0.5):
+            self.send(
+                "v3", "renew", self.holder(name), name, years=years, cost=self.cost(name, "renewal", years)
+            )
+        else:
+            expected = (held["expires"] if held else self.model.now) + timedelta(days=int(self.rarely()))
+            self.send("v2", "renew", self.holder(name), name, years=years, expected=expected)
+
+    def delete(self) -> None:
+        name = self.name(self.at("active", "overdue"))
+        self.send("v2", "delete", self.holder(name), name)
+
+    def restore(self) -> None:
+        name = self.name(self.at("redemption"))
+        self.send("v2", "restore", self.holder(name), name)
+
+    def switch(self) -> None:
+        name, flag = (
+            self.name(self.at("active")),
+            self.random.choice(["hold", "transfer", "update", "autorenew"]),
+        )
+        self.send("v3", "switch", self.holder(name), name, flag=flag, on=self.rarely(0.4))
+
+    def edit(self) -> None:
+        name = self.name(self.at("active"))
+        account, held = self.holder(name), self.model.held(name)
+        flags = {flag: self.rarely(0.4) for flag in self.random.sample(FLAGS, self.random.choice([1, 2]))}
+        add = self.random.sample(SERVERS, self.random.choice([0, 0, 1]))
+        remove = (
+            self.random.sample(held["servers"], 1) if held and held["servers"] and self.rarely(0.3) else []
+        )
+        person = f"PERSON-{account}" if self.rarely(0.3) else ""
+        self.send("v2", "edit", account, name, flags=flags, add=add, remove=remove, holder=person)
+
+    def set_servers(self) -> None:
+        name = self.name(self.at("active"))
+        self.send("v3", "set_servers", self.holder(name), name, servers=self.servers())
+
+    def set_holder(self) -> None:
+        name = self.name(self.at("active"))
+        person = self.random.choice(["Ann Example", "Bob Example"])
+        self.send("v3", "set_holder", self.holder(name), name, person=person)
+
+    def set_code(self) -> None:
+        name = self.name(self.at("active"))
+        code = self.random.choice(["abc", "abcd", "a-longer-code"])
+        self.send("v3", "set_code", self.holder(name), name, code=code)
+
+    def read_code(self, account: str, name: str) -> None:
+        """Read the code; a name that has just been created or transferred has a new one."""
+        code = self.send("v3", "get_code", account, name).get("code")
+        if code and self.model.own(account, name)["code"] == UNKNOWN:
+            assert code not in self.codes, f"{name} has the code of an earlier order"
+            self.model.own(account, name)["code"] = code
+            self.codes.add(code)
+
+    def request_transfer(self) -> None:
+        name = self.name(self.at("active", "overdue"))
+        held, account = self.model.held(name), self.random.choice(ACCOUNTS)
+        if held:
+            self.read_code(held["account"], name)
+        if held and held["account"] == account and not self.rarely():
+            account = self.random.choice([one for one in ACCOUNTS if one != account])
+        code = "wrong" if not held or held["code"] == UNKNOWN or self.rarely(0.1) else held["code"]
+        if self.rarely(0.4):
+            self.send("v2", "transfer", account, name, code=code)
+        else:
+            years = self.years()
+            given = {"code": code, "years": years, "cost": self.cost(name, "transfer", 1)}
+            self.send("v3", "transfer", account, name, **given, **self.wishes())
+
+    def decide(self) -> None:
+        name = self.name(filter(self.model.pending, self.model.transfers))
+        transfer = self.model.pending(name)
+        word = self.random.choice(["approve", "reject", "cancel"])
+        party = transfer["parties"][word != "cancel"] if transfer else "main"
+        self.send(
+            self.interface(),
+            "decide",
+            self.random.choice(ACCOUNTS) if self.rarely() else party,
+            name,
+            word=word,
+        )
+
+    def hosts(self) -> None:
+        operation = self.random.choice(["create_host", "create_host", "update_host", "delete_host"])
+        below = [host.partition(".")[2] for host in self.model.hosts]
+        name = self.name(self.at("active") if operation == "create_host" else below)
+        interface = "v3" if operation == "update_host" else self.interface()
+        given = {} if operation == "delete_host" else {"ips": self.random.choice(IPS)}
+        self.send(
+            interface,
+            operation,
+            self.holder(name),
+            name,
+            label=self.random.choice(["ns1", "ns1", "ns2"]),
+            **given,
+        )
+
+    def read(self) -> None:
+        name = self.name(self.at("arriving", "overdue", "redemption", "pending_delete"))
+        account = self.holder(name)
+        for interface in ("v3", "v2"):
+            self.send(interface, "info", account, name)
+            self.send(interface, "check", account, name)
+            self.send(interface, "get_host", account, name, label="ns1")
+        self.send("v2", "check_host", account, name, label="ns1")
+        self.send("v3", "list_hosts", account, name)
+        self.send("v2", "transfer_status", account, name)
+        self.send("v3", "names", account)
+
+    # Control
+
+    def wait(self) -> None:
+        """Move the clock: to the next event, to a second before that, or on by some days."""
+        by = self.random.choice(["next", "next", "next", "next", "before", "1", "4", "6", "20", "61"])
+        due = self.model.due()
+        to = (
+            due[0][0]
+            if due and not by.isdigit()
+            else self.model.now + timedelta(days=int(by.isdigit() and by))
+        )
+        to = max(self.model.now, to - timedelta(seconds=int(by == "before")))
+        self.history.append(to)
+        seen = [(event.at, event.event, event.subject) for event in self.sandbox.clock.set(to).fired]
+        expected = self.model.advance(to)
+        self.compare(seen == expected, seen, expected)
+
+    def set_balance(self) -> None:
+        account, amount = self.random.choice(ACCOUNTS), self.random.choice([0, 12, 300])
+        self.history.append((account, amount))
+        self.sandbox.outside.adjust_balance(account, to=amount)
+        self.model.accounts[account] = Decimal(amount)
+
+    @invariant()
+    def same_money_and_same_name(self) -> None:
+        balances = {account: self.sandbox.account(account).balance for account in ACCOUNTS}
+        self.compare(balances == self.model.accounts, balances, self.model.accounts)
+        self.orders(self.touched)
+
+    def orders(self, name: str) -> None:
+        for order in [order for order in self.model.orders.values() if order["name"] == name]:
+            self.send("v3", "info", order["account"], name)
+            self.send("v2", "info", order["account"], name)
+
+    def teardown(self) -> None:
+        if self.failed:  # another difference would hide the first
+            return
+        for name in sorted({order["name"] for order in self.model.orders.values()}):
+            self.orders(name)
+        for account in ACCOUNTS:
+            self.send("v3", "names", account)
+            self.send("v3", "balance", account)
+
+
+SameAnswers.TestCase.settings = settings(
+    max_examples=tries(40),
+    stateful_step_count=60,
+    print_blob=False,
+    phases=[Phase.generate, *([Phase.shrink] if THOROUGH else [])],  # to shrink takes minutes
+)
+TestSameAnswers = SameAnswers.TestCase
