@@ -85,7 +85,8 @@ class Model:
         for name, domain in told["domains"].items():
             created = self._relative(domain["created"])
             expires = self._relative(domain["expires"]) if "expires" in domain else years_later(created, 1)
-            wanted = {"autorenew": domain.get("autorenew", False), "code": domain["auth_code"]}
+            wanted = {key: domain.get(key, False) for key in ("autorenew", "privacy")}
+            wanted["code"] = domain["auth_code"]
             self._new(domain["account"], name, created=created, expires=expires, **wanted)
 
     def _zone(self, told: Mapping[str, Any]) -> dict[str, Any]:
@@ -613,6 +614,16 @@ class Model:
             ends = [(until, f"{term} promotion", name) for term, (_, until) in zone["promotions"].items()]
             found += [end for end in ends if end[0] > self.now]
         return sorted(found, key=lambda due: (due[0], due[1], str(due[2])))
+
+    def limits(self) -> list[tuple[str, str, datetime]]:
+        """Return for each held name the instants from which a delete or a transfer has another result."""
+        found: list[tuple[str, str, datetime]] = []
+        for order in self.orders.values():
+            policy, name = self.zone_of(order["name"])[1]["policy"], order["name"]
+            found.append((name, "delete", order["created"] + policy["add_grace"]))
+            settled = order["arrived"] or order["created"]
+            found.append((name, "transfer", settled + policy["transfer_lock"]))
+        return found
 
     def advance(self, to: datetime) -> list[tuple[datetime, str, str]]:
         """Let everything happen that is due by ``to``; return instant, event and name of each."""

@@ -176,6 +176,8 @@ class Pipeline:
         world, account = (nowhere, None) if isinstance(let_in, Refused) else let_in
         if not exchange.interface.journalled:  # control, which locks what it changes for itself
             return self._act(exchange, world, account, why)
+        # Hold the lock from the request's number to its journal entry, because the journal's order is the
+        # order of the effects, with no other effect in between.
         with world.undoing(Postponed, Busy):
             faults = world.moment.faults.rules and (why is None or why.rule is not UNKNOWN_WORLD)
             # Who looks at the past is no client: what is told is what was, and counts nowhere.
