@@ -41,7 +41,7 @@ FORBIDDEN_BY = {
 #: Actions that have to wait until a transfer to another registrar is over.
 WAITING = ("renew", "delete", "transfer_out", "lock_transfer")
 STATUS_V2 = {"arriving": "1", "active": "2", "overdue": "3", "redemption": "6", "pending_delete": "6"}
-#: What a sandbox alone knows until it is read.
+#: A value that the sandbox draws, until an answer shows it.
 UNKNOWN = "?"
 
 
@@ -70,35 +70,35 @@ class Model:
     """The registry: accounts, orders by number, transfers by name, and hosts by name."""
 
     def __init__(self) -> None:
-        told = yaml.safe_load(FIXTURE.read_text("utf-8"))
-        self.now: datetime = told["now"].astimezone(UTC)
-        self.zones = {name: self._zone(zone) for name, zone in told["zones"].items()}
+        source = yaml.safe_load(FIXTURE.read_text("utf-8"))
+        self.now: datetime = source["now"].astimezone(UTC)
+        self.zones = {name: self._zone(zone) for name, zone in source["zones"].items()}
         self.accounts: dict[str, Decimal] = {}
-        self.defaults = told["accounts"]
-        for name, account in told["accounts"].items():
+        self.defaults = source["accounts"]
+        for name, account in source["accounts"].items():
             self.accounts[name] = Decimal(str(account["balance"]))
-        self.persons = {handle: contact["name"] for handle, contact in told["contacts"].items()}
+        self.persons = {handle: contact["name"] for handle, contact in source["contacts"].items()}
         self.orders: dict[int, dict[str, Any]] = {}
         self.transfers: dict[str, dict[str, Any]] = {}
         self.hosts: dict[str, tuple[str, ...]] = {}
         self.next_order = 100_001
-        for name, domain in told["domains"].items():
+        for name, domain in source["domains"].items():
             created = self._relative(domain["created"])
             expires = self._relative(domain["expires"]) if "expires" in domain else years_later(created, 1)
             wanted = {key: domain.get(key, False) for key in ("autorenew", "privacy")}
             wanted["code"] = domain["auth_code"]
             self._new(domain["account"], name, created=created, expires=expires, **wanted)
 
-    def _zone(self, told: Mapping[str, Any]) -> dict[str, Any]:
-        zone = {"min_years": 1, "max_years": LONGEST_TERM, "hosts": True, "transfers": True, **told}
-        zone["prices"] = {key: Decimal(str(price)) for key, price in told["prices"].items()}
+    def _zone(self, source: Mapping[str, Any]) -> dict[str, Any]:
+        zone = {"min_years": 1, "max_years": LONGEST_TERM, "hosts": True, "transfers": True, **source}
+        zone["prices"] = {key: Decimal(str(price)) for key, price in source["prices"].items()}
         zone["policy"] = {
-            key: timedelta(days=count) for key, count in (DAYS | told.get("policy", {})).items()
+            key: timedelta(days=count) for key, count in (DAYS | source.get("policy", {})).items()
         }
         zone["promotions"] = {
-            term: (Decimal(str(told[key]["price"])), self._relative(told[key]["until"]))
+            term: (Decimal(str(source[key]["price"])), self._relative(source[key]["until"]))
             for term in ("registration", "renewal")
-            if (key := f"{term}_promotion") in told
+            if (key := f"{term}_promotion") in source
         }
         return zone
 
@@ -171,7 +171,7 @@ class Model:
             "holder": self.defaults[account]["contact"]["name"],
             "servers": tuple(self.defaults[account]["nameservers"]),
             "code": UNKNOWN,
-            "paid": Decimal(0),  # what a delete in the add grace period gives back
+            "paid": Decimal(0),  # the refund of a delete in the add grace period
             **values,
         }
         self.orders[self.next_order] = order
@@ -187,7 +187,7 @@ class Model:
     # Money
 
     def price(self, name: str, term: str, years: int = 1) -> Decimal:
-        """Return what ``years`` of ``name`` cost; ``term`` is registration, renewal or transfer."""
+        """Return the price of ``years`` of ``name``; ``term`` is registration, renewal or transfer."""
         label, zone = self.zone_of(name)
         special = zone.get("premium", {}).get(label)
         if special:

@@ -103,7 +103,7 @@ def over_socket(sandbox: Sandbox, account: str, url: str, stack: ExitStack) -> S
 
 
 def history(sends: Sequence[Send], plans: Sequence[Sequence[Call]]) -> list[list[Answered]]:
-    """Let each client send its calls in a thread; return what was answered, by client."""
+    """Let each client send its calls in a thread; return the answers by client."""
     ticks, start = count(), threading.Barrier(len(sends))
     answered: list[list[Answered]] = [[] for _ in sends]
 
@@ -159,7 +159,7 @@ def is_explained(answered: Sequence[Sequence[Answered]]) -> bool:
     return False
 
 
-def told(answered: Sequence[Sequence[Answered]]) -> str:
+def as_text(answered: Sequence[Sequence[Answered]]) -> str:
     """Return a history as text, in the order of the answers."""
     every = sorted((one for mine in answered for one in mine), key=lambda one: one.ended)
     return "\n".join(f"{one.began:3}-{one.ended:3} r{one.number} {one.call} {one.seen}" for one in every)
@@ -175,7 +175,7 @@ def rounds(sandbox: Sandbox, sends: Sequence[Send], count: int) -> Iterator[list
 
 
 def require_explained(answered: Sequence[Sequence[Answered]]) -> None:
-    assert is_explained(answered), told(answered)
+    assert is_explained(answered), as_text(answered)
 
 
 def test_some_sequential_order_explains_the_answers_of_threads() -> None:
@@ -203,7 +203,7 @@ def test_numbers_of_requests_give_an_order_that_explains_the_answers() -> None:
         assert [one.number for one in every] == list(range(1, len(every) + 1))
         for one in every:
             expected = one.call.expected(model)
-            assert agree(one.seen, expected), f"r{one.number} {one.seen} {expected}\n{told(answered)}"
+            assert agree(one.seen, expected), f"r{one.number} {one.seen} {expected}\n{as_text(answered)}"
         between = [
             sandbox.diff(f"after:r{one.number}", f"before:r{one.number + 1}").changes for one in every[:-1]
         ]

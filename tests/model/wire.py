@@ -137,18 +137,18 @@ def _info_v2(body: Any) -> dict[str, Any]:
 
 def _domain(name: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
     keys = {"privacy": "privacyEnabled", "autorenew": "autorenewEnabled", "locked": "lockedEnabled"}
-    told = {wire: wanted[key] for key, wire in keys.items() if key in wanted}
+    found = {wire: wanted[key] for key, wire in keys.items() if key in wanted}
     return {
         "domainName": name,
-        **told,
+        **found,
         **({"nameservers": wanted["servers"]} if wanted.get("servers") else {}),
     }
 
 
 def _terms(wanted: Mapping[str, Any]) -> dict[str, Any]:
     keys = {"years": "years", "cost": "purchaseCost"}
-    told = {wire: wanted[key] for key, wire in keys.items() if wanted.get(key) is not None}
-    return {key: str(value) if isinstance(value, Decimal) else value for key, value in told.items()}
+    found = {wire: wanted[key] for key, wire in keys.items() if wanted.get(key) is not None}
+    return {key: str(value) if isinstance(value, Decimal) else value for key, value in found.items()}
 
 
 _SWITCHES = {
@@ -166,7 +166,7 @@ Build = Callable[[str, Mapping[str, Any]], tuple[str, str, Any]]
 Read = Callable[[Any], dict[str, Any]]
 _NOTHING: Read = lambda _: {}  # noqa: E731
 
-#: For each operation of the model, how v3 asks for it and what its answer shows.
+#: For each operation of the model, its v3 request and the facts in its answer.
 V3: Mapping[str, tuple[Build, Read]] = {
     "balance": (
         lambda n, a: ("GET", "/v3/balance", None),
