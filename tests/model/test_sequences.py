@@ -51,7 +51,7 @@ class SameAnswers(RuleBasedStateMachine):
         operations: dict[Callable[[], None], int] = {
             self.create: 5,
             self.renew: 3,
-            self.delete: 2,
+            self.delete: 1,
             self.restore: 2,
             self.switch: 3,
             self.edit: 3,
@@ -62,7 +62,7 @@ class SameAnswers(RuleBasedStateMachine):
             self.decide: 2,
             self.hosts: 4,
             self.read: 1,
-            self.wait: 7,
+            self.wait: 8,
             self.set_balance: 1,
         }
         random.choices(list(operations), list(operations.values()))[0]()
@@ -288,10 +288,11 @@ class SameAnswers(RuleBasedStateMachine):
         seen = [(event.at, event.event, event.subject) for event in self.sandbox.clock.set(to).fired]
         expected = self.model.advance(to)
         self.compare(seen == expected, seen, expected)
-        follow = {"expiry": self.renew, "redemption": self.restore}
         for _, event, name in expected:
-            if event in follow and self.rarely(0.4):
-                follow[event](name)
+            if event == "redemption" and self.rarely(0.7):
+                self.restore(name)
+            elif event == "expiry" and self.rarely(0.2):
+                self.renew(name)
 
     def set_balance(self) -> None:
         account, amount = self.random.choice(ACCOUNTS), self.random.choice([0, 12, 300, 300])
