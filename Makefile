@@ -1,6 +1,6 @@
 # Two commands for everybody: `make run` and `make test`. Both set up what they need in .venv.
 PYTHON ?= python3
-BIN := .venv/bin
+BIN := $(if $(filter Windows_NT,$(OS)),.venv/Scripts,.venv/bin)
 INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # What makes the command of a checkout, hatchling with all that it needs, and the program's own pins.
@@ -10,10 +10,20 @@ PINS := sandbox/reseller_sandbox/deploy/requirements.txt
 # Compiled modules are kept, whatever the surroundings say: the tests start this package some hundred times.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run test test-all mutants pictures site lint format examples bench lock audit dist clean
+# Tests that need no port and no process of their own, for `make check`.
+QUICK := tests/units tests/core tests/time tests/v3
+CHANGED = git diff --name-only --diff-filter=d HEAD -- '*.py'
+
+.PHONY: run check test test-all mutants pictures site lint format examples bench lock audit dist clean
 
 run: .venv/runs
 	$(BIN)/reseller-sandbox serve $(ARGS)
+
+# What to run after every edit: the lint of changed files, and quick tests.
+check: .venv/ready
+	$(CHANGED) | xargs $(BIN)/ruff check --force-exclude pyproject.toml
+	$(CHANGED) | xargs $(BIN)/ruff format --check --force-exclude pyproject.toml
+	$(BIN)/pytest -n 2 -q $(QUICK) -m "not slow and not port"
 
 test: .venv/ready
 	$(BIN)/pytest -n auto $(ARGS)

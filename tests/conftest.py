@@ -27,6 +27,13 @@ RENDERED = ("journal", "security", "powers")
 collect_ignore = ["examples"]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that have one of the servers below."""
+    for item in items:
+        if {"_server", "_default"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("port")
+
+
 def pytest_collection_finish() -> None:
     """Let the collector of garbage pass over what stays to the end: ten thousand tests, and the package."""
     gc.collect()
