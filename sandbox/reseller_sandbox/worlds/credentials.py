@@ -56,7 +56,10 @@ class Index:
         for words in held:
             for found, word in zip(kinds, words, strict=True):
                 others = found.get(word)
-                found[word] = (world,) if others is None else _in_order((*others, world))
+                if others is None:
+                    found[word] = (world,)
+                elif world not in others:  # where two accounts of the world have one secret
+                    found[word] = _in_order((*others, world))
         for account in accounts:
             for claim in _claims(account):
                 if claim not in self._claims:
@@ -75,11 +78,11 @@ class Index:
         """Forget the credentials that ``world`` had until now, but not its claim on them."""
         for words in self._held.pop(world, ()):
             for found, word in zip(self._kinds, words, strict=True):
-                rest = tuple(one for one in found[word] if one is not world)
+                rest = tuple(one for one in found.get(word, ()) if one is not world)
                 if rest:
                     found[word] = rest
                 else:
-                    del found[word]
+                    found.pop(word, None)
 
     def holders(self, credential: str) -> Iterator[World]:
         """Yield the worlds that have it, be it as a key, a token or a secret."""
