@@ -1,139 +1,151 @@
-"""The four doors to a world, as tests call through them: Python, HTTP, a remote sandbox, the command line."""
+"""The four interfaces to a world, as tests call through them: Python, HTTP, a remote sandbox, the command."""
 
 from __future__ import annotations
 
+import inspect
 import json
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
-from http.client import HTTPConnection
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Any, Protocol
-from unittest.mock import patch
+from typing import Any
 from urllib.parse import quote, urlencode
 
-from click.testing import CliRunner
-
-from reseller_sandbox import Sandbox
-from reseller_sandbox.cli import main
-from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.core.signatures import Parameter
-from reseller_sandbox.powers.catalogue import POWERS
-from reseller_sandbox.powers.following import Following
-from reseller_sandbox.powers.here import Here
-from reseller_sandbox.powers.power import Door, Operation
-from reseller_sandbox.remote import FollowedThere, There
-from reseller_sandbox.web.records import dumped
-from reseller_sandbox.web.routes import method_of, path_of
+from reseller_sandbox import Refused, Sandbox, connect
 from tests.clients import JSON, InProcess, Socket, encoded
+from tests.command import run
+from tests.documented import ID, document
 
+#: The outcome of a call: ("ok", the result), or (the rule's code, (message, remedy)).
 Came = tuple[str, Any]
+#: Calls an operation, such as ``clock.advance``, with parameters by name.
+Through = Callable[[str, dict[str, Any]], Came]
 
-#: Everything that can be asked of a power.
-OPERATIONS = tuple(one for power in POWERS.values() for one in power.operations())
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of an operation, with its JSON schema."""
+
+    name: str
+    shape: Any
+    in_path: bool
+    required: bool
 
 
-class Through(Protocol):
-    """A door: what a call comes to, as ("ok", JSON) or (the rule's code, (message, remedy))."""
+@dataclass(frozen=True)
+class Operation:
+    """An operation of the control interface that Python has too, as the OpenAPI document describes it."""
 
-    def __call__(self, name: str, given: dict[str, Any]) -> Came: ...
+    id: str
+    method: str
+    path: str
+    parameters: tuple[Parameter, ...]
+    streams: bool
+
+    def __str__(self) -> str:
+        return self.id
+
+    def in_python(self, sandbox: Sandbox) -> Any:
+        """Return the method of a sandbox."""
+        resource, _, verb = self.id.partition(".")
+        return getattr(getattr(sandbox, resource), verb)
+
+
+def _operations() -> Iterator[Operation]:
+    content = document("control").content
+    for path, rows in content["paths"].items():
+        for method, row in rows.items():
+            name = row[ID].removeprefix("control.")
+            if "." not in name or name.startswith(("page.", "manual.", "session.", "reader.")):
+                continue
+            told = [
+                Parameter(one["name"], one["schema"], one["in"] == "path", one.get("required", False))
+                for one in row["parameters"]
+            ]
+            if "requestBody" in row:
+                shape = resolved(row["requestBody"]["content"]["application/json"]["schema"])
+                required = shape.get("required", ())
+                told += [
+                    Parameter(one, part, False, one in required)
+                    for one, part in shape.get("properties", {}).items()
+                ]
+            streams = "text/event-stream" in str(row["responses"])
+            yield Operation(name, method.upper(), path, tuple(told), streams)
+
+
+def resolved(shape: Any) -> Any:
+    """Return a schema of the control interface's document, without a reference at its top."""
+    while "$ref" in shape:
+        shape = document("control").content["components"]["schemas"][shape["$ref"].rpartition("/")[2]]
+    return shape
+
+
+#: Every operation, by its name.
+BY_NAME = {one.id: one for one in _operations()}
+OPERATIONS = tuple(BY_NAME.values())
 
 
 def operation(name: str) -> Operation:
-    """The operation of that name."""
-    power, _, verb = name.partition(".")
-    return next(one for one in POWERS[power].operations() if one.name == verb)
+    """Return the operation of that name; raise KeyError."""
+    return BY_NAME[name]
 
 
-def in_python(door: Door) -> Through:
-    """The method of the power: of this process, or of a remote sandbox."""
+def in_python(sandbox: Sandbox) -> Through:
+    """Return what calls the methods of a sandbox, of this process or remote."""
 
     def call(name: str, given: dict[str, Any]) -> Came:
-        power, _, verb = name.partition(".")
-        method = getattr(POWERS[power](door), verb)
-        places = {one.name: one.place for one in operation(name).parameters}
-        by_place = [given[one] for one in places if places[one] == "segment" and one in given]
-        by_name = {one: value for one, value in given.items() if places.get(one) != "segment"}
+        rest = dict(given)
+        segments = [rest.pop(one.name) for one in operation(name).parameters if one.in_path]
         try:
-            answer = method(*by_place, **by_name)
-            if isinstance(answer, Following):  # what it yields is looked at elsewhere
-                answer.close()
-                return "ok", None
-            return "ok", json.loads(json.dumps(dumped(answer)))
+            answer = operation(name).in_python(sandbox)(*segments, **rest)
         except Refused as refused:
             return refused.code, (refused.message, refused.remedy)
+        if operation(name).streams:
+            answer.close()
+            return "ok", None
+        return "ok", answer
 
     return call
 
 
 def over_http(socket: Socket | InProcess) -> Through:
-    """A request written by hand."""
+    """Return what sends requests, each written by hand."""
 
     def call(name: str, given: dict[str, Any]) -> Came:
-        one = operation(name)
-        told = dict(given)
-        path = path_of(one)
-        for parameter in one.parameters:
-            if parameter.place == "segment":
-                path = path.replace(
-                    f"{{{parameter.name}}}", quote(str(told.pop(parameter.name, "")), safe="")
-                )
-        method = method_of(one)
-        if method == "GET":
-            words = {
-                key: value if isinstance(value, str) else json.dumps(value) for key, value in told.items()
-            }
-            target = f"{path}?{urlencode(words)}" if words else path
-            if one.sort == "stream" and isinstance(socket, Socket) and _streams(socket, target):
-                return "ok", None
-            answer = socket("GET", target, [], b"")
+        one, told = operation(name), dict(given)
+        path = re.sub(r"\{(\w+)\}", lambda part: quote(str(told.pop(part[1], "")), safe=""), one.path)
+        if one.method == "GET":
+            words = {key: _word(value) for key, value in told.items()}
+            answer = socket("GET", f"{path}?{urlencode(words)}" if words else path, [], b"")
         else:
-            answer = socket(method, path, [JSON], encoded(told))
-        if answer.status < 400:
-            return "ok", answer.json
-        return str(answer.error), (answer.message, answer.json["remedy"])
+            answer = socket(one.method, path, [JSON], encoded(told))
+        if answer.status >= 400:
+            return str(answer.error), (answer.message, answer.json["remedy"])
+        return "ok", None if one.streams else answer.json
 
     return call
 
 
-def _streams(socket: Socket, target: str) -> bool:
-    """Whether a stream begins there, on a connection of its own."""
-    connection = HTTPConnection(socket.connection.host, socket.connection.port, timeout=60)
-    connection.request("GET", target)
-    streams = connection.getresponse().getheader("content-type") == "text/event-stream"
-    connection.close()
-    return streams
-
-
-def by_command(url: str) -> Through:
-    """The command, with what it prints for programs."""
+def by_command(sandbox: Sandbox, url: str) -> Through:
+    """Return what runs commands; a stream would not end. A refusal has the error output for its message."""
 
     def call(name: str, given: dict[str, Any]) -> Came:
-        one = operation(name)
-        known = {parameter.name: parameter for parameter in one.parameters}
-        arguments, options = [], []
-        for key, value in given.items():
-            parameter = known.get(key)
-            if parameter is not None and parameter.place != "option":
-                arguments.append(_word(value))
-            else:
-                options += _option(key, value, parameter)
-        spelt = name.replace("_", "-").split(".")
-        words = [*spelt, *options, "--url", url, "--json", "--", *arguments]
-        with patch.object(FollowedThere, "data", side_effect=StopIteration):  # which else would not end
-            done = CliRunner().invoke(main, words)
-        if done.exit_code == 0 and one.sort == "stream":
-            return "ok", None
-        if done.exit_code == 0:
-            return "ok", json.loads(done.stdout)
-        return ("invalid_parameter", done.stderr) if done.exit_code == 2 else ("refused", done.stderr)
+        signature = inspect.signature(operation(name).in_python(sandbox)).parameters
+        placed = [key.removesuffix("_") for key, one in signature.items() if "POSITIONAL" in one.kind.name]
+        arguments = [_word(given[key]) for key in placed if key in given]
+        options = [word for key, value in given.items() if key not in placed for word in _option(key, value)]
+        done = run(*name.replace("_", "-").split("."), *options, "--url", url, "--json", "--", *arguments)
+        if done.status == 0:
+            return "ok", json.loads(done.out)
+        return {1: "refused", 2: "invalid_parameter"}[done.status], done.err
 
     return call
 
 
-def _option(key: str, value: Any, parameter: Parameter | None) -> list[str]:
+def _option(key: str, value: Any) -> list[str]:
     name = key.replace("_", "-")
-    if isinstance(value, bool) and parameter is not None:
+    if isinstance(value, bool) and key != "value":
         return [f"--{name}" if value else f"--no-{name}"]
     return [f"--{name}", _word(value)]
 
@@ -142,41 +154,51 @@ def _word(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
 
 
-@dataclass
 class Doors:
-    """The doors to one sandbox, by name; ``is_set`` is whether a test has set the stage for the next call."""
+    """A sandbox for each interface, all of them alike as long as each gets the same calls."""
 
-    sandbox: Sandbox
-    through: Mapping[str, Through]
-    is_set: bool = False
+    def __init__(self, sandboxes: dict[str, Sandbox], through: dict[str, Through]) -> None:
+        self.sandboxes = sandboxes
+        self.through = through
 
     def start_over(self) -> None:
-        """Have the world as it began, whatever has come through a door."""
-        self.sandbox.engine.start_over()
+        """Take each world back to how it began, and delete the other worlds."""
+        for sandbox in self.sandboxes.values():
+            for world in list(sandbox.worlds):
+                if world.name != "default":
+                    sandbox.worlds.remove(world.name)
+            sandbox.reset(original=True)
 
 
 @contextmanager
 def doors_to(fixture: Path) -> Iterator[Doors]:
-    """Open the four doors to a sandbox on a real port."""
-    sandbox = Sandbox(fixture)
-    with sandbox.serve() as server:
-        socket, remote = Socket(server.url), There(server.url)
+    """Open the four interfaces, those to servers on real ports."""
+    sandboxes = {name: Sandbox(fixture) for name in ("python", "http", "remote", "command")}
+    with ExitStack() as stack:
+        urls = {
+            name: stack.enter_context(sandbox.serve()).url
+            for name, sandbox in sandboxes.items()
+            if name != "python"
+        }
+        socket = Socket(urls["http"])
+        stack.callback(socket.close)
         yield Doors(
-            sandbox,
+            sandboxes,
             {
-                "python": in_python(Here(sandbox.engine, sandbox.world)),
+                "python": in_python(sandboxes["python"]),
                 "http": over_http(socket),
-                "remote": in_python(remote),
-                "command": by_command(server.url),
+                "remote": in_python(stack.enter_context(connect(urls["remote"]))),
+                "command": by_command(sandboxes["command"], urls["command"]),
             },
         )
-        socket.close()
-        remote.close()
 
 
 def measured(came: Any) -> Any:
-    """Return what came without what is measured, and so never the same twice."""
-    if isinstance(came, dict):
+    """Return a result of built-in types, without what is measured and so never the same twice."""
+    if is_dataclass(came):
+        shown = [one.name for one in fields(came) if not one.name.startswith("_")]
+        came = {"type": type(came).__name__, **{name: getattr(came, name) for name in shown}}
+    if isinstance(came, Mapping):
         times = ("duration_ms", "idle_seconds")
         return {name: 0 if name in times else measured(value) for name, value in came.items()}
-    return type(came)(map(measured, came)) if isinstance(came, list | tuple) else came
+    return [measured(one) for one in came] if isinstance(came, list | tuple) else came

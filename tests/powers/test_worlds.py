@@ -1,39 +1,29 @@
-"""Worlds, snapshots and the past through either door: one object, be the server this process or another."""
+"""Worlds, snapshots and the past, the same in a local and in a remote sandbox."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Refused, Sandbox, connect
-from tests.registry import REGISTRY
-
-DOORS: dict[str, Callable[[Sandbox, str], Sandbox]] = {
-    "in process": lambda sandbox, _: sandbox,
-    "remote": lambda _, url: connect(url),
-}
+from tests.registry import Make
 
 
-@pytest.fixture(scope="module")
-def _served() -> Iterator[tuple[Sandbox, str]]:
-    sandbox = Sandbox(REGISTRY)
-    with sandbox.serve() as server:
-        yield sandbox, server.url
-
-
-@pytest.fixture(params=DOORS)
-def sandbox(request: pytest.FixtureRequest, _served: tuple[Sandbox, str]) -> Iterator[Sandbox]:
-    """A sandbox as it began, by one door and the other."""
-    _served[0].engine.start_over()
-    with DOORS[request.param](*_served) as entered:
-        yield entered
+@pytest.fixture(params=["local", "remote"])
+def sandbox(request: pytest.FixtureRequest, served: Sandbox, url: str) -> Iterator[Sandbox]:
+    """A sandbox as it began, of this process and through a server."""
+    if request.param == "local":
+        yield served
+        return
+    with connect(url) as remote:
+        yield remote
 
 
 def names(sandbox: Sandbox) -> list[str]:
-    """The names of the worlds."""
+    """Return the names of the worlds."""
     return [one.name for one in sandbox.worlds]
 
 
@@ -50,35 +40,26 @@ def test_a_fork_is_a_world_of_its_own_that_goes_with_its_sandbox(sandbox: Sandbo
     assert names(sandbox) == ["default"]
 
 
-@pytest.mark.parametrize(
-    "wanted",
-    [
-        {"nane": "mine"},
-        {"name": "w1"},
-        {"name": "default"},
-        {"now": "soon"},
-        {"assume": {"v3.id": "integer"}},
-        {"point": "before:r99"},
-        {"point": "now", "fixture": "default"},
-        {"state": "domains: 7"},
-    ],
-)
-def test_a_sandbox_refuses_to_fork_as_its_power_does(sandbox: Sandbox, wanted: dict[str, Any]) -> None:
-    """In the same words, by each door; no world comes of it."""
-    with pytest.raises(Refused) as by_power:
-        sandbox.worlds.fork(**wanted)
-    with pytest.raises(Refused) as by_sandbox:
-        sandbox.fork(**wanted)
-    assert str(by_sandbox.value) == str(by_power.value)
+def test_a_sandbox_refuses_to_fork_as_its_worlds_do(sandbox: Sandbox) -> None:
+    """With the same message; no world remains."""
+    wrong: tuple[dict[str, Any], ...] = (
+        *({"nane": "mine"}, {"name": "w1"}, {"name": "default"}, {"now": "soon"}, {"point": "before:r99"}),
+        *({"assume": {"v3.id": "integer"}}, {"point": "now", "fixture": "default"}, {"state": "domains: 7"}),
+    )
+    for wanted in wrong:
+        with pytest.raises(Refused) as by_worlds:
+            sandbox.worlds.fork(**wanted)
+        with pytest.raises(Refused) as by_sandbox:
+            sandbox.fork(**wanted)
+        assert str(by_sandbox.value) == str(by_worlds.value)
     assert names(sandbox) == ["default"]
 
 
-def test_what_is_past_is_not_forked(sandbox: Sandbox) -> None:
-    """It is looked at; whoever wants to go on from there forks the world at that point."""
+def test_the_past_is_not_forked_but_a_point_is(sandbox: Sandbox) -> None:
     with pytest.raises(Refused, match="what is past can be looked at"):
         sandbox.at("start").fork()
     with sandbox.fork(point="start") as fork:
-        assert fork.health.show().world == "w1"
+        assert fork.clock.now == sandbox.clock.now
 
 
 def test_closing_a_fork_twice_or_after_it_is_gone_does_no_harm(sandbox: Sandbox) -> None:
@@ -91,15 +72,12 @@ def test_closing_a_fork_twice_or_after_it_is_gone_does_no_harm(sandbox: Sandbox)
     assert names(sandbox) == ["default"]
 
 
-def test_only_the_world_that_was_forked_is_deleted() -> None:
-    """Not another that has its name by now."""
-    sandbox = Sandbox(REGISTRY)
-    first = sandbox.fork()
-    sandbox.engine.start_over()
-    second = sandbox.fork()
-    assert first.world.name == second.world.name
-    first.close()
-    assert names(sandbox) == ["default", second.world.name]
+def test_closing_a_fork_leaves_a_later_world_of_its_name(served: Sandbox) -> None:
+    first = served.fork(name="mine")
+    served.worlds.remove("mine")
+    with served.fork(name="mine"):
+        first.close()
+        assert names(served) == ["default", "mine"]
 
 
 def test_the_short_forms_work_by_every_door(sandbox: Sandbox) -> None:
@@ -155,10 +133,37 @@ def test_a_difference_comes_in_pages(sandbox: Sandbox) -> None:
     assert tuple(found) == whole.changes
 
 
-def test_results_can_be_read(sandbox: Sandbox) -> None:
-    """No map of the engine's and no whole fixture stands in what they print."""
-    sandbox.snapshot("here")
-    shown = repr([sandbox.worlds.list(), sandbox.snapshots.list(), sandbox.history.export(), sandbox.diff()])
-    assert "HashTrieMap" not in shown
-    assert "zones" not in shown
-    assert "name='here'" in shown
+def test_a_text_that_looks_like_json_stays_a_text(sandbox: Sandbox, served: Sandbox) -> None:
+    served.client().get("/v3/balance")
+    for path, count in (("/v3/*", 1), ('["/v3/*"]', 0), ('"/v3/*"', 0), (["/v3/*", "/v2"], 1)):
+        assert sandbox.journal.count(path=path) == count
+
+
+def test_an_unknown_name_raises_an_attribute_error_with_the_nearest(sandbox: Sandbox) -> None:
+    with pytest.raises(AttributeError, match="nearest is clock"):
+        _ = sandbox.clok  # type: ignore[attr-defined]
+
+
+def test_a_remote_sandbox_tells_what_only_a_local_one_has(url: str) -> None:
+    with pytest.raises(AttributeError, match="only for a sandbox in this process"):
+        _ = connect(url).app
+
+
+def test_a_remote_sandbox_sends_its_token(make: Make) -> None:
+    with make(control_token="let-me-in").serve() as server:
+        assert connect(server.url, control_token="let-me-in").clock.frozen
+        with pytest.raises(Refused, match="control_token_missing"):
+            connect(server.url).clock.show()
+
+
+def test_a_remote_sandbox_acts_on_the_world_of_its_name(served: Sandbox, url: str) -> None:
+    with served.fork(name="mine") as fork:
+        connect(url, world="mine").clock.advance("P1D")
+        assert fork.clock.now > served.clock.now
+        with pytest.raises(Refused, match="unknown_world"):
+            connect(url, world="nobodys").clock.show()
+
+
+def test_an_unreachable_server_is_named_in_the_error() -> None:
+    with pytest.raises(OSError, match=r"no sandbox answers at http://127\.0\.0\.1:1"):
+        connect("http://127.0.0.1:1").clock.show()

@@ -16,17 +16,20 @@ import pytest
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.model import Order
 from reseller_sandbox.core.state import filled
+from reseller_sandbox.powers.catalogue import POWERS
 from reseller_sandbox.server.collector import MUCH, TURN, WHOLE, Beside, sparing_survivors
 from reseller_sandbox.worlds import timeline
 from tests.clients import InProcess
-from tests.powers.doors import OPERATIONS, over_http
+from tests.powers.doors import over_http
 from tests.powers.example import REQUEST, Example
 from tests.powers.examples import EXAMPLES
 from tests.powers.test_doors import MORE
 from tests.registry import REGISTRY, order_of
 
 #: What the loop does itself: neither long, nor a stream.
-PROMPT = tuple(one for one in OPERATIONS if not one.long and one.sort != "stream")
+PROMPT = tuple(
+    one for power in POWERS.values() for one in power.operations() if not one.long and one.sort != "stream"
+)
 DONE = [one for one in EXAMPLES if not one.refused and one.operation in {prompt.id for prompt in PROMPT}]
 
 

@@ -19,13 +19,9 @@ OF: tuple[tuple[dict[str, Any], str], ...] = (
 
 EXAMPLES = (
     *(Example(f"coverage.{one}", before=DONE) for one in ("show", "items", "missing", "clear")),
-    *(
-        Example(f"coverage.{one}", told, refused, before=DONE)
-        for one in ("show", "items", "missing")
-        for told, refused in OF
-    ),
-    *(Example(f"coverage.{one}", {"area": "stages"}) for one in ("items", "missing")),
-    *(Example(f"coverage.{one}", {"area": "stage"}, BAD) for one in ("items", "missing")),
+    *(Example("coverage.missing", told, refused, before=DONE) for told, refused in OF),
+    Example("coverage.items", {"operation": "v3.*", "area": "stages"}),
+    Example("coverage.items", {"area": "stage"}, BAD),
     Example("coverage.items", {"seen": True}, before=DONE),
     Example("coverage.items", {"seen": False}, before=DONE),
     Example("coverage.items", {"seen": "yes"}, BAD),

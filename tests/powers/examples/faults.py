@@ -47,10 +47,10 @@ EXAMPLES = (
     *(Example("faults.add", rule) for rule in RULES),
     *(
         Example("faults.add", {**rule, name: WRONG.get(name, "")}, BAD)
-        for rule in RULES
-        for name in rule
-        if name not in ALONE and not (name in WRONG and "preset" in rule)
+        for name, rule in {name: rule for rule in RULES for name in rule if "preset" not in rule}.items()
+        if name not in ALONE
     ),
+    Example("faults.add", {"preset": ""}, BAD),
     *(Example("faults.add", rule, BAD) for rule in ALONE.values()),
     Example("faults.add", {}, BAD),
     Example("faults.add", {"kind": "latency", "secs": 1}, BAD),
