@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.clients import Api, Socket
+from tests.clients import JSON, Answer, Socket
 from tests.documented import ID, document, documented
 from tests.registry import REGISTRY
 from tests.wrong import BROKEN_BODIES, PARTS, VALUES, encoded
@@ -18,73 +20,76 @@ OPERATIONS = [
     for path, operations in document("control").content["paths"].items()
     for method, operation in operations.items()
 ]
-IDS = [name for name, *_ in OPERATIONS]
-WRITING = [row for row in OPERATIONS if row[1] != "GET"]
+
+
+class Control:
+    """A client of a server that any call may change."""
+
+    def __init__(self, sandbox: Sandbox, socket: Socket) -> None:
+        self._sandbox = sandbox
+        self._transport = documented(socket)
+
+    def call(self, method: str, path: str, raw: bytes = b"") -> Answer:
+        """Send a request; the answer is JSON of a documented form, and no failure."""
+        answer = self._transport(method, path, [JSON], raw)
+        assert answer.status < 500, answer.raw[:300]
+        assert answer.json is not None
+        return answer
+
+    def start_over(self) -> None:
+        """Take the world back to how it began, and delete the others."""
+        for world in list(self._sandbox.worlds)[1:]:
+            self._sandbox.worlds.remove(world.name)
+        self._sandbox.reset(original=True)
 
 
 @pytest.fixture(scope="module")
-def thrown_away() -> Iterator[tuple[Sandbox, str]]:
-    """A server of its own, since control may do anything to it."""
+def control() -> Iterator[Control]:
+    """A client of a server for this module alone."""
     sandbox = Sandbox(REGISTRY)
     with sandbox.serve() as server:
-        yield sandbox, server.url
-
-
-@pytest.fixture
-def control(thrown_away: tuple[Sandbox, str]) -> Iterator[Api]:
-    """A client of that server."""
-    sandbox, url = thrown_away
-    sandbox.engine.start_over()
-    account = sandbox.account()
-    socket = Socket(url)
-    yield Api(documented(socket), url, account.key, account.secret)
-    socket.close()
+        socket = Socket(server.url)
+        yield Control(sandbox, socket)
+        socket.close()
 
 
 def filled(path: str, part: str = "x") -> str:
-    """The path with its placeholders filled."""
-    import re
-
+    """Return the path with its placeholders filled."""
     return re.sub(r"\{\w+\}", lambda _: part, path)
 
 
 def properties(operation: Any) -> list[str]:
-    """The keys that an operation's body may have."""
+    """Return the keys that an operation's body may have."""
     schema = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     if "$ref" in schema:
         schema = document("control").content["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
     return list(schema.get("properties", {}))
 
 
-@pytest.mark.parametrize(("name", "method", "path", "operation"), WRITING, ids=[row[0] for row in WRITING])
-def test_a_broken_body_is_refused(control: Api, name: str, method: str, path: str, operation: Any) -> None:
-    """By every operation that does something, those that take an empty one too."""
+def some(of: Sequence[Any], number: int, every: int) -> Sequence[Any]:
+    """Return one of so many; with consecutive numbers each comes up."""
+    return of[number % every :: every]
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_wrong_input_is_no_failure(control: Control, part: int, subtests: pytest.Subtests) -> None:
+    """Broken bodies are refused; wrong values and unknown keys, paths and queries may be."""
+    for number, (name, method, path, operation) in list(enumerate(OPERATIONS))[part::4]:
+        with subtests.test(name):
+            control.start_over()
+            if method != "GET":
+                for kind, raw in some(list(BROKEN_BODIES.items()), number, 6):
+                    assert control.call(method, filled(path), raw).error, kind
+                for at, key in enumerate([*properties(operation), "no_such_key"]):
+                    for value in some(VALUES, number + at, 4):
+                        control.call(method, filled(path), encoded({key: value}))
+            queried = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
+            for part_ in some(PARTS, number, 4):
+                query = "&".join(f"{key}={quote(part_, safe='%')}" for key in [*queried, "x"])
+                control.call(method, f"{quote(filled(path, part_), safe='/%')}?{query}")
+
+
+def test_each_kind_of_broken_body_is_refused(control: Control) -> None:
     for kind, raw in BROKEN_BODIES.items():
-        answer = control.call(method, filled(path), raw)
-        assert 400 <= answer.status < 500, (kind, answer.raw[:300])
-        assert answer.error, kind
-
-
-@pytest.mark.parametrize(("name", "method", "path", "operation"), WRITING, ids=[row[0] for row in WRITING])
-def test_a_wrong_value_does_no_harm(control: Api, name: str, method: str, path: str, operation: Any) -> None:
-    """In the place of any key, and with a key that nobody knows."""
-    for key in [*properties(operation), "no_such_key"]:
-        for value in VALUES:
-            answer = control.call(method, filled(path), encoded({key: value}))
-            assert answer.status < 500, (key, value, answer.raw[:300])
-            assert answer.json is not None
-
-
-@pytest.mark.parametrize(("name", "method", "path", "operation"), OPERATIONS, ids=IDS)
-def test_a_wrong_path_or_query_does_no_harm(
-    control: Api, name: str, method: str, path: str, operation: Any
-) -> None:
-    """Whatever stands in the place of a name or a number."""
-    from urllib.parse import quote
-
-    queried = [one["name"] for one in operation.get("parameters", ()) if one["in"] == "query"]
-    for part in PARTS:
-        query = "&".join(f"{name}={quote(part, safe='%')}" for name in [*queried, "x"])
-        answer = control.call(method, f"{quote(filled(path, part), safe='/%')}?{query}")
-        assert answer.status < 500, (part, answer.raw[:300])
-        assert answer.json is not None
+        answer = control.call("POST", "/_sandbox/clock/advance", raw)
+        assert (answer.status, answer.error) == (400, "malformed_body"), (kind, answer.raw[:300])
