@@ -28,6 +28,7 @@ def test_a_reset_restores_names_money_time_and_request_numbers(wire: Api, served
     answer = wire.post(f"{CONTROL}/history/reset")
     fits(answer.json, {"world": "default", "now": ISO, "frozen": True, "requests": 0})
     assert served.export() == origin
+    assert served.journal.count() == 0
     again = wire.post("/v3/domains/createDomain", CREATE)
     assert (again.raw, again.headers["x-sandbox-request"]) == (first.raw, first.headers["x-sandbox-request"])
 

@@ -1,83 +1,127 @@
-"""For every setting a value that is taken and one that is refused, as Python and TOML have them."""
+"""For each setting a value that is taken and one that is refused, and ways to give them to the command."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from datetime import UTC, datetime
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
+from tests.command import PROGRAM, run
 
-@dataclass(frozen=True)
-class Example:
-    """One setting: ``reads`` is what ``good`` comes to, where that is another value."""
+#: As Python and TOML have them. The refused value of a path is none, for any text may be a path.
+EXAMPLES: dict[str, tuple[Any, Any]] = {
+    "host": ("localhost", "two words"),
+    "port": (9053, 70_000),
+    "tls": (True, "perhaps"),
+    "tls_port": (9443, 70_000),
+    "tls_names": (["api.example.com", "*.example.net", "192.0.2.1"], ["no/name"]),
+    "tls_folder": ("certificates", 3),
+    "certfile": ("cert.pem", 3),
+    "keyfile": ("key.pem", 3),
+    "quiet": (False, "perhaps"),
+    "log": ("json", "jsn"),
+    "ready_file": ("ready.json", 3),
+    "watch": (True, "perhaps"),
+    "keep": ("worlds.kept", 3),
+    "fixture": ("mine.yaml", "emty"),
+    "now": ("2030-01-31T12:00:00Z", "yesterday"),
+    "frozen": (True, "perhaps"),
+    "seed": ("mine", "two\nlines"),
+    "assume": ({"v3.ids": "integer"}, {"v3.idz": "integer"}),
+    "profile": ("observed", "observd"),
+    "public_urls": (["https://a.example", "http://b.example:81"], ["a.example"]),
+    "header_prefix": ("X-ACME-", "X_ACME_"),
+    "token_headers": (["X-Token", "X-Other"], ["X_Token"]),
+    "max_body": (1000, 0),
+    "max_control_body": (2000, 0),
+    "max_connections": (50, 0),
+    "control_token": ("a-token", "two words"),
+    "control_open": (True, "perhaps"),
+    "shard": ("s3", "three"),
+    "max_worlds": (2, 0),
+    "world_idle": (90.5, -1),
+    "journal": (3, -1),
+    "journal_body": (4, -1),
+    "max_branches": (1, -1),
+    "max_events": (6, -1),
+    "max_snapshots": (1, -1),
+    "max_faults": (1, -1),
+}
+#: Those that only a server has.
+OF_A_SERVER = {
+    *("host", "port", "tls", "tls_port", "tls_names", "tls_folder", "certfile", "keyfile", "quiet", "log"),
+    *("ready_file", "watch", "keep"),
+}
 
-    name: str
-    good: Any
-    bad: Any
-    reads: Any = None
 
-    def __str__(self) -> str:
-        return self.name
-
-    @property
-    def read(self) -> Any:
-        """What the settings have in the end."""
-        good = tuple(self.good) if isinstance(self.good, list) else self.good
-        return good if self.reads is None else self.reads
-
-    @property
-    def bad_in_words(self) -> bool:
-        """Whether words can be wrong as well: a path is right whatever it says, and a switch has no value."""
-        return isinstance(self.bad, str | list | dict) or type(self.good) in (int, float)
+def as_option(name: str) -> str:
+    """Return the option for a setting, as the manual spells it."""
+    singular = {"public_urls": "public-url", "token_headers": "token-header", "tls_names": "tls-name"}
+    return "--" + singular.get(name, name).replace("_", "-")
 
 
-EXAMPLES = (
-    Example("host", "localhost", "two words"),
-    Example("port", 9053, 70_000),
-    Example("tls", True, "perhaps"),
-    Example("tls_port", 9443, 70_000),
-    Example("tls_names", ["api.example.com", "*.example.net", "sandbox", "192.0.2.1"], ["no/name"]),
-    Example("tls_folder", "certificates", 3),
-    Example("certfile", "cert.pem", 3),
-    Example("keyfile", "key.pem", 3),
-    Example("quiet", True, "perhaps"),
-    Example("log", "json", "jsn"),
-    Example("ready_file", "ready.json", 3),
-    Example("watch", True, "perhaps"),
-    Example("keep", "worlds.kept", 3),
-    Example("fixture", "empty", "emty"),
-    Example("now", "2030-01-31T12:00:00Z", "yesterday", datetime(2030, 1, 31, 12, tzinfo=UTC)),
-    Example("frozen", True, "perhaps"),
-    Example("seed", "mine", "two\nlines"),
-    Example("assume", {"v3.ids": "integer"}, {"v3.idz": "integer"}),
-    Example("profile", "observed", "observd"),
-    Example("public_urls", ["https://a.example", "http://b.example:81"], ["a.example"]),
-    Example("header_prefix", "X-ACME-", "X_ACME_"),
-    Example("token_headers", ["X-Token", "X-Auth-Token"], ["X_Token"]),
-    Example("max_body", 1000, 0),
-    Example("max_control_body", 2000, 0),
-    Example("max_connections", 5, 0),
-    Example("control_token", "a-token", "two words"),
-    Example("control_open", True, "perhaps"),
-    Example("shard", "s3", "three"),
-    Example("max_worlds", 2, 0),
-    Example("world_idle", 1.5, -1),
-    Example("journal", 3, -1),
-    Example("journal_body", 4, -1),
-    Example("max_branches", 5, -1),
-    Example("max_events", 6, -1),
-    Example("max_snapshots", 7, -1),
-    Example("max_faults", 8, -1),
-)
+def as_variable(name: str) -> str:
+    """Return its variable of the environment."""
+    return "RESELLER_SANDBOX_" + as_option(name)[2:].replace("-", "_").upper()
 
 
 def words(value: Any) -> list[str]:
-    """A value as words: one for each item of a list, NAME=VALUE for each pair."""
+    """Return a value as words: one for each item of a list, NAME=VALUE for each pair."""
     if isinstance(value, Mapping):
         return [f"{name}={item}" for name, item in value.items()]
-    return [str(item).lower() if isinstance(item, bool) else str(item) for item in _items(value)]
+    items = value if isinstance(value, list) else [value]
+    return [str(item).lower() if isinstance(item, bool) else str(item) for item in items]
 
 
-def _items(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
+def on_the_command_line(settings: Mapping[str, Any]) -> list[str]:
+    """Return the options that give these settings to ``serve``."""
+    found: list[str] = []
+    for name, value in settings.items():
+        if isinstance(value, bool):
+            found.append(as_option(name) if value else f"--no-{as_option(name)[2:]}")
+        else:
+            found += [piece for word in words(value) for piece in (as_option(name), word)]
+    return found
+
+
+def in_the_environment(settings: Mapping[str, Any]) -> dict[str, str]:
+    """Return the variables that give these settings, with spaces between items."""
+    return {as_variable(name): " ".join(words(value)) for name, value in settings.items()}
+
+
+def write_table(folder: Path, settings: Mapping[str, Any]) -> Path:
+    """Write a ``pyproject.toml`` that gives these settings."""
+    lines = [f"{name} = {_toml(value)}" for name, value in settings.items()]
+    path = folder / "pyproject.toml"
+    path.write_text("\n".join(["[tool.reseller_sandbox]", *lines, ""]))
+    return path
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(name)} = {_toml(item)}" for name, item in value.items()) + "}"
+    return json.dumps(value)
+
+
+@contextmanager
+def started(words: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Iterator[Any]:
+    """Run ``serve`` in a folder; yield the content of its ready file. It logs to a file, and ends well."""
+    with open(folder / "log", "wb") as log:
+        command, environment = (
+            [PROGRAM, "serve", "--ready-file", str(folder / "ready.json"), *words],
+            {**os.environ, **variables},
+        )
+        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+    try:
+        done = run("wait", "--ready-file", str(folder / "ready.json"), "--timeout", "60")
+        assert done.status == 0, done.err + (folder / "log").read_text()
+        yield json.loads((folder / "ready.json").read_text())
+    finally:
+        process.send_signal(signal.SIGTERM)
+        status = process.wait(60)
+    assert status == 0

@@ -2,171 +2,156 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from reseller_sandbox import BadSetting
-from reseller_sandbox.cli import main
-from reseller_sandbox.settings import ServerSettings
-from reseller_sandbox.sources import misspelt
-from reseller_sandbox.testing.options import OPTIONS, variable
-from tests.settings.doors import Serve, as_variable, on_the_command_line, run_suite, write_table
+from reseller_sandbox import BadSetting, Sandbox, connect
+from tests.command import run
+from tests.outfit import QUICKLY
+from tests.settings.examples import EXAMPLES, OF_A_SERVER, started, write_table
 
-#: A setting, and three values of it: in the file, in the environment, as an argument.
-THREE = (
-    ("port", 1, 2, 3),
-    ("fixture", "example", "default", "empty"),
-    ("seed", "file", "environment", "argument"),
-    ("frozen", True, False, True),
-    ("control_open", False, True, False),
-    ("world_idle", 1.0, 2.0, 3.0),
-)
+PROFILE = "assume:\n  v3.ids: integer\n  v2.domain_check.avail: boolean\n"
 
 
 @pytest.fixture
-def serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Serve:
-    """The command, in a folder of its own."""
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to stand in."""
     monkeypatch.chdir(tmp_path)
-    return Serve(monkeypatch)
+    return tmp_path
 
 
-@pytest.mark.parametrize(("name", "file", "variable", "argument"), THREE, ids=lambda value: str(value))
-def test_the_command_line(
-    serve: Serve, tmp_path: Path, name: str, file: object, variable: object, argument: object
-) -> None:
-    """Each source alone counts, until a nearer one speaks."""
-    assert getattr(serve(), name) == getattr(ServerSettings(), name)
-    write_table(tmp_path, {name: file})
-    assert getattr(serve(), name) == file
-    assert getattr(serve(**{as_variable(name): ""}), name) == file
-    assert getattr(serve(**{as_variable(name): str(variable)}), name) == variable
-    said = on_the_command_line(name, argument)
-    assert getattr(serve(said, **{as_variable(name): str(variable)}), name) == argument
+def test_a_nearer_source_counts(folder: Path) -> None:
+    """Shown by the header that a request is signed with, and by the port that a command asks."""
+    sign = ("sign", "GET", "/v3/balance", "--fixture", "default")
+    assert "X-SVC-APIKEY" in run(*sign).out
+    write_table(folder, {"header_prefix": "X-FILE-", "port": 1})
+    variable = {"RESELLER_SANDBOX_HEADER_PREFIX": "X-ENV-"}
+    assert "X-FILE-APIKEY" in run(*sign).out
+    assert "X-FILE-APIKEY" in run(*sign, env={"RESELLER_SANDBOX_HEADER_PREFIX": ""}).out
+    assert "X-ENV-APIKEY" in run(*sign, env=variable).out
+    assert "X-ARG-APIKEY" in run(*sign, "--header-prefix", "X-ARG-", env=variable).out
+    for words, env, port in (
+        ((), {}, 1),
+        ((), {"RESELLER_SANDBOX_PORT": "2"}, 2),
+        (("--port", "3"), {"RESELLER_SANDBOX_PORT": "2"}, 3),
+    ):
+        done = run("clock", "show", *words, env=env)
+        assert (done.status, f"127.0.0.1:{port}:" in done.err) == (3, True), done.err
 
 
-def test_assumptions_count_one_by_one(serve: Serve, tmp_path: Path) -> None:
-    """What a nearer source leaves open, a farther one decides."""
-    write_table(tmp_path, {"assume": {"v3.ids": "integer", "v2.license": "file", "v2.phone": "dotted"}})
-    environment = {"RESELLER_SANDBOX_ASSUME": "v2.license=variable v2.phone=any"}
-    told = serve(["--assume", "v2.phone=dotted"], **environment)
-    assert told.assume == {"v3.ids": "integer", "v2.license": "variable", "v2.phone": "dotted"}
+def test_each_assumption_comes_from_the_nearest_source_that_has_it(folder: Path) -> None:
+    """The file is the nearest one with the table; its paths start from its folder, its keys need no quotes.
+
+    A setting that stands for an assumption goes with it: the nearer of the two counts.
+    """
+    below = folder / "one" / "two"
+    below.mkdir(parents=True)
+    (folder / "one" / "pyproject.toml").write_text("[tool.other]\nport = 1\n")
+    (folder / "mine.yaml").write_text(PROFILE)
+    table = "[tool.reseller_sandbox]\nprofile = 'mine.yaml'\nnow = 2030-01-31\n"
+    table += "token_headers = ['X-File']\n[tool.reseller_sandbox.assume]\n"
+    table += "v2.license = 'word'\nv2.phone = 'dotted'\nv3.list.last_page = 'with_next'\n"
+    (folder / "pyproject.toml").write_text(table)
+    variables = {"RESELLER_SANDBOX_ASSUME": "v3.list.last_page=always v2.phone=any"}
+    words = ("--assume", "v2.phone=dotted", "--assume", "v2.token_headers=X-Argument", "--frozen")
+    more = ("--ready-file", "ready.json", "--port", "0")
+    with started((*words, *more), below, variables) as told, connect(told["url"]) as sandbox:
+        assert str(sandbox.clock.now) == "2030-01-31 00:00:00+00:00"
+        found = sandbox.assumptions
+        assert (found["v3.ids"], found["v2.domain_check.avail"]) == ("integer", "boolean")
+        assert (found["v2.license"], found["v3.list.last_page"], found["v2.phone"]) == (
+            *("word", "always", "dotted"),
+        )
+        assert list(found["v2.token_headers"]) == ["X-Argument"]
 
 
-def test_a_setting_that_is_short_for_an_assumption_goes_no_farther(serve: Serve, tmp_path: Path) -> None:
-    """Whichever of the two a nearer source says counts; of one source the setting does."""
-    write_table(tmp_path, {"token_headers": ["X-File"]})
-    assert serve(["--assume", "v2.token_headers=X-A"]).assumed == {"v2.token_headers": "X-A"}
-    assert serve(RESELLER_SANDBOX_ASSUME="v2.token_headers=X-E").assumed == {"v2.token_headers": "X-E"}
-    write_table(tmp_path, {"assume": {"v2.token_headers": "X-File"}})
-    assert serve(["--token-header", "X-A"]).assumed == {"v2.token_headers": ("X-A",)}
+def test_a_profile_may_be_a_file(folder: Path) -> None:
+    """Single assumptions go before it; it holds for every fixture that is loaded."""
+    (folder / "real.yaml").write_text(PROFILE)
+    sandbox = Sandbox(profile=folder / "real.yaml", assume={"v2.domain_check.avail": "string"})
+    for _ in range(2):
+        assert sandbox.assumptions["v3.ids"] == "integer"
+        assert sandbox.assumptions["v2.domain_check.avail"] == "string"
+        sandbox.load("now: 2030-01-01T00:00:00Z")
+    assert "v3.ids=integer\n" in run("assumptions", "--profile", "real.yaml").out
+    done = run("assumptions", "--profile", "observd")
+    assert (done.status, "the nearest is observed" in done.err) == (2, True)
+    for text, told in (
+        ("assume: {v3.idz: integer}", "is no assumption; the nearest is v3.ids"),
+        ("assume: [", "real.yaml:2:1: this is not YAML"),
+    ):
+        (folder / "real.yaml").write_text(text)
+        with pytest.raises(BadSetting, match=r"real\.yaml") as refused:
+            Sandbox(profile=folder / "real.yaml")
+        assert told in str(refused.value)
+
+
+def test_a_path_that_no_file_can_have_is_refused(folder: Path) -> None:
+    for setting in ("profile", "fixture"):
+        for given in ("x" * 300, Path("x" * 300)):
+            with pytest.raises(BadSetting, match="x" * 20):
+                Sandbox(**{setting: given})
+        assert run("serve", f"--{setting}", "x" * 300, "--port", "0").status == 2
+        write_table(folder, {setting: "x" * 300})
+        assert run("serve", "--port", "0").status == 2
+        (folder / "pyproject.toml").unlink()
+
+
+def run_suite(folder: Path, suite: str) -> str:
+    """Return the output of pytest for a user's suite in ``folder``."""
+    (folder / "test_suite.py").write_text(suite)
+    command = [sys.executable, "-m", "pytest", "-q", "-rA", "-p", "no:cacheprovider", "--strict-markers"]
+    done = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, timeout=240, env={**os.environ, **QUICKLY}
+    )
+    return done.stdout + done.stderr
+
+
+MARKED = """
+import pytest
+
+@pytest.mark.reseller_sandbox(seed="marker", assume={{"v2.license": "word"}})
+def test_it(reseller_sandbox):
+    world = reseller_sandbox.worlds.get("default")
+    assert world.seed.startswith("marker")
+    assert {{"v3.ids": "integer", "v2.license": "word"}}.items() <= dict(world.assumptions).items()
+    assert reseller_sandbox.header_prefix == "X-ENV-"
+
+def test_without_a_marker(reseller_sandbox):
+    assert reseller_sandbox.worlds.get("default").seed.startswith("environment")
+
+{tests}
+@pytest.mark.reseller_sandbox(fixtur="empty")
+def test_unknown(reseller_sandbox): pass
+"""
 
 
 @pytest.mark.slow
-def test_tests_are_told_in_the_same_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The marker goes first; what is for a server alone is no matter."""
+def test_a_marker_goes_first_and_its_mistakes_fail_the_test(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is for a server alone is no matter to tests."""
     monkeypatch.setenv("RESELLER_SANDBOX_HEADER_PREFIX", "X-ENV-")
     monkeypatch.setenv("RESELLER_SANDBOX_SEED", "environment")
-    table = {"seed": "file", "header_prefix": "X-FILE-", "profile": "observed", "port": 1, "journal": 7}
-    write_table(tmp_path, {**table, "assume": {"v3.ids": "integer"}})
-    suite = """
-import pytest
-
-@pytest.mark.reseller_sandbox(seed="marker", assume={"v2.license": "word"})
-def test_it(reseller_sandbox):
-    told = reseller_sandbox.settings
-    assert (told.seed, told.header_prefix, told.profile, told.journal) == ("marker", "X-ENV-", "observed", 7)
-    assert told.assume == {"v3.ids": "integer", "v2.license": "word"}
-
-def test_without_a_marker(reseller_sandbox):
-    told = reseller_sandbox.settings
-    assert (told.seed, told.assume) == ("environment", {"v3.ids": "integer"})
-"""
-    assert "2 passed" in run_suite(tmp_path, suite)
-
-
-class TestTheEnvironment:
-    """A variable that nobody reads is told of where it is nearly one that is read."""
-
-    @pytest.mark.parametrize(
-        ("name", "near"), [("PRT", "PORT"), ("MAX_WORLD", "MAX_WORLDS"), ("FIXTRUE", "FIXTURE")]
+    table = {"seed": "file", "header_prefix": "X-FILE-", "port": 1, "assume": {"v3.ids": "integer"}}
+    write_table(folder, table)
+    wrong = {name: wrong for name, (_, wrong) in EXAMPLES.items() if name not in OF_A_SERVER}
+    tests = "\n".join(
+        f"@pytest.mark.reseller_sandbox(**{ {name: value}!r})\ndef test_{name}(reseller_sandbox): pass\n"
+        for name, value in wrong.items()
     )
-    def test_a_misspelt_variable(self, monkeypatch: pytest.MonkeyPatch, name: str, near: str) -> None:
-        """The server serves all the same: the word may be another program's."""
-        monkeypatch.setenv(f"RESELLER_SANDBOX_{name}", "1")
-        said = f"RESELLER_SANDBOX_{name} is not known here; the nearest is RESELLER_SANDBOX_{near}"
-        assert list(misspelt()) == [said]
-        done = CliRunner().invoke(main, ["serve", "--port", "0", "--certfile", "/no/such.pem"])
-        assert done.stderr.splitlines()[0] == f"reseller-sandbox: {said}"
-
-    def test_what_others_read_is_none(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        """The plugin's, those of commands and tools, and what Kubernetes sets for a service of this name."""
-        service = ("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT_8053_TCP", "PORT_8053_TCP_ADDR")
-        others = ("URL", "WORLD", "CA", "TOKEN", "IMAGE", *service)
-        for name in (*map(variable, OPTIONS), *(f"RESELLER_SANDBOX_{one}" for one in others)):
-            monkeypatch.setenv(name, "1")
-        assert list(misspelt()) == []
+    printed = run_suite(folder, MARKED.format(tests=tests))
+    assert f"2 passed, {len(wrong) + 1} errors" in printed, printed
+    assert "Traceback" not in printed
 
 
-class TestTheFile:
-    """The nearest ``pyproject.toml`` with the table, from the working directory upwards."""
-
-    def test_it_is_found_from_below(
-        self, serve: Serve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        """Past one that has no such table; paths in it start from where it is."""
-        below = tmp_path / "one" / "two"
-        below.mkdir(parents=True)
-        (tmp_path / "one" / "pyproject.toml").write_text("[tool.other]\nport = 1\n")
-        (tmp_path / "mine.yaml").write_text("include: empty\n")
-        write_table(tmp_path, {"fixture": "mine.yaml", "certfile": "mine.yaml", "port": 5})
-        monkeypatch.chdir(below)
-        told = serve()
-        assert (told.fixture, told.port) == (str(tmp_path / "mine.yaml"), 5)
-        assert told.certfile == str(tmp_path / "mine.yaml")
-
-    def test_a_key_that_it_does_not_know(self, serve: Serve, tmp_path: Path) -> None:
-        """Is told with the nearest, and every mistake at once."""
-        path = write_table(tmp_path, {"max_world": 3, "header-prefix": "X-"})
-        with pytest.raises(BadSetting) as told:
-            serve()
-        where = f"{path}: [tool.reseller_sandbox]"
-        assert f"{where} max_world is not known here; the nearest is max_worlds" in str(told.value)
-        assert f"{where} header-prefix is not known here; the nearest is header_prefix" in str(told.value)
-
-    @pytest.mark.parametrize("text", ["[tool.reseller_sandbox", "a = \xff", "[tool]\nreseller_sandbox = 3"])
-    def test_a_file_that_cannot_be_read(self, serve: Serve, tmp_path: Path, text: str) -> None:
-        """Is named; it may have said something."""
-        path = tmp_path / "pyproject.toml"
-        path.write_bytes(text.encode("latin-1"))
-        with pytest.raises(BadSetting, match=f"^{path}: "):
-            serve()
-
-    def test_assumptions_may_stand_without_quotes(self, serve: Serve, tmp_path: Path) -> None:
-        """Then TOML makes tables of their names."""
-        table = "[tool.reseller_sandbox.assume]\nv3.ids = 'integer'\nv2.phone = 'dotted'\n"
-        (tmp_path / "pyproject.toml").write_text(table)
-        assert serve().assume == {"v3.ids": "integer", "v2.phone": "dotted"}
-
-    def test_instants_may_be_those_of_toml(self, serve: Serve, tmp_path: Path) -> None:
-        """With or without a time of day."""
-        (tmp_path / "pyproject.toml").write_text("[tool.reseller_sandbox]\nnow = 2030-01-31\n")
-        assert str(serve().now) == "2030-01-31 00:00:00+00:00"
-
-    def test_tests_that_a_file_has_a_mistake_for_say_so(self, tmp_path: Path) -> None:
-        """Those that want a sandbox; the others have nothing to do with it."""
-        path = write_table(tmp_path, {"sede": "mine"})
-        printed = run_suite(tmp_path, "def test_one(reseller_sandbox): pass\ndef test_two(): pass\n")
-        assert "1 passed, 1 error" in printed
-        assert f"{path}: [tool.reseller_sandbox] sede is not known here; the nearest is seed" in printed
-        assert "Traceback" not in printed
-
-    def test_other_commands_heed_it(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        """What is signed is what the server expects, and it is looked for where it listens."""
-        monkeypatch.chdir(tmp_path)
-        write_table(tmp_path, {"fixture": "empty", "header_prefix": "X-ACME-", "port": 1})
-        signed = CliRunner().invoke(main, ["sign", "GET", "/v3/balance"])
-        assert "X-ACME-APIKEY" in signed.output
-        asked = CliRunner().invoke(main, ["clock", "show"])
-        assert (asked.exit_code, "127.0.0.1:1" in asked.stderr) == (3, True)
+def test_a_mistake_in_the_file_fails_the_tests_that_want_a_sandbox(folder: Path) -> None:
+    path = write_table(folder, {"sede": "mine"})
+    printed = run_suite(folder, "def test_one(reseller_sandbox): pass\ndef test_two(): pass\n")
+    assert "1 passed, 1 error" in printed
+    assert f"{path}: [tool.reseller_sandbox] sede is not known here; the nearest is seed" in printed
+    assert "Traceback" not in printed

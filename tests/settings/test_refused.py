@@ -1,0 +1,135 @@
+"""A wrong setting is refused, by its name as the source spells it; nothing starts."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from reseller_sandbox import BadSetting, Sandbox
+from tests.command import run
+from tests.settings.examples import (
+    EXAMPLES,
+    OF_A_SERVER,
+    as_option,
+    as_variable,
+    in_the_environment,
+    on_the_command_line,
+    write_table,
+)
+
+WRONG = {name: wrong for name, (_, wrong) in EXAMPLES.items()}
+#: Those that are wrong in words, too: any text may be a path, and a switch has no value.
+IN_WORDS = {
+    name: wrong
+    for name, wrong in WRONG.items()
+    if isinstance(wrong, str | list | dict) or type(EXAMPLES[name][0]) in (int, float)
+}
+
+
+def test_python_names_a_wrong_setting(subtests: pytest.Subtests) -> None:
+    wrong: Any
+    for name, wrong in WRONG.items():
+        for value in (wrong, 10**5000, [10**5000], {"v3.ids": 10**5000}):
+            if name not in OF_A_SERVER:
+                with subtests.test(f"{name}={str(wrong)[:9]}"), pytest.raises(BadSetting, match=f"^{name} "):
+                    Sandbox(**{name: value})
+    with pytest.raises(BadSetting, match="sede is not known here; the nearest is seed"):
+        Sandbox(**{"sede": "mine"})
+
+
+def test_each_source_names_every_wrong_setting_in_one_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many as fit; half of them do."""
+    monkeypatch.chdir(tmp_path)
+    switches = {name for name, wrong in WRONG.items() if wrong == "perhaps"}
+    where = f"{tmp_path / 'pyproject.toml'}: [tool.reseller_sandbox]"
+    for half in (0, 1):
+        wrong, said = (dict(list(one.items())[half::2]) for one in (WRONG, IN_WORDS))
+        words = {name: value for name, value in said.items() if name not in switches}
+        found = [(run("serve", *on_the_command_line(words)), [as_option(name) for name in words])]
+        told = in_the_environment(said)
+        found.append((run("serve", env=told), list(told)))
+        write_table(tmp_path, {**wrong, "max_world": 3, "header-prefix": "X-"})
+        found.append((run("serve"), [f"{where} {name}" for name in wrong]))
+        (tmp_path / "pyproject.toml").unlink()
+        for done, names in found:
+            assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+            for name in names:
+                assert f" {name} " in done.err, name
+        assert f"{where} max_world is not known here; the nearest is max_worlds" in done.err
+        assert f"{where} header-prefix is not known here; the nearest is header_prefix" in done.err
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "pyproject.toml"
+    for text in ("[tool.reseller_sandbox", "a = \xff", "[tool]\nreseller_sandbox = 3"):
+        path.write_bytes(text.encode("latin-1"))
+        done = run("serve")
+        assert (done.status, done.err.startswith(f"reseller-sandbox: {path}: ")) == (2, True), done.err
+
+
+def test_a_variable_with_nearly_the_name_of_a_setting_is_reported() -> None:
+    """Only that: the variable may be another program's. Those of tools and of Kubernetes are known."""
+    for name, near in (("PRT", "PORT"), ("MAX_WORLD", "MAX_WORLDS"), ("FIXTRUE", "FIXTURE")):
+        said = f"RESELLER_SANDBOX_{name} is not known here; the nearest is RESELLER_SANDBOX_{near}"
+        words = ("serve", "--port", "0", "--certfile", "/no/such.pem")
+        assert run(*words, env={f"RESELLER_SANDBOX_{name}": "1"}).err.startswith(
+            f"reseller-sandbox: {said}\n"
+        )
+    service = ("SERVICE_HOST", "SERVICE_PORT", "SERVICE_PORT_HTTP", "PORT_8053_TCP", "PORT_8053_TCP_ADDR")
+    others = ("URL", "WORLD", "CA", "TOKEN", "IMAGE", "MODE", "SWEEP", "EXPLORE", "COVERAGE", *service)
+    done = run(*words, env={f"RESELLER_SANDBOX_{name}": "1" for name in others})
+    assert done.err.count("\n") == 1
+    assert "/no/such.pem" in done.err
+
+
+#: Texts that something makes more of than they seem.
+ODD = ("", " ", "\0", "a\nb", "http://[::1", "http://a:b", "https://", "real", "~", "/", "=", "1e400", "nan")
+TEXTS = st.text(max_size=20) | st.sampled_from(ODD)
+SIMPLE = (
+    *(st.none(), st.booleans(), st.integers(), st.sampled_from([2**63, -(2**63)]), st.floats(), TEXTS),
+    *(st.binary(max_size=5), st.datetimes(), st.just(date(2030, 1, 1)), st.just(datetime.max)),
+    *(st.builds(Path, st.sampled_from(["", "empty", "nosuch", "\0"])), st.just(object())),
+)
+ANYTHING: st.SearchStrategy[Any] = st.recursive(
+    st.one_of(SIMPLE),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS | st.integers(), inner, max_size=3),
+    max_leaves=4,
+)
+OWN = sorted(EXAMPLES.keys() - OF_A_SERVER)
+
+
+@given(settings=st.dictionaries(st.sampled_from(OWN), ANYTHING, max_size=3))
+def test_any_python_value_makes_a_sandbox_or_is_refused(settings: dict[str, Any]) -> None:
+    with suppress(BadSetting):
+        client = Sandbox(**settings).client()
+        assert client.get("/_sandbox/health", headers={"Origin": "http://localhost"}).status_code < 500
+
+
+@given(
+    told=st.dictionaries(st.sampled_from(sorted(EXAMPLES)), TEXTS, max_size=4),
+    words=st.lists(TEXTS, max_size=2),
+)
+def test_any_text_is_taken_or_refused_in_a_line(told: dict[str, str], words: list[str]) -> None:
+    """The wrong host ends each command, so that no server starts."""
+    variables = {
+        as_variable(name): value.replace("\0", "0") for name, value in told.items() if name != "host"
+    }
+    for env, options in ((variables, []), ({}, [f"{as_option('seed')}={word}" for word in words])):
+        try:
+            [os.fsencode(value) for value in env.values()]
+        except UnicodeEncodeError:
+            continue
+        done = run("serve", "--host", "two words", *options, env=env)
+        assert (done.status, done.out) == (2, "")
+        assert done.err.startswith("reseller-sandbox: ")
+        assert "Traceback" not in done.err
