@@ -15,13 +15,13 @@ import requests
 from reseller_sandbox import Sandbox
 from reseller_sandbox.testing import SandboxAdapter, SandboxTransport
 
-#: What Flask's test client of the sandbox adds by itself.
+#: Flask's test client of the sandbox adds this header.
 TOKEN = {"X-Auth-Token": "main-token"}
 
 
 @dataclass
 class Got:
-    """What a client was given: as much of an answer as it could read, and what it raised."""
+    """As much of an answer as a client could read, and the exception that it raised."""
 
     status: int = 0
     reason: str = ""
@@ -162,3 +162,31 @@ CALLERS: dict[str, Callable[..., Any]] = {
 
 #: Beside them the client that is there without any library, for what faults do.
 ALL_CALLERS = {**CALLERS, "Flask's": Plain}
+
+
+def get_by_httpx(url: str, headers: dict[str, str] = TOKEN, sandbox: Sandbox | None = None) -> Any:
+    """The answer to a GET by httpx, through a transport of ``sandbox`` if there is one."""
+    with httpx.Client(transport=SandboxTransport(sandbox) if sandbox is not None else None) as client:
+        return client.get(url, headers=headers)
+
+
+def get_by_async_httpx(url: str, headers: dict[str, str] = TOKEN, sandbox: Sandbox | None = None) -> Any:
+    """The same by httpx's asynchronous client."""
+
+    async def got() -> Any:
+        transport = SandboxTransport(sandbox) if sandbox is not None else None
+        async with httpx.AsyncClient(transport=transport) as client:
+            return await client.get(url, headers=headers)
+
+    return asyncio.run(got())
+
+
+def get_by_requests(url: str, headers: dict[str, str] = TOKEN, sandbox: Sandbox | None = None) -> Any:
+    """The same by requests."""
+    with requests.Session() as session:
+        if sandbox is not None:
+            session.mount("https://", SandboxAdapter(sandbox))
+        return session.get(url, headers=headers, timeout=60)
+
+
+GETS: tuple[Callable[..., Any], ...] = (get_by_httpx, get_by_async_httpx, get_by_requests)

@@ -1,4 +1,4 @@
-"""As much of an engine for containers as a client needs to start one: what it starts is a process here."""
+"""A container engine, as far as a client needs it to start a container, which is a process here."""
 
 from __future__ import annotations
 
@@ -13,30 +13,28 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-#: The name that every container of it has.
+#: The id of every container of this engine.
 ID = "c0ffee" * 10 + "c0ff"
 
 
 class Engine(ThreadingHTTPServer):
-    """Listens as Docker does; remembers what it was asked to create and whether that was taken away."""
+    """Listens as Docker does; ``wanted`` is the container that was created last."""
 
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.asked: dict[str, Any] = {}
-        self.process: subprocess.Popen[str] | None = None
-        self.port = ""
+    wanted: dict[str, Any]
+    process: subprocess.Popen[str] | None = None
+    port = ""
 
     @property
     def address(self) -> str:
-        """What ``DOCKER_HOST`` is to be."""
+        """The value for ``DOCKER_HOST``."""
         return f"tcp://127.0.0.1:{self.server_address[1]}"
 
     def begin(self) -> None:
-        """Serve, as the image's own command does, on a port that is free."""
-        told = dict(pair.split("=", 1) for pair in self.asked["Env"])
+        """Serve on a free port, with the environment of the container."""
+        settings = dict(pair.split("=", 1) for pair in self.wanted["Env"])
         self.process = subprocess.Popen(
             [sys.executable, "-m", "reseller_sandbox.cli", "serve", "--port", "0"],
-            env={**os.environ, "RESELLER_SANDBOX_HOST": "0.0.0.0", **told},
+            env={**os.environ, "RESELLER_SANDBOX_HOST": "0.0.0.0", **settings},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
@@ -45,24 +43,19 @@ class Engine(ThreadingHTTPServer):
         self.port = self.process.stdout.readline().rstrip().rpartition(":")[2]
 
     def end(self) -> None:
-        """Take the container away."""
+        """Remove the container."""
         if self.process is not None:
             self.process.terminate()
             self.process.communicate(timeout=60)
             self.process = None
 
-    def standing(self) -> dict[str, Any]:
-        """What is told of the container."""
-        (port,) = self.asked["ExposedPorts"]
-        running = self.process is not None
-        bound = {port: [{"HostIp": "0.0.0.0", "HostPort": self.port}]}
-        return {
-            "Id": ID,
-            "Name": "/one",
-            "Config": self.asked,
-            "State": {"Status": "running" if running else "created", "Running": running},
-            "NetworkSettings": {"Ports": bound, "Networks": {}},
-        }
+    def state(self) -> dict[str, Any]:
+        """The description of the container."""
+        (port,) = self.wanted["ExposedPorts"]
+        status = {"Status": "running" if self.process else "created", "Running": bool(self.process)}
+        ports = {port: [{"HostIp": "0.0.0.0", "HostPort": self.port}]}
+        network = {"Ports": ports, "Networks": {}}
+        return {"Id": ID, "Name": "/one", "Config": self.wanted, "State": status, "NetworkSettings": network}
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -74,12 +67,12 @@ class _Handler(BaseHTTPRequestHandler):
         elif "/images/" in self.path:
             self._answer({"Id": "sha256:0", "RepoTags": []})
         else:
-            self._answer(self.server.standing())
+            self._answer(self.server.state())
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         if re.search(r"/containers/create", self.path):
-            self.server.asked = json.loads(body)
+            self.server.wanted = json.loads(body)
             self._answer({"Id": ID, "Warnings": []}, 201)
         else:
             self.server.begin()
@@ -89,8 +82,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.end()
         self._answer(None, 204)
 
-    def _answer(self, told: Any, status: int = 200) -> None:
-        body = b"" if told is None else json.dumps(told).encode()
+    def _answer(self, content: Any, status: int = 200) -> None:
+        body = b"" if content is None else json.dumps(content).encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(body)))
@@ -98,13 +91,13 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def engine() -> Iterator[Engine]:
-    """An engine that listens, and ends what it has started."""
-    with Engine() as made:
+    """A listening engine. Its container ends with it."""
+    with Engine(("127.0.0.1", 0), _Handler) as made:
         thread = threading.Thread(target=made.serve_forever)
         thread.start()
         try:

@@ -1,15 +1,18 @@
-"""Whatever a client is asked to send arrives in this process as it does over a socket."""
+"""Whatever a client is asked to send arrives in the test's process as it does over a socket."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
+import h11
+import httpx
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
+from reseller_sandbox.testing import SandboxTransport
 from tests.registry import REGISTRY
 from tests.testing.callers import CALLERS
 from tests.thorough import tries
@@ -24,7 +27,6 @@ NAMES = st.sampled_from(["X-Auth-Token", "X-Svc-Apikey", "Accept", "Connection",
 VALUES = st.one_of(
     st.text(st.characters(max_codepoint=0xFF), max_size=12), st.sampled_from(["main-token", "close"])
 )
-BODIES = st.one_of(st.just(b""), st.binary(max_size=30))
 
 
 @pytest.fixture(scope="module", params=CALLERS)
@@ -39,25 +41,63 @@ def pair(request, _served) -> Iterator[Any]:
     here_client.close()
 
 
-@settings(max_examples=tries(60))
+def sends(method: str = "GET", path: str = "/v3/balance", headers: Any = None, body: bytes = b"") -> Any:
+    return example(method=method, path=path, headers=headers or {}, body=body)
+
+
+@settings(max_examples=tries(30))
+@sends(path="/v3/domains/getDomain/%D0%B1%D1%96%D0%B1%D0%BB.укр")
+@sends(path="/v3/domains/getDomain/%ff%FE%00")
+@sends(path="/v3/domains/getDomain/a%2Fb%3Fc.com?x=%ff&y=ä&z")
+@sends(path="/v3//domains/../getDomain/;x=1/a'b(c)!*.com?")
+@sends(headers={"X-Bad": "a\r\nb"})
+@sends(headers={"Bad Name": "x"})
 @given(
     method=st.sampled_from(["GET", "POST", "PUT", "DELETE", "HEAD", "OPTIONS", "PATCH", "get", "BREW"]),
     path=PATHS,
     headers=st.dictionaries(NAMES, VALUES, max_size=3),
-    body=BODIES,
+    body=st.binary(max_size=30),
 )
 def test_any_request_is_the_same(pair, method, path, headers, body) -> None:
-    """What is answered or raised, and what the journal has of the request."""
+    """The answer or the exception, and the journal's record of the request."""
     url, *ways = pair
-    told = []
+    results = []
     for client, sandbox in ways:
         try:
             got: Any = client.call(method, f"{url}{path}", headers, body, streamed=False)
         except Exception as error:
             got = type(error)
-        entries = [
-            (one.method, one.target, [*one.sent.items()], one.outcome) for one in sandbox.world.journal
-        ]
-        told.append((got, entries[-1:]))
+        entries = [sandbox.journal.get(entry.id) for entry in sandbox.journal.find().requests]
+        results.append((got, [(entry.request, entry.outcome, entry.answer) for entry in entries]))
         sandbox.reset()
-    assert told[0] == told[1]
+    assert results[0] == results[1]
+
+
+HEADERS = st.tuples(
+    st.sampled_from(
+        [b"Host", b"content-length", b"Transfer-Encoding", b"X-One", b"Connection", b"bad name", b""]
+    ),
+    st.sampled_from(
+        [b"1", b"two words", b"", b" led", b"trailing ", b"\x00", b"a\nb: c", b"caf\xc3\xa9", b"-1"]
+    ),
+)
+TARGETS = st.sampled_from([b"/a?b=c", b"*", b"", b"/a b", b"/caf\xc3\xa9", b"/\n"])
+
+
+@settings(max_examples=tries(100), suppress_health_check=[HealthCheck.function_scoped_fixture])
+@example("GET", b"/", [(b"Content-Length", b"3"), (b"content-length", b"4")])
+@example("GET", b"/", [(b"X-One", b"a\nb: c")])
+@example("GET", b"/", [(b"X-One\nX-Two", b"1")])
+@given(
+    method=st.sampled_from(["GET", "BREW", "GE T", ""]), target=TARGETS, more=st.lists(HEADERS, max_size=3)
+)
+def test_a_head_that_httpx_cannot_send_is_not_carried(sandbox, method, target, more) -> None:
+    headers = [(b"Host", b"api.example.test"), *more]
+    request = httpx.Request(
+        method, "https://api.example.test", headers=headers, extensions={"target": target}
+    )
+    try:
+        h11.Request(method=request.method, target=target, headers=request.headers.raw)
+    except h11.LocalProtocolError:
+        with pytest.raises(httpx.LocalProtocolError):
+            SandboxTransport(sandbox).handle_request(request)

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from reseller_sandbox import Sandbox, replay
 from tests.documents import blocks
-from tests.outfit import QUICKLY
+from tests.testing.conftest import Printed, run
 from tests.testing.repositories import REPOSITORIES, lay_out
 
 pytest_plugins = "pytester"
@@ -167,103 +164,42 @@ def test_a_word_that_there_is_not(reseller_sandbox):
 """
 
 
-def run(folder: Path, suite: str, *options: str, **environment: str) -> str:
-    """Return what pytest prints of a user's suite, run in a process of its own."""
-    (folder / "test_suite.py").write_text(suite)
-    command = [sys.executable, "-m", "pytest", "-q", "--strict-markers", *options]
-    done = subprocess.run(
-        command,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        env={**os.environ, **QUICKLY, **environment},
-    )
-    return done.stdout + done.stderr
+def test_a_suite_passes_in_the_process(tmp_path: Path) -> None:
+    assert "8 passed" in run(tmp_path, ANYWHERE)
 
 
-@pytest.fixture
-def told(pytester: pytest.Pytester) -> Callable[..., str]:
-    """Returns what pytest prints of a user's suite, run in this process."""
-
-    def run(suite: str, *options: str) -> str:
-        pytester.makepyfile(test_suite=suite)
-        done = pytester.runpytest_inprocess("-q", "--strict-markers", *options)
-        return f"{done.stdout}\n{done.stderr}"
-
-    return run
+@pytest.mark.slow
+def test_a_suite_passes_in_a_server(tmp_path: Path, running: str) -> None:
+    """In a server of the run, which pytest's file chooses, and in a running server; with workers."""
+    assert "8 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nreseller_sandbox_mode = server\n")
+    assert "8 passed" in run(tmp_path, ANYWHERE, "-n", "2")
+    (shown,) = (one.content for one in blocks(README.read_text("utf-8")) if one.file)
+    assert "3 passed" in run(tmp_path, shown)
 
 
-@pytest.fixture
-def running() -> Iterator[str]:
-    """The address of a server that runs already, whose clock runs and in which something has happened."""
-    sandbox = Sandbox(frozen=False)
-    with sandbox.serve() as server:
-        sandbox.outside.register("from-a-test.com")
-        yield server.url
-        assert [world.name for world in sandbox.engine] == ["default"], "the tests have left worlds behind"
+def test_modes_that_cannot_be_used_are_reported_in_a_line(printed: Printed, running: str, subtests) -> None:
+    """A failed test shows its own world, and not the world that it is forked from."""
+    fails, passes = (f"def test_it(reseller_sandbox): assert {value}\n" for value in (0, 1))
+    late = f"import pytest\n@pytest.mark.reseller_sandbox(header_prefix='X-')\n{passes}"
+    at_start = f"header_prefix: a server is told so when it starts, and the one at {running}"
+    for suite, mode, *words in (
+        (fails, running, "1 failed"),
+        (late, running, "1 error", at_start),
+        (passes, "sever", "it is 'sever'; the nearest is server"),
+        (passes, "http://127.0.0.1:9", "1 error", "no sandbox answers at http://127.0.0.1:9: "),
+    ):
+        with subtests.test(mode=mode, suite=suite):
+            said = printed(suite, "--reseller-sandbox-mode", mode)
+            assert [word for word in words if word not in said] == []
+            assert said.count("reseller sandbox: world") == (suite == fails)
+            assert "Traceback" not in said
 
 
-class TestWhereWorldsLive:
-    """One suite passes unchanged, wherever its worlds are."""
-
-    def test_in_the_process(self, tmp_path: Path) -> None:
-        """As it is by default."""
-        assert "8 passed" in run(tmp_path, ANYWHERE)
-
-    @pytest.mark.slow
-    def test_in_a_server_of_the_run(self, tmp_path: Path) -> None:
-        """On a port of its own, with workers side by side; said in pytest's file."""
-        (tmp_path / "pytest.ini").write_text("[pytest]\nreseller_sandbox_mode = server\n")
-        assert "8 passed" in run(tmp_path, ANYWHERE, "-n", "2")
-
-    @pytest.mark.slow
-    def test_in_a_server_that_runs_already(self, tmp_path: Path, running: str) -> None:
-        """Which has none of their worlds afterwards; said by the environment."""
-        assert "8 passed" in run(tmp_path, ANYWHERE, "-n", "2", RESELLER_SANDBOX_MODE=running)
-
-    @pytest.mark.slow
-    def test_what_the_readme_shows_passes_in_a_server(self, tmp_path: Path) -> None:
-        """It is the first that people try there."""
-        (shown,) = (one.content for one in blocks(README.read_text("utf-8")) if one.file)
-        assert "3 passed" in run(tmp_path, shown, "--reseller-sandbox-mode", "server")
-
-    def test_a_failed_test_tells_of_its_own_world_alone(self, told: Callable[..., str], running: str) -> None:
-        """Not of the one that it is forked from, though that is made for the first test."""
-        printed = told("def test_it(reseller_sandbox): assert 0\n", "--reseller-sandbox-mode", running)
-        assert printed.count("reseller sandbox: world") == 1
-
-    def test_what_a_server_is_told_at_its_start_cannot_be_told_later(
-        self, told: Callable[..., str], running: str
-    ) -> None:
-        """The test says so, rather than act in a world that is otherwise."""
-        suite = "import pytest\n@pytest.mark.reseller_sandbox(header_prefix='X-')\n"
-        suite += "def test_it(reseller_sandbox): pass\n"
-        printed = told(suite, "--reseller-sandbox-mode", running)
-        assert "1 error" in printed
-        assert f"header_prefix: a server is told so when it starts, and the one at {running}" in printed
-
-    def test_a_mode_that_there_is_not(self, told: Callable[..., str]) -> None:
-        """The option is named, with the nearest."""
-        printed = told(ANYWHERE, "--reseller-sandbox-mode", "sever")
-        assert "the mode must be process, server or the address of a server; it is 'sever'" in printed
-        assert "the nearest is server" in printed
-        assert "Traceback" not in printed
-
-    def test_nobody_answers(self, told: Callable[..., str]) -> None:
-        """Each test says in one line that no sandbox is there."""
-        suite = "def test_it(reseller_sandbox): pass\n"
-        printed = told(suite, "--reseller-sandbox-mode", "http://127.0.0.1:9")
-        assert "1 error" in printed
-        assert "the sandbox of this test: no sandbox answers at http://127.0.0.1:9: " in printed
-        assert "Traceback" not in printed
-
-
-def test_a_failed_test_tells_what_happened(tmp_path: Path) -> None:
-    """Each of its worlds: time, faults, the last requests, why they were refused; and a file to open it."""
-    printed = run(tmp_path, FAILING)
-    assert "8 failed, 1 passed" in printed
+def test_a_failed_test_shows_what_happened(tmp_path: Path) -> None:
+    """In each of its worlds: time, faults, the last requests, refusals; and a file that opens the world."""
+    said = run(tmp_path, FAILING)
+    assert "8 failed, 1 passed" in said
     for line in (
         r"E +.*unknown_account: There is no account 'mian'; there are main, .*",
         r"E +reseller_sandbox.MissingRecord: unknown_record: .*",
@@ -283,47 +219,48 @@ def test_a_failed_test_tells_what_happened(tmp_path: Path) -> None:
         r"clock     2026-01-16T12:00:00Z, standing still",
         r"assumed   v3.ids = integer",
     ):
-        assert re.search(f"^{line}$", printed, re.MULTILINE), f"{line}\n{printed}"
-    assert re.search(r"^>       reseller_sandbox.names\[\"nobody-has-it.com\"\]$", printed, re.MULTILINE)
-    assert "sandbox/reseller_sandbox" not in printed.replace(str(tmp_path), ""), "frames of the sandbox's own"
-    files = re.findall(r"^open it   reseller-sandbox open (.+)$", printed, re.MULTILINE)
+        assert re.search(f"^{line}$", said, re.MULTILINE), f"{line}\n{said}"
+    assert re.search(r"^>       reseller_sandbox.names\[\"nobody-has-it.com\"\]$", said, re.MULTILINE)
+    assert "sandbox/reseller_sandbox" not in said.replace(str(tmp_path), ""), "frames of the sandbox's own"
+    files = re.findall(r"^open it   reseller-sandbox open (.+)$", said, re.MULTILINE)
     opened = replay(files[0]).sandbox
     assert opened.names["mine.com"].account == "main"
     assert opened.faults["lost"].kind == "reset"
     assert replay(files[1]).sandbox.clock.now.day == 16
 
 
-def test_what_is_left_over_fails_a_test_where_that_is_asked_for(
-    told: Callable[..., str], pytester: pytest.Pytester
+def test_left_over_faults_plans_and_advice_fail_a_strict_test(
+    printed: Printed, pytester: pytest.Pytester, subtests
 ) -> None:
-    """Faults and plans that never struck, and advice; not the faults that the fixture has for all tests."""
+    """But not the faults that the fixture has for all tests."""
     seeded = Sandbox()
     seeded.faults.add("reset", name="usual", match={"operation": "v3.renewDomain"})
     (pytester.path / "mine.yaml").write_text(seeded.export())
-    printed = told(LEFT_OVER, "--reseller-sandbox-strict", "faults, plans", "-rA")
-    assert "3 failed, 2 passed, 1 error" in printed
-    for name in ("test_whatever", "test_of_the_fixture"):
-        assert f"PASSED test_suite.py::{name}" in printed
+    said = printed(LEFT_OVER, "--reseller-sandbox-strict", "faults, plans", "-rA")
+    assert "3 failed, 2 passed, 1 error" in said
     for line in (
+        r"PASSED test_suite.py::test_whatever",
+        r"PASSED test_suite.py::test_of_the_fixture",
         r"the fault lost \(reset for .*\): matched 0, struck 0 was armed and never struck",
         r"the plan 1 \(register sniped.com, at 2026-01-18T12:00:00Z\) never struck",
         r"advice: keys_ignored .*yaer.*",
         r".*strict must be some of faults, plans, advice; it is 'fault'; the nearest is faults",
     ):
-        assert re.search(f"^{line}$", printed, re.MULTILINE), f"{line}\n{printed}"
+        with subtests.test(line):
+            assert re.search(f"^{line}$", said, re.MULTILINE), said
 
 
 @pytest.mark.slow
-def test_what_is_drawn_in_a_test_is_the_same_in_any_order(told: Callable[..., str]) -> None:
-    """The codes of a test do not depend on those that ran before it."""
-    test = (
-        "def test_{0}(reseller_sandbox):\n    made = reseller_sandbox.names.add('{0}.com', account='main')\n"
-    )
-    test += "    print('drawn', '{0}', reseller_sandbox.names['{0}.com'].auth_code)\n"
-    drawn = []
-    for order in ("ab", "ba"):
-        printed = told("".join(test.format(name) for name in order), "-rP")
-        drawn.append(sorted(re.findall(r"drawn (\w) (\S+)", printed)))
+def test_random_values_of_a_test_do_not_depend_on_earlier_tests(printed: Printed) -> None:
+    test = """
+def test_{0}(reseller_sandbox):
+    reseller_sandbox.names.add('{0}.com', account='main')
+    print('drawn', '{0}', reseller_sandbox.names['{0}.com'].auth_code)
+"""
+    drawn = [
+        sorted(re.findall(r"drawn (\w) (\S+)", printed("".join(map(test.format, order)), "-rP")))
+        for order in ("ab", "ba")
+    ]
     assert drawn[0] == drawn[1]
     assert len({code for _, code in drawn[0]}) == 2
 
@@ -333,10 +270,8 @@ import sys
 
 
 def test_it():
-    ours = {name for name in sys.modules if name.partition(".")[0] == "reseller_sandbox"}
-    light = ("", ".testing", ".testing.options", ".testing.plugin", ".usual")
-    assert ours == {f"reseller_sandbox{one}" for one in light}
-    assert not {"asyncio", "click", "flask", "marshmallow", "rpds", "yaml"} & set(sys.modules)
+    heavy = {"asyncio", "click", "flask", "marshmallow", "rpds", "yaml", "testcontainers"}
+    assert not heavy & set(sys.modules)
 """
 
 FIRST = """
@@ -351,33 +286,23 @@ def test_it(reseller_sandbox):
 """
 
 
-@pytest.mark.parametrize("suite", [UNUSED, FIRST], ids=["unused", "the first test"])
-def test_nothing_is_loaded_before_it_is_needed(tmp_path: Path, suite: str) -> None:
-    """Neither by a plugin that nobody uses, nor by a test that has a world and makes no request."""
+def test_the_plugin_loads_libraries_when_they_are_needed(tmp_path: Path) -> None:
+    """None while it is unused, and few for a test that has a world and makes no request."""
     others = [part for name in ("xdist", "timeout", "anyio", "schemathesis") for part in ("-p", f"no:{name}")]
-    assert "1 passed" in run(tmp_path, suite, *others)
+    for suite in (UNUSED, FIRST):
+        assert "1 passed" in run(tmp_path, suite, *others)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", REPOSITORIES)
 def test_the_plugin_works_beside_a_sandbox_of_the_users_own(tmp_path: Path, name: str) -> None:
-    """As a module or a package, in the root or below ``src``, it stands in nobody's way."""
+    """As a module or a package, in the root or below ``src``."""
     lay_out(name, tmp_path)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
-    finished = subprocess.run(
-        command,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=240,
-        check=False,
-        env={**os.environ, **QUICKLY},
-    )
-    assert "3 passed" in finished.stdout, finished.stdout + finished.stderr
+    assert "3 passed" in run(tmp_path, "", "-p", "no:cacheprovider")
 
 
-def test_what_a_suite_has_loaded_stays_and_its_own_modules_go(told: Callable[..., str]) -> None:
-    """Or parts of this package would be there twice for the tests that come after it in this process."""
-    assert "1 passed" in told("import colorsys\n\n\ndef test_it():\n    pass\n")
+def test_modules_that_a_suite_has_loaded_stay_loaded_here(printed: Printed) -> None:
+    """Or this package would be loaded twice in the process of these tests."""
+    assert "1 passed" in printed("import colorsys\n\n\ndef test_it():\n    pass\n")
     assert "colorsys" in sys.modules
     assert "test_suite" not in sys.modules
