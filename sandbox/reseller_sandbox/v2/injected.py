@@ -30,7 +30,9 @@ def words(operation: str, error: str, facts: Mapping[str, object]) -> Worded:
     Of the messages that a rule has there by its facts, the first will do where ``facts`` do not say which.
     """
     documented = DOCUMENTED.get(error)
-    refused = Refused(RULES.get(error, INTERNAL_ERROR), **facts)
+    rule = RULES.get(error, INTERNAL_ERROR)
+    unknown = {name: UNKNOWN for name, value in rule.usual.items() if value == ""}
+    refused = Refused(rule, **{**unknown, **facts})
     refused.spoken_in(WORDING)
     if documented is None:
         if refused.rule in errors.TRANSPORT or errors.words_for(operation, refused) is not None:
