@@ -1,78 +1,40 @@
 """The order of the checks of each v3 operation, as a climb.
 
 A climb begins with a request that is wrong in every way that its operation can refuse. Each rung asserts
-which refusal shows, with which status and of what it speaks, and then mends that one thing. At the top
-the request is accepted.
+the refusal, its status and the distinctive part of its message, and then corrects that one thing. At the
+top the request is accepted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from decimal import Decimal
 from typing import Any
+from urllib.parse import quote
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.model import Flag, Stage
 from tests.clients import Answer, Api, Headers, encoded, person, signature
-from tests.registry import (
-    arrange,
-    arrange_balance,
-    arrange_zone,
-    ask_for,
-    connect,
-    end_transfer,
-    order_of,
-    write,
-)
+from tests.registry import connect, contents, edit, edit_name, edit_zone
 
 #: The HTTP status of each refusal.
 STATUS = {
-    "invalid_host": 400,
-    "body_too_large": 413,
-    "unknown_world": 404,
-    "credentials_missing": 401,
-    "unknown_key": 401,
-    "signature_mismatch": 401,
-    "unsupported_media_type": 415,
-    "malformed_body": 400,
-    "invalid_parameter": 400,
-    "too_many_names": 400,
-    "invalid_name": 400,
-    "zone_not_supported": 400,
-    "zone_out_of_service": 503,
-    "domain_not_found": 404,
-    "name_taken": 409,
-    "name_reserved": 409,
-    "wrong_state": 409,
-    "switched_already": 409,
-    "transfer_pending": 409,
-    "no_transfer": 409,
-    "locked": 409,
-    "held_by_registry": 409,
-    "insufficient_funds": 402,
-    "premium_cost_required": 400,
-    "price_mismatch": 409,
-    "period_too_long": 400,
-    "privacy_not_offered": 409,
-    "period_too_short": 400,
-    "invalid_nameserver": 400,
-    "invalid_ip": 400,
-    "hosts_not_supported": 409,
-    "invalid_hostname": 400,
-    "host_exists": 409,
-    "host_not_found": 404,
-    "host_in_use": 409,
-    "contacts_required": 400,
-    "invalid_contact": 400,
-    "license_required": 400,
-    "invalid_license": 400,
-    "transfers_not_supported": 409,
-    "not_registered": 404,
-    "already_yours": 409,
-    "too_young": 409,
-    "wrong_auth_code": 403,
-    "invalid_auth_code": 400,
+    code: status
+    for status, codes in {
+        400: "invalid_host malformed_body invalid_parameter too_many_names invalid_name zone_not_supported"
+        " premium_cost_required period_too_long period_too_short invalid_nameserver invalid_ip"
+        " invalid_hostname contacts_required invalid_contact license_required invalid_license"
+        " invalid_auth_code",
+        401: "credentials_missing unknown_key signature_mismatch",
+        402: "insufficient_funds",
+        403: "wrong_auth_code",
+        404: "unknown_world domain_not_found host_not_found not_registered",
+        409: "name_taken name_reserved wrong_state switched_already transfer_pending no_transfer locked"
+        " held_by_registry price_mismatch privacy_not_offered hosts_not_supported host_exists host_in_use"
+        " transfers_not_supported already_yours too_young",
+        413: "body_too_large",
+        415: "unsupported_media_type",
+        503: "zone_out_of_service",
+    }.items()
+    for code in codes.split()
 }
 
 #: Under these every rule of v3 can be met.
@@ -86,15 +48,18 @@ ASSUME = {
 }
 
 GOOD_JSON = "application/json"
+#: Every flag that a registrant sets.
+FLAGS = ["client_hold"] + [
+    f"client_{action}_prohibited" for action in ("transfer", "update", "delete", "renew")
+]
 
 
 class Climb:
-    """A request being mended, and the refusals it has met on the way."""
+    """A request that is corrected step by step, and the refusals that it has met."""
 
     def __init__(self, sandbox: Sandbox, method: str, path: str, *, takes_body: bool) -> None:
         self.sandbox = sandbox
         self.api: Api = connect(sandbox)
-        self.always_200 = sandbox.world.assumptions.v3_http_status == "always_200"
         self.method = method
         self.path = path
         self.name = "not a name"
@@ -109,9 +74,7 @@ class Climb:
         self.visited: list[str] = []
 
     def send(self) -> Answer:
-        """The request as it now is."""
-        from urllib.parse import quote
-
+        """Send the request as it now is."""
         path = self.path.format(domainName=quote(self.name), hostname=quote(self.host))
         target = self.prefix + path + self.query
         raw = self.raw if self.raw is not None else encoded(self.body)
@@ -119,25 +82,20 @@ class Climb:
             self.method, target, [*self.sign(target, raw), ("Content-Type", self.content_type)], raw
         )
 
-    def assume(self, name: str, value: str) -> None:
-        """Switch an assumption of the world."""
-        world = self.sandbox.world
-        world.moment = replace(world.moment, assumptions=world.assumptions.with_values({name: value}))
-
-    def refused(self, rule: str, *told: str) -> None:
-        """Assert that ``rule`` refuses it, in words that tell of ``told``, and that nothing changes."""
-        before = self.sandbox.world.state
+    def refused(self, code: str, *parts: str) -> None:
+        """Assert a refusal whose message contains ``parts``, and that nothing changed."""
+        before = contents(self.sandbox)
         answer = self.send()
-        assert answer.error == rule, f"after {self.visited}: {answer.raw!r}, not {rule}"
-        assert answer.status == (200 if self.always_200 else STATUS[rule])
+        assert answer.error == code, f"after {self.visited}: {answer.raw!r}, not {code}"
+        assert answer.status == STATUS[code]
         assert set(answer.json) == {"error", "message"}
-        for word in told:
-            assert word in answer.message, answer.message
-        assert self.sandbox.world.state is before
-        self.visited.append(rule)
+        for part in parts:
+            assert part in answer.message, answer.message
+        assert contents(self.sandbox) == before
+        self.visited.append(code)
 
     def accepted(self) -> None:
-        """Assert that nothing is wrong with it any more."""
+        """Assert that the request succeeds."""
         answer = self.send()
         assert (answer.status, answer.error) == (200, None), answer.raw
 
@@ -170,7 +128,7 @@ class Climb:
     def contradicted(self) -> None:
         """The rung of a body that names another domain than the path."""
         self.body = {"domainName": "other.com"}
-        self.refused("invalid_parameter", "domainName is said twice and differently", "other.com")
+        self.refused("invalid_parameter", "domainName", "other.com")
         self.body = None
 
     def found(self, name: str) -> None:
@@ -181,15 +139,31 @@ class Climb:
         self.name = name
 
     def arrange(self, name: str, **changes: Any) -> None:
-        """Change the account's order for a name."""
-        arrange(self.sandbox, name, **changes)
+        """Change keys of a name's fixture entry."""
+        edit_name(self.sandbox, name, **changes)
 
-    def end_transfer(self, name: str) -> None:
-        """Take a pending transfer away."""
-        end_transfer(self.sandbox, name)
+    def arrange_transfer(self, name: str, entry: dict[str, str] | None) -> None:
+        """Have a transfer of a name pending, or with None remove it."""
+        edit(self.sandbox, {"transfers": {name: entry}})
+
+    def forbid_all(self, stage: str) -> None:
+        """Permit only renewal at a stage, as ``lifecycle:`` in a fixture can."""
+        edit(self.sandbox, {"lifecycle": {stage: [] if stage == "arriving" else ["renew"]}})
+
+    def permit_all(self) -> None:
+        """Permit the default actions at each stage."""
+        edit(self.sandbox, {"lifecycle": None})
+
+    def give(self, balance: str) -> None:
+        """Set the account's balance."""
+        self.sandbox.outside.adjust_balance("main", to=balance)
+
+    def serve(self, zone: str) -> None:
+        """Put a zone into service."""
+        self.sandbox.outside.set_service(zone, in_service=True)
 
 
-LADDERS: dict[str, Callable[[Climb], None]] = {}
+LADDERS: dict[str, Callable[[Climb], None]] = {"v3.balance": lambda climb: None}
 
 
 def ladder(operation: str) -> Callable[[Callable[[Climb], None]], Callable[[Climb], None]]:
@@ -202,14 +176,8 @@ def ladder(operation: str) -> Callable[[Callable[[Climb], None]], Callable[[Clim
     return register
 
 
-@ladder("balance")
-def balance(climb: Climb) -> None:
-    """Nothing can go wrong past the signature."""
-
-
 @ladder("checkAvailability")
 def check_availability(climb: Climb) -> None:
-    """The number of names."""
     climb.unreadable()
     climb.body = {"domainNames": "a.com"}
     climb.refused("invalid_parameter", "domainNames must be an array")
@@ -220,12 +188,9 @@ def check_availability(climb: Climb) -> None:
 
 @ladder("createDomain")
 def create_domain(climb: Climb) -> None:
-    """Zone, term, people, delegation, licence, name, price, funds."""
-    arrange_zone(climb.sandbox, "com.ua", in_service=False, reserved=("gold",))
-    premium = climb.sandbox.world.state.zones["com"].premium
-    arrange_zone(climb.sandbox, "com.ua", premium=premium)
-    asked_for = climb.sandbox.world.state.zones["com.ua"].prices
-    arrange_balance(climb.sandbox, "502.99")
+    premium = {"gold": {"registration": "500.00", "renewal": "300.00", "transfer": "200.00"}}
+    edit_zone(climb.sandbox, "com.ua", in_service=False, reserved=["gold"], premium=premium)
+    climb.give("502.99")
     climb.unreadable()
     domain: dict[str, Any] = {
         "domainName": "gold..com",
@@ -241,13 +206,13 @@ def create_domain(climb: Climb) -> None:
     climb.refused("zone_not_supported", "gold.zone")
     domain["domainName"] = "held.com.ua"
     climb.refused("zone_out_of_service", "com.ua")
-    arrange_zone(climb.sandbox, "com.ua", in_service=True)
+    climb.serve("com.ua")
     climb.refused("period_too_short", "years is 0", "at least 1")
     climb.body["years"] = 11
     climb.refused("period_too_long", "years is 11", "at most 10")
     climb.body["years"] = 1
     climb.refused("privacy_not_offered", "com.ua")
-    arrange_zone(climb.sandbox, "com.ua", prices=replace(asked_for, privacy=Decimal(3)))
+    climb.sandbox.outside.set_prices("com.ua", privacy=3)
     climb.refused(
         "contacts_required",
         "domain.contacts.admin-contact, domain.contacts.tech-contact",
@@ -266,18 +231,17 @@ def create_domain(climb: Climb) -> None:
     climb.refused("name_taken", "held.com.ua")
     domain["domainName"] = "gold.com.ua"
     climb.refused("name_reserved", "gold.com.ua")
-    arrange_zone(climb.sandbox, "com.ua", reserved=())
+    edit_zone(climb.sandbox, "com.ua", reserved=None)
     climb.refused("premium_cost_required", "gold.com.ua", "500.00")
     climb.body["purchaseCost"] = 499.99
     climb.refused("price_mismatch", "499.99", "500.00")
     climb.body["purchaseCost"] = 500
     climb.refused("insufficient_funds", "503.00 USD", "502.99 USD")
-    arrange_balance(climb.sandbox, "503.00")
+    climb.give("503.00")
 
 
 @ladder("listDomains")
 def list_domains(climb: Climb) -> None:
-    """The two numbers."""
     climb.query = "?perPage=0&page=x"
     climb.refused("invalid_parameter", "perPage must be at least 1", "page must be a whole number")
     climb.query = "?perPage=1&page=1"
@@ -285,18 +249,15 @@ def list_domains(climb: Climb) -> None:
 
 @ladder("getDomain")
 def get_domain(climb: Climb) -> None:
-    """The name."""
     climb.found("active.com")
 
 
 @ladder("renewDomain")
 def renew_domain(climb: Climb) -> None:
-    """Stage, transfer, lock, zone, term, price, funds."""
-    climb.assume("v3.purchase_cost", "premium_everywhere")
-    ask_for(climb.sandbox, "gold.com")
-    climb.arrange("gold.com", stage=Stage.REDEMPTION, flags=frozenset({Flag.RENEW_PROHIBITED}))
-    arrange_zone(climb.sandbox, "com", in_service=False)
-    arrange_balance(climb.sandbox, "299.99")
+    climb.sandbox.assumptions.set({"v3.purchase_cost": "premium_everywhere"})
+    climb.arrange("gold.com", stage="redemption", flags=["client_renew_prohibited"])
+    climb.sandbox.outside.set_service("com", in_service=False)
+    climb.give("299.99")
     climb.query = "?years=x"
     climb.unreadable()
     climb.body = {"domain": {"domainName": "not a name"}, "years": "0"}
@@ -308,13 +269,14 @@ def renew_domain(climb: Climb) -> None:
     climb.refused("domain_not_found", "nobodys.com")
     climb.body["domain"]["domainName"] = "gold.com"
     climb.refused("wrong_state", "gold.com is at the stage redemption", "possible there: only reading glue")
-    climb.arrange("gold.com", stage=Stage.ACTIVE)
+    climb.arrange("gold.com", stage="active")
+    climb.arrange_transfer("gold.com", {"to": "other", "requested": "-1d"})
     climb.refused("transfer_pending", "gold.com", "renewal")
-    climb.end_transfer("gold.com")
+    climb.arrange_transfer("gold.com", None)
     climb.refused("locked", "client_renew_prohibited", "renewal")
-    climb.arrange("gold.com", flags=frozenset())
+    climb.arrange("gold.com", flags=[])
     climb.refused("zone_out_of_service", "com")
-    arrange_zone(climb.sandbox, "com", in_service=True)
+    climb.serve("com")
     climb.refused("period_too_short", "years is 0", "at least 1")
     climb.body["years"] = 10
     climb.refused("period_too_long", "years is 10", "at most 9", "10 years ahead")
@@ -324,12 +286,11 @@ def renew_domain(climb: Climb) -> None:
     climb.refused("price_mismatch", "300.01", "300.00")
     climb.body["purchaseCost"] = "300"
     climb.refused("insufficient_funds", "300.00 USD", "299.99 USD")
-    arrange_balance(climb.sandbox, "300.00")
+    climb.give("300.00")
 
 
 @ladder("setNameservers")
 def set_nameservers(climb: Climb) -> None:
-    """Stage, lock, the servers."""
     _unready(climb, "active.com")
     climb.unreadable()
     climb.body = {"nameservers": ["a.com", 5]}
@@ -342,110 +303,65 @@ def set_nameservers(climb: Climb) -> None:
 
 
 def _unready(climb: Climb, name: str) -> None:
-    climb.arrange(name, stage=Stage.OVERDUE, flags=frozenset({Flag.UPDATE_PROHIBITED}))
+    climb.arrange(name, stage="overdue", flags=["client_update_prohibited"])
 
 
 def _made_ready(climb: Climb, name: str, action: str) -> None:
     climb.refused("wrong_state", f"{name} is at the stage overdue, where {action} is not possible", "renewal")
-    climb.arrange(name, stage=Stage.ACTIVE)
+    climb.arrange(name, stage="active")
     climb.refused("locked", name, "client_update_prohibited", action, "unlockUpdate")
-    climb.arrange(name, flags=frozenset())
+    climb.arrange(name, flags=[])
 
 
-def _switch(climb: Climb, *, pending: bool = False, held: bool = False, **already: Any) -> None:
-    climb.arrange("active.com", stage=Stage.OVERDUE, **already)
-    if pending:
-        ask_for(climb.sandbox, "active.com")
-    climb.unreadable()
-    climb.contradicted()
-    climb.found("active.com")
-    climb.refused("wrong_state", "active.com is at the stage overdue", "is not possible")
-    climb.arrange("active.com", stage=Stage.ACTIVE)
-    if pending:
-        climb.refused("transfer_pending", "active.com", "lockTransfer has to wait")
-        climb.end_transfer("active.com")
-    if held:
-        climb.arrange("active.com", flags=ON)
-        climb.refused("held_by_registry", "active.com stays suspended", "server_hold")
-        climb.arrange("active.com", flags=OFF)
-    climb.refused("switched_already", "active.com")
-    order = order_of(climb.sandbox, "active.com")
-    flags = frozenset(Flag) - {Flag.SERVER_HOLD} - order.flags
-    climb.arrange("active.com", flags=flags, autorenew=not order.autorenew)
+def _switch(operation: str, *, on: bool, pending: bool = False, held: bool = False) -> None:
+    def climbing(climb: Climb) -> None:
+        already = {"flags": FLAGS if on else [], "autorenew": on}
+        climb.arrange("active.com", stage="overdue", **already)
+        if pending:
+            climb.arrange_transfer("active.com", {"to": "other", "requested": "-1d"})
+        climb.unreadable()
+        climb.contradicted()
+        climb.found("active.com")
+        climb.refused("wrong_state", "active.com is at the stage overdue", "is not possible")
+        climb.arrange("active.com", stage="active")
+        if pending:
+            climb.refused("transfer_pending", "active.com", "lockTransfer has to wait")
+            climb.arrange_transfer("active.com", None)
+        if held:
+            climb.arrange("active.com", flags=[*FLAGS, "server_hold"])
+            climb.refused("held_by_registry", "active.com stays suspended", "server_hold")
+            climb.arrange("active.com", flags=[])
+        climb.refused("switched_already", "active.com")
+        climb.arrange("active.com", flags=[] if on else FLAGS, autorenew=not on)
+
+    LADDERS[f"v3.{operation}"] = climbing
 
 
-ON, OFF = frozenset(Flag), frozenset[Flag]()
+for switched_on, switched_off in {
+    "lock": "unlock",
+    "lockTransfer": "unlockTransfer",
+    "lockUpdate": "unlockUpdate",
+    "enableAutorenew": "disableAutorenew",
+}.items():
+    _switch(switched_on, on=True, pending=switched_on == "lockTransfer")
+    _switch(switched_off, on=False, held=switched_off == "unlock")
 
 
-@ladder("lockTransfer")
-def lock_transfer(climb: Climb) -> None:
-    """Stage, transfer, and whether it is so already."""
-    _switch(climb, pending=True, flags=ON)
-
-
-@ladder("unlockTransfer")
-def unlock_transfer(climb: Climb) -> None:
-    """Stage, and whether it is so already."""
-    _switch(climb, flags=OFF)
-
-
-@ladder("lock")
-def lock(climb: Climb) -> None:
-    """Stage, and whether it is so already."""
-    _switch(climb, flags=ON)
-
-
-@ladder("unlock")
-def unlock(climb: Climb) -> None:
-    """Stage, the registry's own hold, and whether it is so already."""
-    _switch(climb, held=True, flags=OFF)
-
-
-@ladder("lockUpdate")
-def lock_update(climb: Climb) -> None:
-    """Stage, and whether it is so already."""
-    _switch(climb, flags=ON)
-
-
-@ladder("unlockUpdate")
-def unlock_update(climb: Climb) -> None:
-    """Stage, and whether it is so already."""
-    _switch(climb, flags=OFF)
-
-
-@ladder("enableAutorenew")
-def enable_autorenew(climb: Climb) -> None:
-    """Stage, and whether it is so already."""
-    _switch(climb, autorenew=True)
-
-
-@ladder("disableAutorenew")
-def disable_autorenew(climb: Climb) -> None:
-    """Stage, and whether it is so already."""
-    _switch(climb, autorenew=False)
-
-
-def _hostless(climb: Climb) -> None:
-    arrange_zone(climb.sandbox, "com", hosts=False)
-
-
-def _hosted(climb: Climb) -> None:
-    climb.refused("hosts_not_supported", "com")
-    arrange_zone(climb.sandbox, "com", hosts=True)
+def _hosted(climb: Climb, action: str) -> None:
+    climb.found("held.shop")
+    climb.refused("hosts_not_supported", "shop")
+    climb.name = "active.com"
+    _made_ready(climb, "active.com", action)
 
 
 @ladder("createGlueRecord")
 def create_glue_record(climb: Climb) -> None:
-    """Zone, stage, lock, host name, addresses, whether it is there."""
-    _hostless(climb)
     _unready(climb, "active.com")
     climb.unreadable()
     climb.body = {"hostname": 1, "ips": "192.0.2.1"}
     climb.refused("invalid_parameter", "hostname must be a string", "ips must be an array")
     climb.body = {"hostname": "-", "ips": ["192.0.2"]}
-    climb.found("active.com")
-    _hosted(climb)
-    _made_ready(climb, "active.com", "changing glue records")
+    _hosted(climb, "changing glue records")
     climb.refused("invalid_hostname", "'-'")
     climb.body["hostname"] = "ns1"
     climb.refused("invalid_ip", "'192.0.2'")
@@ -456,17 +372,13 @@ def create_glue_record(climb: Climb) -> None:
 
 @ladder("updateGlueRecord")
 def update_glue_record(climb: Climb) -> None:
-    """Zone, stage, lock, host name, whether it is there, addresses."""
-    _hostless(climb)
     _unready(climb, "active.com")
     climb.host = "-"
     climb.unreadable()
     climb.body = {"ips": [1]}
     climb.refused("invalid_parameter", "ips[0] must be a string")
     climb.body = {"ips": ["::g"]}
-    climb.found("active.com")
-    _hosted(climb)
-    _made_ready(climb, "active.com", "changing glue records")
+    _hosted(climb, "changing glue records")
     _named_host(climb)
     climb.refused("invalid_ip", "'::g'")
     climb.body = {"ips": ["2001:db8::1"]}
@@ -481,31 +393,25 @@ def _named_host(climb: Climb) -> None:
 
 @ladder("deleteGlueRecord")
 def delete_glue_record(climb: Climb) -> None:
-    """Zone, stage, lock, host name, whether it is there, whether it is used."""
-    _hostless(climb)
     _unready(climb, "active.com")
-    climb.arrange("second.com", nameservers=("ns1.active.com",))
+    climb.arrange("second.com", nameservers=["ns1.active.com"])
     climb.host = "-"
-    climb.found("active.com")
-    _hosted(climb)
-    _made_ready(climb, "active.com", "changing glue records")
+    _hosted(climb, "changing glue records")
     _named_host(climb)
     climb.refused("host_in_use", "ns1.active.com", "second.com")
-    climb.arrange("second.com", nameservers=())
+    climb.arrange("second.com", nameservers=["ns1.example.net"])
 
 
 @ladder("listGlueRecords")
 def list_glue_records(climb: Climb) -> None:
-    """The stage, which is one that no order stays at."""
-    climb.arrange("active.com", stage=Stage.RELEASED)
+    climb.forbid_all("active")
     climb.found("active.com")
-    climb.refused("wrong_state", "at the stage released, where reading glue records is not possible")
-    climb.arrange("active.com", stage=Stage.ACTIVE)
+    climb.refused("wrong_state", "at the stage active, where reading glue records is not possible")
+    climb.permit_all()
 
 
 @ladder("getGlueRecord")
 def get_glue_record(climb: Climb) -> None:
-    """Stage, host name, whether it is there."""
     climb.host = "-"
     list_glue_records(climb)
     _named_host(climb)
@@ -513,13 +419,10 @@ def get_glue_record(climb: Climb) -> None:
 
 @ladder("requestTransfer")
 def request_transfer(climb: Climb) -> None:
-    """Zone, people, the name's holder, stage, lock and age, the code, the term, price, funds."""
-    climb.assume("v3.purchase_cost", "premium_everywhere")
-    world = climb.sandbox
-    offered = world.world.state.zones["com"].prices
-    held = order_of(world, "silver.com", "other")
-    arrange_zone(world, "com", in_service=False, transfers=False, prices=replace(offered, privacy=None))
-    arrange_balance(world, "32.99")
+    climb.sandbox.assumptions.set({"v3.purchase_cost": "premium_everywhere"})
+    edit_zone(climb.sandbox, "com", in_service=False, transfers=False, prices={"privacy": None})
+    climb.arrange("silver.com", stage="redemption", flags=["client_transfer_prohibited"])
+    climb.give("32.99")
     climb.unreadable()
     domain: dict[str, Any] = {
         "domainName": "not a name",
@@ -535,11 +438,11 @@ def request_transfer(climb: Climb) -> None:
     climb.refused("zone_not_supported", "silver.zone")
     domain["domainName"] = "nobodys.com"
     climb.refused("transfers_not_supported", "com")
-    arrange_zone(world, "com", transfers=True)
+    edit_zone(climb.sandbox, "com", transfers=True)
     climb.refused("zone_out_of_service", "com")
-    arrange_zone(world, "com", in_service=True)
+    climb.serve("com")
     climb.refused("privacy_not_offered", "com")
-    arrange_zone(world, "com", prices=offered)
+    climb.sandbox.outside.set_prices("com", privacy=3)
     climb.refused("invalid_contact", "domain.contacts.tech-contact.phone", "'none'")
     domain["contacts"] = {}
     climb.refused("invalid_nameserver", "'no server'")
@@ -548,72 +451,50 @@ def request_transfer(climb: Climb) -> None:
     domain["domainName"] = "active.com"
     climb.refused("already_yours", "active.com")
     domain["domainName"] = "silver.com"
-    locked = frozenset({Flag.TRANSFER_PROHIBITED})
-    arrange(world, "silver.com", "other", stage=Stage.REDEMPTION, created=world.clock.now, flags=locked)
-    ask_for(world, "silver.com", "poor", "other")
     climb.refused("wrong_state", "silver.com is at the stage redemption", "transfer to another registrar")
-    arrange(world, "silver.com", "other", stage=Stage.ACTIVE)
+    climb.arrange("silver.com", stage="active", created="-0d")
+    climb.arrange_transfer("silver.com", {"to": "poor", "requested": "-0d"})
     climb.refused("transfer_pending", "silver.com")
-    climb.end_transfer("silver.com")
+    climb.arrange_transfer("silver.com", None)
     climb.refused("locked", "silver.com", "client_transfer_prohibited", "unlockTransfer")
-    arrange(world, "silver.com", "other", flags=frozenset())
+    climb.arrange("silver.com", flags=[])
     climb.refused("too_young", "2026-03-01T12:00:00Z", "2026-04-30T12:00:00Z")
-    write(world, held)
+    climb.arrange("silver.com", created="-100d", since=None)
     climb.refused("wrong_auth_code", "silver.com")
     climb.body["authCode"] = "let-me-in"
     climb.refused("period_too_short", "years is 0")
     climb.body["years"] = 11
-    climb.refused(
-        "period_too_long", "years is 11", "at most 9, since no name is paid for more than 10 years ahead"
-    )
+    climb.refused("period_too_long", "years is 11", "at most 9", "10 years ahead")
     climb.body["years"] = 1
     climb.refused("premium_cost_required", "silver.com", "30.00")
     climb.body["purchaseCost"] = 31
     climb.refused("price_mismatch", "31.00", "30.00")
     climb.body["purchaseCost"] = 30
     climb.refused("insufficient_funds", "33.00 USD", "32.99 USD")
-    arrange_balance(world, "33.00")
+    climb.give("33.00")
 
 
-def _decision(climb: Climb, stage: Stage, word: str) -> None:
-    climb.unreadable()
-    climb.contradicted()
-    climb.found("active.com")
-    climb.refused("no_transfer", "active.com", word)
-    climb.name = "leaving.com"
-    climb.arrange("leaving.com", stage=Stage.REDEMPTION)
-    climb.refused("wrong_state", "leaving.com is at the stage redemption", "transfer is not possible")
-    climb.arrange("leaving.com", stage=stage)
+def _decision(operation: str, stage: str, name: str, word: str) -> None:
+    def climbing(climb: Climb) -> None:
+        climb.unreadable()
+        climb.contradicted()
+        climb.found("active.com")
+        climb.refused("no_transfer", "active.com", operation.removesuffix("Transfer"))
+        climb.name = name
+        climb.forbid_all(stage)
+        climb.refused("wrong_state", f"{name} is at the stage {stage}", f"{word} a transfer is not possible")
+        climb.permit_all()
+
+    LADDERS[f"v3.{operation}"] = climbing
 
 
-@ladder("rejectTransfer")
-def reject_transfer(climb: Climb) -> None:
-    """Whether there is one, and the stage."""
-    _decision(climb, Stage.ACTIVE, "reject")
-
-
-@ladder("approveTransfer")
-def approve_transfer(climb: Climb) -> None:
-    """Whether there is one, and the stage."""
-    _decision(climb, Stage.ACTIVE, "approve")
-
-
-@ladder("cancelTransfer")
-def cancel_transfer(climb: Climb) -> None:
-    """Whether there is one, and the stage."""
-    climb.unreadable()
-    climb.contradicted()
-    climb.found("active.com")
-    climb.refused("no_transfer", "active.com", "cancel")
-    climb.name = "arriving.com"
-    climb.arrange("arriving.com", stage=Stage.REQUESTED)
-    climb.refused("wrong_state", "arriving.com is at the stage requested", "cancelling a transfer")
-    climb.arrange("arriving.com", stage=Stage.ARRIVING)
+_decision("rejectTransfer", "active", "leaving.com", "rejecting")
+_decision("approveTransfer", "active", "leaving.com", "approving")
+_decision("cancelTransfer", "arriving", "arriving.com", "cancelling")
 
 
 @ladder("setAuthcode")
 def set_authcode(climb: Climb) -> None:
-    """Stage, lock, the code's form."""
     _unready(climb, "active.com")
     climb.unreadable()
     climb.body = {"authcode": []}
@@ -627,18 +508,15 @@ def set_authcode(climb: Climb) -> None:
 
 @ladder("getAuthcode")
 def get_authcode(climb: Climb) -> None:
-    """The stage."""
-    climb.arrange("active.com", stage=Stage.REDEMPTION)
-    climb.found("active.com")
-    climb.refused("wrong_state", "active.com is at the stage redemption", "reading the code")
-    climb.arrange("active.com", stage=Stage.ACTIVE)
+    climb.found("redemption.com")
+    climb.refused("wrong_state", "redemption.com is at the stage redemption", "reading the code")
+    climb.name = "active.com"
 
 
 @ladder("setContacts")
 def set_contacts(climb: Climb) -> None:
-    """Stage, lock, the contacts, funds for an owner's change."""
     _unready(climb, "held.com.ua")
-    arrange_balance(climb.sandbox, "2.49")
+    climb.give("2.49")
     climb.unreadable()
     climb.body = {"contacts": {"reg-contact": "Ann"}}
     climb.refused("invalid_parameter", "contacts.reg-contact must be an object")
@@ -648,4 +526,4 @@ def set_contacts(climb: Climb) -> None:
     climb.refused("invalid_contact", "contacts.reg-contact.country", "'Britain'")
     climb.body["contacts"]["reg-contact"]["country"] = "GB"
     climb.refused("insufficient_funds", "2.50 USD", "2.49 USD")
-    arrange_balance(climb.sandbox, "2.50")
+    climb.give("2.50")

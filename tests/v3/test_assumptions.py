@@ -1,22 +1,19 @@
-"""Each silence of the contract about v3: every value of it changes what it says it changes.
+"""Each assumption about v3: every value has the effect that it describes, and the answer names it.
 
-And the answer that rests on one names it. The signature's three are in ``test_signatures.py``.
+The three of the signature are in ``test_signatures.py``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import BadSetting, Sandbox
-from reseller_sandbox.core.assumptions import Assumptions, catalogue
-from reseller_sandbox.core.model import Flag, Stage
 from tests.clients import Answer, Api, InProcess, person
-from tests.registry import Make, arrange, arrange_zone, balance, connect, order_of, write
+from tests.registry import Make, connect, contents, edit, edit_name, edit_zone
 from tests.shapes import CONTACTS, envelope, fits
 
 Check = Callable[[Sandbox, Api, Any], Answer]
@@ -44,7 +41,6 @@ def create(api: Api, name: str = "new.com", years: int = 1, cost: Any = None, **
 
 @silence("v3.request.content_type")
 def content_type(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """A body that is not declared as JSON is read as such, or refused."""
     raw = b'{"domainNames":[]}'
     target = "/v3/domains/checkAvailability"
     for declared in ("text/plain", "application/x-www-form-urlencoded", ""):
@@ -57,7 +53,6 @@ def content_type(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.errors.http_status")
 def http_status(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Errors, those before any operation too, have a status that fits or 200."""
     always = value == "always_200"
     assert api.send("GET", "/v3/balance", []).status == (200 if always else 401)
     assert api.get("/v3/nothing").status == (200 if always else 404)
@@ -93,7 +88,6 @@ for word in AVAILABILITY_WORDS:
 
 @silence("v3.contacts.required")
 def contacts_required(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Which contacts a registration must have."""
     roles = ("reg-contact", "admin-contact", "tech-contact", "billing-contact")
     card = person()
     none, one, most, every = (
@@ -113,12 +107,11 @@ USUAL = [*person()]
 
 @silence("v3.contacts.fields")
 def contacts_fields(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Which fields a contact must have that is given, in each of the three calls that take contacts."""
     whole = person(**{"company-name": "Works", "state": "Kyiv", "fax": "380.441234568"})
     needed = {"none": [], "usual": USUAL, "all": WIRE}[value]
     for number, field in enumerate(WIRE):
         for lacking in ({**whole, field: ""}, {key: whole[key] for key in whole if key != field}):
-            before = sandbox.world.state
+            before = contents(sandbox)
             contacts: dict[str, Any] = {"contacts": {"reg-contact": whole, "billing-contact": lacking}}
             answers = [
                 create(api, f"new{number}.com", **contacts),
@@ -129,7 +122,7 @@ def contacts_fields(sandbox: Sandbox, api: Api, value: str) -> Answer:
                 told = f"contacts.billing-contact.{field} is missing"
                 assert [answer.error for answer in answers] == ["invalid_parameter"] * 3, field
                 assert [answer.message for answer in answers if told not in answer.message] == []
-                assert sandbox.world.state is before
+                assert contents(sandbox) == before
             else:
                 assert [answer.error for answer in answers] == [None, None, "wrong_auth_code"]
             sandbox.reset()
@@ -138,7 +131,6 @@ def contacts_fields(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.contacts.left_out")
 def contacts_left_out(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """What becomes of the fields that a contact leaves out."""
     target = "/v3/domains/setContacts/active.com"
     api.post(target, {"contacts": {"tech-contact": person(**{"company-name": "Works", "state": "Kyiv"})}})
     answer = api.post(target, {"contacts": {"tech-contact": person("Tim", state="")}})
@@ -152,7 +144,6 @@ def contacts_left_out(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.purchase_cost")
 def purchase_cost(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """A wrong price for an ordinary name passes, or does not; a premium name wants it once, or everywhere."""
     wrong = create(api, "new1.com", 2, 10)
     renewal = api.post("/v3/domains/renewDomain/active.com", {"purchaseCost": 1})
     expected = "price_mismatch" if value == "whenever_given" else None
@@ -174,8 +165,7 @@ def purchase_cost(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.unlock_transfer.locked")
 def unlock_transfer(sandbox: Sandbox, api: Api, value: bool) -> Answer:
-    """What unlockTransfer says; the lock is off either way."""
-    arrange(sandbox, "active.com", flags=frozenset({Flag.TRANSFER_PROHIBITED}))
+    edit_name(sandbox, "active.com", flags=["client_transfer_prohibited"])
     answer = api.post("/v3/domains/unlockTransfer/active.com")
     assert answer.json["domain"]["lockedEnabled"] is value
     assert api.get(GET + "active.com").json["domain"]["lockedEnabled"] is False
@@ -184,7 +174,6 @@ def unlock_transfer(sandbox: Sandbox, api: Api, value: bool) -> Answer:
 
 @silence("v3.list.last_page")
 def last_page(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """lastPage on the last page."""
     first = api.get("/v3/domains?perPage=10&page=1").json
     assert (first["nextPage"], first["lastPage"]) == (2, 2)
     answer = api.get("/v3/domains?perPage=10&page=2")
@@ -195,7 +184,6 @@ def last_page(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.list.parameters")
 def list_parameters(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Whether the list wants both of its parameters."""
     answers = [api.get(f"/v3/domains{query}") for query in ("", "?perPage=100", "?page=1")]
     expected = None if value == "optional" else "invalid_parameter"
     assert [answer.error for answer in answers] == [expected] * 3
@@ -208,7 +196,6 @@ def list_parameters(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.set_contacts.answer")
 def set_contacts_answer(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """What setContacts answers."""
     answer = api.post("/v3/domains/setContacts/active.com", {"contacts": {"tech-contact": person("T")}})
     shape = {
         "envelope": envelope(),
@@ -221,7 +208,6 @@ def set_contacts_answer(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.expired_status")
 def expired_status(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """The status of names past their term."""
     for name in ("overdue.com", "redemption.com", "pending.com"):
         answer = api.get(GET + name)
         assert answer.json["status"] == value
@@ -230,7 +216,6 @@ def expired_status(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.transfer.outcome")
 def transfer_outcome(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """A decision takes effect at once."""
     answer = api.post("/v3/domains/approveTransfer/leaving.com")
     assert api.get(GET + "leaving.com").error == "domain_not_found"
     return answer
@@ -238,7 +223,6 @@ def transfer_outcome(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.update_lock.covers")
 def update_lock_covers(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Which changes the update lock forbids, and which it never does."""
     api.post("/v3/domains/lockUpdate/active.com")
     domains = "/v3/domains"
     registrant = {"contacts": {"reg-contact": person("New Owner")}}
@@ -259,8 +243,7 @@ def update_lock_covers(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("locks.registry_hold")
 def registry_hold(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Ending one's own hold of a name that its registry holds as well."""
-    arrange(sandbox, "active.com", flags=frozenset({Flag.HOLD, Flag.SERVER_HOLD}))
+    edit_name(sandbox, "active.com", flags=["client_hold", "server_hold"])
     answer = api.post("/v3/domains/unlock/active.com")
     assert answer.error == ("held_by_registry" if value == "refused" else None)
     assert api.get(GET + "active.com").json["status"] == "suspended"
@@ -269,9 +252,8 @@ def registry_hold(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.get_domain.order_id")
 def get_domain_order_id(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Whether getDomain takes a number for the name."""
-    mine = order_of(sandbox, "active.com").id
-    theirs = order_of(sandbox, "theirs.com", "other").id
+    mine = sandbox.names["active.com"].order
+    theirs = sandbox.names["theirs.com"].order
     answer = api.get(f"{GET}{mine}")
     if value == "on":
         assert answer.json["domain"]["domainName"] == "active.com"
@@ -286,7 +268,6 @@ def get_domain_order_id(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.ids")
 def ids(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Whether ids are strings, everywhere."""
     kind = str if value == "string" else int
     assert type(api.get("/v3/balance").json[0]["client-id"]) is kind
     made = create(api).json
@@ -302,7 +283,6 @@ TRANSFER = {"domain": TRANSFERRED, "authCode": "let-me-in"}
 
 @silence("v3.names.form")
 def names_form(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """How internationalised names are written."""
     unicode, ascii_form = "españa.com", "xn--espaa-rta.com"
     asked = [("espa%C3%B1a.com", unicode), (ascii_form, ascii_form)]
     for path, as_asked in asked:
@@ -316,8 +296,7 @@ def names_form(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.availability.out_of_service")
 def out_of_service(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """What a free name is said to be while nobody can register it; one that is taken is taken."""
-    arrange_zone(sandbox, "com", in_service=False)
+    sandbox.outside.set_service("com", in_service=False)
     answer = api.post("/v3/domains/checkAvailability", {"domainNames": ["free.com", "second.com"]})
     assert [one["status"] for one in answer.json["results"]] == [value, "registered"]
     return answer
@@ -334,14 +313,13 @@ def test_a_zone_out_of_service_has_the_word_of_one_that_is_not_there(make: Make)
 
 @silence("v3.switches.repeated")
 def repeated(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """What switching on what is on already comes to, for each of the eight switches."""
     pairs = ("lock", "unlock"), ("lockTransfer", "unlockTransfer"), ("lockUpdate", "unlockUpdate")
     for on, off in (*pairs, ("enableAutorenew", "disableAutorenew")):
         for switch in (on, off):
             first = api.post(f"/v3/domains/{switch}/second.com")
-            before = sandbox.world.state
+            before = contents(sandbox)
             answer = api.post(f"/v3/domains/{switch}/second.com")
-            assert sandbox.world.state is before
+            assert contents(sandbox) == before
             assert answer.error == (None if value == "accepted" else "switched_already")
             if value == "accepted":
                 assert answer.json["domain"]["domainName"] == "second.com"
@@ -362,28 +340,24 @@ def _created(api: Api, field: str, value: str) -> Answer:
 
 @silence("v3.create.autorenew")
 def create_autorenew(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """autorenewEnabled of a new name."""
     return _created(api, "autorenewEnabled", value)
 
 
 @silence("v3.create.locked")
 def create_locked(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """lockedEnabled of a new name."""
     return _created(api, "lockedEnabled", value)
 
 
 @silence("v3.privacy.charged")
 def privacy_charged(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Whois protection of three years at 3.00."""
     answer = create(api, years=3, privacyEnabled=True)
     assert answer.json["totalPaid"] == {"per_year": "39.00", "once": "33.00"}[value]
-    assert balance(sandbox) == 10_000 - (39 if value == "per_year" else 33)
+    assert sandbox.accounts["main"].balance == 10_000 - (39 if value == "per_year" else 33)
     return answer
 
 
 @silence("v3.privacy.renewal")
 def privacy_renewal(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Whois protection of a renewal of two years at 12.00."""
     answer = api.post("/v3/domains/renewDomain/active.com", {"years": 2})
     assert answer.json["totalPaid"] == {"free": "24.00", "charged": "30.00"}[value]
     plain = api.post("/v3/domains/renewDomain/second.com", {"years": 2})
@@ -393,9 +367,7 @@ def privacy_renewal(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.privacy.not_offered")
 def privacy_not_offered(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """A registration and a transfer with privacyEnabled, where the zone offers no whois protection."""
-    prices = sandbox.world.state.zones["com"].prices
-    arrange_zone(sandbox, "com", prices=replace(prices, privacy=None))
+    edit_zone(sandbox, "com", prices={"privacy": None})
     made = create(api, privacyEnabled=True)
     private = TRANSFER | {"domain": TRANSFERRED | {"privacyEnabled": True}}
     asked = api.post("/v3/domains/requestTransfer", private)
@@ -407,12 +379,12 @@ def privacy_not_offered(sandbox: Sandbox, api: Api, value: str) -> Answer:
             continue
         assert (answer.status, answer.json["totalPaid"]) == (200, paid)
         assert answer.headers["x-sandbox-ignored"] == "domain.privacyEnabled"
-        entry = sandbox.world.journal.get(answer.headers["x-sandbox-request"])
-        assert entry.ignored == ("domain.privacyEnabled",)
+        entry = sandbox.journal[answer.headers["x-sandbox-request"]]
+        assert entry.request.ignored == ("domain.privacyEnabled",)
     if value == "refused":
         return made
     sandbox.clock.advance("P5D")
-    arrange_zone(sandbox, "com", prices=prices)
+    sandbox.outside.set_prices("com", privacy=3)
     for name in ("new.com", "elsewhere.com"):
         assert api.get(GET + name).json["domain"]["privacyEnabled"] is False
         renewed = api.post("/v3/domains/renewDomain", {"domain": {"domainName": name}})
@@ -427,18 +399,16 @@ def privacy_not_offered(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.nameservers.own_glue")
 def own_glue(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Name servers below the name itself, another of one's own, or one that nobody holds."""
     target = "/v3/domains/setNameservers/active.com"
     refused = None if value == "ignored" else "invalid_nameserver"
     new = {"domainName": "new.com", "nameservers": ["ns1.new.com"]}
     assert api.post(CREATE, {"domain": new}).error == refused
-    main = sandbox.world.state.accounts[sandbox.account("main").client_id]
-    write(sandbox, replace(main, nameservers=("ns1.example.org", "ns1.second.com")))
+    edit(sandbox, {"accounts": {"main": {"nameservers": ["ns1.example.org", "ns1.second.com"]}}})
     for name, servers in (("by-default.com", {}), ("none-named.com", {"nameservers": list[str]()})):
         by_default = api.post(CREATE, {"domain": {"domainName": name, **servers}})
         assert by_default.error == refused, name
         assert refused is None or "'ns1.second.com' lies below second.com" in by_default.message
-    write(sandbox, replace(main, nameservers=("ns1.active.com",)))
+    edit(sandbox, {"accounts": {"main": {"nameservers": ["ns1.active.com"]}}})
     assert create(api, "with-glue.com").error is None
     for server, parent in {
         "ns1.second.com": "second.com",
@@ -460,7 +430,6 @@ def own_glue(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("hosts.private_addresses")
 def private_addresses(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """Glue of a network that only its owner reaches."""
     glue = "/v3/domains/glueRecords/active.com"
     for number, ip in enumerate(["10.1.2.3", "192.168.0.1", "fd00::1", "::ffff:172.16.0.1", "192.0.2.1"]):
         made = api.post(glue, {"hostname": f"ns{number + 5}", "ips": ["8.8.8.8", ip]})
@@ -475,7 +444,6 @@ def private_addresses(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @silence("v3.transfer.years")
 def transfer_years(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    """A transfer of three years."""
     answer = api.post("/v3/domains/requestTransfer", TRANSFER | {"years": 3})
     assert answer.json["totalPaid"] == {"one": "9.00", "as_sent": "27.00"}[value]
     sandbox.clock.advance("P5D")
@@ -484,35 +452,25 @@ def transfer_years(sandbox: Sandbox, api: Api, value: str) -> Answer:
     return answer
 
 
-V3_SILENCES = {
-    str(row["name"]): row
-    for row in catalogue(Assumptions())
-    if str(row["name"]).startswith(("v3.", "hosts.", "locks."))
-}
-VALUES = [
-    (name, value)
-    for name, row in V3_SILENCES.items()
-    if name in CHECKS
-    for value in (
-        ["registered", "taken", "not-available"]
-        if str(row["takes"]).startswith("a word")
-        else str(row["takes"]).removeprefix("one of ").split(", ")
-    )
-]
+@pytest.mark.parametrize("name", CHECKS)
+def test_a_value_has_the_effect_that_it_describes_and_is_named(
+    make: Make, name: str, subtests: pytest.Subtests
+) -> None:
+    takes = next(row.takes for row in make().assumptions.list().assumptions if row.name == name)
+    words = takes.removeprefix("one of ").split(", ")
+    for value in ["registered", "taken", "not-available"] if takes.startswith("a word") else words:
+        with subtests.test(value=value):
+            sandbox = make(assume={name: value})
+            answer = CHECKS[name](sandbox, connect(sandbox), {"true": True, "false": False}.get(value, value))
+            assert answer.assumptions[name] == value
 
 
-@pytest.mark.parametrize(("name", "value"), VALUES, ids=lambda part: str(part))
-def test_a_value_does_what_it_says(make: Make, name: str, value: str) -> None:
-    """And the answer names the assumption with that value."""
-    sandbox = make(assume={name: value})
-    answer = CHECKS[name](sandbox, connect(sandbox), {"true": True, "false": False}.get(value, value))
-    assert answer.assumptions[name] == value
-
-
-def test_every_silence_about_v3_is_checked() -> None:
-    """Here, or with the signatures."""
+def test_every_assumption_about_v3_has_a_check(sandbox: Sandbox) -> None:
     signatures = {"v3.signature.endpoint", "v3.signature.payload", "v3.signature.query"}
-    assert set(V3_SILENCES) == set(CHECKS) | signatures
+    names = {row.name for row in sandbox.assumptions.list().assumptions}
+    assert {name for name in names if name.startswith(("v3.", "hosts.", "locks."))} == set(
+        CHECKS
+    ) | signatures
 
 
 def test_an_answer_names_only_what_it_rests_on(api: Api) -> None:
@@ -524,36 +482,27 @@ def test_an_answer_names_only_what_it_rests_on(api: Api) -> None:
     }
 
 
-def test_the_observed_profile_is_what_callers_rely_on(make: Make) -> None:
-    """The values that callers of this wire format were seen to need; the rest as documented."""
-    world = make(profile="observed").world
-    departures = {name: value for name, value in world.assumptions.departures().items() if name[:2] == "v3"}
-    assert departures == {
+def test_the_observed_profile_departs_in_three_assumptions_and_a_setting_by_name_wins(make: Make) -> None:
+    """Callers of this wire format were seen to need these values."""
+    rows = make(profile="observed").assumptions.list().assumptions
+    assert {row.name: row.value for row in rows if row.name[:2] == "v3" and row.value != row.default} == {
         "v3.signature.endpoint": "url",
         "v3.signature.payload": "raw",
         "v3.list.last_page": "always",
     }
+    sandbox = make(profile="observed", assume={"v3.list.last_page": "with_next"})
+    assert sandbox.assumptions["v3.list.last_page"] == "with_next"
 
 
-def test_a_setting_wins_over_the_profile(make: Make) -> None:
-    """What is set by name counts."""
-    world = make(profile="observed", assume={"v3.list.last_page": "with_next"}).world
-    assert world.assumptions.list_last_page == "with_next"
-
-
-@pytest.mark.parametrize(
-    ("assume", "told"),
-    [
+def test_a_bad_assumption_is_refused_with_the_nearest_or_the_possible_values(make: Make) -> None:
+    for assume, reason in [
         ({"v3.idz": "string"}, "'v3.idz' is no assumption; the nearest is v3.ids"),
         ({"v3.ids": "text"}, "v3.ids takes one of string, integer, not 'text'"),
         ({"v3.unlock_transfer.locked": "maybe"}, "v3.unlock_transfer.locked takes one of false, true"),
         ({"v3.availability.taken": ""}, "v3.availability.taken takes a word"),
-    ],
-)
-def test_a_bad_assumption_is_refused_with_a_word(make: Make, assume: dict[str, Any], told: str) -> None:
-    """Unknown names with the nearest, bad values with those that are taken."""
-    with pytest.raises(BadSetting, match=re.escape(told)):
-        make(assume=assume)
+    ]:
+        with pytest.raises(BadSetting, match=re.escape(reason)):
+            make(assume=assume)
 
 
 def test_a_name_that_arrives_is_pending(api: Api) -> None:
@@ -565,5 +514,5 @@ def test_a_name_that_arrives_is_pending(api: Api) -> None:
 def test_a_suspended_name_that_expires_has_one_status(make: Make) -> None:
     """Whatever an expired name is called, its hold does not show through."""
     sandbox = make(assume={"v3.expired_status": "active"})
-    arrange(sandbox, "active.com", stage=Stage.OVERDUE, flags=frozenset({Flag.HOLD}))
+    edit_name(sandbox, "active.com", stage="overdue", flags=["client_hold"])
     assert connect(sandbox).get(GET + "active.com").json["status"] == "active"

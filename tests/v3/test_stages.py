@@ -1,4 +1,4 @@
-"""Each stage of an order against each v3 operation: as the table of moves says, or without effect."""
+"""Each stage of an order against each v3 operation: possible there, or refused without effect."""
 
 from __future__ import annotations
 
@@ -7,163 +7,137 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.lifecycle import MOVES, TIMED, Action
-from reseller_sandbox.core.model import Flag, Stage
-from reseller_sandbox.v3.interface import V3
 from tests.clients import Api, person
-from tests.registry import arrange, ask_for, order_of
+from tests.registry import Make, connect, contents, edit, edit_name
 
 NAME = "second.com"
 D = "/v3/domains"
 GLUE = f"{D}/glueRecords/{NAME}"
 
-#: Each operation that acts on a name of the account: how it is called, and as which action it counts.
-OPERATIONS: dict[str, tuple[Action, str, str, Any]] = {
-    "renewDomain": (Action.RENEW, "POST", f"{D}/renewDomain/{NAME}", None),
+#: Each operation on a name of the account: the words for it in a refusal, its method, its target, its body.
+OPERATIONS: dict[str, tuple[str, str, str, Any]] = {
+    "renewDomain": ("renewal", "POST", f"{D}/renewDomain/{NAME}", None),
     "setNameservers": (
-        Action.SET_NAMESERVERS,
-        "POST",
-        f"{D}/setNameservers/{NAME}",
-        {"nameservers": ["ns.a.net"]},
-    ),
-    "lock": (Action.HOLD, "POST", f"{D}/lock/{NAME}", None),
-    "unlock": (Action.RELEASE_HOLD, "POST", f"{D}/unlock/{NAME}", None),
-    "lockTransfer": (Action.LOCK_TRANSFER, "POST", f"{D}/lockTransfer/{NAME}", None),
-    "unlockTransfer": (Action.UNLOCK_TRANSFER, "POST", f"{D}/unlockTransfer/{NAME}", None),
-    "lockUpdate": (Action.LOCK_UPDATE, "POST", f"{D}/lockUpdate/{NAME}", None),
-    "unlockUpdate": (Action.UNLOCK_UPDATE, "POST", f"{D}/unlockUpdate/{NAME}", None),
-    "enableAutorenew": (Action.SET_AUTORENEW, "POST", f"{D}/enableAutorenew/{NAME}", None),
-    "disableAutorenew": (Action.SET_AUTORENEW, "POST", f"{D}/disableAutorenew/{NAME}", None),
-    "createGlueRecord": (Action.CHANGE_HOSTS, "POST", GLUE, {"hostname": "ns2", "ips": ["192.0.2.1"]}),
-    "updateGlueRecord": (Action.CHANGE_HOSTS, "PUT", f"{GLUE}/ns1", {"ips": ["192.0.2.1"]}),
-    "deleteGlueRecord": (Action.CHANGE_HOSTS, "DELETE", f"{GLUE}/ns1", None),
-    "listGlueRecords": (Action.READ_HOSTS, "GET", GLUE, None),
-    "getGlueRecord": (Action.READ_HOSTS, "GET", f"{GLUE}/ns1", None),
-    "setAuthcode": (Action.SET_AUTH_CODE, "POST", f"{D}/setAuthcode/{NAME}", {"authcode": "new-code"}),
-    "getAuthcode": (Action.READ_AUTH_CODE, "GET", f"{D}/getAuthcode/{NAME}", None),
+        "changing name servers", "POST", f"{D}/setNameservers/{NAME}", {"nameservers": ["ns.a.net"]}),
+    "lock": ("lock", "POST", f"{D}/lock/{NAME}", None),
+    "unlock": ("unlock", "POST", f"{D}/unlock/{NAME}", None),
+    "lockTransfer": ("locking against transfer", "POST", f"{D}/lockTransfer/{NAME}", None),
+    "unlockTransfer": ("unlocking for transfer", "POST", f"{D}/unlockTransfer/{NAME}", None),
+    "lockUpdate": ("locking against updates", "POST", f"{D}/lockUpdate/{NAME}", None),
+    "unlockUpdate": ("unlocking for updates", "POST", f"{D}/unlockUpdate/{NAME}", None),
+    "enableAutorenew": ("switching auto-renewal", "POST", f"{D}/enableAutorenew/{NAME}", None),
+    "disableAutorenew": ("switching auto-renewal", "POST", f"{D}/disableAutorenew/{NAME}", None),
+    "createGlueRecord": ("changing glue records", "POST", GLUE, {"hostname": "ns2", "ips": ["192.0.2.1"]}),
+    "updateGlueRecord": ("changing glue records", "PUT", f"{GLUE}/ns1", {"ips": ["192.0.2.1"]}),
+    "deleteGlueRecord": ("changing glue records", "DELETE", f"{GLUE}/ns1", None),
+    "listGlueRecords": ("reading glue records", "GET", GLUE, None),
+    "getGlueRecord": ("reading glue records", "GET", f"{GLUE}/ns1", None),
+    "setAuthcode": ("setting the code", "POST", f"{D}/setAuthcode/{NAME}", {"authcode": "new-code"}),
+    "getAuthcode": ("reading the code", "GET", f"{D}/getAuthcode/{NAME}", None),
     "setContacts": (
-        Action.SET_CONTACTS,
-        "POST",
-        f"{D}/setContacts/{NAME}",
-        {"contacts": {"tech-contact": person("T")}},
-    ),
-    "approveTransfer": (Action.APPROVE_TRANSFER, "POST", f"{D}/approveTransfer/{NAME}", None),
-    "rejectTransfer": (Action.REJECT_TRANSFER, "POST", f"{D}/rejectTransfer/{NAME}", None),
+        "changing contacts", "POST", f"{D}/setContacts/{NAME}", {"contacts": {"tech-contact": person("T")}}),
+    "approveTransfer": ("approving a transfer", "POST", f"{D}/approveTransfer/{NAME}", None),
+    "rejectTransfer": ("rejecting a transfer", "POST", f"{D}/rejectTransfer/{NAME}", None),
+}  # fmt: skip
+STAGES = ("requested", "processing", "arriving", "active", "overdue", "redemption", "pending_delete")
+DECISIONS = ("approving a transfer", "rejecting a transfer")
+#: Where an operation is possible, if not only at ``active``.
+POSSIBLE = {
+    **dict.fromkeys(("renewDomain", "getAuthcode"), ("active", "overdue")),
+    **dict.fromkeys(("approveTransfer", "rejectTransfer"), ("active", "overdue")),
+    **dict.fromkeys(("listGlueRecords", "getGlueRecord"), STAGES),
 }
-BY_ACTION = {move.action: move for move in MOVES}
-STAGES = [stage for stage in Stage if stage is not Stage.RELEASED]
-#: Stages in which a name is held; arriving, it is still another's, and no transfer of it can be decided.
-DECISIONS = (Action.APPROVE_TRANSFER, Action.REJECT_TRANSFER)
+#: The flag that forbids an operation.
+FORBIDDEN_BY = {
+    "renewDomain": "client_renew_prohibited",
+    **dict.fromkeys(
+        ("setNameservers", "createGlueRecord", "updateGlueRecord", "deleteGlueRecord", "setAuthcode",
+         "setContacts"),
+        "client_update_prohibited",
+    ),
+}  # fmt: skip
 
 
-def at(sandbox: Sandbox, stage: Stage) -> None:
-    """Bring the name to a stage."""
-    arrange(sandbox, NAME, stage=stage)
+def at_stage(sandbox: Sandbox, stage: str) -> str:
+    """Bring a name with a glue record to a stage, leaving if that is possible there; return the name."""
+    hosts: dict[str, Any] = {"hosts": {"ns1": ["192.0.2.9"]}}
+    if stage == "arriving":  # the host lies below the name, whoever holds it
+        edit(sandbox, {"taken": {"arriving.com": hosts}})
+        return "arriving.com"
+    edit_name(sandbox, NAME, stage=stage, **hosts)
+    return NAME
+
+
+def leave(sandbox: Sandbox) -> None:
+    """Have a transfer of the name to another registrar pending."""
+    edit(sandbox, {"transfers": {NAME: {"to": "other", "requested": "-1d"}}})
 
 
 @pytest.mark.parametrize("stage", STAGES)
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_an_operation_is_possible_at_its_stages(
-    sandbox: Sandbox, api: Api, operation: str, stage: Stage
+def test_an_operation_is_possible_at_its_stages_alone(
+    make: Make, stage: str, subtests: pytest.Subtests
 ) -> None:
-    """It leads where the table says; elsewhere it is refused, and nothing has changed."""
-    action, method, target, body = OPERATIONS[operation]
-    assert api.post(GLUE, {"hostname": "ns1", "ips": ["192.0.2.9"]}).status == 200
-    if action in DECISIONS:
-        ask_for(sandbox, NAME)
-    at(sandbox, stage)
-    before = sandbox.world.state
-    held = order_of(sandbox, NAME)
-
-    answer = api.call(method, target, body)
-
-    move = BY_ACTION[action]
-    if stage not in move.stages:
-        assert answer.error == "wrong_state"
-        assert (
-            f"{NAME} is at the stage {stage.value}, where {V3.wording.word(action)} is not possible"
-            in answer.message
-        )
-        assert sandbox.world.state is before
-        return
-    assert answer.status == 200, answer.raw
-    if move.target is Stage.RELEASED:
-        assert held.id not in sandbox.world.state.orders
-    else:
-        assert order_of(sandbox, NAME).stage is (move.target or stage)
-
-
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_what_a_pending_transfer_holds_up(sandbox: Sandbox, api: Api, operation: str) -> None:
-    """While a name is about to leave, the operations that the table marks have to wait."""
-    action, method, target, body = OPERATIONS[operation]
-    assert api.post(GLUE, {"hostname": "ns1", "ips": ["192.0.2.9"]}).status == 200
-    ask_for(sandbox, NAME)
-    before = sandbox.world.state
-    answer = api.call(method, target, body)
-    if BY_ACTION[action].while_leaving:
-        assert answer.status == 200
-    else:
-        assert answer.error == "transfer_pending"
-        assert sandbox.world.state is before
+    sandbox = make()
+    name = at_stage(sandbox, stage)
+    leaving = make()
+    at_stage(leaving, stage)
+    if stage in ("active", "overdue"):
+        leave(leaving)
+    for operation, (words, method, target, body) in OPERATIONS.items():
+        with subtests.test(operation=operation):
+            world = leaving if words in DECISIONS else sandbox
+            world.reset()
+            before = contents(world)
+            answer = connect(world).call(method, target.replace(NAME, name), body)
+            if stage in POSSIBLE.get(operation, ("active",)):
+                assert answer.status == 200, answer.raw
+                if operation == "renewDomain":
+                    assert world.names[name].stage == "active"
+            elif words in DECISIONS and stage == "arriving":
+                assert answer.error == "no_transfer"
+                assert contents(world) == before
+            else:
+                assert answer.error in ("wrong_state", "no_transfer" if words in DECISIONS else "")
+                assert (
+                    answer.error == "no_transfer"
+                    or f"{name} is at the stage {stage}, where" in answer.message
+                )
+                assert contents(world) == before
 
 
-@pytest.mark.parametrize("operation", OPERATIONS)
-def test_what_a_flag_forbids(sandbox: Sandbox, api: Api, operation: str) -> None:
-    """With every flag of its holder's set, the operations that a flag forbids say which."""
-    action, method, target, body = OPERATIONS[operation]
-    assert api.post(GLUE, {"hostname": "ns1", "ips": ["192.0.2.9"]}).status == 200
-    if action in DECISIONS:
-        ask_for(sandbox, NAME)
-    arrange(sandbox, NAME, flags=frozenset(Flag) - {Flag.SERVER_HOLD})
-    answer = api.call(method, target, body)
-    flag = BY_ACTION[action].forbidden_by
-    if flag is None:
-        assert answer.status == 200
-    else:
-        assert answer.error == "locked"
-        assert flag.value in answer.message
+def test_a_pending_transfer_blocks_renewal_and_the_transfer_lock(
+    sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
+    at_stage(sandbox, "active")
+    leave(sandbox)
+    for operation, (_, method, target, body) in OPERATIONS.items():
+        with subtests.test(operation=operation):
+            sandbox.reset()
+            before = contents(sandbox)
+            answer = connect(sandbox).call(method, target, body)
+            if operation in ("renewDomain", "lockTransfer"):
+                assert answer.error == "transfer_pending"
+                assert contents(sandbox) == before
+            else:
+                assert answer.status == 200, answer.raw
 
 
-def test_reading_is_possible_at_every_stage(sandbox: Sandbox, api: Api) -> None:
-    """getDomain and the list show a name wherever it is in its life."""
-    for stage in STAGES:
-        at(sandbox, stage)
-        assert api.get(f"{D}/getDomain/{NAME}").json["domain"]["domainName"] == NAME
-        assert NAME in [one["domainName"] for one in api.get(D).json["domains"]]
+def test_a_flag_forbids_its_operations_and_is_named(sandbox: Sandbox, subtests: pytest.Subtests) -> None:
+    at_stage(sandbox, "active")
+    flags = [f"client_{word}_prohibited" for word in ("transfer", "update", "delete", "renew")]
+    edit_name(sandbox, NAME, flags=["client_hold", *flags])
+    for operation, (words, method, target, body) in OPERATIONS.items():
+        with subtests.test(operation=operation):
+            sandbox.reset()
+            if words in DECISIONS:
+                leave(sandbox)
+            answer = connect(sandbox).call(method, target, body)
+            flag = FORBIDDEN_BY.get(operation)
+            assert answer.error == ("locked" if flag else None), answer.raw
+            assert not flag or flag in answer.message
 
 
-def test_the_table_says_what_was_decided() -> None:
-    """Renewal of live and overdue names, restore from redemption alone, glue records to be read of any,
-    everything else on live names.
-    """
-    kept = {Stage.ACTIVE, Stage.OVERDUE}
-    wider = {
-        Action.RENEW: kept,
-        Action.RESTORE: {Stage.REDEMPTION},
-        Action.DELETE: kept,
-        Action.READ_AUTH_CODE: kept,
-        Action.TRANSFER_OUT: kept,
-        Action.APPROVE_TRANSFER: kept,
-        Action.REJECT_TRANSFER: kept,
-        Action.CANCEL_TRANSFER: {Stage.ARRIVING},
-        Action.READ_HOSTS: set(STAGES),
-    }
-    assert {move.action: set(move.stages) for move in MOVES} == {
-        action: wider.get(action, {Stage.ACTIVE}) for action in Action
-    }
-    assert {move.action for move in MOVES if not move.while_leaving} == {
-        Action.RENEW,
-        Action.DELETE,
-        Action.LOCK_TRANSFER,
-        Action.TRANSFER_OUT,
-    }
-
-
-def test_every_stage_but_the_last_is_left_in_time() -> None:
-    """A name goes on by itself until it is released; nothing stays for ever."""
-    assert {passage.stage for passage in TIMED} == set(STAGES)
-    reached = {Stage.REQUESTED}
-    for _ in TIMED:
-        reached |= {passage.target for passage in TIMED if passage.stage in reached}
-    assert reached == set(Stage) - {Stage.ARRIVING}
+def test_a_name_is_shown_at_every_stage(sandbox: Sandbox, api: Api) -> None:
+    for name in ("requested", "processing", "arriving", "active", "overdue", "redemption", "pending"):
+        assert api.get(f"{D}/getDomain/{name}.com").json["domain"]["domainName"] == f"{name}.com"
+        assert f"{name}.com" in [shown["domainName"] for shown in api.get(D).json["domains"]]
