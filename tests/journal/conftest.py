@@ -1,5 +1,5 @@
 """The tests of journals share what the tests of worlds share."""
 
-from tests.worlds.conftest import _kept, main, sandbox, steer
+from tests.worlds.conftest import main, sandbox, steer
 
-__all__ = ["_kept", "main", "sandbox", "steer"]
+__all__ = ["main", "sandbox", "steer"]

@@ -10,16 +10,10 @@ from tests.registry import REGISTRY
 from tests.worlds.control import Control, control, inside
 
 
-@pytest.fixture(scope="session")
-def _kept() -> Sandbox:
-    return Sandbox(REGISTRY)
-
-
 @pytest.fixture
-def sandbox(_kept: Sandbox) -> Sandbox:
-    """A sandbox of the tests' registry as it began, with no other world in it."""
-    _kept.engine.start_over()
-    return _kept
+def sandbox() -> Sandbox:
+    """A new sandbox of the tests' registry."""
+    return Sandbox(REGISTRY)
 
 
 @pytest.fixture

@@ -79,6 +79,17 @@ def over_socket(sandbox: Sandbox) -> Iterator[tuple[str, Socket]]:
             socket.close()
 
 
+def whole(sandbox: Sandbox) -> list[Any]:
+    """Everything that a change of a world would change."""
+    history = sandbox.snapshots.list(), sandbox.branches.list(), sandbox.faults.list()
+    return [sandbox.export(), sandbox.journal.find(), sandbox.events.find(), *history]
+
+
+def holds(api: Api, name: str) -> bool:
+    """Whether the account holds a name."""
+    return api.get(f"/v3/domains/getDomain/{name}").status == 200
+
+
 def register(api: Api, name: str, years: int = 1) -> Answer:
     """Ask for a new name."""
     return api.post("/v3/domains/createDomain", {"domain": {"domainName": name}, "years": years})

@@ -1,209 +1,152 @@
-"""Credentials: each belongs to one world, and under a world's prefix those of its origin work too."""
+"""Credentials: each belongs to one world. A world's prefix accepts those of the world's origin too."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import permutations
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reseller_sandbox import Sandbox
-from reseller_sandbox.core.model import OUTSIDE
+from reseller_sandbox import Refused, Sandbox
 from tests.clients import Answer, Api, InProcess
 from tests.registry import BASE, REGISTRY
-from tests.v2.client import Client
-from tests.worlds.control import Control, inside, register
-
-_OTHER = Sandbox(REGISTRY, seed="other").fork()
-
-#: The tests' registry with other credentials, and what its first account has.
-OWN, OWNER = _OTHER.export(), _OTHER.account()
+from tests.worlds.control import Control, holds, inside, register
 
 
-def under(sandbox: Sandbox, fork: Sandbox, account: str = "main", *, of: Sandbox | None = None) -> Api:
-    """A client of ``fork`` by its prefix with the credentials of ``of``."""
-    held = (of or sandbox).account(account)
-    return Prefixed(InProcess(sandbox.app), BASE, held.key, held.secret, f"/_worlds/{fork.world.name}")
+@pytest.fixture(scope="module")
+def owner() -> Sandbox:
+    """A sandbox whose accounts have other credentials than those of the tests' registry."""
+    return Sandbox(REGISTRY, seed="other").fork()
 
 
-class Prefixed(Api):
-    """A client whose base address leads to one world."""
-
-    def __init__(self, transport: InProcess, base: str, key: str, secret: str, prefix: str) -> None:
-        super().__init__(transport, base, key, secret)
-        self.prefix = prefix
-
-    def get(self, target: str) -> Answer:
-        """A signed GET."""
-        return super().get(self.prefix + target)
+def under(sandbox: Sandbox, world: str, of: Sandbox, path: str = "/v3/balance") -> Answer:
+    """Send a v3 request under the prefix of ``world`` with the credentials of ``of``."""
+    held = of.account()
+    return Api(InProcess(sandbox.app), BASE, held.key, held.secret).get(f"/_worlds/{world}{path}")
 
 
-def balance_by_token(sandbox: Sandbox, fork: Sandbox, token: str) -> int:
-    """The status of a v2.0 request under the fork's prefix."""
-    client = Client(InProcess(sandbox.app), token, prefix=f"/_worlds/{fork.world.name}", checked=False)
-    return client.get("/domain/active.com").status
+def by_token(sandbox: Sandbox, world: str, of: Sandbox) -> bool:
+    """Whether the prefix of ``world`` accepts the token of ``of``."""
+    target = f"/_worlds/{world}/V2.0/domain/active.com"
+    headers = [("X-Auth-Token", of.account().token)]
+    return InProcess(sandbox.app)("GET", target, headers, b"").status == 200
 
 
-def test_a_client_that_cannot_change_its_credentials_changes_its_address(sandbox: Sandbox) -> None:
-    """Key and secret, and the token, of the account's origin work under a fork's prefix, and for the fork."""
+def leads_to(sandbox: Sandbox, key: str, secret: str) -> str:
+    """Return the world that the credentials lead to, or the error."""
+    answer = Api(InProcess(sandbox.app), BASE, key, secret).get("/v3/balance")
+    return answer.headers["x-sandbox-world"] if answer.status == 200 else str(answer.error)
+
+
+def test_the_credentials_of_the_origin_work_under_the_prefix(sandbox: Sandbox) -> None:
     fork = sandbox.fork(name="forked")
     register(inside(fork), "only-there.com")
-    api = under(sandbox, fork)
-    answer = api.get("/v3/domains/getDomain/only-there.com")
+    answer = under(sandbox, "forked", sandbox, "/v3/domains/getDomain/only-there.com")
     assert (answer.status, answer.headers["x-sandbox-world"]) == (200, "forked")
-    assert balance_by_token(sandbox, fork, sandbox.account().token) == 200
-    assert under(sandbox, fork, of=fork).get("/v3/balance").status == 200
-    assert inside(sandbox).get("/v3/domains/getDomain/only-there.com").status == 404
-    assert fork.world.journal.entries[-1].account == "main"
-
-
-def test_origins_go_back_as_far_as_they_can(sandbox: Sandbox) -> None:
-    """A fork of a fork answers to both; a fork of a fixture to what the fixture says."""
-    first = sandbox.fork()
-    second = first.fork()
-    for of in (sandbox, first, second):
-        assert under(sandbox, second, of=of).get("/v3/balance").status == 200
-        assert balance_by_token(sandbox, second, of.account().token) == 200
-    assert under(sandbox, first, of=second).get("/v3/balance").error == "unknown_key"
-    stated = sandbox.fork(state=OWN)
-    assert under(sandbox, stated, of=_OTHER).get("/v3/balance").status == 200
-    assert sandbox.engine.by_key(OWNER.key) is None
-
-
-def test_starting_over_leaves_nothing_of_what_was_loaded(sandbox: Sandbox) -> None:
-    """Neither do credentials of then work any more, nor are those of new worlds others than at first."""
-    second = sandbox.fork().fork()
-    had = second.account()
-    loaded = second.export()
-    sandbox.engine.drop(second.world.name)
-    sandbox.load(loaded)
-    assert sandbox.account().secret == had.secret
-    sandbox.engine.start_over()
-    first = sandbox.fork()
-    client = Prefixed(InProcess(sandbox.app), BASE, had.key, had.secret, f"/_worlds/{first.world.name}")
-    assert client.get("/v3/balance").error == "unknown_key"
-    assert first.fork().account() == had  # the second world again
-
-
-def test_the_secret_goes_with_the_key(sandbox: Sandbox) -> None:
-    """The origin's key with the fork's secret is a wrong signature, and the other way round."""
-    fork = sandbox.fork()
-    mixed = Prefixed(
-        InProcess(sandbox.app),
-        BASE,
-        sandbox.account().key,
-        fork.account().secret,
-        f"/_worlds/{fork.world.name}",
-    )
-    assert mixed.get("/v3/balance").error == "signature_mismatch"
-
-
-def test_revoked_is_revoked(sandbox: Sandbox) -> None:
-    """What a fork has revoked does not work by way of its origin either."""
-    fork = sandbox.fork()
-    fork.outside.revoke_credentials(account="main")
-    refused = under(sandbox, fork).get("/v3/balance")
-    assert (refused.status, "it has been revoked" in refused.message) == (401, True)
+    assert by_token(sandbox, "forked", sandbox)
+    assert under(sandbox, "forked", fork).status == 200
+    assert not holds(inside(sandbox), "only-there.com")
     assert fork.journal.find().requests[-1].account == "main"
-    assert balance_by_token(sandbox, fork, sandbox.account().token) != 200
-    why = fork.journal.find().requests[-1].refusal
-    assert why is not None
-    assert "it has been revoked" in why.message
+
+
+def test_origins_go_back_to_the_first_world(sandbox: Sandbox, owner: Sandbox) -> None:
+    first = sandbox.fork(name="first")
+    second = first.fork(name="second")
+    for of in (sandbox, first, second):
+        assert under(sandbox, "second", of).status == 200
+        assert by_token(sandbox, "second", of)
+    assert under(sandbox, "first", second).error == "unknown_key"
+    mixed = Api(InProcess(sandbox.app), BASE, sandbox.account().key, first.account().secret)
+    assert mixed.get("/_worlds/first/v3/balance").error == "signature_mismatch"
+    sandbox.fork(name="stated", state=owner.export())
+    assert under(sandbox, "stated", owner).status == 200
+    assert leads_to(sandbox, owner.account().key, owner.account().secret) == "unknown_key"
+
+
+def test_a_fork_revokes_the_credentials_of_its_origin_too(sandbox: Sandbox) -> None:
+    fork = sandbox.fork(name="forked")
+    fork.outside.revoke_credentials(account="main")
+    refused = under(sandbox, "forked", sandbox)
+    assert (refused.status, "it has been revoked" in refused.message) == (401, True)
+    assert not by_token(sandbox, "forked", sandbox)
+    for request in fork.journal:
+        assert request.account == "main"
+        assert request.refusal is not None
+        assert "it has been revoked" in request.refusal.message
     fork.outside.restore_credentials(account="main")
-    assert under(sandbox, fork).get("/v3/balance").status == 200
+    assert under(sandbox, "forked", sandbox).status == 200
 
 
-def _restored(world: Sandbox) -> None:
-    world.restore("kept")
-
-
-def _rewound(world: Sandbox) -> None:
-    world.branches.switch("b1")
-    world.rewind("r1")
-
-
-WAYS: dict[str, Callable[[Sandbox], object]] = {
-    "switch": lambda world: world.branches.switch("b1"),
-    "restore": _restored,
-    "rewind": _rewound,
-    "reset": lambda world: world.reset(original=True),
-    "fork of the past": lambda world: world.fork(point="snapshot:kept"),
-    "import": lambda world: world.load(OWN + "# again\n"),
+#: Ways in which a world can get credentials back that it had.
+RETURNS: dict[str, Callable[[Sandbox, str], object]] = {
+    "switch": lambda world, _: world.branches.switch("b1"),
+    "restore": lambda world, _: world.restore("kept"),
+    "rewind": lambda world, _: (world.branches.switch("b1"), world.rewind("r1")),
+    "reset": lambda world, _: world.reset(original=True),
+    "fork of the past": lambda world, _: world.fork(point="snapshot:kept"),
+    "load": lambda world, text: world.load(f"{text}# again\n"),
 }
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_going_back_to_credentials_meets_nobody_else_with_them(sandbox: Sandbox, way: str) -> None:
-    """What a world has had stays its own as long as it is there, be it that it has loaded another fixture."""
-    world = sandbox.fork(state=OWN)
-    inside(world).get("/v3/balance")
-    world.snapshot("kept")
-    exported, held = world.export(), world.account()
-    world.load(sandbox.export())
-    thief = sandbox.fork()
-    thief.load(exported)
-    assert thief.account().key != held.key
-    WAYS[way](world)
-    assert_apart(sandbox)
-    if way in ("switch", "restore", "rewind", "reset"):
-        found = sandbox.engine.by_key(held.key)
-        assert found is not None
-        assert found[0] is world.world
+def test_credentials_stay_with_a_world_that_loaded_a_fixture(
+    subtests: pytest.Subtests, owner: Sandbox
+) -> None:
+    for way, go_back in RETURNS.items():
+        with subtests.test(way=way):
+            sandbox = Sandbox(REGISTRY)
+            world = sandbox.fork(name="owner", state=owner.export())
+            inside(world).get("/v3/balance")
+            world.snapshot("kept")
+            exported, held = world.export(), world.account()
+            world.load(sandbox.export())
+            thief = sandbox.fork()
+            thief.load(exported)
+            assert thief.account().key != held.key
+            go_back(world, owner.export())
+            assert_apart(sandbox)
+            if way in ("switch", "restore", "rewind", "reset"):
+                assert leads_to(sandbox, held.key, held.secret) == "owner"
 
 
-def test_credentials_are_free_when_their_world_is_gone(sandbox: Sandbox) -> None:
-    """Whoever loads them then has them as they are written."""
-    gone = sandbox.fork()
-    text, key = gone.export(), gone.account().key
-    gone.close()
-    heir = sandbox.fork()
-    heir.load(text)
-    assert heir.account().key == key
+def test_a_deleted_world_frees_its_credentials_in_any_order(owner: Sandbox) -> None:
+    for order in permutations(range(3)):
+        sandbox = Sandbox(REGISTRY)
+        forks = [sandbox.fork() for _ in range(3)]
+        forks[0].load(owner.export())
+        forks[1].load(forks[0].export())
+        texts = [fork.export() for fork in forks]
+        for number in order:
+            forks[number].close()
+        for text in texts[1:]:
+            heir = sandbox.fork()
+            heir.load(text)
+            assert heir.export().count(heir.account().key) == 1
+            assert f"key: {heir.account().key}\n" in text
+        assert_apart(sandbox)
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
-def test_worlds_that_are_gone_claim_nothing(sandbox: Sandbox, order: tuple[int, ...]) -> None:
-    """Whichever went first, and whatever credentials it has had; what others claim stays theirs."""
-
-    def claims() -> Counter[str]:
-        return Counter(name for _, name in sandbox.engine._index.remembered()[0])
-
-    begun, forks = claims(), [sandbox.fork() for _ in order]
-    forks[0].load(OWN)
-    forks[1].load(forks[0].export())  # of which it gets others
-    left = claims()
-    for number in order:
-        forks[number].close()
-        del left[forks[number].world.name]
-        assert claims() == left
-    assert claims() == begun
-
-
-def test_new_credentials_are_nobody_elses(sandbox: Sandbox) -> None:
-    """A world whose export was loaded elsewhere before it was made draws others."""
-    first = sandbox.fork()
-    text = first.export()
-    sandbox.engine.start_over()
-    sandbox.load(text)
-    again = sandbox.fork()
-    assert again.world.name == first.world.name
-    assert again.account().key != sandbox.account().key
+def test_a_new_world_draws_credentials_that_no_world_has(sandbox: Sandbox) -> None:
+    taken = Sandbox(REGISTRY).fork()
+    sandbox.load(taken.export())
+    assert sandbox.account().key == taken.account().key
+    assert sandbox.fork().account().key != taken.account().key
     assert_apart(sandbox)
 
 
 def _added(world: Sandbox, other: Sandbox) -> None:
     wanted = other.account()
-    if other is not world:
-        name = f"of-{len(world.world.state.accounts)}"
+    with suppress(Refused):
         world.accounts.add(
-            name, contact={"name": "Ann"}, key=wanted.key, secret=wanted.secret, token=wanted.token
+            f"of-{len(world.accounts.list().accounts)}",
+            **{"contact": {"name": "Ann"}, "key": wanted.key, "secret": wanted.secret, "token": wanted.token},
         )
 
 
 def _revoked(world: Sandbox, other: Sandbox) -> None:
-    """A world's credentials stay its own while they do not work: another loads them, and then they do."""
     text = world.export()
     world.outside.revoke_credentials("main")
     if other is not world:
@@ -215,7 +158,7 @@ def _back_to_a_request(world: Sandbox, other: Sandbox) -> None:
     inside(world).get("/v3/balance")
     world.load(other.export())
     world.branches.switch(list(world.branches)[-1].name)
-    world.rewind(world.world.journal.entries[-1].id)
+    world.rewind(world.journal.find().requests[-1].id)
 
 
 def _back_to_a_snapshot(world: Sandbox, other: Sandbox) -> None:
@@ -225,10 +168,10 @@ def _back_to_a_snapshot(world: Sandbox, other: Sandbox) -> None:
     world.restore("kept")
 
 
-#: What a world can do to get credentials, another one beside it.
+#: Ways in which a world can get credentials, with another world beside it.
 STEPS: dict[str, Callable[[Sandbox, Sandbox], object]] = {
     "load": lambda world, other: world.load(other.export()),
-    "switch": lambda world, _: [world.branches.switch(one.name) for one in [*world.branches][:1]],
+    "switch": lambda world, _: [world.branches.switch(branch.name) for branch in [*world.branches][:1]],
     "reset": lambda world, _: world.reset(original=True),
     "rewind": _back_to_a_request,
     "restore": _back_to_a_snapshot,
@@ -239,8 +182,7 @@ STEPS: dict[str, Callable[[Sandbox, Sandbox], object]] = {
 
 @pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["fork", "close", *STEPS])), max_size=12))
-def test_no_two_worlds_have_the_same_credentials(steps: list[tuple[int, str]]) -> None:
-    """Whatever is forked, exported, loaded, added, revoked and gone back to, in any order."""
+def test_no_two_worlds_share_credentials(steps: list[tuple[int, str]]) -> None:
     sandbox = Sandbox(REGISTRY)
     held = [sandbox]
     for number, step in steps:
@@ -255,26 +197,22 @@ def test_no_two_worlds_have_the_same_credentials(steps: list[tuple[int, str]]) -
 
 
 def assert_apart(sandbox: Sandbox) -> None:
-    """Assert that each key and each token is one account's of one world."""
-    accounts = [
-        account
-        for world in sandbox.engine
-        for account in world.state.accounts.values()
-        if account.client_id != OUTSIDE
-    ]
-    for words in ([one.key for one in accounts], [one.token for one in accounts]):
+    """Assert that each key and each token belongs to one account of one world."""
+    accounts = [account for world in sandbox.worlds for account in sandbox.worlds.get(world.name).accounts]
+    for words in ([account.key for account in accounts], [account.token for account in accounts]):
         assert max(Counter(words).values()) == 1
 
 
-def test_the_way_back_to_the_first_fixture(sandbox: Sandbox, steer: Control) -> None:
-    """After an import, a reset leads to what was imported, and with ``original`` to what was there first."""
-    was = sandbox.world.state
-    steer.post("history/load", {"fixture": OWN})
+def test_a_reset_leads_to_the_loaded_fixture_and_to_the_first(
+    sandbox: Sandbox, steer: Control, owner: Sandbox
+) -> None:
+    first = sandbox.export()
+    steer.post("history/load", {"fixture": owner.export()})
     register(inside(sandbox), "new.com")
     steer.post("history/reset")
-    assert sandbox.account().key == OWNER.key
+    assert sandbox.account().key == owner.account().key
     assert steer.post("history/reset", {"original": True})["world"] == "default"
-    assert sandbox.world.state == was
+    assert sandbox.export() == first
     steer.post("history/reset")
-    assert sandbox.world.state == was
+    assert sandbox.export() == first
     assert steer.refused("POST", "history/reset", {"orginal": True})[1] == "invalid_parameter"

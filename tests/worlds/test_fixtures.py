@@ -1,25 +1,25 @@
-"""Export and import: any world is a fixture, and the fixture is the same world again."""
+"""Export and load: the export of any world is a fixture, and the fixture makes the same world again."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reseller_sandbox import Sandbox, fixture
-from reseller_sandbox.core.refusals import Refused
-from tests.clients import Api, InProcess
+from reseller_sandbox import Refused, Sandbox
+from tests.clients import InProcess
 from tests.registry import BASE, REGISTRY
 from tests.thorough import tries
-from tests.worlds.control import Control, control, enter, inside, money_of, register, renew
+from tests.worlds.control import Control, control, enter, holds, inside, money_of, register, renew, whole
 
 
-def _lived(sandbox: Sandbox) -> None:
+def lived(sandbox: Sandbox) -> None:
+    """Let the world have a past."""
     api = inside(sandbox)
     register(api, "exported.com", 3)
     renew(api, "active.com")
@@ -27,89 +27,67 @@ def _lived(sandbox: Sandbox) -> None:
     sandbox.clock.advance("45d")
 
 
-def test_a_world_comes_back_from_its_export(sandbox: Sandbox, steer: Control) -> None:
-    """Import makes the same state, clock and assumptions; nothing of it is lost or made up."""
-    _lived(sandbox)
-    sandbox.world.assume(sandbox.world.assumptions.with_values({"v3.ids": "integer"}))
-    was = sandbox.world.present()
+def test_load_brings_back_the_exported_world(sandbox: Sandbox, steer: Control) -> None:
+    lived(sandbox)
+    sandbox.assumptions.set({"v3.ids": "integer"})
+    sandbox.snapshot("exported")
     text = steer.get("history/export")["fixture"]
-    fixture.loads(text)
     register(inside(sandbox), "forgotten.com")
-    answer = steer.post("history/load", {"fixture": text})
-    now = sandbox.world.moment
-    assert now.state == was.state
-    assert (now.clock, now.assumptions) == (was.clock, was.assumptions)
+    loaded = steer.post("history/load", {"fixture": text})
     assert sandbox.export() == text
-    assert answer["branch"]["last"] == "r4"
-    sandbox.branches.switch(answer["branch"]["name"])
-    assert inside(sandbox).get("/v3/domains/getDomain/forgotten.com").status == 200
+    difference = sandbox.diff("snapshot:exported")
+    assert (difference.changes, difference.settings) == ((), ())
+    assert loaded["branch"]["last"] == "r4"
+    sandbox.branches.switch(loaded["branch"]["name"])
+    assert holds(inside(sandbox), "forgotten.com")
 
 
-def test_an_export_is_a_fixture_to_start_and_to_fork_from(sandbox: Sandbox, tmp_path: Any) -> None:
-    """A file of it starts an equal sandbox; sent as state it makes an equal fork with other credentials."""
-    _lived(sandbox)
+def test_an_export_starts_a_sandbox_and_a_fork(sandbox: Sandbox, tmp_path: Path) -> None:
+    lived(sandbox)
     file = tmp_path / "exported.yaml"
     file.write_text(sandbox.export(), encoding="utf-8")
-    started = Sandbox(file)
-    assert started.world.state == sandbox.world.state
+    assert Sandbox(file).export() == sandbox.export()
+    for state in (sandbox.export(), file):
+        with sandbox.fork(state=state) as fork:
+            assert fork.names.list() == sandbox.names.list()
+            assert fork.account().key != sandbox.account().key
+
+
+def test_request_ids_go_on_after_a_load(sandbox: Sandbox) -> None:
+    """The ledger names requests, so a later request must not take one of their ids."""
+    register(inside(sandbox), "named.com")
+    renew(inside(sandbox), "named.com")
+    sandbox.load(sandbox.export())
+    assert register(inside(sandbox), "later.com").headers["x-sandbox-request"] == "r3"
+    assert {entry.cause for entry in sandbox.ledger.find().entries} >= {"r1", "r2", "r3"}
     fork = sandbox.fork(state=sandbox.export())
-    assert dict(fork.world.state.orders) == dict(sandbox.world.state.orders)
-    assert fork.account().key != sandbox.account().key
-    assert sandbox.fork(state=file).world.state.orders == fork.world.state.orders
+    assert inside(fork).get("/v3/balance").headers["x-sandbox-request"] == "r4"
+    with pytest.raises(Refused, match="the ledger names the request r3 already"):
+        sandbox.load("requests: 0\n" + sandbox.export().replace("requests: 3\n", ""))
 
 
-def test_requests_go_on_being_counted(sandbox: Sandbox, steer: Control) -> None:
-    """The name of a request that the old world has seen is not given to another one in the new."""
-    api = inside(sandbox)
-    for _ in range(5):
-        api.get("/v3/balance")
-    steer.post("history/load", {"fixture": steer.get("history/export")["fixture"]})
-    assert inside(sandbox).get("/v3/balance").headers["x-sandbox-request"] == "r6"
-    fork = sandbox.fork(state=sandbox.export())
-    assert inside(fork).get("/v3/balance").headers["x-sandbox-request"] == "r7"
+def test_the_windows_of_a_rate_limit_come_back(sandbox: Sandbox) -> None:
+    for per in ("account", "rule"):
+        sandbox.reset(original=True)
+        sandbox.faults.add(name="limit", kind="rate_limit", limit=3, window="1h", per=per)
+        assert [inside(sandbox).get("/v3/balance").status for _ in range(2)] == [200, 200]
+        text = sandbox.export()
+        sandbox.load(text)
+        assert sandbox.export() == text
+        assert [inside(sandbox).get("/v3/balance").status for _ in range(2)] == [200, 429]
+        sandbox.clock.advance("1h")
+        assert inside(sandbox).get("/v3/balance").status == 200
 
 
-@pytest.mark.parametrize("per", ["account", "rule"])
-def test_the_windows_of_a_rate_limit_come_back(sandbox: Sandbox, steer: Control, per: str) -> None:
-    """What has been let through counts after an import as it did before."""
-    sandbox.faults.add(name="limit", kind="rate_limit", limit=3, window="1h", per=per)
-    assert [inside(sandbox).get("/v3/balance").status for _ in range(2)] == [200, 200]
-    text = steer.get("history/export")["fixture"]
-    steer.post("history/load", {"fixture": text})
-    assert sandbox.export() == text
-    assert [inside(sandbox).get("/v3/balance").status for _ in range(2)] == [200, 429]
-    sandbox.clock.advance("1h")
-    assert inside(sandbox).get("/v3/balance").status == 200
+def test_invalid_windows_are_refused_with_their_line(sandbox: Sandbox) -> None:
+    fault = "zones: {}\nfaults:\n  f:\n    kind: rate_limit\n    limit: 1\n    windows: "
+    wrong = ["{began: now}", "{began: never, used: 1}", "{began: now, used: -1}", "5"]
+    for windows in ("5", *(f"{{main: {one}}}" for one in wrong)):
+        with pytest.raises(Refused, match=r":[36]:"):
+            sandbox.load(fault + windows)
 
 
-@pytest.mark.parametrize(
-    "windows",
-    [
-        "5",
-        "{main: 5}",
-        "{main: {began: now}}",
-        "{main: {began: never, used: 1}}",
-        "{main: {began: now, used: -1}}",
-    ],
-)
-def test_windows_that_are_none(windows: str) -> None:
-    """Each mistake has its place."""
-    text = f"zones: {{}}\nfaults:\n  f:\n    kind: rate_limit\n    limit: 1\n    windows: {windows}\n"
-    with pytest.raises(fixture.FixtureError) as error:
-        fixture.loads(text)
-    assert ":6:" in str(error.value) or ":3:" in str(error.value), str(error.value)
-
-
-def test_a_number_of_requests_below_the_ledgers() -> None:
-    """It would give the name of a request away a second time."""
-    sandbox = Sandbox(REGISTRY)
-    register(inside(sandbox), "charged.com")
-    with pytest.raises(fixture.FixtureError, match="names the request r1 already, and this is 0"):
-        fixture.loads("requests: 0\n" + sandbox.export())
-
-
-def test_faults_come_back_with_what_they_have_counted(sandbox: Sandbox, steer: Control) -> None:
-    """So that chance goes on as it would have, and a rule that is spent stays so."""
+def test_faults_come_back_with_their_counters(sandbox: Sandbox) -> None:
     body = {"text": "1", "none": None, "some": [True, Decimal("0.000000125"), 10**20]}
     sandbox.faults.replace(
         [
@@ -122,16 +100,15 @@ def test_faults_come_back_with_what_they_have_counted(sandbox: Sandbox, steer: C
     for _ in range(20):
         with suppress(ConnectionResetError):
             inside(sandbox).get("/v3/balance")
-    was, text = sandbox.faults.list(), sandbox.export()
-    assert {rule["spent"] for rule in was} == {True, False}
+    rules, text = sandbox.faults.list(), sandbox.export()
+    assert {rule["spent"] for rule in rules} == {True, False}
     sandbox.faults.clear()
-    steer.post("history/load", {"fixture": text})
-    assert (sandbox.faults.list(), sandbox.export()) == (was, text)
-    assert sandbox.fork(state=text).faults.list() == was
+    sandbox.load(text)
+    assert (sandbox.faults.list(), sandbox.export()) == (rules, text)
+    assert sandbox.fork(state=text).faults.list() == rules
 
 
 def test_a_fixture_declares_faults(sandbox: Sandbox, steer: Control) -> None:
-    """In the words that there are, with instants that may be relative; they outlive a reset."""
     text = sandbox.export() + (
         "faults:\n"
         "  soon: {kind: close, match: {operation: v3.balance}, when: {from: +1d, until: +2d}}\n"
@@ -145,14 +122,13 @@ def test_a_fixture_declares_faults(sandbox: Sandbox, steer: Control) -> None:
     fork.clock.advance("1d")
     with pytest.raises(ConnectionAbortedError):
         inside(fork).get("/v3/balance")
-    wrong = text.replace("v3.balance", "v3.balence")
-    refused = steer.refused("POST", "history/load", {"fixture": wrong})
-    assert refused[:2] == (400, "invalid_fixture")
-    assert "match.operation matches no operation; the nearest is v3.balance" in str(refused)
+    wrong = {"fixture": text.replace("v3.balance", "v3.balence")}
+    status, error, message = steer.refused("POST", "history/load", wrong)
+    assert (status, error) == (400, "invalid_fixture")
+    assert "the nearest is v3.balance" in message
 
 
-def test_a_fixture_declares_no_more_faults_than_there_may_be() -> None:
-    """The limit counts for them too."""
+def test_the_limit_of_faults_holds_for_a_fixture() -> None:
     sandbox = Sandbox(REGISTRY, max_faults=4)
     text = sandbox.export() + "faults: {flaky: {preset: flaky}}\n"
     for take in (sandbox.load, lambda state: sandbox.fork(state=state)):
@@ -160,33 +136,21 @@ def test_a_fixture_declares_no_more_faults_than_there_may_be() -> None:
             take(text)
 
 
-def test_assumptions_survive_servers_with_other_defaults() -> None:
-    """What an export assumes is what its import assumes, whatever the server was told at its start."""
-    observed = Sandbox(REGISTRY, profile="observed")
-    plain = Sandbox(REGISTRY)
+def test_an_export_overrides_the_assumptions_of_the_server() -> None:
+    observed, plain = Sandbox(REGISTRY, profile="observed"), Sandbox(REGISTRY)
     observed.load(plain.export())
-    assert observed.world.assumptions != plain.world.assumptions, "an unsaid assumption is the server's own"
-    changed = observed.world.assumptions.with_values({"v3.list.last_page": "with_next"})
-    observed.world.assume(changed)
-    text = observed.export()
+    assert observed.assumptions.list() != plain.assumptions.list()
+    observed.assumptions.set({"v3.list.last_page": "with_next"})
+    text, assumed = observed.export(), observed.assumptions.list()
     observed.reset()
-    observed.load(text)
-    plain.load(text)
-    assert observed.world.assumptions == plain.world.assumptions == changed
+    for sandbox in (observed, plain):
+        sandbox.load(text)
+        assert {row.name: row.value for row in sandbox.assumptions} == {
+            row.name: row.value for row in assumed.assumptions
+        }
 
 
-def test_request_names_go_on_after_an_import(sandbox: Sandbox) -> None:
-    """A ledger names the requests of the life before; no later request takes one of their names."""
-    api = inside(sandbox)
-    register(api, "named.com")
-    renew(api, "named.com")
-    sandbox.load(sandbox.export())
-    assert register(api, "later.com").headers["x-sandbox-request"] == "r3"
-    assert {entry.cause for entry in sandbox.ledger.find().entries} >= {"r1", "r2", "r3"}
-
-
-def test_credentials_of_another_world_are_not_taken_over(sandbox: Sandbox, steer: Control) -> None:
-    """A fork that loads another world's export keeps to itself: the credentials there stay the other's."""
+def test_a_fork_cannot_load_the_credentials_of_another_world(sandbox: Sandbox, steer: Control) -> None:
     world = steer.post("worlds/fork", {})
     loaded = control(sandbox, "w1").post("history/load", {"fixture": sandbox.export()})
     assert loaded["accounts"] == world["accounts"]
@@ -195,40 +159,24 @@ def test_credentials_of_another_world_are_not_taken_over(sandbox: Sandbox, steer
     assert (money_of(default), money_of(fork)) == ("9990.00", "10000.00")
 
 
-@pytest.mark.parametrize(
-    ("body", "error"),
-    [
+def test_a_refused_load_changes_nothing(sandbox: Sandbox, steer: Control) -> None:
+    wrong: list[tuple[Any, str]] = [
         ({"fixture": "zones: ["}, "invalid_fixture"),
         ({"fixture": "zonez: {}"}, "invalid_fixture"),
         ({"fixture": 5}, "invalid_parameter"),
         ({}, "invalid_parameter"),
         (b"{", "malformed_body"),
-    ],
-)
-def test_a_bad_import_changes_nothing(sandbox: Sandbox, steer: Control, body: Any, error: str) -> None:
-    """A mistake is told with its place, and the world is as it was."""
-    before = sandbox.world.moment
-    assert steer.refused("POST", "history/load", body)[1] == error
-    assert sandbox.world.moment is before
+    ]
+    before = whole(sandbox)
+    for body, error in wrong:
+        assert steer.refused("POST", "history/load", body)[1] == error
+    assert whole(sandbox) == before
 
 
-def test_reading_a_fixture_twice_reads_it_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Repeated forks from one fixture share what was read; another ``now`` is another fixture."""
-    sandbox, loads = Sandbox(REGISTRY), []
-    monkeypatch.setattr(fixture, "load", lambda *args, **kw: loads.append(kw) or _load(*args, **kw))
-    first, second = sandbox.fork(fixture="empty"), sandbox.fork(fixture="empty")
-    assert first.world.state.zones is second.world.state.zones
-    sandbox.fork(fixture="empty", now="2040-01-01")
-    assert len(loads) == 2
-
-
-def test_an_unchanged_world_is_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks again gets what there is; whatever has changed since is in it, and a fork has its own."""
-    sandbox, written = Sandbox(REGISTRY), []
-    monkeypatch.setattr(fixture, "dumps", lambda *args, **kw: written.append(kw) or _dumps(*args, **kw))
-    texts = [sandbox.export() for _ in range(3)]
-    assert (len(set(texts)), len(written)) == (1, 1)
-    changes: list[Callable[[], object]] = [
+def test_each_export_has_the_latest_change(sandbox: Sandbox) -> None:
+    texts = [sandbox.export(), sandbox.export()]
+    assert len(set(texts)) == 1
+    changes = [
         lambda: register(inside(sandbox), "changed.com"),
         lambda: sandbox.clock.advance("1h"),
         lambda: sandbox.clock.run(),
@@ -240,29 +188,26 @@ def test_an_unchanged_world_is_written_once(monkeypatch: pytest.MonkeyPatch) -> 
         change()
         texts.append(sandbox.export())
         assert texts[-1] != texts[-2]
-        fixture.loads(texts[-1])
     assert sandbox.fork().export() != texts[-1]
 
 
-_dumps = fixture.dumps
-_load = fixture.load
-
-
-@settings(max_examples=tries(10))
+@settings(max_examples=tries(8))
 @given(
     names=st.lists(st.sampled_from(["x.com", "y.net", "z.shop", "bücher.com"]), max_size=4),
     wait=st.integers(0, 900),
     years=st.integers(1, 3),
 )
-def test_any_world_survives_the_way_through_yaml(names: list[str], wait: int, years: int) -> None:
-    """Whatever has happened in it."""
+def test_any_world_comes_back_from_its_export(names: list[str], wait: int, years: int) -> None:
     sandbox = Sandbox(REGISTRY, journal=5)
-    api: Api = inside(sandbox)
+    api = inside(sandbox)
     for name in names:
         register(api, name, years)
         api.post(f"/v3/domains/enableAutorenew/{name}")
     sandbox.clock.advance(f"{wait}d")
-    was = sandbox.world.present()
-    sandbox.load(sandbox.export())
-    assert sandbox.world.moment.state == was.state
-    assert sandbox.world.clock == was.clock
+    sandbox.snapshot("before")
+    text, due = sandbox.export(), sandbox.clock.advance("2y", dry_run=True).fired
+    sandbox.load(text)
+    assert sandbox.export() == text
+    assert sandbox.clock.advance("2y", dry_run=True).fired == due
+    difference = sandbox.diff("snapshot:before")
+    assert (difference.changes, difference.settings) == ((), ())

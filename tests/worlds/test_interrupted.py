@@ -12,7 +12,7 @@ from reseller_sandbox import Sandbox
 from tests.registry import Make
 
 #: How often each call is interrupted, each time some microseconds later than the time before.
-TIMES = 120
+TIMES = 60
 
 
 class Interrupted(BaseException):

@@ -1,270 +1,294 @@
-"""What takes long, with a world that holds much, holds up nobody else."""
+"""Work on large worlds: it blocks no other world, and costs no more than what it changes."""
 
 from __future__ import annotations
 
-import http.client
-import json
+import gc
 import signal
+import sys
 import threading
 import time
+import weakref
 from collections.abc import Callable
-from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
 from socket import create_connection
 from typing import Any
 
 import pytest
+import time_machine
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.clock import WorldClock, real_now
-from reseller_sandbox.core.state import filled
-from reseller_sandbox.server.collector import Beside
-from reseller_sandbox.worlds.turn import Busy, hurried
-from tests.benchmarks import growing
-from tests.clients import Answer, Api, Headers, Socket
+from tests.clients import JSON, Answer, Api, Headers, Socket, encoded
 
-ORDERS = 6000
+NAMES = 1500
 
-#: How many seconds a thread may compute before others can be let on.
-LONGEST_STRETCH = 0.05
+#: Seconds of computing after which other threads must get the interpreter.
+LONGEST_STRETCH = 0.03
 
-#: A long way for the clock of a world with so many names, and where it leads.
-FAR = b'{"by": "P2Y", "limit": 3}'
-EARLIER, LATER = "2026-01-15T12:00:00Z", "2028-01-15T12:00:00Z"
+#: A long way for the clock of a large world.
+FAR = {"by": "P2Y", "limit": 3}
+
+
+def holding(names: int, **settings: Any) -> Sandbox:
+    """Return a sandbox whose world has that number of names, which renew themselves."""
+    sandbox = Sandbox("empty", max_body=1 << 24, **settings)
+    prices = {"registration": 10, "renewal": 12, "transfer": 9, "restore": 80}
+    entry = {"created": "-100d", "autorenew": True}
+    world = {
+        "now": "2026-01-15T12:00:00Z",
+        "zones": {"com": {"prices": prices}},
+        "accounts": {"main": {"balance": 10**8, "contact": {"name": "Ann"}}},
+        "domains": {"active.com": entry, **{f"n{number}.com": entry for number in range(names)}},
+    }
+    sandbox.load(world)
+    return sandbox
 
 
 @pytest.fixture(scope="module")
 def grown() -> Sandbox:
-    """A world with some thousands of names."""
-    return holding_orders()
-
-
-def holding_orders() -> Sandbox:
-    """A sandbox whose default world has some thousands of names."""
-    return growing.grown(ORDERS, max_body=1 << 24)
-
-
-def ask(port: int, method: str, path: str, body: bytes | None = None, world: str = "default") -> Any:
-    """A request to control on a connection of its own."""
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request(method, f"/_worlds/{world}/_sandbox/{path}", body)
-    answer = connection.getresponse()
-    told = json.loads(answer.read())
-    connection.close()
-    assert answer.status < 300, told
-    return told
-
-
-def answered_meanwhile(port: int, method: str, path: str, body: bytes | None = None) -> tuple[int, Any]:
-    """How many quick requests are answered while a long one is under way, and the long one's answer."""
-    answered = []
-    told = meanwhile(
-        lambda: answered.append(ask(port, "GET", "health")), lambda: ask(port, method, path, body)
-    )
-    return len(answered), told
-
-
-@pytest.mark.slow
-def test_writing_and_reading_a_large_world_lets_others_through(grown: Sandbox) -> None:
-    """Export, import and a fork of a state: others are answered all the while, and nothing is missing."""
-    with grown.serve() as server:
-        count, exported = answered_meanwhile(server.port, "GET", "history/export")
-        assert count > 5
-        body = json.dumps({"fixture": exported["fixture"]}).encode()
-        count, loaded = answered_meanwhile(server.port, "POST", "history/load", body)
-        assert count > 5
-        assert "branch" in loaded
-        assert len(grown.world.state.orders) > ORDERS
-        body = json.dumps({"state": exported["fixture"] + "\n# another text\n"}).encode()
-        count, forked = answered_meanwhile(server.port, "POST", "worlds/fork", body)
-        assert count > 5
-        assert forked["orders"] == len(grown.world.state.orders)
-
-
-def test_a_long_way_of_one_clock_holds_up_no_other_world(grown: Sandbox) -> None:
-    """Clients of other worlds are answered all the while, and control still looks at this one."""
-    busy, other = grown.fork(name="busy"), grown.fork(fixture="default")
-    with grown.serve() as server:
-        api, taken = client(server.url, other), []
-
-        def ask_another_world() -> None:
-            taken.append(api.get("/v3/balance").status)
-            assert ask(server.port, "GET", "clock", world="busy")["now"] in (EARLIER, LATER)
-
-        moved = meanwhile(ask_another_world, partial(ask, server.port, "POST", "clock/advance", FAR, "busy"))
-    assert moved["total"] > ORDERS
-    assert len(moved["fired"]) == 3
-    assert moved["now"] == LATER
-    assert set(taken) == {200}
-    assert len(taken) > 10
-    assert busy.world.now().year == 2028
-
-
-def test_requests_of_a_world_whose_clock_is_on_its_way_take_effect_after_it(grown: Sandbox) -> None:
-    """They wait their turn, in the order in which they came, and whoever came before saw the world before."""
-    busy = grown.fork(name="waiting")
-    with grown.serve() as server:
-        clients = [client(server.url, busy) for _ in range(4)]
-        answers: list[Answer] = []
-        threads = [
-            threading.Thread(target=lambda api=api: answers.append(api.get("/v3/balance"))) for api in clients
-        ]
-
-        def ask_this_world() -> None:
-            time.sleep(0.01)
-            if threads[0].ident is None and is_at_work(busy):
-                for thread in threads:
-                    thread.start()
-
-        meanwhile(ask_this_world, partial(ask, server.port, "POST", "clock/advance", FAR, "waiting"))
-        for thread in threads:
-            thread.join()
-    assert {answer.headers["date"][:16] for answer in answers} == {"Sat, 15 Jan 2028"}
-    assert [entry.id for entry in busy.world.journal] == ["r1", "r2", "r3", "r4"]
-    assert {entry.at.year for entry in busy.world.journal} == {2028}
-
-
-def test_a_clock_that_fell_far_behind_catches_up_beside_the_others(grown: Sandbox) -> None:
-    """The first request after a long time has all happen that came due; others are answered meanwhile."""
-    behind, other = grown.fork(name="behind"), grown.fork(fixture="default")
-    moment = behind.world.moment
-    clock = WorldClock(moment.clock.now(), real_now() - timedelta(days=730))
-    behind.world.moment = replace(moment, clock=clock)
-    with grown.serve() as server:
-        late, api, taken = client(server.url, behind), client(server.url, other), []
-
-        def ask_another_world() -> None:
-            assert api.get("/v3/balance").status == 200
-            taken.append(not late_answer)
-
-        late_answer: dict[str, Any] = {}
-        meanwhile(ask_another_world, lambda: late_answer.update(late.get("/v3/balance").json[0]) or {})
-    assert sum(taken) > 10
-    assert late_answer["serverTime"][:4] == "2028"
-    assert not behind.world.is_far_behind
-
-
-def test_what_cannot_be_read_waits_for_a_clock_that_fell_far_behind_beside_the_others() -> None:
-    """It stands in the default world's journal once that has caught up; meanwhile others are answered."""
-    sandbox = holding_orders()
-    other = sandbox.fork(fixture="default")
-    moment = sandbox.world.moment
-    sandbox.world.moment = replace(
-        moment, clock=WorldClock(moment.clock.now(), real_now() - timedelta(days=730))
-    )
-    with sandbox.serve() as server:
-        api, answered = client(server.url, other), []
-        with create_connection(("127.0.0.1", server.port)) as malformed:
-            malformed.sendall(b"what is this\r\n\r\n")
-            assert malformed.recv(100).startswith(b"HTTP/1.1 400")
-        while sandbox.world.is_far_behind:
-            answered.append(api.get("/v3/balance").status)
-        assert len(answered) > 10
-        with sandbox.world.lock:
-            entry = sandbox.world.journal.get("r1")
-    assert (entry.status, entry.at.year) == (400, 2028)
-
-
-WORK: dict[str, Callable[[Sandbox, str], object]] = {
-    "export": lambda sandbox, _: sandbox.export(),
-    "load": lambda sandbox, text: sandbox.load(text),
-    "fork of a sent state": lambda sandbox, text: sandbox.fork(state=text),
-    "a year": lambda sandbox, _: sandbox.clock.advance(by="P1Y"),
-}
-
-
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="nothing here tells of computing time")
-@pytest.mark.parametrize("what", WORK)
-def test_no_piece_of_long_work_keeps_the_interpreter(grown: Sandbox, what: str) -> None:
-    """Other threads can be let on after few milliseconds of computing: no garbage is collected, for one."""
-    text = grown.export()
-    busy = grown.fork(seed=what)
-    assert longest_stretch(partial(WORK[what], busy, f"{text}# {what}\n")) < LONGEST_STRETCH
-    busy.close()
-
-
-ENTRIES = 60_000
-
-#: What is read of a world with as many orders and ledger entries.
-READING: dict[str, Callable[[Sandbox], object]] = {
-    "export": lambda sandbox: sandbox.export(),
-    "ledger": lambda sandbox: sandbox.client().get("/_sandbox/ledger?limit=10000"),
-    "a glob over the ledger": lambda sandbox: sandbox.ledger.find(operation="*r*e*n*e*w*"),
-    "advice": lambda sandbox: sandbox.advice.list(),
-    "diff": lambda sandbox: sandbox.history.diff(),
-}
-
-
-@pytest.fixture(scope="module")
-def long_lived() -> Sandbox:
-    """A world whose names have been paid for many times, and whose first account has sent a request."""
-    sandbox = growing.grown(ENTRIES)
-    state = sandbox.world.moment.state
-    one = state.ledger[min(state.ledger)]
-    paid = [replace(one, id=number, amount=one.amount * 0) for number in range(1000, 1000 + ENTRIES)]
-    sandbox.world.moment = replace(sandbox.world.moment, state=filled(state, paid))
+    """A world whose names have been paid for many times."""
+    sandbox = holding(NAMES)
+    sandbox.clock.advance("P3Y", limit=1)
     sandbox.client().get("/v3/balance")
     return sandbox
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="nothing here tells of computing time")
-@pytest.mark.parametrize("what", READING)
-def test_nothing_read_of_a_long_lived_world_keeps_the_interpreter(long_lived: Sandbox, what: str) -> None:
-    """No call into C goes over a whole table, or writes it."""
-    sandbox = long_lived.fork()
-    assert longest_stretch(partial(READING[what], sandbox)) < LONGEST_STRETCH
-    sandbox.close()
-
-
-def longest_stretch(work: Callable[[], object]) -> float:
-    """How many seconds ``work`` computes at most before it comes to where Python lets other threads on.
-
-    There it takes signals as well, which come by the computing time of this process: it makes no difference
-    what else the machine is busy with.
-    """
-    there = [time.thread_time()]
-    before = signal.signal(signal.SIGPROF, lambda *_: there.append(time.thread_time()))
-    signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
+def send(url: str, method: str, target: str, headers: Headers, raw: bytes) -> Answer:
+    """Send a request over a new connection."""
+    socket = Socket(url)
     try:
-        with Beside():
-            work()
+        return socket(method, target, headers, raw)
     finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
-    there.append(time.thread_time())
-    return max(after - before for before, after in pairwise(there))
+        socket.close()
 
 
 def client(url: str, sandbox: Sandbox) -> Api:
-    """The first account of a world, each of whose requests has a connection of its own."""
-
-    def send(method: str, target: str, headers: Headers, raw: bytes) -> Answer:
-        socket = Socket(url)
-        try:
-            return socket(method, target, headers, raw)
-        finally:
-            socket.close()
-
-    return Api(send, url, sandbox.account().key, sandbox.account().secret)
+    """Return the first account of a world."""
+    return Api(partial(send, url), url, sandbox.account().key, sandbox.account().secret)
 
 
-def is_at_work(sandbox: Sandbox) -> bool:
-    """Whether another thread is changing the sandbox's world."""
-    try:
-        with hurried(), sandbox.world.lock:
-            return False
-    except Busy:
-        return True
-
-
-def meanwhile(quick: Callable[[], object], long: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What the long call answers; ``quick`` is called again and again until it does."""
-    told: dict[str, Any] = {}
-    thread = threading.Thread(target=lambda: told.update(long()))
+def meanwhile(quick: Callable[[], object], long: Callable[[], Answer]) -> tuple[Answer, int]:
+    """Call ``quick`` until ``long`` returns. Return the answer of ``long``, and the number of calls."""
+    answers: list[Answer] = []
+    thread, count = threading.Thread(target=lambda: answers.append(long())), 0
     thread.start()
     while thread.is_alive():
         quick()
+        count += 1
     thread.join()
-    return told
+    return answers[0], count
+
+
+def test_clients_of_other_worlds_are_answered_during_long_calls(
+    subtests: pytest.Subtests, grown: Sandbox
+) -> None:
+    text = grown.export()
+    other = grown.fork(name="other", fixture="default")
+    grown.fork(name="busy")
+    calls: dict[str, tuple[str, str, Any]] = {
+        "export": ("GET", "/_sandbox/history/export", None),
+        "advance": ("POST", "/_worlds/busy/_sandbox/clock/advance", FAR),
+        "load": ("POST", "/_worlds/busy/_sandbox/history/load", {"fixture": text + "# load\n"}),
+        "fork": ("POST", "/_sandbox/worlds/fork", {"state": text + "# fork\n", "name": "copy"}),
+    }
+    with grown.serve() as server:
+        api = client(server.url, other)
+
+        def quick() -> None:
+            assert api.get("/v3/balance").status == 200
+
+        for name, (method, target, body) in calls.items():
+            with subtests.test(call=name):
+                long = partial(send, server.url, method, target, [JSON], encoded(body))
+                answer, count = meanwhile(quick, long)
+                assert answer.status < 300, answer.raw
+                assert count > 2
+                if name == "advance":
+                    assert answer.json["total"] > NAMES
+                    assert len(answer.json["fired"]) == 3
+    assert [world.orders for world in grown.worlds if world.name != "other"] == [NAMES + 1] * 3
+    for name in ("other", "busy", "copy"):
+        grown.worlds.remove(name)
+
+
+def test_requests_take_effect_before_or_after_a_long_advance(grown: Sandbox) -> None:
+    busy = grown.fork(name="waiting")
+    began = busy.clock.now
+    with grown.serve() as server:
+        api, dates = client(server.url, busy), []
+        target = "/_worlds/waiting/_sandbox/clock/advance"
+        advance = partial(send, server.url, "POST", target, [JSON], encoded(FAR))
+        meanwhile(lambda: dates.append(api.get("/v3/balance").headers["date"]), advance)
+        dates.append(api.get("/v3/balance").headers["date"])
+    assert len(set(dates)) <= 2
+    found = busy.journal.find().requests
+    assert [request.id for request in found] == [f"r{number}" for number in range(2, len(dates) + 2)]
+    assert {request.at for request in found} <= {began, busy.clock.now}
+    assert busy.clock.now.year == began.year + 2
+
+
+def test_other_worlds_are_answered_while_a_clock_catches_up() -> None:
+    """The clock runs, and two years pass without a request. A malformed request waits for the clock too."""
+    sandbox = holding(NAMES, frozen=False)
+    sandbox.clock.run()
+    behind, other = sandbox.fork(name="behind"), sandbox.fork(fixture="default", frozen=True)
+    year = sandbox.clock.now.year
+    with sandbox.serve() as server:
+        late, api = client(server.url, behind), client(server.url, other)
+        with time_machine.travel(datetime.now(UTC) + timedelta(days=730), tick=True):
+            answer, count = meanwhile(lambda: api.get("/v3/balance"), lambda: late.get("/v3/balance"))
+            assert count > 2
+            assert answer.json[0]["serverTime"][:4] == str(year + 2)
+            with create_connection(("127.0.0.1", server.port)) as malformed:
+                malformed.sendall(b"what is this\r\n\r\n")
+                assert malformed.recv(100).startswith(b"HTTP/1.1 400")
+            deadline = time.monotonic() + 60
+            while not sandbox.journal.find().requests and time.monotonic() < deadline:
+                assert api.get("/v3/balance").status == 200
+            request = sandbox.journal["r1"]
+    assert (request.status, request.at.year) == (400, year + 2)
+
+
+CALLS: dict[str, Callable[[Sandbox, str], object]] = {
+    "export": lambda sandbox, _: sandbox.export(),
+    "load": lambda sandbox, text: sandbox.load(text),
+    "fork of a state": lambda sandbox, text: sandbox.fork(state=text),
+    "a year": lambda sandbox, _: sandbox.clock.advance(by="P1Y", limit=1),
+    "ledger": lambda sandbox, _: sandbox.client().get("/_sandbox/ledger?limit=10000"),
+    "a glob over the ledger": lambda sandbox, _: sandbox.ledger.find(operation="*r*e*n*e*w*"),
+    "advice": lambda sandbox, _: sandbox.advice.list(),
+    "difference": lambda sandbox, _: sandbox.diff(),
+}
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no interval timer")
+def test_no_long_call_keeps_the_interpreter(subtests: pytest.Subtests, grown: Sandbox) -> None:
+    """No call into C goes over a whole table."""
+    text = grown.export()
+    for name, call in CALLS.items():
+        with subtests.test(call=name), grown.fork() as busy:
+            assert longest_stretch(partial(call, busy, f"{text}# {name}\n")) < LONGEST_STRETCH
+
+
+def longest_stretch(work: Callable[[], object]) -> float:
+    """Return the longest time in seconds that ``work`` computes without letting other threads run.
+
+    Python takes signals where it lets other threads run. They come by the computing time of this process,
+    because the machine may be busy with other processes.
+    """
+    seen = [time.thread_time()]
+    before = signal.signal(signal.SIGPROF, lambda *_: seen.append(time.thread_time()))
+    signal.setitimer(signal.ITIMER_PROF, 0.001, 0.001)
+    gc.disable()  # as a server does meanwhile
+    try:
+        work()
+    finally:
+        gc.enable()
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+    seen.append(time.thread_time())
+    return max(after - before for before, after in pairwise(seen))
+
+
+def function_calls(work: Callable[[], Any]) -> tuple[Any, int]:
+    """Return the result of ``work``, and how many functions it calls."""
+    counted = 0
+
+    def count(_frame: object, event: str, _about: object) -> None:
+        nonlocal counted
+        counted += event.endswith("call")
+
+    sys.setprofile(count)
+    try:
+        return work(), counted
+    finally:
+        sys.setprofile(None)
+
+
+def test_an_advance_costs_in_proportion_to_its_events() -> None:
+    costs = []
+    for names in (100, 1000):
+        sandbox = holding(names)
+        moved, counted = function_calls(partial(sandbox.clock.advance, "P1Y", limit=1))
+        assert moved.total > names
+        costs.append(counted / moved.total)
+    assert max(costs) < 200
+    assert costs[1] < costs[0] * 1.2
+
+
+#: Control calls that cost the same in any world. The first ones prepare the later ones.
+PROMPT: list[tuple[str, str, Any]] = [
+    ("GET", "health", None),
+    ("GET", "clock", None),
+    ("POST", "clock/freeze", None),
+    ("GET", "assumptions", None),
+    ("POST", "assumptions/set", {"assume": {"v3.ids": "integer"}}),
+    ("POST", "faults", {"kind": "latency", "name": "slow", "seconds": 0.001}),
+    ("GET", "faults", None),
+    ("GET", "names/active.com", None),
+    ("GET", "accounts/main", None),
+    ("POST", "names/new.com", {}),
+    ("POST", "outside/register", {"domain": "wanted.com"}),
+    ("POST", "snapshots", {"name": "here"}),
+    ("POST", "snapshots/here/restore", None),
+    ("POST", "worlds/fork", {"name": "beside"}),
+    ("DELETE", "worlds/beside", None),
+    ("GET", "journal/r1", None),
+    ("POST", "history/rewind", {"request": "r1"}),
+    ("POST", "history/reset", None),
+]
+
+
+def test_prompt_calls_cost_the_same_in_a_large_world(subtests: pytest.Subtests) -> None:
+    sizes = [holding(10), holding(10), holding(2000)]  # the first one loads the modules
+    for sandbox in sizes:
+        sandbox.client().get("/v3/balance")
+    for method, path, body in PROMPT:
+        with subtests.test(call=f"{method} {path}"):
+            _, small, large = (
+                function_calls(partial(world.client().open, f"/_sandbox/{path}", method=method, json=body))
+                for world in sizes
+            )
+            assert small[0].status_code < 300
+            assert large[1] < small[1] * 1.25 + 100
+
+
+class Knot:
+    """An object that references itself, so that only the garbage collector frees it."""
+
+    def __init__(self) -> None:
+        self.itself = self
+
+
+def test_long_calls_leave_the_garbage_collector_as_it_was() -> None:
+    """A server stops it during long calls. Garbage that the process makes between them is collected."""
+    with holding(10).serve() as server:
+        knots = []
+        for _ in range(20):
+            knots.append(weakref.ref(Knot()))
+            assert send(server.url, "GET", "/_sandbox/history/export", [], b"").status == 200
+        assert [knot() for knot in knots] == [None] * 20
+        usual = sys.getswitchinterval()
+        for enabled in (False, True):
+            (gc.enable if enabled else gc.disable)()
+            assert send(server.url, "GET", "/_sandbox/history/export", [], b"").status == 200
+            assert (gc.isenabled(), sys.getswitchinterval()) == (enabled, pytest.approx(usual))
+
+
+def test_a_deleted_world_is_freed_without_the_garbage_collector() -> None:
+    """More worlds are made and deleted than the server remembers fixtures."""
+    sandbox = holding(names := 150)
+    client, text = sandbox.app.test_client(), sandbox.export()
+    counts = []
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(30):
+            body = {"state": f"{text}# {number}\n", "name": "brief"}
+            assert client.post("/_sandbox/worlds/fork", json=body).status_code == 201
+            assert client.delete("/_sandbox/worlds/brief").status_code == 200
+            counts.append(len(gc.get_objects()))
+    finally:
+        gc.enable()
+    assert counts[29] - counts[19] < 10 * names

@@ -1,4 +1,4 @@
-"""The bounds of worlds and journals as the command line takes them."""
+"""The limits of worlds and journals, set by options of ``serve`` and by the environment."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from time import sleep
 
 from tests.clients import Api, Socket
 from tests.worlds.control import Control, money_of
@@ -15,9 +16,18 @@ from tests.worlds.control import Control, money_of
 
 @contextmanager
 def _serving(*options: str, **environment: str) -> Iterator[str]:
-    """The address of a server of its own process."""
-    run = "from reseller_sandbox.cli import main; main()"
-    command = [sys.executable, "-c", run, "serve", "--port", "0", "--frozen", "--quiet", *options]
+    """Serve in a separate process. Yield the address."""
+    command = [
+        sys.executable,
+        "-m",
+        "reseller_sandbox",
+        "serve",
+        "--port",
+        "0",
+        "--frozen",
+        "--quiet",
+        *options,
+    ]
     named = {f"RESELLER_SANDBOX_{name}": value for name, value in environment.items()}
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env={**os.environ, **named}) as server:
         try:
@@ -29,10 +39,9 @@ def _serving(*options: str, **environment: str) -> Iterator[str]:
             server.terminate()
 
 
-def test_options_and_environment_bound_the_worlds() -> None:
-    """Each bound is an option of ``serve`` and a variable of its environment."""
+def test_options_and_environment_limit_worlds_and_journals() -> None:
     options = ("--journal", "2", "--journal-body", "10", "--max-branches", "1")
-    with _serving(*options, MAX_WORLDS="2", MAX_SNAPSHOTS="1") as url:
+    with _serving(*options, MAX_WORLDS="2", MAX_SNAPSHOTS="1", WORLD_IDLE="2") as url:
         socket = Socket(url)
         steer = Control(socket)
         api = Api(socket, url, "sandbox-key", "sandbox-secret")
@@ -45,15 +54,10 @@ def test_options_and_environment_bound_the_worlds() -> None:
         assert steer.refused("POST", "snapshots", {"name": "two"})[1] == "too_many_snapshots"
         for _ in range(2):
             steer.post("history/rewind", {"request": "r2", "side": "after"})
-        assert [one["name"] for one in steer.get("branches")["branches"]] == ["b2"]
+        assert [row["name"] for row in steer.get("branches")["branches"]] == ["b2"]
         assert steer.get("worlds")["limit"] == 2
         steer.post("worlds/fork", {"name": "made"})
         assert steer.refused("POST", "worlds/fork", {})[:2] == (429, "too_many_worlds")
-        socket.close()
-    with _serving(WORLD_IDLE="0.2") as url:
-        socket = Socket(url)
-        steer = Control(socket)
-        steer.post("worlds/fork", {})
         while len(steer.get("worlds")["worlds"]) > 1:
-            pass  # until the idle world is gone
+            sleep(0.1)  # until the idle world is deleted
         socket.close()
