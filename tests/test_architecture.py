@@ -203,29 +203,6 @@ def _values() -> dict[str, object]:
     }
 
 
-#: How long a file may be, and a function without its docstring: what fits a head, and a screen.
-LONGEST_FILE, LONGEST_FUNCTION = 350, 45
-
-
-@of_each_file
-def test_files_and_functions_are_short(file: Path) -> None:
-    """A file has one reason to exist, and a function is seen whole."""
-    assert len(file.read_text("utf-8").splitlines()) <= LONGEST_FILE
-    long = {one.name: _length(one) for one in functions(file) if _length(one) > LONGEST_FUNCTION}
-    assert long == {}
-
-
-def functions(file: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """Every function and method of a file."""
-    return (node for node in nodes(file) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
-
-
-def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    docstring = function.body[0] if ast.get_docstring(function, clean=False) is not None else None
-    apart = (docstring.end_lineno or 0) - docstring.lineno + 1 if docstring is not None else 0
-    return (function.end_lineno or 0) - function.lineno + 1 - apart
-
-
 def test_no_modules_import_each_other() -> None:
     """There is no circle among what modules import when they are loaded."""
     modules = {_module(file): file for file in FILES}
