@@ -6,7 +6,6 @@ import ast
 import copy
 import importlib
 import pkgutil
-import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -227,47 +226,3 @@ def _loaded_with(file: Path, modules: Mapping[str, Path]) -> set[str]:
                 whole = f"{statement.module}.{alias.name}"
                 found.add(whole if whole in modules else statement.module)
     return found & modules.keys() - {_module(file)}
-
-
-#: Words that a docstring of a function does not begin with: it says what is done, or what is returned.
-NO_VERBS = re.compile(
-    r"the|a|an|its?|this|that|what|which|who|whose|how|why|where|when|as|by|at|everything|nothing|every|each|all"
-    r"|one|exactly"
-)
-#: Words that no sentence of it begins with: what is refused or raised is told as a command as well.
-NO_COMMANDS = re.compile(r"(?:^|[.;]\s+)(?:refuses|raises|returns|yields)\b", re.IGNORECASE)
-
-
-@of_each_file
-def test_docstrings_of_functions_say_what_is_done(file: Path) -> None:
-    """Each begins with Return, Raise, Whether or a verb; a property may be told as the thing that it is."""
-    for one in functions(file):
-        words = (ast.get_docstring(one) or "").split()
-        assert not NO_COMMANDS.search(" ".join(words)), one.name
-        if words and not any("property" in ast.unparse(how) for how in one.decorator_list):
-            assert not NO_VERBS.fullmatch(words[0].strip("`,").lower()), f"{one.name}: {' '.join(words[:8])}"
-
-
-@of_each_file
-def test_errors_say_so_where_they_tell_what_a_value_must_be(file: Path) -> None:
-    """By ``core.complaints.Must``, unless they tell by themselves what came instead."""
-    for node in nodes(file):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("ValueError", "ValidationError"):
-            texts = [*node.args, *(one.value for one in node.keywords)]
-            said = [ast.unparse(one).lstrip("f")[1:] for one in texts if not isinstance(one, ast.Call)]
-            assert not [one for one in said if one.startswith("must ") and ", not " not in one]
-
-
-#: Classes that share a name for a reason: a power is called as its path, after what it shows, and a
-#: schema of v2 or v3 has its name in the document of its interface.
-SHARED = "Assumptions Domain NameWanted Renewal RenewalWanted Renewed TransferWanted"
-
-
-def test_a_class_has_its_name_alone() -> None:
-    """But for those that are listed, each of which is there more than once."""
-    where: dict[str, set[Path]] = {}
-    for file in FILES:
-        for node in ast.parse(file.read_text("utf-8")).body:
-            if isinstance(node, ast.ClassDef):
-                where.setdefault(node.name, set()).add(file)
-    assert {name for name, files in where.items() if len(files) > 1} == set(SHARED.split())
