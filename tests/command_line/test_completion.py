@@ -8,9 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from reseller_sandbox.cli import main
+from tests.command import run
 from tests.outfit import program
 
 BIN = str(Path(sys.executable).parent)
@@ -37,9 +36,9 @@ ASKS = {
 def installed(shell: str, home: Path) -> str:
     """What the command says."""
     environment = {"HOME": str(home), "ZDOTDIR": "", "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": ""}
-    done = CliRunner().invoke(main, ["completion", shell, "--install"], env=environment)
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    done = run("completion", shell, "--install", env=environment)
+    assert done.status == 0, done.err
+    return done.out
 
 
 def offered(shell: str, home: Path, words: str) -> set[str]:
@@ -74,60 +73,51 @@ def test_a_shell_completes_after_one_command(shell: str, tmp_path: Path) -> None
     assert offered(shell, tmp_path, "serve --profile o") == {"observed"}
 
 
-@pytest.mark.parametrize("shell", ASKS)
-def test_installing_twice_writes_no_line_twice(shell: str, tmp_path: Path) -> None:
-    """What a shell reads keeps what it said, and says it once."""
-    for name in (".bashrc", ".zshrc"):
-        (tmp_path / name).write_text("echo mine")
-    assert installed(shell, tmp_path).count(" is written\n") == (1 if shell == "fish" else 2)
-    assert installed(shell, tmp_path).count(" is written\n") == 1
-    for name in (".bashrc", ".zshrc"):
-        lines = (tmp_path / name).read_text().splitlines()
-        assert len(lines) == (2 if name == f".{shell}rc" else 1)
-        assert lines[0] == "echo mine"
+def test_installing_twice_writes_no_line_twice(tmp_path: Path) -> None:
+    """The files keep what they had."""
+    for shell in ASKS:
+        home = tmp_path / shell
+        home.mkdir()
+        for name in (".bashrc", ".zshrc"):
+            (home / name).write_text("echo mine")
+        assert installed(shell, home).count(" is written\n") == (1 if shell == "fish" else 2)
+        assert installed(shell, home).count(" is written\n") == 1
+        for name in (".bashrc", ".zshrc"):
+            lines = (home / name).read_text().splitlines()
+            assert len(lines) == (2 if name == f".{shell}rc" else 1)
+            assert lines[0] == "echo mine"
 
 
-@pytest.mark.parametrize("shell", ASKS)
-def test_it_is_printed_for_those_who_put_it_elsewhere(shell: str) -> None:
-    """The same script."""
-    told = CliRunner().invoke(main, ["completion", shell]).stdout
-    assert "_RESELLER_SANDBOX_COMPLETE" in told
+def test_without_install_the_script_is_printed() -> None:
+    for shell in ASKS:
+        assert "_RESELLER_SANDBOX_COMPLETE" in run("completion", shell).out
 
 
-def test_a_place_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    """In one line."""
+def test_a_place_that_cannot_be_written_is_reported_in_one_line(tmp_path: Path) -> None:
     (tmp_path / ".local").write_text("")
-    done = CliRunner().invoke(
-        main, ["completion", "bash", "--install"], env={"HOME": str(tmp_path), "XDG_DATA_HOME": ""}
-    )
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert ".local" in done.stderr
+    done = run("completion", "bash", "--install", env={"HOME": str(tmp_path), "XDG_DATA_HOME": ""})
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert ".local" in done.err
 
 
-@pytest.mark.parametrize("home", ["", "here", "/no/such", "FILE"])
-@pytest.mark.parametrize("shell", ASKS)
-def test_without_a_home_folder_nothing_is_installed(shell: str, home: str, tmp_path: Path) -> None:
-    """Not in the root folder either, nor where one happens to stand."""
+def test_without_a_home_folder_nothing_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor in the working directory. Folders that variables name need no home."""
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "FILE").write_text("")
-    home = str(tmp_path / home) if home == "FILE" else home
-    environment = {"HOME": home, "ZDOTDIR": "", "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": ""}
-    done = CliRunner().invoke(main, ["completion", shell, "--install"], env=environment)
-    assert (done.exit_code, done.stdout) == (2, "")
-    assert "HOME" in done.stderr
-    assert not list(Path.cwd().glob(f"**/completion.{shell}"))
-
-
-def test_who_has_no_home_folder_at_all_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A user of a container that no list knows."""
-    monkeypatch.delenv("HOME")
-    monkeypatch.setattr("os.path.expanduser", lambda path: path)
-    done = CliRunner().invoke(main, ["completion", "bash", "--install"], env={"XDG_DATA_HOME": ""})
-    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
-    assert "set HOME" in done.stderr
-
-
-def test_folders_that_are_named_need_no_home(tmp_path: Path) -> None:
-    """What the shell is told to look in is enough."""
+    for shell in ASKS:
+        for home in ("", "here", "/no/such", str(tmp_path / "FILE")):
+            environment = {"HOME": home, "ZDOTDIR": "", "XDG_DATA_HOME": "", "XDG_CONFIG_HOME": ""}
+            done = run("completion", shell, "--install", env=environment)
+            assert (done.status, done.out) == (2, "")
+            assert "HOME" in done.err
+    assert [path.name for path in tmp_path.rglob("*")] == ["FILE"]
     environment = {"HOME": "", "ZDOTDIR": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data")}
-    done = CliRunner().invoke(main, ["completion", "zsh", "--install"], env=environment)
-    assert (done.exit_code, done.stdout.count(" is written\n")) == (0, 2)
+    done = run("completion", "zsh", "--install", env=environment)
+    assert (done.status, done.out.count(" is written\n")) == (0, 2)
+
+
+def test_a_user_that_no_list_knows_is_asked_to_set_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.path.expanduser", lambda path: path)
+    done = run("completion", "bash", "--install", env={"HOME": None, "XDG_DATA_HOME": ""})
+    assert (done.status, done.err.count("\n")) == (2, 1)
+    assert "set HOME" in done.err

@@ -8,18 +8,19 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from itertools import pairwise
+from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.server.server import Server
+from tests.command import run
 from tests.registry import REGISTRY
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such terminals")
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[Server]:
+def server() -> Iterator[Any]:
     """A server with a few requests behind it."""
     sandbox = Sandbox(REGISTRY)
     client = sandbox.client()
@@ -30,7 +31,7 @@ def server() -> Iterator[Server]:
         yield server
 
 
-def on_a_terminal(server: Server, *words: str, columns: int = 80, **environment: str) -> list[str]:
+def on_a_terminal(server: Any, *words: str, columns: int = 80, **environment: str) -> list[str]:
     """The lines that a command prints on a terminal so wide."""
     import fcntl
     import pty
@@ -60,15 +61,15 @@ def _read(leader: int) -> bytes:
         return b""
 
 
-def piped(server: Server, *words: str) -> list[str]:
-    """The lines that it prints into a pipe."""
-    command = [sys.executable, "-m", "reseller_sandbox", *words, "--url", server.url]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return done.stdout.splitlines()
+def piped(server: Any, *words: str) -> list[str]:
+    """Return the lines that a command prints where its output is no terminal."""
+    done = run(*words, "--url", server.url, env={"COLUMNS": None})
+    assert done.status == 0, done.err
+    return done.out.splitlines()
 
 
 @pytest.mark.parametrize("columns", [80, 120])
-def test_tables_fit_the_terminal(server: Server, columns: int) -> None:
+def test_tables_fit_the_terminal(server: Any, columns: int) -> None:
     """No line is wider, and each row is one line where its columns fit; what is left out is named."""
     lines = on_a_terminal(server, "journal", "find", columns=columns, NO_COLOR="1")
     assert max(map(len, lines)) <= columns
@@ -82,14 +83,14 @@ def test_tables_fit_the_terminal(server: Server, columns: int) -> None:
 
 
 @pytest.mark.slow
-def test_there_is_style_on_a_terminal_alone(server: Server) -> None:
+def test_there_is_style_on_a_terminal_alone(server: Any) -> None:
     """Not where ``NO_COLOR`` is set, nor in a pipe, nor on a terminal that can do nothing."""
     assert "\x1b[" in "".join(on_a_terminal(server, "journal", "find"))
     assert "\x1b" not in "".join(on_a_terminal(server, "journal", "find", NO_COLOR="1"))
     assert "\x1b" not in "".join(on_a_terminal(server, "journal", "find", TERM="dumb"))
 
 
-def test_a_pipe_gets_lines_without_spaces_at_their_ends(server: Server) -> None:
+def test_a_pipe_gets_lines_without_spaces_at_their_ends(server: Any) -> None:
     """Of a width of its own."""
     lines = piped(server, "journal", "find")
     assert all(line == line.rstrip() for line in lines)
@@ -97,7 +98,7 @@ def test_a_pipe_gets_lines_without_spaces_at_their_ends(server: Server) -> None:
     assert "\x1b" not in "".join(lines)
 
 
-def test_parts_are_told_below_and_changes_by_what_was(server: Server) -> None:
+def test_parts_are_told_below_and_changes_by_what_was(server: Any) -> None:
     """A request with its parts; who is charged has so much less."""
     lines = piped(server, "journal", "get", "r2")
     assert {"request", "answer", "changes", "ledger"} <= set(lines)
@@ -105,7 +106,7 @@ def test_parts_are_told_below_and_changes_by_what_was(server: Server) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_stands_before_the_first_line(server: Server) -> None:
+def test_nothing_stands_before_the_first_line(server: Any) -> None:
     """A line is left free between two parts alone."""
     for words in (("journal", "find"), ("names", "list"), ("accounts", "list"), ("faults", "list")):
         lines = piped(server, *words)
@@ -114,7 +115,7 @@ def test_nothing_stands_before_the_first_line(server: Server) -> None:
         assert not any(one == another == "" for one, another in pairwise(lines))
 
 
-def test_no_name_moves_the_cursor(server: Server) -> None:
+def test_no_name_moves_the_cursor(server: Any) -> None:
     """What a client sends is printed as what it is, whatever a terminal would make of it."""
     for words in (("journal", "find"), ("journal", "get", "r3")):
         lines = on_a_terminal(server, *words, NO_COLOR="1", columns=200)

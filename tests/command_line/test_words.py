@@ -1,34 +1,38 @@
-"""Whatever words a command gets: what it cannot use is told in one line, with the nearest that there is."""
+"""Words that a command cannot use are refused in one line; the help tells which it can."""
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
-from typing import Any
 
 import pytest
-from click import Context
-from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reseller_sandbox.cli import main
-from reseller_sandbox.core.signatures import declared
-from reseller_sandbox.powers.listing import powers_told
-from reseller_sandbox.powers.power import Operation
-from reseller_sandbox.settings import ServerSettings
-from reseller_sandbox.sources import option
+from tests.command import PROGRAM, run
+from tests.powers.doors import OPERATIONS
+
+RESOURCES = sorted({one.id.partition(".")[0] for one in OPERATIONS})
 
 
-def ran(*words: str, **more: Any) -> Result:
-    """A command, run here."""
-    return CliRunner().invoke(main, list(words), **more)
+def help_of(*words: str, columns: int = 100) -> str:
+    """Return the help of a command in a terminal of so many columns."""
+    done = run(*words, "--help", env={"COLUMNS": str(columns)})
+    assert done.status == 0, done.err
+    return done.out
 
 
-@pytest.mark.parametrize(
-    ("words", "told"),
-    [
+def commands_in(page: str) -> list[str]:
+    """Return the commands that a help lists, in its order."""
+    listed = re.split(r"^Options:$", page, maxsplit=1, flags=re.MULTILINE)[-1]
+    return re.findall(r"^  ([a-z][a-z-]*)  +\w", listed, re.MULTILINE)
+
+
+def test_what_cannot_be_used_is_refused_in_one_line(subtests: pytest.Subtests) -> None:
+    """On standard error, with the status 2 and the nearest word."""
+    for words, told in (
         (["clok"], "there is no command 'clok'; the nearest is clock; see reseller-sandbox --help"),
         (["xyzzy"], "there is no command 'xyzzy'; see reseller-sandbox --help"),
         (
@@ -77,130 +81,110 @@ def ran(*words: str, **more: Any) -> Result:
             ["health", "show", "--url", "https://127.0.0.1:1", "--ca", "/no/ca.pem"],
             "/no/ca.pem cannot be used: No such file",
         ),
-    ],
-)
-def test_what_cannot_be_used_is_told_in_one_line(words: list[str], told: str) -> None:
-    """On standard error, with the status 2."""
-    done = ran(*words)
-    assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    assert done.stderr.startswith("reseller-sandbox: ")
-    assert told in done.stderr
+    ):
+        with subtests.test(" ".join(words)):
+            done = run(*words)
+            assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
+            assert done.err.startswith("reseller-sandbox: ")
+            assert told in done.err
 
 
-OPERATIONS = [one for power in powers_told().values() for one in power.load().operations()]
+def test_the_help_of_a_command_has_each_parameter_with_its_description(subtests: pytest.Subtests) -> None:
+    """Without examples in Python or markup."""
+    for one in OPERATIONS:
+        with subtests.test(one.id):
+            page = help_of(*one.id.replace("_", "-").split("."))
+            shown = "".join(page.split())
+            assert ">>>" not in page
+            assert "``" not in page
+            for parameter in one.parameters:
+                name = parameter.name
+                assert f"--{name.replace('_', '-')}" in page or name.upper() in page or "NAME=VALUE…" in page
+                about = str(parameter.shape.get("description", "")).replace("`", "")
+                assert "".join(about.split())[:40] in shown, name
 
 
-@pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
-def test_the_help_of_a_command_tells_of_everything_that_it_takes(operation: Operation) -> None:
-    """Arguments, too, with what there is to choose; and nothing that only Python can read."""
-    help_text = " ".join(ran(operation.power.name, operation.name.replace("_", "-"), "--help").stdout.split())
-    assert ">>>" not in help_text
-    assert "``" not in help_text
-    for one in operation.parameters:
-        told = operation.told.get(one.name, "").replace("``", "")
-        assert "".join(told.split()) in "".join(help_text.split()), one.name
-        if one.place != "option":
-            shown = help_text.partition("Arguments: ")[2].partition("Options: ")[0]
-            assert one.name.upper() in shown or "NAME=VALUE… " in shown
+def test_a_help_lists_every_command_once_with_a_whole_clause(subtests: pytest.Subtests) -> None:
+    """Whatever the width of the terminal. It is for a shell: no example in Python, no markup."""
+    for words in ([], ["fixture"], ["deploy"], *([name] for name in RESOURCES)):
+        with subtests.test(" ".join(words)):
+            for columns in (50, 200):
+                page = help_of(*words, columns=columns)
+                assert "..." not in page.replace("[ARGS]...", "")
+                assert ">>>" not in page
+                assert "``" not in page
+                found = commands_in(page)
+                assert len(found) == len(set(found))
+                if words and words[0] in RESOURCES:
+                    verbs = {
+                        one.id.partition(".")[2].replace("_", "-")
+                        for one in OPERATIONS
+                        if one.id.startswith(f"{words[0]}.")
+                    }
+                    assert set(found) >= verbs
 
 
-@pytest.mark.parametrize("power", sorted(powers_told()))
-def test_the_help_of_a_group_is_for_a_shell(power: str) -> None:
-    """It has no example in Python, and no markup."""
-    help_text = ran(power, "--help").stdout
-    assert ">>>" not in help_text
-    assert "``" not in help_text
+def test_the_help_sorts_the_commands_by_their_purpose() -> None:
+    """Those of the resources stand together, without any other."""
+    page = help_of()
+    sections = re.split(r"^\S.*:$", page, flags=re.MULTILINE)
+    (resources,) = [found for part in sections if "clock" in (found := commands_in(part))]
+    assert resources == [name for name in RESOURCES if name != "coverage"]
+    for name in commands_in(page):
+        assert help_of(name)
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["fixture"], ["deploy"], *([power] for power in sorted(powers_told()))]
-)
-@pytest.mark.parametrize("columns", [50, 80, 200])
-def test_a_help_lists_every_command_once_with_a_whole_clause(words: list[str], columns: int) -> None:
-    """Whatever the width of the terminal: nothing is cut off in the middle of a sentence."""
-    group: Any = main.get_command(Context(main), words[0]) if words else main
-    shown = ran(*words, "--help", terminal_width=columns).stdout
-    assert "..." not in shown.replace("[ARGS]...", "")
-    for name in group.told():
-        assert len(re.findall(rf"^  {name}  +\w", shown, re.MULTILINE)) == 1, name
+def test_the_help_ends_with_the_exit_statuses() -> None:
+    for words in ("", "serve", "clock advance", "journal follow", "fixture new", "request"):
+        told = " ".join(help_of(*words.split()).split())
+        for status in ("0 when it is done", "1 when it is refused", "2 when its words", "3 when no server"):
+            assert status in told, words
 
 
-def test_the_help_sorts_the_commands_by_what_they_are_for() -> None:
-    """Those of the powers stand together, without any other."""
-    told = main.sections()
-    powers = [names for names in told.values() if "clock" in names]
-    assert powers == [sorted(powers_told().keys() - {"coverage"})]
-    assert sorted(name for names in told.values() for name in names) == main.list_commands(Context(main))
-
-
-@pytest.mark.parametrize("command", ["serve", "open"])
-def test_a_help_tells_every_setting_once_by_what_it_is_about(command: str) -> None:
-    """After the options that are no settings."""
-    shown = ran(command, "--help").stdout
-    assert re.findall(r"^\S.*:$", shown, re.MULTILINE)[0] == "Options:"
-    for one in declared(ServerSettings):
-        assert len(re.findall(rf"^  {option(one)}[ /]", shown, re.MULTILINE)) == 1, one.name
-
-
-GROUPS = ("clock", "journal", "fixture", "names", "worlds", "faults", "request", "sign", "completion")
 WORDS = st.lists(
     st.text(max_size=8) | st.sampled_from(("--url", "--json", "-", "--", "-x", "@", "=")), max_size=3
 )
+GROUPS = ("clock", "journal", "fixture", "names", "worlds", "faults", "request", "sign", "completion")
 
 
 @given(group=st.sampled_from(GROUPS), words=WORDS)
 def test_any_words_end_in_a_line_or_an_answer(group: str, words: list[str]) -> None:
-    """Nothing raises; who is told no is told so in a line or two of its own."""
-    done = CliRunner().invoke(main, [group, *words], env={"RESELLER_SANDBOX_PORT": "1", "HOME": "/nowhere"})
-    assert done.exception is None or isinstance(done.exception, SystemExit)
-    assert done.exit_code in (0, 1, 2, 3)
-    if done.exit_code:
-        assert done.stderr.startswith(("reseller-sandbox: ", "Usage: "))
+    done = run(group, *words, env={"RESELLER_SANDBOX_PORT": "1", "HOME": "/nowhere"})
+    assert done.status in (0, 1, 2, 3)
+    if done.status:
+        assert done.err.startswith(("reseller-sandbox: ", "Usage: "))
+        assert "Traceback" not in done.err
 
 
-def test_alone_it_says_what_to_do_first() -> None:
-    """Commands that are there, one below the other."""
-    done = ran()
-    assert done.exit_code == 0
-    named = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("  reseller-sandbox ")]
+def test_without_words_the_command_shows_the_first_steps() -> None:
+    done = run()
+    assert done.status == 0
+    named = [line.split()[1] for line in done.out.splitlines() if line.startswith("  reseller-sandbox ")]
     assert named[0] == "serve"
-    assert set(named) - {"--help"} <= set(main.told())
+    assert set(named) - {"--help"} <= set(commands_in(help_of()))
 
 
-@pytest.mark.parametrize(
-    "words", [[], ["serve"], ["clock", "advance"], ["journal", "follow"], ["fixture", "new"], ["request"]]
-)
-def test_the_help_says_how_it_ends(words: list[str]) -> None:
-    """With which status, and when."""
-    told = " ".join(ran(*words, "--help").stdout.split())
-    for status in (
-        "0 when it is done",
-        "1 when it is refused",
-        "2 when its words",
-        "3 when no server answers",
-    ):
-        assert status in told
+def test_assumptions_are_listed_without_a_server() -> None:
+    told = json.loads(run("assumptions", "--json").out)
+    assert {"name", "value", "default", "takes", "about"} <= told[0].keys()
+    assert len(told) > 50
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such pipes")
-@pytest.mark.parametrize(
-    "command", ["fixture example", "assumptions list-of-nothing --help", "manual reference/errors"]
-)
-def test_a_reader_who_has_seen_enough_is_not_complained_about(command: str) -> None:
+def test_a_reader_that_has_seen_enough_causes_no_complaint() -> None:
     """``| head -1`` ends the command without a word."""
-    whole = f"{sys.executable} -m reseller_sandbox {command} | true; echo ${{PIPESTATUS[0]}}"
-    done = subprocess.run(["bash", "-c", whole], capture_output=True, text=True, check=False)
-    assert done.stderr in (
-        "",
-        "reseller-sandbox: there is no command 'list-of-nothing'; there are: list, set; "
-        "see reseller-sandbox assumptions --help\n",
-    )
-    assert done.stdout.strip() in ("0", "2", "141")
+    for command in ("fixture example", "manual reference/errors"):
+        whole = f"{PROGRAM} {command} | true; echo ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", whole], capture_output=True, text=True)
+        assert done.stderr == ""
+        assert done.stdout.strip() in ("0", "141")
 
 
-def test_python_runs_the_package() -> None:
-    """``python -m reseller_sandbox`` is the same command."""
-    done = subprocess.run(
-        [sys.executable, "-m", "reseller_sandbox", "--version"], capture_output=True, text=True, check=True
-    )
-    assert done.stdout == ran("--version").stdout
+def test_python_runs_the_package_as_the_command_and_without_docstrings() -> None:
+    """``python -OO`` takes them away, and the help stays."""
+    pages = []
+    for flags, words in (((), ["--version"]), ((), ["serve", "--help"]), (("-OO",), ["serve", "--help"])):
+        command = [sys.executable, *flags, "-m", "reseller_sandbox", *words]
+        pages.append(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    assert pages[0] == run("--version").out
+    assert pages[1] == pages[2]
