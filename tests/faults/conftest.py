@@ -1,36 +1,30 @@
-"""Clients that see what becomes of a connection, and a server whose faults they meet."""
+"""Clients that see what happens to a connection, and the money that requests cost."""
 
 from __future__ import annotations
 
-import json
 import socket
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from time import sleep
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.server.server import Server
 from tests.clients import Answer, encoded, signature
 
 PATIENCE = 60  # Seconds until a test that waits in vain gives up.
 
-#: Makes the body of a createDomain.
-Register = Callable[..., dict[str, Any]]
-
 
 @dataclass
 class Connection:
-    """A connection on which one request was sent, and the bytes that come back."""
+    """A connection on which one request was sent."""
 
     socket: socket.socket
 
     def piece(self) -> bytes:
-        """What comes next. A reset under TLS is an end that nobody has said farewell before."""
+        """The next bytes. A reset under TLS is an end without a farewell."""
         try:
             return self.socket.recv(65536)
         except ssl.SSLEOFError as error:
@@ -47,7 +41,7 @@ class Connection:
         return int(first.split()[1]), dict(line.lower().split(": ", 1) for line in lines if line)
 
     def rest(self) -> bytes:
-        """All that comes until the connection ends; raises ConnectionResetError if that is by a reset."""
+        """All bytes until the connection ends. Raise ConnectionResetError if it ends by a reset."""
         seen = b""
         while piece := self.piece():
             seen += piece
@@ -64,7 +58,7 @@ class Connection:
         return Answer(status, headers, body)
 
     def silent(self, seconds: float) -> bool:
-        """Whether nothing comes for so long, not even an end."""
+        """Whether no byte and no end comes for so long."""
         self.socket.settimeout(seconds)
         try:
             self.socket.recv(1)
@@ -91,7 +85,7 @@ class Dialler:
         self._open: list[socket.socket] = []
 
     def send(self, method: str, target: str, body: Any = None) -> Connection:
-        """Send a request and wait for nothing."""
+        """Send a request, and do not wait for the answer."""
         raw, own = encoded(body), self.account
         signed = signature(own.secret, own.key, self.url + target, raw)
         lines = [
@@ -120,42 +114,10 @@ class Dialler:
         """The answer to a POST."""
         return self.send("POST", target, body).answer()
 
-    def control(self, method: str, path: str, body: Any = None) -> Any:
-        """A request to the control interface, which must be done; answers its JSON."""
-        answer = self.send(method, f"/_sandbox{path}", body).answer()
-        assert answer.status in (200, 201), answer.raw
-        return json.loads(answer.raw)
-
     def close(self) -> None:
         """Close every connection."""
         for sock in self._open:
             sock.close()
-
-
-class Held:
-    """What a server holds up: the time for which it does goes by when a test says so."""
-
-    def __init__(self, server: Server) -> None:
-        assert server._listener is not None
-        self._bridge = server._listener.bridge
-
-    def begun(self) -> None:
-        """Wait until the server holds something up."""
-        while not self._bridge.held:
-            sleep(0.001)
-
-    def over(self, seconds: float) -> None:
-        """Have so many seconds go by at once, for what is held up by now."""
-        self.begun()
-        loop = next(iter(self._bridge.held)).get_loop()
-        time = loop.time
-        loop.call_soon_threadsafe(setattr, loop, "time", lambda: time() + seconds)
-
-
-@pytest.fixture
-def held(_server: tuple[Sandbox, Server]) -> Held:
-    """What the server of ``served`` holds up."""
-    return Held(_server[1])
 
 
 @pytest.fixture
@@ -166,19 +128,16 @@ def dial(served: Sandbox, url: str) -> Iterator[Dialler]:
     dialler.close()
 
 
-@pytest.fixture
-def register() -> Register:
-    """Makes the body of a createDomain."""
-    return lambda name, **more: {"domain": {"domainName": name}, **more}
+def register(name: str, **more: Any) -> dict[str, Any]:
+    """The body of a createDomain."""
+    return {"domain": {"domainName": name}, **more}
 
 
 def balance(sandbox: Sandbox) -> str:
-    """The balance of ``main`` as text."""
+    """The balance of ``main``."""
     return str(sandbox.account().balance)
 
 
 def charges(sandbox: Sandbox, name: str) -> list[tuple[str, str]]:
-    """The causes and amounts of what a name has cost."""
-    ledger = sandbox.world.state.ledger
-    entries = [ledger[number] for number in sorted(ledger)]
-    return [(entry.cause, str(entry.amount)) for entry in entries if entry.name == name]
+    """The causes and amounts of the money that a name has cost."""
+    return [(entry.cause, str(entry.amount)) for entry in sandbox.ledger.find(domain=name).entries]

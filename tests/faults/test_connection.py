@@ -1,161 +1,123 @@
-"""What the client's socket meets, in either phase, and whether the operation took effect."""
+"""What a client's socket receives, in either phase, and whether the operation took effect."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.server.server import Server
-from tests.faults.conftest import Connection, Dialler, Held, Register, charges
-from tests.registry import Make
+from tests.faults.conftest import Dialler, charges, register
 
 CREATE = "/v3/domains/createDomain"
 BALANCE = "/v3/balance"
 
+#: Seconds for which a request waits while the test does something else.
+WHILE = 1.0
+
 
 @pytest.fixture(params=["http", "https"])
-def server(request: pytest.FixtureRequest, served: Sandbox) -> Iterator[Server]:
-    """A server with TLS and without."""
+def dial(request: pytest.FixtureRequest, served: Sandbox) -> Iterator[Dialler]:
+    """The account ``main`` over real sockets, with TLS and without."""
     with served.serve(tls=request.param == "https") as server:
-        yield server
+        dialler = Dialler(served, server.tls_url or server.url, authority=server.authority)
+        yield dialler
+        dialler.close()
 
 
-@pytest.fixture
-def held(server: Server) -> Held:
-    """What it holds up."""
-    return Held(server)
-
-
-@pytest.fixture
-def dial(server: Server, served: Sandbox) -> Iterator[Dialler]:
-    """The account ``main`` over real sockets; all connections close at the end."""
-    dialler = Dialler(served, server.tls_url or server.url, authority=server.authority)
-    yield dialler
-    dialler.close()
-
-
-@pytest.fixture(params=["before", "after"])
-def phase(request: pytest.FixtureRequest) -> Any:
-    return request.param
-
-
-@pytest.fixture
-def strike(
-    dial: Dialler, served: Sandbox, phase: str, register: Register
-) -> Iterator[Callable[..., Connection]]:
-    """Puts a rule in place and sends a registration into it, which takes effect in phase ``after`` alone."""
-
-    def put(**rule: Any) -> Connection:
-        served.faults.add(**rule, when={"phase": phase}, match={"operation": "v3.createDomain"})
-        return dial.send("POST", CREATE, register("new.com"))
-
-    yield put
-    expected = [("r1", "-10.00")] if phase == "after" else []
-    assert charges(served, "new.com") == expected
-    assert dial.get(BALANCE).status == 200, "the server is as good as ever"
-
-
-def test_reset(strike: Callable[..., Connection]) -> None:
-    with pytest.raises(ConnectionResetError):
-        strike(kind="reset").rest()
-
-
-def test_close(strike: Callable[..., Connection]) -> None:
-    assert strike(kind="close").rest() == b""
-
-
-def test_hang(strike: Callable[..., Connection], held: Held) -> None:
-    connection = strike(kind="hang")
-    held.begun()
-    assert connection.silent(0.1)
-
-
-def test_hang_for_a_time(strike: Callable[..., Connection]) -> None:
-    began = stopwatch()
-    assert strike(kind="hang", seconds=0.1).rest() == b""
-    assert stopwatch() - began >= 0.1
-
-
-@pytest.mark.parametrize(
-    ("parameters", "sent"),
-    [
-        ({"text": "SSH-2.0-elsewhere\r\n"}, b"SSH-2.0-elsewhere\r\n"),
-        ({"hex": "00ff00"}, b"\x00\xff\x00"),
-        ({}, b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"),
-    ],
-)
-def test_garbage(strike: Callable[..., Connection], parameters: Any, sent: Any) -> None:
-    assert strike(kind="garbage", **parameters).rest() == sent
-
-
-def test_latency(dial: Dialler, served: Sandbox, register: Register, held: Held, phase: str) -> None:
-    served.faults.add(kind="latency", seconds=600, when={"phase": phase})
+def waits(sandbox: Sandbox, dial: Dialler, phase: str = "before") -> Any:
+    """Send a registration that is delayed for a second, and wait until the server has it."""
+    when = {"phase": phase}
+    match = {"operation": "v3.createDomain"}
+    placed = sandbox.faults.add("latency", seconds=WHILE, when=when, match=match)
     connection = dial.send("POST", CREATE, register("new.com"))
-    held.begun()
+    while not placed.matched:
+        sleep(0.001)
+    return connection
+
+
+def test_a_broken_connection_and_its_effect(dial: Dialler, served: Sandbox, subtests) -> None:
+    """The registration takes effect in phase ``after`` alone, and the server goes on."""
+    garbage = b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"
+    rules: list[tuple[dict[str, Any], Any]] = [
+        ({"kind": "reset"}, None),
+        ({"kind": "close"}, b""),
+        ({"kind": "hang", "seconds": 0.1}, b""),
+        ({"kind": "garbage"}, garbage),
+        ({"kind": "garbage", "text": "SSH-2.0-elsewhere\r\n"}, b"SSH-2.0-elsewhere\r\n"),
+        ({"kind": "garbage", "hex": "00ff00"}, b"\x00\xff\x00"),
+        ({"kind": "hang"}, TimeoutError),
+    ]
+    for rule, received in rules:
+        for phase in ("before", "after"):
+            with subtests.test(rule=rule, phase=phase):
+                served.reset()
+                served.faults.add(**rule, when={"phase": phase}, match={"operation": "v3.createDomain"})
+                began = monotonic()
+                connection = dial.send("POST", CREATE, register("new.com"))
+                if received is TimeoutError:
+                    assert connection.silent(0.2)
+                elif received is None:
+                    with pytest.raises(ConnectionResetError):
+                        connection.rest()
+                else:
+                    assert connection.rest() == received
+                assert monotonic() - began >= rule.get("seconds", 0)
+                assert charges(served, "new.com") == ([("r1", "-10.00")] if phase == "after" else [])
+                assert dial.get(BALANCE).status == 200
+
+
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_latency(dial: Dialler, served: Sandbox, phase: str) -> None:
+    connection = waits(served, dial, phase)
     assert connection.silent(0.05)
-    assert ("new.com" in served.world.state.holding_order) is (phase == "after")
-    held.over(600)
+    assert ("new.com" in served.names) is (phase == "after")
     answer = connection.answer()
-    assert answer.status == 200
-    assert answer.headers["x-sandbox-fault"] == "latency"
+    assert (answer.status, answer.headers["x-sandbox-fault"]) == (200, "latency")
     assert answer.json["totalPaid"] == "10.00"
     assert charges(served, "new.com") == [("r1", "-10.00")]
 
 
-def test_an_operation_that_waits_takes_effect_though_the_client_has_left(
-    dial: Dialler, served: Sandbox, register: Register, held: Held
-) -> None:
-    served.faults.add(kind="latency", seconds=600, match={"operation": "v3.createDomain"})
-    dial.send("POST", CREATE, register("new.com")).socket.close()
-    held.begun()
+def test_a_delayed_operation_takes_effect_after_its_client_has_left(dial: Dialler, served: Sandbox) -> None:
+    waits(served, dial).socket.close()
     assert dial.get(BALANCE).status == 200
     assert charges(served, "new.com") == []
-    held.over(600)
     while not charges(served, "new.com"):
-        dial.get(BALANCE)
+        sleep(0.01)
     assert [amount for _, amount in charges(served, "new.com")] == ["-10.00"]
 
 
-@pytest.mark.parametrize("undo", ["reset", "restore"])
-def test_what_waits_never_happens_once_the_world_is_back_before_it(
-    dial: Dialler, served: Sandbox, register: Register, held: Held, undo: str
+@pytest.mark.parametrize(
+    "undo", [lambda world: world.reset(), lambda world: world.restore("clean")], ids=["reset", "restore"]
+)
+def test_a_delayed_operation_never_happens_in_a_world_that_was_taken_back(
+    served: Sandbox, url: str, undo: Callable[[Sandbox], Any]
 ) -> None:
+    dial = Dialler(served, url)
     served.snapshot("clean")
-    served.faults.add(kind="latency", seconds=600, match={"operation": "v3.createDomain"})
-    connection = dial.send("POST", CREATE, register("new.com"))
-    held.begun()
-    served.reset() if undo == "reset" else served.restore("clean")
-    held.over(600)
+    connection = waits(served, dial)
+    undo(served)
     assert connection.rest() == b""
     assert charges(served, "new.com") == []
-    assert list(served.world.journal) == []
+    assert served.journal.find().matching == 0
+    dial.close()
 
 
-def test_what_waits_happens_though_its_rule_is_taken_away_and_is_numbered_then(
-    dial: Dialler, served: Sandbox, register: Register, held: Held
-) -> None:
-    """After those that came while it waited."""
-    served.faults.add(kind="latency", seconds=600, match={"operation": "v3.createDomain"})
-    connection = dial.send("POST", CREATE, register("new.com"))
-    held.begun()
+def test_a_delayed_request_is_numbered_when_it_takes_effect(dial: Dialler, served: Sandbox) -> None:
+    """After the requests that came while it waited, and although its rule is removed."""
+    connection = waits(served, dial)
     served.faults.clear()
     assert dial.get(BALANCE).headers["x-sandbox-request"] == "r1"
-    held.over(600)
     answer = connection.answer()
     assert (answer.status, answer.headers["x-sandbox-fault"]) == (200, "latency")
     assert answer.headers["x-sandbox-request"] == "r2"
-    assert [entry.id for entry in served.world.journal] == ["r1", "r2"]
+    assert [entry.id for entry in served.journal.find().requests] == ["r1", "r2"]
     assert charges(served, "new.com") == [("r2", "-10.00")]
 
 
-def test_latency_adds_up_and_what_comes_after_the_wait_may_be_an_error(
-    dial: Dialler, served: Sandbox
-) -> None:
+def test_delays_add_up_and_an_error_may_follow(dial: Dialler, served: Sandbox) -> None:
     served.faults.replace(
         [
             {"kind": "latency", "seconds": 0.1},
@@ -164,81 +126,59 @@ def test_latency_adds_up_and_what_comes_after_the_wait_may_be_an_error(
             {"kind": "latency", "seconds": 0.1, "name": "late", "when": {"phase": "after"}},
         ]
     )
-    began = stopwatch()
+    began = monotonic()
     answer = dial.get(BALANCE)
-    assert stopwatch() - began >= 0.2
+    assert monotonic() - began >= 0.2
     assert (answer.status, answer.headers["retry-after"]) == (503, "7")
     assert answer.headers["x-sandbox-fault"] == "latency, more, error"
     assert [rule.struck for rule in served.faults.list()] == [1, 1, 1, 0]
 
 
-def test_drip(dial: Dialler, served: Sandbox) -> None:
-    served.faults.add(kind="drip", size=30, pause=0.05)
-    began = stopwatch()
-    connection = dial.send("GET", BALANCE)
-    status, headers = connection.head()
-    length, came = int(headers["content-length"]), 0
-    while came < length:
-        came += len(connection.piece())
-    assert status == 200
-    assert stopwatch() - began >= 0.05 * ((length - 1) // 30)
-    served.faults.replace([{"kind": "drip", "size": 30, "pause": 600}])
+def test_drip_and_bandwidth(dial: Dialler, served: Sandbox, subtests) -> None:
+    """Pieces of the declared size, and not faster than declared."""
+    for rule, size, length, seconds in (
+        ({"kind": "drip", "size": 30, "pause": 0.05}, 30, 90, 0.1),
+        ({"kind": "bandwidth", "rate": 400}, 20, 80, 0.15),
+        ({"kind": "bandwidth", "rate": 10}, 1, 4, 0.27),
+        ({"kind": "drip"}, 1, 4, 0.3),
+    ):
+        with subtests.test(rule=rule), served.faults.add(**rule, match={"path": BALANCE}):
+            began = monotonic()
+            connection = dial.send("GET", BALANCE)
+            assert connection.head()[0] == 200
+            came = 0
+            while came < length:
+                piece = len(connection.piece())
+                assert piece % size == 0
+                came += piece
+            assert monotonic() - began >= seconds
+    served.faults.add("drip", size=30, pause=600)
     connection = dial.send("GET", BALANCE)
     connection.head()
     assert len(connection.piece()) == 30
     assert connection.silent(0.1)
 
 
-def test_bandwidth(dial: Dialler, served: Sandbox) -> None:
-    """So many bytes a second, be they many or few."""
-    for rate, pieces in ((400, 20), (10, 1)):
-        with served.faults.add("bandwidth", rate=rate, match={"path": BALANCE}):
-            began = stopwatch()
-            connection = dial.send("GET", BALANCE)
-            _, headers = connection.head()
-            length = int(headers["content-length"]) if rate > 100 else 4
-            seen = 0
-            while seen < length:
-                piece = len(connection.piece())
-                assert piece % pieces == 0 or seen + piece == length
-                seen += piece
-            assert stopwatch() - began >= (length - pieces) / rate * 0.9
-
-
-@pytest.mark.parametrize(
-    ("parameters", "kept"), [({}, None), ({"keep": 5}, 5), ({"keep": 0}, 0), ({"keep": 10**6}, -1)]
-)
-def test_truncate(dial: Dialler, served: Sandbox, parameters: Any, kept: Any) -> None:
+def test_truncate(dial: Dialler, served: Sandbox, subtests) -> None:
     whole = dial.get(BALANCE).raw
-    served.faults.add(kind="truncate", **parameters)
-    connection = dial.send("GET", BALANCE)
-    status, headers = connection.head()
-    assert (status, int(headers["content-length"])) == (200, len(whole))
-    assert connection.rest() == whole[: len(whole) // 2 if kept is None else kept]
-
-
-def test_truncate_with_a_reset(dial: Dialler, served: Sandbox) -> None:
-    served.faults.add(kind="truncate", keep=5, reset=True)
-    connection = dial.send("GET", BALANCE)
-    connection.head()
-    assert connection.piece() == b'[{"cl'
-    with pytest.raises(ConnectionResetError):
-        connection.rest()
-
-
-def test_a_stop_waits_for_nothing_that_is_held_up(make: Make, at_once: Any) -> None:
-    sandbox = make()
-    sandbox.faults.replace(
-        [
-            {"kind": "hang", "match": {"method": "POST"}},
-            {"kind": "latency", "seconds": 600, "when": {"phase": "before", "every": 2}},
-            {"kind": "latency", "name": "late", "seconds": 600, "when": {"phase": "after"}},
-        ]
-    )
-    with ExitStack() as stopping, sandbox.serve() as server:
-        dialler = Dialler(sandbox, server.url)
-        connections = [dialler.send(method, BALANCE) for method in ("GET", "GET")]
-        connections.append(dialler.send("POST", "/v3/domains/lock/active.com"))
-        assert all(connection.silent(0.1) for connection in connections)
-        stopping.enter_context(at_once())
-    dialler.close()
+    for parameters, kept in (
+        ({}, len(whole) // 2),
+        ({"keep": 5}, 5),
+        ({"keep": 0}, 0),
+        ({"keep": 10**6}, len(whole) - 1),
+        ({"keep": 5, "reset": True}, 5),
+    ):
+        with subtests.test(parameters=parameters), served.faults.add("truncate", **parameters):
+            connection = dial.send("GET", BALANCE)
+            status, headers = connection.head()
+            assert (status, int(headers["content-length"])) == (200, len(whole))
+            seen = b""
+            try:
+                while len(seen) < kept:
+                    seen += connection.piece()
+                seen += connection.rest()
+            except ConnectionResetError:
+                assert "reset" in parameters
+            else:
+                assert "reset" not in parameters
+            assert seen == whole[:kept]

@@ -1,63 +1,64 @@
-"""Presets of faults: each brings about what its name says, and any part of it can be told otherwise."""
+"""Presets of faults: each has the effect of its name, and each of its parts can be changed."""
 
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.faults.conftest import Dialler, Register, balance, charges
+from tests.faults.conftest import balance, charges, register
 
 CREATE = "/v3/domains/createDomain"
 BALANCE = "/v3/balance"
 
 
-def test_lost_responses(dial: Dialler, served: Sandbox, register: Register) -> None:
-    served.faults.preset("lost-responses", when={"times": 1})
-    assert dial.get(BALANCE).status == 200, "what changes nothing gets its answer"
-    assert dial.post(CREATE, register("active.com")).error == "name_taken", "and so does what is refused"
+def create(sandbox: Sandbox, name: str) -> Any:
+    return sandbox.client().post(CREATE, json=register(name))
+
+
+def test_lost_responses(sandbox: Sandbox) -> None:
+    """Of requests that change something; reads and refusals get their answers."""
+    sandbox.faults.preset("lost-responses", when={"times": 1})
+    assert sandbox.client().get(BALANCE).status_code == 200
+    assert create(sandbox, "active.com").json["error"] == "name_taken"
     with pytest.raises(ConnectionResetError):
-        dial.send("POST", CREATE, register("new.com")).rest()
-    assert balance(served) == "9990.00"
-    assert "new.com" in served.world.state.holding_order
-    assert dial.post(CREATE, register("new.com")).error == "name_taken"
-    assert charges(served, "new.com") == [("r3", "-10.00")]
-    lost = served.world.journal.get("r3")
-    assert (lost.fault, lost.lost, lost.status) == ("lost-responses", True, 200)
-    assert b'"totalPaid":"10.00"' in lost.answer
+        create(sandbox, "new.com")
+    assert balance(sandbox) == "9990.00"
+    assert create(sandbox, "new.com").json["error"] == "name_taken"
+    assert charges(sandbox, "new.com") == [("r3", "-10.00")]
+    lost = sandbox.journal.get("r3")
+    assert (lost.fault, lost.answer.lost, lost.status) == ("lost-responses", True, 200)
+    assert lost.answer.body["totalPaid"] == "10.00"
 
 
-def test_outage(dial: Dialler, served: Sandbox, register: Register) -> None:
-    with served.faults.preset("outage"):
-        assert dial.send("GET", BALANCE).rest() == b""
-        assert dial.send("POST", CREATE, register("new.com")).rest() == b""
-    assert dial.get(BALANCE).json[0]["balance"] == "10000.00"
-
-
-def test_maintenance(dial: Dialler, served: Sandbox) -> None:
-    dial.control(
-        "POST", "/faults", {"preset": "maintenance", "match": {"operation": "v2.*"}, "retry_after": 60}
-    )
-    assert dial.get(BALANCE).status == 200
-    answer = dial.get("/V2.0/domain/active.com")
-    assert (answer.status, answer.headers["retry-after"]) == (503, "60")
+def test_outage_and_maintenance(sandbox: Sandbox) -> None:
+    client = sandbox.client()
+    with sandbox.faults.preset("outage"):
+        for ask in (lambda: client.get(BALANCE), lambda: create(sandbox, "new.com")):
+            with pytest.raises(ConnectionError):
+                ask()
+    assert client.get(BALANCE).json[0]["balance"] == "10000.00"
+    preset = {"preset": "maintenance", "match": {"operation": "v2.*"}, "retry_after": 60}
+    assert client.post("/_sandbox/faults", json=preset).status_code == 201
+    assert client.get(BALANCE).status_code == 200
+    answer = client.get("/V2.0/domain/active.com")
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
     assert answer.json == {"code": 503, "msg": answer.json["msg"], "status": False}
 
 
-def test_rate_limited(dial: Dialler, served: Sandbox) -> None:
-    served.faults.preset("rate-limited", limit=3)
-    answers = [dial.get(BALANCE) for _ in range(5)]
-    assert [answer.status for answer in answers] == [200, 200, 200, 429, 429]
-    assert answers[-1].headers["retry-after"] == "60"
-
-
-def test_slow(sandbox: Sandbox) -> None:
-    sandbox.faults.preset("slow", median=1, name="sluggish")
+def test_rate_limited_and_slow(sandbox: Sandbox) -> None:
     client = sandbox.client()
-    for _ in range(50):
+    with sandbox.faults.preset("rate-limited", limit=3):
+        answers = [client.get(BALANCE) for _ in range(5)]
+    assert [answer.status_code for answer in answers] == [200, 200, 200, 429, 429]
+    assert answers[-1].headers["Retry-After"] == "60"
+    sandbox.faults.preset("slow", median=1, name="sluggish")
+    for _ in range(30):
         assert client.get(BALANCE).headers["X-Sandbox-Fault"] == "sluggish"
-    assert 0.5 < sorted(entry.held_up for entry in sandbox.world.journal)[25] < 2
+    held_up = sorted(entry.held_up_seconds for entry in sandbox.journal.find(fault="sluggish").requests)
+    assert 0.5 < held_up[15] < 2
 
 
 def test_flaky(sandbox: Sandbox) -> None:
@@ -73,10 +74,10 @@ def test_flaky(sandbox: Sandbox) -> None:
             seen[answer.headers.get("X-Sandbox-Fault", "good")] += 1
     assert 280 < seen["good"] + seen["flaky.latency"] < 370
     assert min(seen[name] for name in ("reset", "flaky.error", "flaky.unavailable", "flaky.truncate")) > 5
-    assert {rule.name: rule.struck for rule in sandbox.faults.list()}["flaky.reset"] == seen["reset"]
+    assert sandbox.faults["flaky.reset"].struck == seen["reset"]
 
 
-def test_changes_to_a_preset_go_where_they_belong(sandbox: Sandbox) -> None:
+def test_changes_to_a_preset_reach_the_rules_that_take_them(sandbox: Sandbox) -> None:
     placed = sandbox.faults.preset("flaky", name="bad", when={"chance": 0.5, "times": 2}, retry_after=9)
     rules = {rule.name: rule for rule in placed.rules}
     assert list(rules) == ["bad.error", "bad.unavailable", "bad.reset", "bad.truncate", "bad.latency"]

@@ -1,4 +1,4 @@
-"""Which requests a rule matches, when it strikes, and what it counts."""
+"""The requests that a rule matches, the requests that it applies to, and its counts."""
 
 from __future__ import annotations
 
@@ -8,10 +8,7 @@ from typing import Any
 
 import pytest
 
-from reseller_sandbox import Sandbox
-from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.faults.kinds.drip import Drip
-from reseller_sandbox.faults.reading import BadFaults
+from reseller_sandbox import Refused, Sandbox
 from tests.registry import Make
 
 BALANCE = "/v3/balance"
@@ -46,9 +43,9 @@ REQUESTS: dict[str, Callable[[Any], Any]] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("match", "matched"),
-    [
+def test_the_requests_that_rules_match(sandbox: Sandbox, client: Any, subtests) -> None:
+    """Each rule alone, all rules together, and the same words in a search of the journal."""
+    table: list[tuple[dict[str, Any], str]] = [
         ({}, "balance active v2 create spanish many"),
         ({"operation": "v3.balance"}, "balance"),
         ({"operation": "v3.*"}, "balance active create spanish many"),
@@ -79,117 +76,96 @@ REQUESTS: dict[str, Callable[[Any], Any]] = {
         ({"query": {"verbose": "1"}}, "active"),
         ({"query": {"VERBOSE": "?"}}, "active"),
         ({"query": {"verbose": None}}, "balance v2 create spanish many"),
-    ],
-)
-def test_match(sandbox: Sandbox, client: Any, match: Any, matched: str) -> None:
-    placed = sandbox.faults.add(kind="error", status=599, match=match)
-    found = [name for name, ask in REQUESTS.items() if ask(client).status_code == 599]
-    assert " ".join(found) == matched
-    assert (placed.matched, placed.struck) == (len(found), len(found))
+        ({"method": ["PUT", "DELETE"]}, ""),
+        ({"account": "m*"}, "balance active v2 create spanish many"),
+        ({"path": "*active.com"}, "active v2"),
+        ({"domain": "*ñ*"}, "spanish"),
+        ({"domain": "?ctive.c?m"}, "active v2 many"),
+        ({"operation": "v3.createDomain", "domain": "new*.com", "account": "main"}, "create"),
+    ]
+    found: dict[int, list[str]] = {number: [] for number in range(len(table))}
+    for number, (match, _) in enumerate(table):
+        with sandbox.faults.add("error", status=599, match=match) as placed:
+            for name, ask in REQUESTS.items():
+                if ask(client).status_code == 599:
+                    found[number].append(name)
+            assert (placed.matched, placed.struck) == (len(found[number]), len(found[number]))
+        sandbox.reset()
+    rules = [
+        {"kind": "latency", "seconds": 0, "name": f"rule-{number}", "match": match}
+        for number, (match, _) in enumerate(table)
+    ]
+    sandbox.faults.replace(rules)
+    for ask in REQUESTS.values():
+        ask(client)
+    for number, (match, matched) in enumerate(table):
+        with subtests.test(match=match):
+            assert " ".join(found[number]) == matched
+            assert sandbox.faults[f"rule-{number}"].matched == len(found[number])
+            if "x-auth-token" not in match.get("headers", {}):  # secrets are masked in the journal
+                assert sandbox.journal.count(**match) == len(found[number])
 
 
-def test_a_rule_may_match_only_what_changed_something(sandbox: Sandbox, client: Any) -> None:
-    placed = sandbox.faults.add(kind="error", status=599, when={"phase": "after"}, match={"changed": True})
-    assert client.get(BALANCE).status_code == 200
-    assert create(client, "active.com").status_code == 409
-    assert create(client).status_code == 599
-    placed.remove()
-    sandbox.faults.add(kind="error", status=598, when={"phase": "after"}, match={"changed": False})
-    assert create(client, "second.com").status_code == 598
-    assert create(client, "newer.com").status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("match", "matched"),
-    [
-        ({"outcome": "ok"}, "balance create"),
-        ({"outcome": ["name_taken", "404"]}, "taken missing"),
-        ({"outcome": "refused"}, "taken missing"),
-        ({"carried_out": False}, "taken missing"),
-        ({"carried_out": True, "changed": False}, "balance"),
-        ({"fault": "slow*"}, "balance create taken missing"),
-        ({"fault": "other"}, ""),
-    ],
-)
-def test_what_came_of_a_request_can_be_matched_after_it(
-    sandbox: Sandbox, client: Any, match: Any, matched: str
-) -> None:
-    sandbox.faults.add("latency", name="slowly", seconds=0)
-    sandbox.faults.add("error", status=599, match=match, when={"phase": "after"})
-    asked: dict[str, Callable[[], Any]] = {
+def test_the_outcome_of_a_request_can_be_matched_after_it(sandbox: Sandbox, client: Any, subtests) -> None:
+    requests: dict[str, Callable[[], Any]] = {
         "balance": lambda: client.get(BALANCE),
         "create": lambda: create(client, "new.com"),
         "taken": lambda: create(client, "active.com"),
         "missing": lambda: client.get("/v3/domains/getDomain/nobody-has-it.com"),
     }
-    assert " ".join(name for name, ask in asked.items() if ask().status_code == 599) == matched
-
-
-def test_journal_and_faults_match_alike(sandbox: Sandbox, client: Any) -> None:
-    """One language: what a rule would have struck is what the journal finds by the same words."""
-    for ask in REQUESTS.values():
-        ask(client)
-    for match in (
-        {"operation": ["v2.*", "v3.balance"]},
-        {"headers": {"x-auth-token": None}},
-        {"headers": {"Content-Type": "*json"}},
-        {"query": {"verbose": "1"}},
-        {"body": {"domain.domainName": "*.com"}},
-        {"domain": "españa.com"},
-        {"path": "/v3/*", "method": "POST"},
+    for match, matched in (
+        ({"outcome": "ok"}, "balance create"),
+        ({"outcome": ["name_taken", "404"]}, "taken missing"),
+        ({"outcome": "refused"}, "taken missing"),
+        ({"carried_out": False}, "taken missing"),
+        ({"carried_out": True, "changed": False}, "balance"),
+        ({"changed": True}, "create"),
+        ({"fault": "slow*"}, "balance create taken missing"),
+        ({"fault": "other"}, ""),
     ):
-        found = sandbox.journal.count(**match)
-        with sandbox.faults.add("error", status=599, match=match) as placed:
-            for ask in REQUESTS.values():
-                ask(client)
-            assert placed.matched == found > 0 or match == {"headers": {"x-auth-token": None}}, match
-        sandbox.reset()
-        for ask in REQUESTS.values():
-            ask(client)
+        with subtests.test(match=match):
+            sandbox.reset()
+            sandbox.faults.add("latency", name="slowly", seconds=0)
+            sandbox.faults.add("error", status=599, match=match, when={"phase": "after"})
+            assert " ".join(name for name, ask in requests.items() if ask().status_code == 599) == matched
 
 
-def test_control_is_never_struck(sandbox: Sandbox, client: Any) -> None:
-    placed = sandbox.faults.add(kind="reset")
+def test_faults_apply_to_malformed_requests_and_not_to_control(sandbox: Sandbox, client: Any) -> None:
+    sandbox.faults.add("error", status=599, when={"phase": "after"})
+    assert client.post(CREATE, data=b"{", content_type="application/json").status_code == 599
+    placed = sandbox.faults.add("reset", name="all")
     assert client.get("/_sandbox/health").status_code == 200
     assert client.post("/_sandbox/history/reset").status_code == 200
     assert placed.matched == 0
 
 
-def test_a_malformed_request_is_struck_like_any(sandbox: Sandbox, client: Any) -> None:
-    sandbox.faults.add(kind="error", status=599, when={"phase": "after"})
-    assert client.post(CREATE, data=b"{", content_type="application/json").status_code == 599
-
-
 # When.
 
 
-@pytest.mark.parametrize(
-    ("when", "expected"),
-    [
-        ({}, "xxxxxxxx"),
-        ({"nth": 3}, "--x-----"),
-        ({"nth": [1, 4]}, "x--x----"),
-        ({"every": 3}, "--x--x--"),
-        ({"times": 2}, "xx------"),
-        ({"every": 2, "times": 2}, "-x-x----"),
-        ({"chance": 0}, "--------"),
-        ({"chance": 1}, "xxxxxxxx"),
-        ({"chance": 1, "nth": [2, 3], "times": 1}, "-x------"),
-    ],
-)
-def test_counts(sandbox: Sandbox, client: Any, when: Any, expected: Any) -> None:
-    placed = sandbox.faults.add(kind="error", error="internal_error", when=when)
-    assert "".join("x" if struck(client.get(BALANCE)) else "-" for _ in range(8)) == expected
-    assert placed.struck == expected.count("x")
-
-
-def test_a_rule_that_is_spent_matches_no_more(sandbox: Sandbox, client: Any) -> None:
-    placed = sandbox.faults.add(kind="error", status=500, when={"times": 1})
-    assert not placed.rules[0].spent
-    client.get(BALANCE)
-    client.get(BALANCE)
-    (rule,) = placed.rules
-    assert (rule["matched"], rule["struck"], rule["spent"]) == (1, 1, True)
+def test_the_requests_that_a_rule_applies_to(sandbox: Sandbox, client: Any, subtests) -> None:
+    """A rule that can apply no more is spent."""
+    for when, expected, spent in (
+        ({}, "xxxxxxxx", False),
+        ({"nth": 3}, "--x-----", True),
+        ({"nth": [4, 1]}, "x--x----", True),
+        ({"every": 3}, "--x--x--", False),
+        ({"times": 2}, "xx------", True),
+        ({"every": 2, "times": 2}, "-x-x----", True),
+        ({"chance": 0}, "--------", False),
+        ({"chance": 1}, "xxxxxxxx", False),
+        ({"chance": 1, "nth": [2, 3], "times": 1}, "-x------", True),
+    ):
+        with subtests.test(when=when):
+            with sandbox.faults.add("error", error="internal_error", when=when) as placed:
+                assert not placed.rules[0].spent
+                seen = ""
+                for _ in range(8):
+                    seen += "x" if struck(client.get(BALANCE)) else "-"
+                    last = spent and len(seen) >= expected.rindex("x") + 1
+                    assert placed.rules[0].spent is last
+                assert seen == expected
+                assert placed.struck == expected.count("x")
+                assert placed.matched == (expected.rindex("x") + 1 if spent else 8)
 
 
 def test_from_and_until_are_instants_of_the_world(sandbox: Sandbox, client: Any) -> None:
@@ -204,7 +180,7 @@ def test_from_and_until_are_instants_of_the_world(sandbox: Sandbox, client: Any)
     assert (rule["matched"], rule["spent"], rule["when"]) == (2, True, {**when, "phase": "before"})
 
 
-def test_the_first_that_decides_is_the_last_that_strikes(sandbox: Sandbox, client: Any) -> None:
+def test_the_first_decisive_rule_applies(sandbox: Sandbox, client: Any) -> None:
     sandbox.faults.replace(
         [
             {"kind": "error", "status": 501, "when": {"nth": 2}},
@@ -217,20 +193,16 @@ def test_the_first_that_decides_is_the_last_that_strikes(sandbox: Sandbox, clien
     assert counts == [(2, 1), (2, 2), (0, 0)], "the first is spent, and matches no more"
 
 
-def test_a_drip_without_words_is_a_byte_every_tenth_of_a_second() -> None:
-    """Slow enough to be seen, and not so slow that a short answer never ends."""
-    assert Drip() == Drip(size=1, pause=0.1)
-
-
-@pytest.mark.parametrize("kind", ["duplicate", "stale", "close", "error"])
-def test_after_what_decides_no_rule_is_tried(sandbox: Sandbox, client: Any, kind: str) -> None:
-    """It could change nothing more, and so it counts nothing."""
-    first = {"kind": kind, "name": "first", "when": {"phase": "before"}}
-    later = {"kind": "latency", "seconds": 0.001, "name": "later"}
-    sandbox.faults.replace([{**first, "status": 599} if kind == "error" else first, later])
-    with suppress(ConnectionError):
-        client.get(BALANCE)
-    assert [(rule.matched, rule.struck) for rule in sandbox.faults.list()] == [(1, 1), (0, 0)]
+def test_no_rule_is_tried_after_a_decisive_rule(sandbox: Sandbox, client: Any, subtests) -> None:
+    """A later rule could change nothing, and counts nothing."""
+    for kind in ("duplicate", "stale", "close", "error"):
+        with subtests.test(kind):
+            first = {"kind": kind, "name": "first", "when": {"phase": "before"}}
+            later = {"kind": "latency", "seconds": 0.001, "name": "later"}
+            sandbox.faults.replace([{**first, "status": 599} if kind == "error" else first, later])
+            with suppress(ConnectionError):
+                client.get(BALANCE)
+            assert [(rule.matched, rule.struck) for rule in sandbox.faults.list()] == [(1, 1), (0, 0)]
 
 
 # Chance.
@@ -241,39 +213,22 @@ def strikes(sandbox: Sandbox, requests: int = 60) -> str:
     return "".join("x" if struck(client.get(BALANCE)) else "-" for _ in range(requests))
 
 
-def test_the_same_seed_strikes_the_same_requests(make: Make) -> None:
-    rule: dict[str, Any] = {"name": "now and then", "kind": "error", "status": 500, "when": {"chance": 0.3}}
-    rule["name"] = "sometimes"
-    runs = {}
-    for number, seed in enumerate(["one", "one", "two"]):
+def test_chance_depends_on_the_seed_and_the_name_alone(make: Make) -> None:
+    """A rule that matches no request changes nothing for the rules after it."""
+
+    def run(seed: str = "one", name: str = "now-and-then", more: Any = ()) -> str:
         sandbox = make(seed=seed)
-        sandbox.faults.add(**rule)
-        runs[number] = strikes(sandbox)
-    assert runs[0] == runs[1] != runs[2]
-    assert 6 <= runs[0].count("x") <= 30
+        rule = {"name": name, "kind": "error", "status": 500, "when": {"chance": 0.3}}
+        sandbox.faults.replace([*more, rule])
+        return strikes(sandbox)
+
+    idle = {"kind": "error", "status": 500, "name": "idle", "match": {"account": "nobody"}}
+    assert run() == run() == run(more=[idle])
+    assert len({run(), run(seed="two"), run(name="tails")}) == 3
+    assert 6 <= run().count("x") <= 30
 
 
-def test_another_name_is_other_luck(make: Make) -> None:
-    runs = []
-    for name in ("heads", "tails"):
-        sandbox = make()
-        sandbox.faults.add(name=name, kind="error", status=500, when={"chance": 0.5})
-        runs.append(strikes(sandbox))
-    assert runs[0] != runs[1]
-
-
-def test_a_rule_that_matches_nothing_changes_nobodys_luck(make: Make) -> None:
-    runs = []
-    for more in ([], [{"kind": "error", "status": 500, "name": "idle", "match": {"account": "nobody"}}]):
-        sandbox = make()
-        sandbox.faults.replace(
-            [*more, {"name": "rule", "kind": "error", "status": 500, "when": {"chance": 0.5}}]
-        )
-        runs.append(strikes(sandbox))
-    assert runs[0] == runs[1]
-
-
-def test_rewinding_brings_counts_and_chance_back(sandbox: Sandbox) -> None:
+def test_a_rewind_restores_counts_and_chance(sandbox: Sandbox) -> None:
     placed = sandbox.faults.add(kind="error", status=500, when={"chance": 0.4, "times": 5})
     strikes(sandbox, 3)
     before = placed.rules
@@ -284,7 +239,7 @@ def test_rewinding_brings_counts_and_chance_back(sandbox: Sandbox) -> None:
     assert strikes(sandbox, 20) == first
 
 
-def test_a_snapshot_keeps_rules_and_counts_and_a_reset_takes_them_away(sandbox: Sandbox, client: Any) -> None:
+def test_a_snapshot_keeps_rules_and_counts_and_a_reset_removes_them(sandbox: Sandbox, client: Any) -> None:
     sandbox.faults.add(kind="error", status=500)
     client.get(BALANCE)
     sandbox.snapshot("broken")
@@ -298,66 +253,48 @@ def test_a_snapshot_keeps_rules_and_counts_and_a_reset_takes_them_away(sandbox: 
     assert client.get(BALANCE).status_code == 200
 
 
-def test_a_limits_memory_is_rewound_too(sandbox: Sandbox) -> None:
+def test_a_rewind_restores_a_rate_limit(sandbox: Sandbox) -> None:
     sandbox.faults.add(kind="rate_limit", limit=2)
     assert strikes(sandbox, 3) == "--x"
     sandbox.rewind("r1", side="after")
     assert strikes(sandbox, 2) == "-x"
 
 
+def waited(sandbox: Sandbox) -> list[float]:
+    return [entry.held_up_seconds for entry in sandbox.journal.find(limit=1000).requests]
+
+
 def test_latency_is_drawn_from_the_seed(make: Make) -> None:
-    waited: list[float] = []
-    for _ in range(2):
+    """Evenly between two bounds, or lognormally around a median up to a maximum."""
+    runs = []
+    for rule in ({"min": 1, "max": 2}, {"min": 1, "max": 2}, {"median": 10, "sigma": 1, "max": 30}):
         sandbox = make()
-        sandbox.faults.replace(
-            [
-                {"kind": "latency", "name": "even", "min": 1, "max": 2, "when": {"nth": list(range(1, 101))}},
-                {
-                    "kind": "latency",
-                    "name": "log",
-                    "median": 10,
-                    "sigma": 1,
-                    "max": 300,
-                    "when": {"every": 101},
-                },
-            ]
-        )
+        sandbox.faults.add("latency", name="slow", **rule)
         strikes(sandbox, 100)
-        waited += (entry.held_up for entry in sandbox.world.journal)
-    even, again = waited[:100], waited[100:]
+        runs.append(waited(sandbox))
+    even, again, lognormal = runs
     assert even == again
-    assert all(1 <= one < 2 for one in even)
-    assert len(set(even)) == 100
+    assert all(1 <= seconds < 2 for seconds in even)
+    assert len(set(even)) > 90
     assert 1.4 < sum(even) / 100 < 1.6
-
-
-def test_lognormal_latency(make: Make) -> None:
-    sandbox = make()
-    sandbox.faults.add(kind="latency", median=10, sigma=1, max=30)
-    strikes(sandbox, 200)
-    waited = [entry.held_up for entry in sandbox.world.journal]
-    assert 60 < sum(one < 10 for one in waited) < 140
-    assert max(waited) == 30
-    assert min(waited) < 3
+    assert 30 < sum(seconds < 10 for seconds in lognormal) < 70
+    assert max(lognormal) == 30
+    assert min(lognormal) < 3
 
 
 # Keeping rules.
 
 
 def test_counts_stay_when_other_rules_come_and_go(sandbox: Sandbox, client: Any) -> None:
+    """Replaced rules count anew."""
     sandbox.faults.add(kind="latency", seconds=0, name="kept")
     client.get(BALANCE)
     with sandbox.faults.add(kind="latency", seconds=0):
         client.get(BALANCE)
     assert [(rule.name, rule.matched) for rule in sandbox.faults.list()] == [("kept", 2)]
-
-
-def test_replaced_rules_count_anew(sandbox: Sandbox, client: Any) -> None:
-    rule = {"kind": "error", "status": 500, "when": {"times": 1}}
-    sandbox.faults.replace([rule])
-    assert [client.get(BALANCE).status_code for _ in range(2)] == [500, 200]
-    sandbox.faults.replace([rule])
-    assert [client.get(BALANCE).status_code for _ in range(2)] == [500, 200]
+    for _ in range(2):
+        sandbox.faults.replace([{"kind": "error", "status": 500, "when": {"times": 1}}])
+        assert [client.get(BALANCE).status_code for _ in range(2)] == [500, 200]
 
 
 def test_names_are_made_from_kinds(sandbox: Sandbox) -> None:
@@ -366,26 +303,22 @@ def test_names_are_made_from_kinds(sandbox: Sandbox) -> None:
     assert sandbox.faults.add(kind="reset").names == ("reset-3",)
 
 
-def test_what_is_listed_can_be_given_again(sandbox: Sandbox) -> None:
-    rules: list[Any] = [
-        {
-            "kind": "reset",
-            "match": {"operation": ["v3.*", "v2.*"], "domain": "*.com"},
-            "when": {"nth": [1, 2]},
-        },
-        {"kind": "mutate", "path": "results[*].status", "type": "null", "match": {"body": {"a.b": 1}}},
-        {"kind": "rate_limit", "limit": 3, "window": "2m", "time": "real"},
-        {"kind": "error", "error": "System Error", "facts": {"info": "x"}, "when": {"until": "2027-01-01"}},
-    ]
-    sandbox.faults.replace(rules)
-    listed = sandbox.faults.list()
-    counts = ("matched", "struck", "spent")
-    sandbox.faults.replace([{key: rule[key] for key in rule if key not in counts} for rule in listed])
-    assert sandbox.faults.list() == listed
-    assert listed.faults[2]["window"] == 120
+def test_lengths_of_time_may_be_text(sandbox: Sandbox) -> None:
+    for rule, name, seconds in (
+        ({"kind": "latency", "seconds": "1.5"}, "seconds", 1.5),
+        ({"kind": "latency", "min": "0.5s", "max": 2}, "min", 0.5),
+        ({"kind": "latency", "median": "0.25"}, "median", 0.25),
+        ({"kind": "hang", "seconds": "PT1H"}, "seconds", 3600),
+        ({"kind": "drip", "pause": "0.05"}, "pause", 0.05),
+        ({"kind": "rate_limit", "limit": 1, "window": "2m"}, "window", 120),
+    ):
+        (found,) = sandbox.faults.replace([rule])
+        assert found[name] == seconds
+        sandbox.load({"faults": {"loaded": rule}})
+        assert sandbox.faults["loaded"][name] == seconds
 
 
-def test_a_world_has_faults_of_its_own(sandbox: Sandbox) -> None:
+def test_a_fork_has_its_own_faults(sandbox: Sandbox) -> None:
     sandbox.faults.add(kind="error", status=500)
     forked = sandbox.fork()
     assert [rule.name for rule in forked.faults.list()] == ["error"]
@@ -397,17 +330,14 @@ def test_a_world_has_faults_of_its_own(sandbox: Sandbox) -> None:
 # Mistakes.
 
 
-@pytest.mark.parametrize(
-    ("rule", "problem"),
-    [
+def test_a_mistake_is_reported_with_its_place(sandbox: Sandbox, subtests) -> None:
+    rules: list[tuple[Any, str]] = [
         ({}, "kind is missing; it must be one of error, latency, drip,"),
         ({"kind": "restart"}, "kind must be one of error,"),
         ({"kind": "reset", "bytes": 1}, "bytes is not known here"),
         ({"kind": "reset", "when": {"chance": 1.5}}, "when.chance must be a number from 0 to 1"),
         ({"kind": "reset", "when": {"chance": "1"}}, "when.chance must be a number"),
-        ({"kind": "reset", "when": {"chance": True}}, "when.chance must be a number"),
         ({"kind": "reset", "when": {"nth": 0}}, "when.nth must be a whole number from 1 to"),
-        ({"kind": "reset", "when": {"nth": [1, 2.5]}}, "when.nth must be a whole number"),
         ({"kind": "reset", "when": {"nth": []}}, "when.nth is an empty list"),
         ({"kind": "reset", "when": {"tmies": 1}}, "when.tmies is not known here; the nearest is times"),
         ({"kind": "reset", "when": []}, "when must be an object"),
@@ -442,7 +372,6 @@ def test_a_world_has_faults_of_its_own(sandbox: Sandbox) -> None:
         ({"kind": "error", "status": 99}, "status must be a whole number from 200 to 599"),
         ({"kind": "error", "status": 500, "content_type": "a\r\nb: c"}, "content_type must be a media type"),
         ({"kind": "latency"}, "the rule takes seconds, or min and max, or median"),
-        ({"kind": "latency", "seconds": 1, "median": 1}, "the rule takes seconds, or min and max, or median"),
         ({"kind": "latency", "min": 1}, "max is missing"),
         ({"kind": "latency", "min": 2, "max": 1}, "max must not be less than min"),
         ({"kind": "latency", "seconds": -1}, "seconds must be a number from 0 to 86400"),
@@ -465,17 +394,25 @@ def test_a_world_has_faults_of_its_own(sandbox: Sandbox) -> None:
         ({"preset": "flakey"}, "preset must be one of flaky, outage,"),
         ({"preset": "slow", "limit": 3}, "limit is no parameter of the preset slow"),
         ({"preset": "slow", "when": {"chance": 2}}, "when.chance must be a number from 0 to 1"),
-    ],
-)
-def test_a_mistake_is_told_with_its_place(sandbox: Sandbox, rule: Any, problem: str) -> None:
-    with pytest.raises(Refused) as caught:
-        sandbox.faults.add(**rule)
-    assert caught.value.rule.code == "invalid_parameter"
-    assert caught.value.message.startswith(problem)
-    assert sandbox.faults.list().faults == ()
+        *(
+            ({"kind": "latency", "seconds": text}, "seconds must be")
+            for text in ("1.5.5", "nan", "1e3", ".", "86400.5")
+        ),
+        *(
+            ({"kind": "rate_limit", "limit": 1, "window": window}, "window must")
+            for window in (0, "0s", 0.0, "PT0S", -1)
+        ),
+    ]
+    for rule, problem in rules:
+        with subtests.test(rule=rule):
+            with pytest.raises(Refused) as caught:
+                sandbox.faults.add(**rule)
+            assert caught.value.code == "invalid_parameter"
+            assert caught.value.message.startswith(problem)
+            assert sandbox.faults.list().faults == ()
 
 
-def test_one_bad_rule_changes_nothing_and_every_mistake_is_told(sandbox: Sandbox) -> None:
+def test_a_bad_rule_changes_nothing_and_every_mistake_is_reported(sandbox: Sandbox) -> None:
     sandbox.faults.add(kind="reset")
     before = sandbox.faults.list()
     rules: list[Any] = [
@@ -484,12 +421,13 @@ def test_one_bad_rule_changes_nothing_and_every_mistake_is_told(sandbox: Sandbox
         {"kind": "close", "when": {"chance": 7, "every": 0}},
         "reset",
     ]
-    with pytest.raises(BadFaults) as caught:
+    with pytest.raises(Refused) as caught:
         sandbox.faults.replace(rules)
-    assert caught.value.problems == (
+    for problem in (
         "faults[1].name is the name of faults[0]",
         "faults[2].when.chance must be a number from 0 to 1, not 7",
         "faults[2].when.every must be a whole number from 1 to 100000000000, not 0",
         "faults[3] must be an object",
-    )
+    ):
+        assert problem in caught.value.message
     assert sandbox.faults.list() == before

@@ -1,72 +1,48 @@
-"""What a rule says ends up in headers, in bodies and in matching: none of it can do harm there."""
+"""The texts of a rule reach headers, bodies and matching, and can do no harm."""
 
 from __future__ import annotations
 
+from time import monotonic
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reseller_sandbox import Sandbox
-from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.refusals import Refused
-from tests.faults.conftest import Dialler
+from reseller_sandbox import Refused, Sandbox
 from tests.registry import REGISTRY
 
 BALANCE = "/v3/balance"
 
 
-def test_headers_of_an_error(dial: Dialler, served: Sandbox) -> None:
-    """Of a documented one and of a raw one, in either phase; no others are lost for it."""
+def test_headers_of_an_error(sandbox: Sandbox) -> None:
+    """Of a documented error and of a raw error, in either phase; they replace no other headers."""
+    headers = {"X-RateLimit-Reset": "30", "Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}
     for error in ({"error": "service_unavailable"}, {"status": 503, "body": {}}):
         for phase in ("before", "after"):
-            headers = {"X-RateLimit-Reset": "30", "Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT"}
-            with served.faults.add("error", **error, headers=headers, when={"phase": phase}):
-                answer = dial.get(BALANCE)
-            assert answer.status == 503
-            assert answer.headers["x-ratelimit-reset"] == "30"
-            assert answer.headers["retry-after"] == headers["Retry-After"].lower()
-            assert answer.headers["x-sandbox-fault"] == "error"
+            with sandbox.faults.add("error", **error, headers=headers, when={"phase": phase}):
+                answer = sandbox.client().get(BALANCE)
+            assert answer.status_code == 503
+            wanted = {**headers, "X-Sandbox-Fault": "error"}
+            assert {name: answer.headers.get(name) for name in wanted} == wanted
 
 
-@pytest.mark.parametrize(
-    "headers",
-    [
-        {"X-A": "a\r\nX-Evil: 1"},
-        {"X-A": "a\nb"},
-        {"X-A": "\x00"},
-        {"X-A": "é"},
-        {"X-A": " a"},
-        {"X-A": 5},
-        {"X-A": None},
-        {"X-A": "a" * 5000},
-        {"X A": "a"},
-        {"X-A:": "a"},
-        {"": "a"},
+def test_headers_that_no_answer_can_carry_are_refused(sandbox: Sandbox, subtests) -> None:
+    headers: list[Any] = [
+        *({"X-A": value} for value in ("a\r\nX-Evil: 1", "a\nb", "\x00", "é", " a", 5, None, "a" * 5000)),
+        *({name: "a"} for name in ("X A", "X-A:", "", "X-Sandbox-World", "Connection")),
         {"Content-Length": "5"},
         {"transfer-encoding": "chunked"},
-        {"Connection": "close"},
         {"Content-Type": "text/plain"},
-        {"X-Sandbox-World": "other"},
         {f"X-{number}": "a" for number in range(60)},
         {},
         [],
-    ],
-)
-def test_headers_that_no_answer_could_carry(sandbox: Sandbox, headers: Any) -> None:
-    """They are refused, each with its place."""
-    with pytest.raises(Refused, match="headers"):
-        sandbox.faults.add("error", status=500, headers=headers)
-
-
-@pytest.mark.parametrize(
-    "value", ["", "text", "a/b\r\nX: 1", "a/b;c", "é/b", "text/html; charset=\x00", "a/b/c", 7]
-)
-def test_a_content_type_is_a_media_type(sandbox: Sandbox, value: Any) -> None:
-    """And nothing else is taken for one."""
-    with pytest.raises(Refused, match="content_type"):
-        sandbox.faults.add("error", status=500, content_type=value)
+    ]
+    types: list[Any] = ["", "text", "a/b\r\nX: 1", "a/b;c", "é/b", "text/html; charset=\x00", "a/b/c", 7]
+    for name, values in (("headers", headers), ("content_type", types)):
+        for value in values:
+            with subtests.test(value=value), pytest.raises(Refused, match=name):
+                sandbox.faults.add("error", status=500, **{name: value})
 
 
 @pytest.fixture(scope="module")
@@ -84,8 +60,7 @@ def struck() -> Sandbox:
         },
     )
 )
-def test_whatever_a_rule_takes_it_can_answer(struck: Sandbox, rule: dict[str, Any]) -> None:
-    """Either it is refused, or the answer has the status that it asks for."""
+def test_an_accepted_rule_can_be_answered(struck: Sandbox, rule: dict[str, Any]) -> None:
     struck.faults.clear()
     try:
         struck.faults.replace([rule])
@@ -94,46 +69,34 @@ def test_whatever_a_rule_takes_it_can_answer(struck: Sandbox, rule: dict[str, An
     assert struck.client().get(BALANCE).status_code == rule["status"]
 
 
-@pytest.mark.parametrize("window", [0, "0s", 0.0, "PT0S", -1])
-def test_a_window_has_a_length(sandbox: Sandbox, window: Any) -> None:
-    """A limit in no time at all limits nothing, or everything."""
-    with pytest.raises(Refused, match="window must"):
-        sandbox.faults.add("rate_limit", limit=1, window=window)
-
-
-#: Where a user's glob is matched against what a client sends.
-WORST = "*a" * 499 + "b"
-
-
-@pytest.mark.parametrize(
-    "match",
-    [
-        {"path": WORST},
-        {"headers": {"User-Agent": WORST}},
-        {"query": {"q": WORST}},
-        {"body": {"text": WORST}},
-        {"domain": [WORST] * 20},
-    ],
-)
-def test_no_glob_holds_up_a_world(sandbox: Sandbox, match: dict[str, Any]) -> None:
-    """The worst that is taken, against the longest that comes; the journal's are as quick."""
-    sandbox.faults.add("close", match=match)
+def test_no_glob_holds_up_a_world(sandbox: Sandbox) -> None:
+    """The slowest globs that are accepted, against the longest texts; in faults and in the journal."""
+    worst = "*a" * 499 + "b"
     client, long = sandbox.client(), "a" * 60_000
-    began = stopwatch()
-    client.post(f"/v3/{long}", query_string={"q": long}, headers={"User-Agent": long}, json={"text": long})
-    sandbox.journal.count(**match)
-    assert stopwatch() - began < 30  # another matcher would take years
+    began = monotonic()
+    for match in (
+        {"path": worst},
+        {"headers": {"User-Agent": worst}},
+        {"query": {"q": worst}},
+        {"body": {"text": worst}},
+        {"domain": [worst] * 20},
+    ):
+        with sandbox.faults.add("close", match=match):
+            query, headers = {"q": long}, {"User-Agent": long}
+            client.post(f"/v3/{long}", query_string=query, headers=headers, json={"text": long})
+        sandbox.journal.count(**match)
+    assert monotonic() - began < 60  # a backtracking matcher would take years
 
 
-@pytest.mark.parametrize("part", ["operation", "domain", "account", "method", "path", "fault"])
-def test_a_glob_has_a_length_wherever_one_is_taken(sandbox: Sandbox, part: str) -> None:
-    """40 KB of stars are refused by faults, journal, verification, ledger and plans."""
+def test_globs_have_a_maximum_length_in_every_operation(sandbox: Sandbox) -> None:
     client, stars = sandbox.client(), "*a" * 20_000
-    when = {"phase": "after"}
-    rule = {"kind": "close", "match": {part: stars}, "when": when}
-    assert client.post("/_sandbox/faults", json=rule).status_code == 400
-    assert client.get("/_sandbox/journal", query_string={part: stars}).status_code == 400
-    assert client.post("/_sandbox/journal/verify", json={"match": {part: stars}}).status_code == 400
-    assert client.get("/_sandbox/ledger", query_string={"operation": stars}).status_code == 400
+    statuses = {}
+    for part in ("operation", "domain", "account", "method", "path", "fault"):
+        rule = {"kind": "close", "match": {part: stars}, "when": {"phase": "after"}}
+        statuses[part] = client.post("/_sandbox/faults", json=rule).status_code
+        statuses[f"journal {part}"] = client.get("/_sandbox/journal", query_string={part: stars}).status_code
+    verified = client.post("/_sandbox/journal/verify", json={"match": {"path": stars}})
+    ledger = client.get("/_sandbox/ledger", query_string={"operation": stars})
     plan = {"domain": "new.com", "after": {"operation": stars}}
-    assert client.post("/_sandbox/outside/register", json=plan).status_code == 400
+    planned = client.post("/_sandbox/outside/register", json=plan)
+    assert {verified.status_code, ledger.status_code, planned.status_code, *statuses.values()} == {400}
