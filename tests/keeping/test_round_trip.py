@@ -1,31 +1,24 @@
-"""Worlds that were kept are as they were: to the byte, and for whatever comes next."""
+"""Worlds that a server has kept: the next server answers as the first one would have answered."""
 
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
+from socket import create_connection
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from werkzeug.test import create_environ, run_wsgi_app
 
-from reseller_sandbox import Sandbox, replay
-from reseller_sandbox.core.state import State, filled
-from reseller_sandbox.core.tables import TABLES
-from reseller_sandbox.faults.presets import PRESETS
-from reseller_sandbox.keeping.states import OWN
-from reseller_sandbox.keeping.worlds import opened, save
-from reseller_sandbox.limits import Limits
-from reseller_sandbox.server.delivery import ENV_SERVED
+from reseller_sandbox import Sandbox, connect, replay
 from tests.clients import Answer
-from tests.keeping.reopening import reopened, seen, sent
-from tests.registry import REGISTRY
+from tests.keeping.serving import register, seen, sent, serving, wait_until
+from tests.outfit import free_ports
 from tests.script import SCRIPT, SCRIPT_V2
-from tests.soundness import assert_sound
 from tests.thorough import tries
 
 LOADED = """
@@ -34,7 +27,7 @@ accounts: {main: {balance: 100, contact: {name: Mary Example}}, late: {balance: 
 domains: {n1.com: {created: -99d}, n2.com: {created: -364d}}
 """
 
-#: What a step does: for an account, with a method, at a path, with a body.
+#: A request: account, method, path and body.
 Step = tuple[str, str, str, Any]
 
 RULES: Sequence[Any] = [
@@ -45,6 +38,7 @@ RULES: Sequence[Any] = [
     {"name": "other", "kind": "mutate", "path": "results[*].price", "value": {"a": [1.5, None, "x"]}},
     {"name": "cut", "kind": "truncate", "match": {"body": {"domain.domainName": "n*.com"}}},
 ]
+PRESETS = ("flaky", "outage", "lost-responses", "rate-limited", "maintenance")
 CONTROL: Sequence[tuple[str, str, Any]] = [
     ("POST", "clock/advance", {"by": "12d"}),
     ("POST", "clock/advance", {"by": "200d"}),
@@ -69,7 +63,7 @@ CONTROL: Sequence[tuple[str, str, Any]] = [
     ("POST", "outside/set_promotion", {"zone": "com", "of": "registration", "price": "1", "until": "P40D"}),
     ("POST", "assumptions/set", {"assume": {"requests.unknown_keys": "refused"}}),
     *(("POST", "faults", rule) for rule in RULES),
-    *(("POST", "faults", {"preset": name}) for name in PRESETS if name != "slow"),
+    *(("POST", "faults", {"preset": name}) for name in PRESETS),
     ("DELETE", "faults", None),
 ]
 STEPS: Sequence[Step] = [
@@ -81,91 +75,103 @@ DRAWN = st.lists(st.tuples(st.integers(0, 3), st.sampled_from(STEPS)), max_size=
 
 
 def take(sandbox: Sandbox, steps: Sequence[tuple[int, Step]]) -> list[Answer]:
-    """The answers to steps, each in one of the worlds that there are by then."""
+    """Return the answers to the steps. Each step goes to one of the worlds that exist by then."""
     found = []
     for number, (who, method, target, body) in steps:
-        worlds = list(sandbox.engine)
-        world = worlds[number % len(worlds)]
-        last = world.journal.entries[-1].id if len(world.journal) else "r1"
-        raw = b"" if body is None else json.dumps(body).replace("LAST", last).encode()
-        known = {one.name for one in sandbox.world.state.accounts.values()}
-        asks = who if who in known else "main"
-        found.append(sent(sandbox, method, f"/_worlds/{world.name}{target}", raw, asks))
+        worlds = [world.name for world in sandbox.worlds]
+        prefix = f"/_worlds/{worlds[number % len(worlds)]}"
+        raw = b"" if body is None else json.dumps(body).encode()
+        if b"LAST" in raw:
+            journal = sandbox.client().get(f"{prefix}/_sandbox/journal?limit=1").json["requests"]
+            raw = raw.replace(b"LAST", journal[-1]["id"].encode() if journal else b"r1")
+        account = who if who in sandbox.accounts else "main"
+        found.append(sent(sandbox, method, prefix + target, raw, account))
     return found
 
 
 @pytest.mark.slow
 @settings(max_examples=tries(4), phases=[Phase.generate])
 @given(before=DRAWN, after=DRAWN)
-def test_any_worlds_go_on_as_if_nothing_had_been(
+def test_a_restart_changes_no_answer(
     before: list[tuple[int, Step]], after: list[tuple[int, Step]], tmp_path_factory: Any
 ) -> None:
-    """Whatever has been done: all that can be seen is the same, and so is what comes of the same requests."""
-    path = tmp_path_factory.mktemp("kept") / "worlds"
-    one = Sandbox(REGISTRY)
-    take(one, before)
-    other = reopened(one, path)
-    for world in other.engine:
-        for state in (world.state, world.origin.state, *(entry.after.state for entry in world.journal)):
-            assert_sound(state)
-    assert seen(one) == seen(other)
-    assert take(one, after) == take(other, after)
-    assert seen(one) == seen(other)
+    folder, port = tmp_path_factory.mktemp("kept"), free_ports()
+    with serving("--keep", folder / "one", port=port) as served:
+        sandbox = served.sandbox
+        take(sandbox, before)
+        expected = [seen(sandbox), take(sandbox, after), seen(sandbox)]
+    with serving("--keep", folder / "other", port=port) as served:
+        sandbox = served.sandbox
+        take(sandbox, before)
+    with serving("--keep", folder / "other", port=port) as served:
+        sandbox = served.sandbox
+        assert [seen(sandbox), take(sandbox, after), seen(sandbox)] == expected
 
 
-def test_what_is_shared_is_written_once_and_shared_again(tmp_path: Path) -> None:
-    """Neither forks nor the moments of a journal make a file as large as many worlds."""
-    one = Sandbox(REGISTRY)
-    moment = one.world.moment
-    order = moment.state.orders[min(moment.state.orders)]
-    many = [replace(order, id=9000 + number, name=f"n{number}.com") for number in range(3000)]
-    one.world.moment = replace(moment, state=filled(moment.state, many))
+def test_a_restart_keeps_worlds_and_their_past(tmp_path: Path) -> None:
+    """The file is a link that a ``pyproject.toml`` names. The next server has a shorter journal."""
+    (tmp_path / "pyproject.toml").write_text('[tool.reseller_sandbox]\nkeep = "worlds"\n')
+    (tmp_path / "worlds").symlink_to(tmp_path / "disk")
+    (below := tmp_path / "below").mkdir()
+    with serving(at=below) as served:
+        fork = served.sandbox.fork(name="side", assume={"requests.unknown_keys": "refused"})
+        fork.clock.advance("3d")
+        assert [register(fork, f"kept{number}.com") for number in range(3)] == [200] * 3
+        fork.snapshot("before")
+        fork.faults.preset("maintenance")
+        fork.outside.when("P1D").register("planned.com")
+        assert register(fork, "unavailable.com") == 503
+        expected = fork.export(), fork.clock.now, [request.id for request in fork.journal][-2:]
+        key = fork.account().key
+    assert (tmp_path / "worlds").is_symlink()
+    assert (tmp_path / "disk").stat().st_mode & 0o777 == 0o600
+    with serving("--journal", "2", at=below) as served, connect(served.url, world="side") as fork:
+        assert (fork.export(), fork.clock.now, [request.id for request in fork.journal]) == expected
+        assert (fork.account().key, fork.journal.find().dropped) == (key, 2)
+        assert register(fork, "unavailable.com") == 503
+        assert "kept2.com" in fork.names
+        assert [snapshot.name for snapshot in fork.snapshots] == ["before"]
+        assert [world.name for world in served.sandbox.worlds] == ["default", "side"]
+
+
+@pytest.mark.slow
+def test_forks_share_what_the_file_has_of_their_source(tmp_path: Path) -> None:
     sizes = []
     for forks in (0, 20):
-        for _ in range(forks):
-            fork = one.fork()
-            for number in range(5):
-                fork.client().post(f"/v3/domains/lock/n{number}.com")
-            fork.clock.advance("1d")
-        other = reopened(one, tmp_path / "worlds")
+        with serving("--keep", tmp_path / "worlds") as served:
+            if not forks:
+                fixture = yaml.safe_load(served.sandbox.export())
+                fixture["domains"] |= {f"n{number}.com": {"created": "-9d"} for number in range(2000)}
+                served.sandbox.load(fixture)
+                served.sandbox.branches.remove("b1")
+            for _ in range(forks):
+                fork = served.sandbox.fork()
+                assert fork.client().post("/v3/domains/lock/n1.com").status_code == 200
+                fork.clock.advance("1d")
         sizes.append((tmp_path / "worlds").stat().st_size)
-    assert sizes[1] - sizes[0] < sizes[0], "twenty forks are larger than what they are forks of"
-    default, *forks_again = other.engine
-    assert all(fork.first.state.orders is default.state.orders for fork in forks_again)
+    assert sizes[1] - sizes[0] < sizes[0]
 
 
-def test_every_part_of_a_state_is_a_table_an_index_or_its_own() -> None:
-    """So that a state written as changed records has all that it had."""
-    state = Sandbox(REGISTRY).world.state
-    records = [record for table in TABLES.values() for record in getattr(state, table.name).values()]
-    own = {name: getattr(state, name) for name in OWN}
-    assert filled(State(**own), records) == state
-
-
-def test_a_request_that_a_fault_holds_back_ends_with_the_server(tmp_path: Path) -> None:
-    """It never takes effect; that it came and was struck stays in the past, which can be done again."""
-    one = Sandbox(REGISTRY, frozen=False)
-    one.faults.add("latency", seconds=9, match={"operation": "v2.domain.zones"})
-    held = create_environ("/V2.0/domain/zones", headers={"X-Auth-Token": one.account().token})
-    run_wsgi_app(one.app, {**held, ENV_SERVED: True})  # the server is to send it again in nine seconds
-    one.snapshot("here")
-    other = reopened(one, tmp_path / "worlds")
-    assert other.world.clock == one.world.clock
-    for again in (other, reopened(other, tmp_path / "later")):
-        again.client().get("/v3/domains")
-        again.restore("here")
-        again.client().get("/v3/domains")
-        assert [entry.operation for entry in again.world.journal] == ["v3.listDomains"]
-        assert again.world.moment.faults.count("latency").struck == 1
-        found = replay(again.capsule.get().content)
-        assert found.identical, found.difference
-
-
-def test_a_shorter_journal_counts_what_it_had_to_drop(tmp_path: Path) -> None:
-    """The settings of the new server count."""
-    one = Sandbox(REGISTRY)
-    for _ in range(5):
-        one.client().get("/v3/balance")
-    save(tmp_path / "worlds", one.engine.kept())
-    world = opened(tmp_path / "worlds").worlds[0].opened(Limits(journal=2))
-    assert ([entry.id for entry in world.journal], world.journal.dropped) == (["r4", "r5"], 3)
+@pytest.mark.slow
+def test_a_delayed_request_ends_with_the_server(tmp_path: Path) -> None:
+    """It never takes effect. The past has the request and its fault, and can be replayed."""
+    path = tmp_path / "worlds"
+    with serving("--keep", path) as served:
+        served.sandbox.faults.add("latency", seconds=60, match={"operation": "v2.domain.zones"})
+        token = served.sandbox.account().token
+        with create_connection(("127.0.0.1", int(served.url.rpartition(":")[2]))) as waiting:
+            head = f"GET /V2.0/domain/zones HTTP/1.1\r\nHost: localhost\r\nX-Auth-Token: {token}\r\n\r\n"
+            waiting.sendall(head.encode())
+            wait_until(lambda: served.sandbox.faults.list().faults[0].struck)
+            served.sandbox.snapshot("here")
+            served.process.send_signal(signal.SIGTERM)
+            served.process.wait(60)
+    with serving("--keep", path) as served:
+        sandbox = served.sandbox
+        sandbox.client().get("/v3/domains")
+        sandbox.restore("here")
+        sandbox.client().get("/v3/domains")
+        assert [request.operation for request in sandbox.journal] == ["v3.listDomains"]
+        assert sandbox.faults.list().faults[0].struck == 1
+        replayed = replay(sandbox.capsule.get().content)
+        assert replayed.identical, replayed.difference
