@@ -18,7 +18,7 @@ def _sandbox() -> Sandbox:
 @pytest.fixture
 def sandbox(_sandbox: Sandbox) -> Sandbox:
     """A sandbox of the v2.0 tests' registry as it began, its clock standing still."""
-    _sandbox.reset()
+    _sandbox.reset(original=True)
     return _sandbox
 
 

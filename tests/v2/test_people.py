@@ -1,18 +1,15 @@
-"""Customers and contacts: what is kept of them, what is shown, and what they are linked to."""
+"""Customers and contacts in v2.0: their fields, their changes, and the orders that they are linked to."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.model import Stage
 from tests.clients import person
-from tests.registry import arrange, arrange_balance, order_of, write
-from tests.soundness import assert_sound
-from tests.v2.client import Client, done, refusal
+from tests.registry import edit, edit_name
+from tests.v2.client import Client, connect, done, refusal
 from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
 
 
@@ -21,9 +18,12 @@ def new_customer(main: Client, **changes: Any) -> int:
     return int(done(main.post("/customer", {**CUSTOMER, **changes}))["data"]["customer_id"])
 
 
-def test_a_customer_as_it_is_shown(main: Client) -> None:
-    """Without fax, language, password and postal address; its postal code is a number."""
+def test_a_customer_is_shown_without_fax_language_password_and_postal_address(
+    sandbox: Sandbox, main: Client
+) -> None:
     number = new_customer(main)
+    kept = sandbox.customers[number]
+    assert (kept.lang, kept.post_address, kept.card.fax) == ("uk", "PO box 9", CARD["fax"])
     shown = {key: CARD[key] for key in CARD if key not in ("fax", "zip")}
     assert done(main.get(f"/customer/{number}")) == {
         "data": {**shown, "id": number, "zip": 65000, "count_active_orders": 0},
@@ -31,49 +31,33 @@ def test_a_customer_as_it_is_shown(main: Client) -> None:
     }
 
 
-def test_what_is_not_shown_is_kept(sandbox: Sandbox, main: Client) -> None:
-    """All the fields of the body, ``post_adress`` among them."""
-    number = new_customer(main)
-    kept = sandbox.world.state.customers[number]
-    assert (kept.lang, kept.password, kept.post_address) == ("uk", "secret", "PO box 9")
-    assert kept.card.fax == CARD["fax"]
+def test_the_postal_code_of_a_customer_is_shown_as_a_number(sandbox: Sandbox) -> None:
+    for code, shown in {"79000": 79000, "01001": 1001, "": 0, "SW1A 1AA": 0}.items():
+        edit(sandbox, {"customers": {7: {"zip": code}}})
+        assert done(connect(sandbox).get("/customer/7"))["data"]["zip"] == shown
 
 
-@pytest.mark.parametrize(("code", "shown"), [("79000", 79000), ("01001", 1001), ("", 0), ("SW1A 1AA", 0)])
-def test_a_postal_code_is_a_number(sandbox: Sandbox, main: Client, code: str, shown: int) -> None:
-    """Whatever a fixture has in its place."""
-    customer = sandbox.world.state.customers[7]
-    write(sandbox, replace(customer, card=replace(customer.card, zip=code)))
-    assert done(main.get("/customer/7"))["data"]["zip"] == shown
-
-
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("zip", "65000"),
-        ("zip", -1),
-        ("zip", 1.5),
-        ("mail", "nora"),
-        ("mail", 5),
+def test_a_wrong_value_of_a_customer_is_refused_by_its_field(main: Client, subtests: pytest.Subtests) -> None:
+    wrong: list[tuple[str, Any]] = [
+        *(("zip", value) for value in ("65000", -1, 1.5)),
+        *(("mail", value) for value in ("nora", 5)),
+        *(("post_adress", value) for value in ({"street": "New"}, "x" * 256)),
         ("country", "UKR"),
         ("phone", "call me"),
         ("lang", "ukr"),
         ("name", ["Nora"]),
         ("company", "x" * 256),
         ("password", "x" * 256),
-        ("post_adress", {"street": "New"}),
-        ("post_adress", "x" * 256),
         ("fax", "x"),
-    ],
-)
-def test_bad_values_of_customers(main: Client, field: str, value: Any) -> None:
-    """Each is told by its name, at creation and in a change."""
-    for answer in (
-        main.post("/customer", {**CUSTOMER, field: value}),
-        main.put("/customer/8", {field: value}),
-    ):
-        assert refusal(answer)[:2] == (400, f"Invalid {field}")
-        assert "x" * 100 not in answer.headers["x-sandbox-refusal"]
+    ]
+    for field, value in wrong:
+        with subtests.test(field=field, value=value):
+            for answer in (
+                main.post("/customer", {**CUSTOMER, field: value}),
+                main.put("/customer/8", {field: value}),
+            ):
+                assert refusal(answer)[:2] == (400, f"Invalid {field}")
+                assert "x" * 100 not in answer.headers["x-sandbox-refusal"]
 
 
 def test_a_change_leaves_the_rest(main: Client) -> None:
@@ -121,35 +105,33 @@ def test_active_orders_are_counted(sandbox: Sandbox, main: Client) -> None:
     assert count() == 0
     assert done(main.delete("/customer/8"))
     assert refusal(main.get("/customer/8"))[1] == "ID not found"
-    assert_sound(sandbox.world.state)
 
 
-def test_what_a_deleted_customer_leaves_behind(sandbox: Sandbox, main: Client) -> None:
-    """Its contacts and its names in removal belong to no customer then."""
-    arrange(sandbox, "active.com", stage=Stage.REDEMPTION)
+def test_a_deleted_customer_leaves_its_contacts_and_its_names_in_removal(sandbox: Sandbox) -> None:
+    edit_name(sandbox, "active.com", stage="redemption")
+    main = connect(sandbox)
     assert done(main.delete("/customer/7"))
-    assert sandbox.world.state.contacts["OWNER"].customer_id is None
-    assert order_of(sandbox, "active.com").customer_id is None
+    assert sandbox.contacts["OWNER"].customer is None
+    assert sandbox.names["active.com"].customer is None
     assert done(main.get("/contact/OWNER"))
-    assert_sound(sandbox.world.state)
 
 
-def test_reseller_mode(sandbox: Sandbox, main: Client, poor: Client) -> None:
-    """Outside of it, a registration's customer says nothing."""
-    arrange_balance(sandbox, "100.00", "poor")
+def test_the_customer_of_a_registration_counts_in_reseller_mode_alone(
+    sandbox: Sandbox, main: Client, poor: Client
+) -> None:
+    sandbox.outside.adjust_balance("poor", to=100)
     roles = dict.fromkeys(("contact_admin", "contact_billing", "contact_registrant", "contact_tech"), "POOR")
-    assert done(poor.post("/domain/poor.com", {**NAME, **roles, "customer_id": 7}))
-    assert order_of(sandbox, "poor.com", "poor").customer_id is None
-    assert done(main.post("/domain/rich.com", {**NAME, "customer_id": 7}))
-    assert order_of(sandbox, "rich.com").customer_id == 7
     without = {key: NAME[key] for key in NAME if key != "customer_id"}
+    assert done(poor.post("/domain/poor.com", {**NAME, **roles, "customer_id": 7}))
+    assert done(main.post("/domain/rich.com", {**NAME, "customer_id": 7}))
     assert done(main.post("/domain/richer.com", without))
-    assert order_of(sandbox, "richer.com").customer_id is None
+    customers = [sandbox.names[name].customer for name in ("poor.com", "rich.com", "richer.com")]
+    assert customers == [None, 7, None]
 
 
 def test_a_customer_without_effect_is_reported(sandbox: Sandbox, main: Client, poor: Client) -> None:
     """Where the account is no reseller, and where a contact is edited; no other answer reports one."""
-    arrange_balance(sandbox, "100.00", "poor")
+    sandbox.outside.adjust_balance("poor", to=100)
     roles = dict.fromkeys(("contact_admin", "contact_billing", "contact_registrant", "contact_tech"), "POOR")
     transfer = {"customer_id": 7, "transfer_code": "let-me-in"}
     wrong_code = {**transfer, "transfer_code": "no"}
@@ -163,8 +145,8 @@ def test_a_customer_without_effect_is_reported(sandbox: Sandbox, main: Client, p
     ]
     assert [one.headers.get("x-sandbox-ignored") for one in without_effect] == ["customer_id"] * 6
     assert [one.status for one in without_effect] == [200, 403, 400, 200, 200, 200]
-    entry = sandbox.world.journal.get(without_effect[0].headers["x-sandbox-request"])
-    assert entry.ignored == ("customer_id",)
+    entry = sandbox.journal[without_effect[0].headers["x-sandbox-request"]]
+    assert entry.request.ignored == ("customer_id",)
     others = [
         main.post("/domain/rich.com", {**NAME, "customer_id": 7}),
         main.post("/contact/NEW", {**CARD, "customer_id": 7, "tax_number": "12345678"}),
@@ -188,9 +170,9 @@ def test_a_contact_as_it_is_shown(main: Client) -> None:
 def test_an_extra_parameter_is_kept(sandbox: Sandbox, main: Client) -> None:
     """At creation and in a change; unknown ones are passed over in a change."""
     assert done(main.post("/contact/NEW", {**CARD, "tax_number": "12345678"}))
-    assert dict(sandbox.world.state.contacts["NEW"].extra) == {"tax_number": "12345678"}
+    assert sandbox.contacts["NEW"].extra == {"tax_number": "12345678"}
     assert done(main.put("/contact/NEW", {**CARD, "tax_number": "87654321", "size": "1"}))
-    assert dict(sandbox.world.state.contacts["NEW"].extra) == {"tax_number": "87654321"}
+    assert sandbox.contacts["NEW"].extra == {"tax_number": "87654321"}
     assert refusal(main.put("/contact/NEW", {**CARD, "tax_number": 87654321}))[1] == "Invalid Param"
 
 
