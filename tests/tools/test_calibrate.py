@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
+import re
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.assumptions import kinds
 from reseller_sandbox.testing import expect_explained
-from reseller_sandbox.tools.calibrate.calibration import Calibration, calibrated
-from reseller_sandbox.tools.calibrate.report import lines
-from reseller_sandbox.tools.calibrate.telling import NOT_SEEN, REQUESTS, WITH_FIXTURE, telling_request
-from reseller_sandbox.tools.calibrate.transcripts import read_transcript
-from reseller_sandbox.tools.calibrate.values import SOME_TIME, UNSEEN
 from tests.thorough import tries
+from tests.tools.running import command, printed, refused
 from tests.tools.transcripts import Recorder
 
 D, V = "/v3/domains", "/V2.0"
@@ -36,6 +30,15 @@ HANDLES = dict.fromkeys(
 )
 ORDER = {**HANDLES, "ns": ["ns1.example.net"], "period": 1}
 WITH_GLUE = {"nameservers": ["ns1.active-example.com"]}
+
+
+HARS = sorted((Path(__file__).parents[1] / "data" / "transcripts").glob("*.har"))
+TOLD = {
+    "v3.ids": "integer",
+    "v3.create.locked": "always",
+    "v2.domain_check.avail": "boolean",
+    "v3.errors.http_status": "always_200",
+}
 
 
 def available(*names: str) -> tuple[Any, ...]:
@@ -242,72 +245,74 @@ FOLLOWED: Mapping[str, tuple[str, Sequence[tuple[Any, ...] | str]]] = {
 #: What the words for availability may be.
 WORDS = ("busy", "not-there", "registered")
 
+ASSUMPTIONS = {one.name: one for one in Sandbox().assumptions.list().assumptions}
+
 
 def values_of(name: str) -> Sequence[Any]:
-    """The values of an assumption that a service may have."""
-    return kinds()[name].values or WORDS
+    """Return the values of an assumption that a service may have."""
+    listed = ASSUMPTIONS[name].takes.partition("one of ")[2]
+    words = {"true": True, "false": False}
+    return [words.get(word, word) for word in listed.split(", ")] if listed else WORDS
 
 
-def service(assume: Mapping[str, Any]) -> Recorder:
-    """What stands for a real service: a sandbox with habits of its own, and a client that keeps records."""
-    return Recorder(Sandbox(assume=assume))
+def plain(value: Any) -> Any:
+    """Return a value as JSON has it."""
+    return json.loads(json.dumps(value))
 
 
-def require_right(found: Calibration, sandbox: Sandbox) -> None:
-    """Nothing that is told is wrong, and everything is explained."""
-    true = sandbox.world.assumptions.values()
-    for name, one in found.verdicts.items():
-        is_so = SOME_TIME if name == "v2.order_processing" and true[name] else true[name]
-        assert is_so not in one.ruled_out, one
-        assert one.value in (None, is_so), one
-    assert found.deviations == []
+class Found:
+    """What ``calibrate`` reports of the requests of a recorder; nothing in it is wrong."""
+
+    def __init__(self, record: Recorder, fixture: str = "") -> None:
+        words = ["--fixture", fixture] if fixture else []
+        told = printed("calibrate", record.write(Path("transcript.json")), "--json", *words)
+        self.all = {one["name"]: one for one in told["assumptions"]}
+        true = {one.name: plain(one.value) for one in record.sandbox.assumptions.list().assumptions}
+        wrong = {
+            name: (one, true[name])
+            for name, one in self.all.items()
+            if true[name] in one["ruled_out"] or one["value"] not in (None, true[name])
+        }
+        assert not wrong, wrong
+        assert told["deviations"] == []
+        assert told["followed_to"] is None
+        self.true = true
+
+    def value(self, name: str) -> Any:
+        """Return the value that is told of an assumption, or None."""
+        return self.all[name]["value"]
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def service(assume: Mapping[str, Any], fixture: str | None = None) -> Recorder:
+    """Return a recorder of a sandbox that stands for the real service, with habits of its own."""
+    return Recorder(Sandbox(fixture, assume=assume))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [(name, value) for name in PROBES for value in values_of(name)],
-    ids=lambda part: str(part),
-)
-def test_a_value_that_can_be_told_is_told(name: str, value: Any) -> None:
-    """Each assumption by a few requests, and nothing wrong of any other."""
-    record = service({name: value})
-    record.all(PROBES[name])
-    found = calibrated(record.found)
-    require_right(found, record.sandbox)
-    told = None if (name, value) in ALIKE else value
-    assert found.verdicts[name].value == told, found.verdicts[name]
+def test_a_value_that_few_requests_tell_is_told(subtests: pytest.Subtests) -> None:
+    """With PRICED, the zones and prices of the service are known."""
+    for requests, fixture in ((PROBES, ""), (PRICED, "default")):
+        for name, value in ((each, value) for each in requests for value in values_of(each)):
+            with subtests.test(name, value=value):
+                record = service({name: value})
+                record.all(requests[name])
+                is_alike = (name, value) in (*ALIKE, CALLED_SO)
+                assert Found(record, fixture).value(name) == (None if is_alike else value)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [(name, value) for name in PRICED for value in values_of(name)],
-    ids=lambda part: str(part),
-)
-def test_the_zones_and_prices_of_a_service_tell_more(name: str, value: Any) -> None:
-    """What rests on amounts, on premium and reserved names, and on the terms of a zone."""
-    record = service({name: value})
-    record.all(PRICED[name])
-    found = calibrated(record.found, fixture="default")
-    require_right(found, record.sandbox)
-    told = None if (name, value) == CALLED_SO else value
-    assert found.verdicts[name].value == told, found.verdicts[name]
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [(name, value) for name in FOLLOWED for value in values_of(name)],
-    ids=lambda part: str(part),
-)
-def test_what_there_was_at_first_tells_the_rest(name: str, value: Any) -> None:
-    """Money, time and whose a name is are followed from request to request."""
-    fixture, requests = FOLLOWED[name]
-    record = Recorder(Sandbox(fixture, assume={name: value}))
-    record.all(requests)
-    found = calibrated(record.found, fixture=fixture)
-    require_right(found, record.sandbox)
-    assert (found.verdicts[name].value, found.lost) == (value, ""), found.verdicts[name]
+def test_what_there_was_at_first_tells_the_rest(subtests: pytest.Subtests) -> None:
+    """Money, time and the holders of names are followed from request to request."""
+    for name, (fixture, requests) in FOLLOWED.items():
+        for value in values_of(name):
+            with subtests.test(name, value=value):
+                record = service({name: value}, fixture)
+                record.all(requests)
+                assert Found(record, fixture).value(name) == value
 
 
 CHECK = f"{V}/domain/free-name.com/check"
@@ -319,202 +324,139 @@ PARTLY = [
     ("v2.versions", ("V2.1",), [("GET", CHECK), ("GET", CHECK.replace("2.0", "2.1"))]),
     ("v2.token_headers", ("X-My-Token",), [("GET", CHECK, None, {"x-my-token": "sandbox-token"})]),
     ("v2.license", "cert", [("POST", f"{V}/domain/brand.ua", {**ORDER, "cert": "123456"})]),
-    ("v2.order_processing", SOME_TIME, [*NEW, "PT2H", NEW[1]]),
+    ("v2.order_processing", 3600, [*NEW, "PT2H", NEW[1]]),
 ]
 
 #: Words, of which the one that was seen is the only one: an answer shows it.
 TOLD_WHOLE = [f"v3.availability.{one}" for one in ("taken", "reserved", "unsupported", "invalid")]
 
 
-@pytest.mark.parametrize(("name", "value", "requests"), PARTLY)
-def test_of_words_without_an_end_those_that_were_seen_are_likely(
-    name: str, value: Any, requests: Sequence[tuple[Any, ...] | str]
-) -> None:
-    """The default is ruled out, what was seen is what a profile takes, and nothing that is told is wrong."""
-    record = service({name: value})
-    record.all(requests)
-    found = calibrated(record.found, fixture="default")
-    require_right(found, record.sandbox)
-    one = found.verdicts[name]
-    assert one.likely == value, one
-    assert Sandbox().world.assumptions.values()[name] in one.ruled_out
-    assert found.assume[name] == value
-
-
-def choices(names: Sequence[str]) -> st.SearchStrategy[dict[str, Any]]:
-    """Any values of these assumptions."""
-    return st.fixed_dictionaries({name: st.sampled_from(values_of(name)) for name in names})
+def test_words_without_an_end_are_likely_where_they_were_seen(subtests: pytest.Subtests) -> None:
+    """The default is ruled out, and a profile takes what was seen."""
+    for name, value, requests in PARTLY:
+        with subtests.test(name, value=value):
+            record = service({name: value})
+            record.all(requests)
+            one = Found(record, "default").all[name]
+            assert plain(ASSUMPTIONS[name].default) in one["ruled_out"]
+            command("calibrate", "transcript.json", "--fixture", "default", "--write", "profile.yaml")
+            profile = Sandbox(profile="profile.yaml").assumptions.list().assumptions
+            assert plain({one.name: one.value for one in profile}[name]) == plain(value)
 
 
 FREE = [
     name
-    for name, kind in kinds().items()
-    if name not in UNSEEN and (kind.values or name.startswith("v3.availability"))
+    for name, one in ASSUMPTIONS.items()
+    if not name.startswith(("v3.signature.", "v3.api_key"))
+    and (one.takes.startswith("one of") or name.startswith("v3.availability"))
 ]
 
-
-#: Requests about the default fixture that tell what is followed in it.
-IN_DEFAULT = {name: requests for name, (fixture, requests) in FOLLOWED.items() if fixture == "default"}
+#: Requests about the default fixture.
+IN_DEFAULT: dict[str, Sequence[tuple[Any, ...] | str]] = {**PROBES, **PRICED}
+IN_DEFAULT |= {name: requests for name, (fixture, requests) in FOLLOWED.items() if fixture == "default"}
 
 
 @pytest.mark.slow
 @given(
-    assume=choices(FREE),
-    asked=st.lists(
-        st.sampled_from(sorted({**PROBES, **PRICED, **IN_DEFAULT})), min_size=3, max_size=6, unique=True
-    ),
+    assume=st.fixed_dictionaries({name: st.sampled_from(values_of(name)) for name in FREE}),
+    asked=st.lists(st.sampled_from(sorted(IN_DEFAULT)), min_size=3, max_size=6, unique=True),
 )
-@settings(max_examples=tries(4))
-def test_whatever_the_habits_of_a_service_nothing_told_of_it_is_wrong(
-    assume: dict[str, Any], asked: list[str]
-) -> None:
-    """Under any values of all assumptions at once, after any requests, with a fixture and without."""
+@settings(max_examples=tries(4), suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_nothing_wrong_is_told_of_a_service_with_any_habits(assume: dict[str, Any], asked: list[str]) -> None:
     record = service(assume)
     for name in asked:
-        record.all(({**PROBES, **PRICED, **IN_DEFAULT})[name])
-    require_right(calibrated(record.found), record.sandbox)
-    require_right(calibrated(record.found, fixture="default"), record.sandbox)
+        record.all(IN_DEFAULT[name])
+    Found(record)
+    Found(record, "default")
 
 
-QUICK = (
-    "v3.ids",
-    "v3.errors.http_status",
-    "v3.list.last_page",
-    "v2.domain_check.avail",
-    "v3.unlock_transfer.locked",
-)
-
-
-@given(assume=choices(FREE))
-@settings(max_examples=tries(3))
-def test_a_few_requests_tell_the_habits_of_a_service(assume: dict[str, Any]) -> None:
-    """Each of a few assumptions is told right, whatever the others are."""
-    record = service({**assume, "requests.unknown_keys": "accepted", "v3.list.parameters": "optional"})
-    for name in QUICK:
-        record.all(PROBES[name])
-    found = calibrated(record.found)
-    require_right(found, record.sandbox)
-    true = record.sandbox.world.assumptions.values()
-    assert {name: found.verdicts[name].value for name in QUICK} == {name: true[name] for name in QUICK}
-
-
-def test_each_assumption_says_what_would_tell_it_or_why_nothing_does() -> None:
-    """One of both, for all that have more than one value; what is said to tell it does so in a test."""
-    several = {name for name, kind in kinds().items() if len(kind.values) != 1}
-    assert sorted([*REQUESTS, *WITH_FIXTURE, *NOT_SEEN]) == sorted(several)
-    assert all(telling_request(name).startswith(("GET", "P", "DELETE")) for name in REQUESTS | WITH_FIXTURE)
-    in_part = {name for name, *_ in PARTLY}
-    assert REQUESTS.keys() - in_part == PROBES.keys()
-    assert WITH_FIXTURE.keys() == {*PRICED, *FOLLOWED} - {name for name, _ in ALIKE}
-    assert in_part == {name for name, kind in kinds().items() if not kind.values} - set(TOLD_WHOLE)
-    assert all(name.startswith("v3.signature.") for name in NOT_SEEN)
+def test_each_assumption_is_told_or_says_which_request_tells_it() -> None:
+    done = command("calibrate", *HARS)
+    names = [
+        line.split()[0].partition("=")[0].rstrip(":") for line in done.stdout.splitlines() if line[:2] == "  "
+    ]
+    several = sorted(
+        name for name, one in ASSUMPTIONS.items() if not re.fullmatch(r"one of [^,]+", one.takes)
+    )
+    assert sorted(name for name in names if name in ASSUMPTIONS) == several
+    [other] = [line for line in done.stdout.splitlines() if "is no request of the reseller API" in line]
+    assert other.endswith("chrome.har: entry 1 is no request of the reseller API")
+    requests = {
+        one["name"]: one["would_tell"] for one in printed("calibrate", *HARS, "--json")["assumptions"]
+    }
+    tried = {*PROBES, *PRICED, *FOLLOWED, *(name for name, *_ in PARTLY)}
+    words = {f"v3.availability.{word}" for word in ("taken", "reserved", "unsupported", "invalid")}
+    assert {name for name, request in requests.items() if request} <= tried | words
+    assert all(name in requests or name.startswith("v3.signature.") for name in several)
 
 
 # Files
 
-HARS = sorted((Path(__file__).parents[1] / "data" / "transcripts").glob("*.har"))
-TOLD = {
-    "v3.ids": "integer",
-    "v3.create.locked": "always",
-    "v2.domain_check.avail": "boolean",
-    "v3.errors.http_status": "always_200",
-}
 
-
-def test_every_writer_of_har_files_is_read() -> None:
+def test_every_writer_of_har_files_is_read(subtests: pytest.Subtests) -> None:
     """Base64, pseudo headers, redacted and missing headers, and paths that begin elsewhere."""
     assert [file.stem for file in HARS] == ["charles", "chrome", "firefox", "mitmproxy"]
-    first, *others = (
-        [(one.method, one.target, one.body, one.at, one.answer) for one in read_transcript(file).exchanges]
-        for file in HARS
-    )
-    assert len(first) == 4
-    for told in others:
-        assert [one[:3] for one in told] == [one[:3] for one in first]
-        assert [one[4] for one in told] == [one[4] for one in first]
-    (chrome,) = (read_transcript(file).passed_over for file in HARS if file.stem == "chrome")
-    assert [reason for _, reason in chrome] == ["is no request of the reseller API", "has no answer"]
+    for file in HARS:
+        with subtests.test(file.stem):
+            found = printed("calibrate", file, "--json")
+            told = {one["name"]: one["value"] for one in found["assumptions"] if one["value"] is not None}
+            assert TOLD.items() <= told.items()
+            assert (found["exchanges"], found["deviations"]) == (4, [])
+            reasons = ["is no request of the reseller API", "has no answer"] if file.stem == "chrome" else []
+            assert [one["reason"] for one in found["passed_over"]] == reasons
 
 
-def test_what_is_told_is_not_asked_for_again() -> None:
-    """Each assumption stands in one part of the report, and what was passed over is told with its reason."""
-    told = [read_transcript(file) for file in HARS]
-    found = calibrated(one for transcript in told for one in transcript.exchanges)
-    said = list(lines(found, [one for transcript in told for one in transcript.passed_over]))
-    names = [line.split()[0].partition("=")[0].rstrip(":") for line in said if line.startswith("  ")]
-    several = [name for name, kind in kinds().items() if len(kind.values) != 1]
-    assert sorted(name for name in names if name in kinds()) == sorted(several)
-    [other] = [line for line in said if "is no request of the reseller API" in line]
-    assert other.endswith("chrome.har: entry 1 is no request of the reseller API")
-
-
-def run(*words: str | Path, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
-    """The command as a shell runs it."""
-    command = [sys.executable, "-m", "reseller_sandbox", "calibrate", *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=cwd)
-
-
-@pytest.mark.slow
-def test_the_command_tells_a_profile_without_a_secret(tmp_path: Path) -> None:
-    """It ends with 0, what it writes is a profile that explains them, and no credential is in any."""
-    profile = tmp_path / "profile.yaml"
-    done = run(*HARS, "--write", profile)
-    assert (done.returncode, done.stderr) == (0, "")
+def test_a_profile_explains_the_transcripts_and_has_no_secret() -> None:
+    done = command("calibrate", *HARS, "--write", "profile.yaml")
+    assert (done.exit_code, done.stderr) == (0, "")
     assert "v3.create.locked=always, not as_sent, never" in done.stdout
-    assert Sandbox(profile=profile).world.assumptions.departures() == TOLD
-    expect_explained(*HARS, profile=profile)
+    listed = Sandbox(profile="profile.yaml").assumptions.list().assumptions
+    assert {one.name: one.value for one in listed if one.value != one.default} == TOLD
+    expect_explained(*HARS, profile="profile.yaml")
     with pytest.raises(AssertionError, match="entry 1: v3"):
         expect_explained(*HARS)
-    assert "live-" not in done.stdout + profile.read_text()
+    assert "live-" not in done.stdout + Path("profile.yaml").read_text()
 
 
-def har(tmp_path: Path, *entries: Any) -> Path:
-    """A HAR file with these entries."""
-    (file := tmp_path / "made.har").write_text(json.dumps({"log": {"entries": entries}}))
+def har(*entries: Any) -> Path:
+    """Write a HAR file with these entries."""
+    (file := Path("made.har")).write_text(json.dumps({"log": {"entries": entries}}))
     return file
 
 
 def entry(answer: Any, status: int = 200, url: str = "https://api.example.test/v3/balance") -> dict[str, Any]:
-    """An exchange as a HAR file has it, with as little as can be."""
+    """Return an exchange as a HAR file has it, as short as possible."""
     return {
         "request": {"method": "GET", "url": url},
         "response": {"status": status, "content": {"text": json.dumps(answer)}},
     }
 
 
-def test_what_no_value_explains_is_shown_side_by_side(tmp_path: Path) -> None:
-    """With the place, and what both say; it ends with 1, and what is secret is masked."""
-    answer = [{"client-id": None, "serverTime": "2026-01-15 12:00:00", "balance": "1.00", "token": "live-9"}]
-    done = run(har(tmp_path, entry(answer)), "--json")
-    assert done.returncode == 1
-    told = json.loads(done.stdout)
+def test_a_response_that_no_value_explains_is_shown_with_both_sides() -> None:
+    """Secrets in it are masked. A key that the contract does not have does not hinder."""
+    answer: dict[str, Any] = {
+        "client-id": None,
+        "serverTime": "2026-01-15 12:00:00",
+        "balance": "1.00",
+        "token": "live-9",
+    }
+    assert command("calibrate", har(entry([answer]))).exit_code == 1
+    told = printed("calibrate", har(entry([answer])), "--json")
     (deviation,) = told["deviations"]
     assert deviation["place"].endswith("made.har: entry 1")
     assert {"where": "[0].client-id", "service": None, "sandbox": "1001"} in deviation["differences"]
     assert {"where": "[0].token", "service": "***", "sandbox": None} in deviation["differences"]
     assert all(not one["ruled_out"] for one in told["assumptions"])
+    answer |= {"client-id": 7, "currency": "EUR", "hold": "0"}
+    del answer["token"]
+    told = printed("calibrate", har(entry([answer])), "--json")
+    assert {one["name"]: one["value"] for one in told["assumptions"]}["v3.ids"] == "integer"
+    (deviation,) = told["deviations"]
+    assert [one["where"] for one in deviation["differences"]] == ["[0].hold"]
 
 
-def test_what_a_service_has_beside_is_told_and_hinders_nothing(tmp_path: Path) -> None:
-    """A key that the contract does not have is shown, and the rest of the answer tells what it tells."""
-    answer = [
-        {
-            "client-id": 7,
-            "serverTime": "2026-01-15 12:00:00",
-            "balance": "1.00",
-            "currency": "EUR",
-            "hold": "0",
-        }
-    ]
-    found = calibrated(read_transcript(har(tmp_path, entry(answer))).exchanges)
-    assert found.verdicts["v3.ids"].value == "integer"
-    (deviation,) = found.deviations
-    assert [one.where for one in deviation.differences] == ["[0].hold"]
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [
+def test_a_file_that_cannot_be_used_is_refused_with_its_place(subtests: pytest.Subtests) -> None:
+    for text, problem in (
         ("{", "bad.har:1:2: is no JSON"),
         ("[]", "is neither a HAR file"),
         ('{"log": {}}', "log.entries must be an array"),
@@ -536,59 +478,46 @@ def test_what_a_service_has_beside_is_told_and_hinders_nothing(tmp_path: Path) -
         ('{"requests": [{}]}', "request 1: must have at, request and answer"),
         ("[" * 100_000, "nested too deeply"),
         ("\xff", "no JSON"),
-    ],
-)
-def test_a_file_that_cannot_be_used_is_refused_with_its_place(tmp_path: Path, text: str, told: str) -> None:
-    """In one line, with status 2."""
-    from click.testing import CliRunner
-
-    from reseller_sandbox.tools.calibrate.command import calibrate
-
-    (file := tmp_path / "bad.har").write_text(text)
-    done = CliRunner().invoke(calibrate, [str(file)])
-    assert done.exit_code == 2
-    assert told in done.output
-    assert len(done.output.splitlines()) == 1
+    ):
+        with subtests.test(problem):
+            Path("bad.har").write_text(text)
+            refused(["calibrate", "bad.har"], problem)
 
 
-def test_what_the_journal_exports_is_a_transcript(tmp_path: Path) -> None:
-    """What a sandbox remembers tells what a HAR file of it would."""
-    from reseller_sandbox.web.records import dumped
-
+def test_an_export_of_the_journal_is_a_transcript() -> None:
     sandbox = Sandbox(assume={"v3.ids": "integer"})
     client = sandbox.client()
     client.get("/v3/balance")
     client.post(f"{D}/createDomain", json={"domain": {"domainName": "exported.com"}})
-    (file := tmp_path / "journal.json").write_text(json.dumps(dumped(sandbox.journal.find())))
-    found = calibrated(read_transcript(file).exchanges)
-    require_right(found, sandbox)
-    assert found.verdicts["v3.ids"].value == "integer"
-    assert found.exchanges == 2
+    Path("journal.json").write_text(client.get("/_sandbox/journal").text)
+    found = printed("calibrate", "journal.json", "--json")
+    assert {one["name"]: one["value"] for one in found["assumptions"]}["v3.ids"] == "integer"
+    assert (found["exchanges"], found["deviations"]) == (2, [])
 
 
-def test_half_a_character_is_read_as_a_replacement(tmp_path: Path) -> None:
-    """Browsers write what a page has sent, halves of characters too; no file is refused for that."""
+def test_half_a_surrogate_pair_is_read_as_a_replacement() -> None:
+    """Browsers write whatever a page has sent."""
     whole = {"method": "POST", "target": "/v3/domains/checkAvailability", "headers": {}, "body": {}}
     for part, half in (("body", "\ud800"), ("target", "/v3/balance/\ud800"), ("headers", {"a": "\ud800"})):
         told = {"at": "2026-01-15", "request": whole | {part: half}, "answer": {"status": 200, "body": {}}}
-        file = tmp_path / "transcript.json"
-        file.write_text(json.dumps({"requests": [told]}), "utf-8")
-        found = read_transcript(file)
-        assert calibrated(found.exchanges).exchanges == 1
-    shown = har(tmp_path, entry([], url="https://api.example.test/v3/balance?a=\ud800"))
-    assert [one.target for one in read_transcript(shown).exchanges] == ["/v3/balance?a=?"]
+        Path("transcript.json").write_text(json.dumps({"requests": [told]}))
+        assert printed("calibrate", "transcript.json", "--json")["exchanges"] == 1
+    shown = har(entry([], url="https://api.example.test/v3/balance?a=\ud800"))
+    assert printed("calibrate", shown, "--json")["exchanges"] == 1
 
 
-@pytest.mark.parametrize("date", ["Thu, 15 Jan 2026 12:00:00 -0000", "Thu, 15 Jan 2026 12:00:00"])
-def test_a_date_without_a_zone_is_utc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, date: str) -> None:
-    """Whatever zone the machine is in."""
-    monkeypatch.setenv("TZ", "America/St_Johns")
-    time.tzset()
-    try:
-        one = entry([])
+def test_a_date_without_a_zone_is_utc(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same two requests tell the same in any zone of the machine: an hour has gone by between them."""
+    entries = []
+    for date in ("Thu, 15 Jan 2026 12:00:00", "Thu, 15 Jan 2026 13:00:00 -0000"):
+        one = entry([{"client-id": 1001, "serverTime": date[17:25], "balance": "1.00", "currency": "USD"}])
         one["response"]["headers"] = [{"name": "Date", "value": date}]
-        [found] = read_transcript(har(tmp_path, one)).exchanges
-        assert found.at.isoformat() == "2026-01-15T12:00:00+00:00"
-    finally:
-        monkeypatch.undo()
+        entries.append(one)
+    reports = []
+    for zone in ("UTC", "America/St_Johns"):
+        monkeypatch.setenv("TZ", zone)
         time.tzset()
+        reports.append(command("calibrate", har(*entries), "--fixture", "default").output)
+    monkeypatch.undo()
+    time.tzset()
+    assert reports[0] == reports[1]

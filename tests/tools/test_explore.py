@@ -1,338 +1,252 @@
-"""A program with several workers is tried in every order that could matter."""
+"""Explore tries every order of several workers' requests that could matter."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import suppress
-from decimal import Decimal
+import json
+import random
+import shutil
+import sys
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from reseller_sandbox import Sandbox
-from reseller_sandbox.core.state import Draft
-from reseller_sandbox.tools.explore import Exploration, explore
-from reseller_sandbox.tools.explore.report import BROKEN, FAILED, MIXED
-from reseller_sandbox.tools.replaying import replay
-from tests.tools.billing import Careful, Careless, at_once, in_process
+from reseller_sandbox import Sandbox, replay
+from tests.clients import person
+from tests.outfit import program
+from tests.thorough import tries
+from tests.tools import workers
+from tests.tools.running import command, printed, refused, with_pytest
 
 D = "/v3/domains"
-NAME, OTHER, FREE = "active-example.com", "renewing-example.com", "wanted-example.com"
 
-
-@pytest.fixture(scope="module")
-def prepared() -> Iterator[Sandbox]:
-    """The world that each run begins with."""
-    with Sandbox() as sandbox:
-        yield sandbox
-
-
-class Worker:
-    """A client of one worker; what is refused is raised."""
-
-    def __init__(self, sandbox: Sandbox, account: str = "main") -> None:
-        self._client = sandbox.client(account)
-
-    def __call__(self, method: str, path: str, body: Any = None) -> Any:
-        """Return the answer to a request."""
-        answer = self._client.open(path, method=method, json=body)
-        if answer.status_code != 200:
-            raise RuntimeError(f"{method} {path}: {answer.json}")
-        return answer.json
-
-    def held(self, name: str) -> Any:
-        """A name as it is."""
-        return self("GET", f"{D}/getDomain/{name}")["domain"]
-
-    def is_free(self, name: str) -> bool:
-        """Whether a name can be registered."""
-        [found] = self("POST", f"{D}/checkAvailability", {"domainNames": [name]})["results"]
-        return bool(found["status"] == "available")
-
-    def register(self, name: str) -> None:
-        """Register a name for a year."""
-        self("POST", f"{D}/createDomain", {"domain": {"domainName": name}, "years": 1})
-
-    def renew(self, name: str) -> None:
-        """Renew a name for a year."""
-        self("POST", f"{D}/renewDomain/{name}", {"years": 1})
-
-
-Job = Callable[[Worker], None]
-
-
-def together(*jobs: Job, account: str = "main") -> Callable[[Sandbox], None]:
-    """A program that does jobs at once, a worker each; it fails where one of them does."""
-
-    def program(sandbox: Sandbox) -> None:
-        at_once(jobs, lambda job: job(Worker(sandbox, account)))
-
-    return program
-
-
-def kinds(found: Exploration) -> set[str]:
-    """The kinds of what was found."""
-    return {one.kind for one in found.findings}
-
-
-def renews_when_due(worker: Worker) -> None:
-    """Renews a name that is due, unless somebody has."""
-    if worker.held(NAME)["expireDate"] < "2027":
-        worker.renew(NAME)
-
-
-def renews_blindly(worker: Worker) -> None:
-    """Renews a name, due or not."""
-    worker.renew(NAME)
-
-
-def adds(host: str) -> Job:
-    """Adds a name server to those that a name has."""
-
-    def add(worker: Worker) -> None:
-        servers = worker.held(NAME)["nameservers"]
-        worker("POST", f"{D}/setNameservers/{NAME}", {"nameservers": [*servers, host]})
-
-    return add
-
-
-def test_two_workers_that_renew_the_same_name_are_found(prepared: Sandbox) -> None:
-    """Each has seen that it is due: it is paid twice, which taking turns never comes to."""
-    found = explore(together(renews_when_due, renews_when_due), prepared)
-    assert kinds(found) == {BROKEN}
-    [finding] = found.findings
-    assert finding.order.schedule == "main main-2 main-2 main"
-    assert finding.words == (f"the renewal of {NAME} was paid 2 times: 12.99 + 12.99",)
-
-
-def test_what_is_paid_twice_in_every_order_is_told(prepared: Sandbox) -> None:
-    """It is no finding: workers that renew without a look do so too when they take turns."""
-    found = explore(together(renews_blindly, renews_blindly), prepared)
-    assert not found.findings
-    assert list(found.lines())[1:] == [
-        "nothing found",
-        f"in every order tried, by the advice renewed_twice: {NAME} was renewed twice for 1 year each within "
-        "the same second: 12.99 USD more than one renewal costs.",
-    ]
-    assert [line.partition(":")[0] for line in found.told()["always"]] == ["renewed_twice"]
-
-
-def test_what_is_paid_twice_in_some_orders_is_not_told_of_all(prepared: Sandbox) -> None:
-    """There it is a finding."""
-    found = explore(together(renews_when_due, renews_when_due), prepared)
-    assert found.findings
-    assert not found.always
-    assert not Exploration([], []).always
-
-
-def test_what_is_refused_in_every_order_is_told(prepared: Sandbox) -> None:
-    """Workers that change nothing are in nobody's way; those that are refused in some orders alone are."""
-
-    def wrong(worker: Worker) -> None:
-        with suppress(RuntimeError):
-            worker("PUT", "/v3/nothing")
-
-    found = explore(together(wrong, wrong), prepared)
-    told = ["main PUT /v3/nothing → 404", "main-2 PUT /v3/nothing → 404"]
-    assert sorted(found.told()["refused"]) == told
-    assert list(found.lines())[-1].startswith("refused in every order tried: ")
-    assert not Exploration([], []).refused
-
-
-def test_what_is_refused_is_told_whatever_the_status_says() -> None:
-    """It goes by the journal, as sweep does: an interface may answer everything with 200."""
-
-    def taken(worker: Worker) -> None:
-        with suppress(RuntimeError):
-            worker("GET", "/v3/domains/getDomain/nobodys-example.com")
-
-    prepared = Sandbox(assume={"v3.errors.http_status": "always_200"})
-    found = explore(together(taken, taken), prepared)
-    asked = "GET /v3/domains/getDomain/nobodys-example.com → 200"
-    assert sorted(found.told()["refused"]) == [f"main {asked}", f"main-2 {asked}"]
-
-
-def test_a_lost_update_of_name_servers_is_found(prepared: Sandbox) -> None:
-    """What one has added is gone where the other wrote back what it had read before."""
-    found = explore(together(adds("ns7.example.net"), adds("ns8.example.net")), prepared)
-    assert kinds(found) == {MIXED}
-    assert len(found.orders) == 6 - 2  # the two that read first may do so in either order
-
-
-def test_a_name_that_is_checked_and_then_taken_is_found(prepared: Sandbox) -> None:
-    """One is refused what it was told to be free."""
-
-    def registers(worker: Worker) -> None:
-        if worker.is_free(FREE):
-            worker.register(FREE)
-
-    found = explore(together(registers, registers), prepared)
-    assert kinds(found) == {FAILED}
-    assert "name_taken" in "".join(found.findings[0].words)
-
-
-def test_the_last_cents_spent_twice_are_found(prepared: Sandbox) -> None:
-    """Both have seen enough money for one name."""
-    with prepared.fork() as sandbox:
-        sandbox.outside.adjust_balance(to="15", account="main")
-
-        def buys(name: str) -> Job:
-            def buy(worker: Worker) -> None:
-                [found] = worker("GET", "/v3/balance")
-                if Decimal(found["balance"]) >= 11:
-                    worker.register(name)
-
-            return buy
-
-        found = explore(together(buys("one-example.com"), buys("two-example.com")), sandbox)
-    assert kinds(found) == {FAILED}
-    assert "insufficient_funds" in "".join(found.findings[0].words)
-
-
-@pytest.mark.parametrize(
-    "jobs",
-    [(renews_when_due, renews_when_due), (adds("ns7.example.net"), adds("ns8.example.net"))],
-    ids=["renewals", "name servers"],
-)
-def test_the_same_under_a_lock_is_clean(prepared: Sandbox, jobs: tuple[Job, Job]) -> None:
-    """Whoever has it does its requests while the other does not come."""
-
-    def program(sandbox: Sandbox) -> None:
-        lock = threading.Lock()
-
-        def locked(job: Job) -> Job:
-            def work(worker: Worker) -> None:
-                with lock:
-                    job(worker)
-
-            return work
-
-        together(*map(locked, jobs))(sandbox)
-
-    assert not explore(program, prepared, quiet=0.05).findings
-
-
-def test_workers_on_two_names_are_run_in_one_order(prepared: Sandbox) -> None:
-    """Nothing that one does matters to the other: not even that they are one account's."""
-
-    def looks_at(name: str, switch: str) -> Job:
-        def work(worker: Worker) -> None:
-            worker.held(name)
-            worker("POST", f"{D}/{switch}/{name}")
-            worker.held(name)
-
-        return work
-
-    found = explore(together(looks_at(NAME, "lockUpdate"), looks_at(OTHER, "lockTransfer")), prepared)
-    assert (len(found.orders), found.findings) == (1, [])
-
-
-def test_workers_with_accounts_of_their_own_are_told_apart_by_these(prepared: Sandbox) -> None:
-    """A credential says whose a request is, and a header counts before it."""
-
-    def program(sandbox: Sandbox) -> None:
-        def look(account: str) -> None:
-            headers = {"X-Sandbox-Actor": "third worker"} if account == "poor" else {}
-            assert sandbox.client(account).get("/v3/balance", headers=headers).status_code == 200
-
-        at_once(("main", "other", "poor"), look)
-
-    assert explore(program, prepared, actors=3).actors == ["main", "other", "third_worker"]
-
-
-def test_an_order_that_was_told_can_be_run_alone(prepared: Sandbox) -> None:
-    """It comes to the same again."""
-    program = together(adds("ns7.example.net"), adds("ns8.example.net"))
-    [finding, *_] = explore(program, prepared).findings
-    again = explore(program, prepared, schedule=finding.order.schedule)
-    assert [one.kind for one in again.findings] == [MIXED]
-    assert again.orders[0].left == finding.order.left
-    with pytest.raises(ValueError, match="nobody-else has no request waiting"):
-        explore(program, prepared, schedule="main nobody-else")
-
-
-def test_two_explorations_come_to_the_same(prepared: Sandbox) -> None:
-    """What is told depends on no clock and no thread's luck."""
-    program = together(adds("ns7.example.net"), adds("ns8.example.net"), lambda worker: worker.held(NAME))
-    assert explore(program, prepared, actors=3).told() == explore(program, prepared, actors=3).told()
-
-
-def test_what_is_left_untried_is_told(prepared: Sandbox) -> None:
-    """And the orders in which workers take turns are run all the same, to compare with."""
-    program = together(adds("ns7.example.net"), adds("ns8.example.net"))
-    found = explore(program, prepared, max_runs=2)
-    assert found.untried
-    assert any("left untried" in line for line in found.lines())
-    assert [one.schedule for one in found.orders[2:]] == [
-        "main main main-2 main-2",
-        "main-2 main-2 main main",
+#: The account, method, path and body of a request.
+Request = tuple[str, str, str, Any]
+
+#: The number of orders of each program of workers.py, the kind that is found, and words of the first finding.
+FOUND: dict[str, tuple[int, str, str]] = {
+    "renew_when_due": (4, "broken", "was paid 2 times: 12.99 + 12.99"),
+    "renew_when_due_under_a_lock": (1, "", ""),
+    "renew_blindly": (2, "", ""),
+    "add_name_servers": (4, "mixed up", "nameservers ns1.example.net, ns2.example.net, ns"),
+    "add_name_servers_between_other_requests": (4, "mixed up", ""),
+    "check_and_register": (4, "failed", "name_taken"),
+    "spend_the_last_cents": (4, "failed", "insufficient_funds"),
+    "two_names": (1, "", ""),
+    "three_accounts": (1, "", ""),
+    "always_refused": (1, "", ""),
+}
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_with_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with_pytest(monkeypatch)
+    shutil.copy(workers.__file__, "test_workers.py")
+
+
+def explored(*words: str, tests: str) -> dict[str, Any]:
+    """Explore the programs that fit ``tests``; return what is reported of each, by its name."""
+    tested = ("pytest", "-x", "-k", tests, "test_workers.py")
+    found = printed("explore", "--json", "--quiet", "0.1", *words, "--", *tested)
+    assert "explorations" in found, found
+    return {one["test"].partition("::test_")[2]: one for one in found["explorations"]}
+
+
+def test_findings_name_an_order_that_goes_wrong(subtests: pytest.Subtests) -> None:
+    """Every outcome of every order of random workers is found as well."""
+    cases = scripts()
+    Path("scripts.json").write_text(
+        json.dumps([{"number": number, "scripts": case} for number, case in enumerate(cases)])
+    )
+    found = explored(tests="test")
+    assert found.keys() == {*FOUND, *(f"script[case{number}]" for number in range(len(cases)))}
+    for name, (orders, kind, words) in FOUND.items():
+        findings = found[name]["findings"]
+        with subtests.test(name):
+            assert {finding["kind"] for finding in findings} == ({kind} if kind else set())
+            assert all(words in "\n".join(finding["words"]) for finding in findings)
+            if "lock" not in name and name != "three_accounts":
+                assert found[name]["orders"] == orders
+        with subtests.test(f"{name} is replayed"):
+            for finding in findings[:1]:
+                replayed = replay(finding["capsule"])
+                assert (replayed.identical, replayed.requests) == (True, len(finding["requests"]))
+    [finding] = found["renew_when_due"]["findings"]
+    assert finding["schedule"] == "main main-2 main-2 main"
+    assert [line.partition(":")[0] for line in found["renew_blindly"]["always"]] == ["renewed_twice"]
+    assert not found["renew_when_due"]["always"]
+    refusals = ["main PUT /v3/nothing → 404", "main-2 PUT /v3/nothing → 404"]
+    assert sorted(found["always_refused"]["refused"]) == refusals
+    assert found["three_accounts"]["actors"] == ["main", "other", "third_worker"]
+    lines = [line for file in Path().glob("results-*") for line in file.read_text().splitlines()]
+    begin = Sandbox()
+    for number, case in enumerate(cases):
+        every = {*merged("a" * len(case["a"]), "b" * len(case["b"]))}
+        expected = {json.dumps([number, *outcome(begin, case, order)]) for order in every}
+        with subtests.test(number, case=case):
+            assert {line for line in lines if json.loads(line)[0] == number} == expected
+            assert found[f"script[case{number}]"]["orders"] <= len(every)
+
+
+def test_options_bound_what_is_tried() -> None:
+    Path("mine.py").write_text(
+        "def servers(world):\n    assert len(world.names['active-example.com'].nameservers) == 4, 'few'\n"
+    )
+    [found] = explored(
+        "--max-runs", "2", "--invariant", "mine:servers", tests="servers and not between"
+    ).values()
+    assert found["untried"]
+    assert {"main main main-2 main-2", "main-2 main-2 main main"} <= {
+        one["schedule"] for one in found["outcomes"]
+    }
+    assert {finding["kind"] for finding in found["findings"]} == {"broken"}
+    assert found["findings"][0]["words"][0].startswith("servers: ")
+
+
+def script(pick: random.Random) -> list[Request]:
+    """One or two requests about a few names, so that many conflict."""
+    name, years = pick.choice(["active-example.com", "one.com"]), pick.choice([1, 2])
+    order = {"domain": {"domainName": name}, "years": years}
+    return [
+        (pick.choice(["main", "other"]), *asked)
+        for asked in pick.sample(
+            [
+                ("GET", "/v3/balance", None),
+                ("GET", f"{D}?perPage=3&page=2", None),
+                ("GET", f"{D}/getDomain/{name}", None),
+                ("POST", f"{D}/checkAvailability", {"domainNames": [name]}),
+                ("POST", f"{D}/createDomain", order),
+                ("POST", f"{D}/renewDomain", order),
+                ("POST", f"{D}/lockTransfer/{name}", None),
+                ("POST", f"{D}/setNameservers/{name}", {"nameservers": ["ns1.a.net", f"ns{years}.b.net"]}),
+                ("POST", f"{D}/setContacts/{name}", {"contacts": {"reg-contact": person(f"Ann {years}")}}),
+                ("POST", f"{D}/glueRecords/{name}", {"hostname": "ns1", "ips": ["192.0.2.1"]}),
+                ("POST", f"{D}/requestTransfer", {**order, "authCode": "guess"}),
+                ("DELETE", f"/V2.0/domain/{name}", None),
+                ("GET", "/V2.0/domain/zones/all/limit/5/start/0", None),
+            ],
+            pick.choice([1, 2]),
+        )
     ]
 
 
-def test_what_comes_before_and_after_the_workers_is_done_in_its_place(prepared: Sandbox) -> None:
-    """A program that prepares something, starts workers and looks at what they did, alone at both ends."""
-
-    def program(sandbox: Sandbox) -> None:
-        worker = Worker(sandbox)
-        worker.register(FREE)
-        together(adds("ns7.example.net"), adds("ns8.example.net"))(sandbox)
-        worker.held(FREE)
-
-    found = explore(program, prepared, quiet=0.05)
-    assert kinds(found) == {MIXED}
-    assert len(found.orders) == 4
+def merged(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    """Yield every way to merge two sequences into one."""
+    if not first or not second:
+        yield (*first, *second)
+        return
+    yield from ((first[0], *rest) for rest in merged(first[1:], second))
+    yield from ((second[0], *rest) for rest in merged(first, second[1:]))
 
 
-def test_an_invariant_of_ones_own_is_held_against_each_order(prepared: Sandbox) -> None:
-    """What it says stands in the report."""
-
-    def two_servers(sandbox: Sandbox) -> str | None:
-        servers = sandbox.names.get(NAME).nameservers
-        assert {"ns7.example.net", "ns8.example.net"} <= set(servers), f"it has {servers}"
-        return None
-
-    program = together(adds("ns7.example.net"), adds("ns8.example.net"))
-    found = explore(program, prepared, invariants=[two_servers])
-    assert kinds(found) == {BROKEN}
-    assert found.findings[0].words[0].startswith("two_servers: ")
-    with pytest.raises(AssertionError, match="broken: an invariant does not hold"):
-        found.check()
+def scripts() -> list[dict[str, list[Request]]]:
+    """Return requests of two workers, each time others."""
+    pick = random.Random(20)
+    body = {"domain": {"domainName": "one.com"}, "years": 1}
+    check = ("main", "POST", f"{D}/checkAvailability", {"domainNames": ["one.com"]})
+    race = [check, ("main", "POST", f"{D}/createDomain", body)]
+    return [{"a": race, "b": race}, *({"a": script(pick), "b": script(pick)} for _ in range(tries(10)))]
 
 
-def test_nothing_of_it_is_there_when_nobody_explores(prepared: Sandbox) -> None:
-    """The application is as it was, and drafts note nothing."""
-    before = prepared.app.wsgi_app
-    explore(together(renews_when_due), prepared)
-    assert prepared.app.wsgi_app is before
-    assert prepared.world.drafts is Draft
+def outcome(world: Sandbox, case: Mapping[str, Sequence[Request]], order: Sequence[str]) -> tuple[Any, str]:
+    """Return the responses to each worker's requests in this order, and the world after them."""
+    responses: dict[str, list[Any]] = {}
+    world.reset()
+    for worker in order:
+        done = responses.setdefault(worker, [])
+        account, method, path, body = case[worker][len(done)]
+        response = world.client(account).open(path, method=method, json=body)
+        done.append([response.status_code, response.text])
+    return sorted(responses.items()), workers.left_in(world)
 
 
-@pytest.mark.parametrize("job", ["race", "nameservers"])
-def test_the_billing_program_s_races_are_found_and_its_corrected_twin_is_clean(
-    prepared: Sandbox, job: str, tmp_path: Path
-) -> None:
-    """The check before an order, and the list of name servers that another worker has changed meanwhile.
+#: Two jobs of a shell script that check whether a name is free, and then register it.
+SCRIPT = """
+name=$RESELLER_SANDBOX_URL/V2.0/domain/shop-example.com.ua
+ask() {
+  worker=$1; shift
+  curl -sS --fail -H "X-Auth-Token: $RESELLER_SANDBOX_TOKEN" -H "X-Sandbox-Actor: $worker" "$@"
+}
+order='{"customer_id": 501, "period": 1, "ns": {"array": ["ns1.a.net", "ns2.a.net"]},
+  "contact_registrant": "A1001", "contact_admin": "A1001",
+  "contact_tech": "A1001", "contact_billing": "A1001"}'
+buy() {
+  if ask $1 "$name/check" | grep -q '"avail":"true"'; then
+    ask $1 "$name" -H 'Content-Type: application/json' -d "$order"
+  fi
+}
+buy anna & anna=$!
+buy bert & bert=$!
+wait $anna && wait $bert
+"""
 
-    Each finding has a file that replays it to the byte.
-    """
-    kind = {"race": BROKEN, "nameservers": MIXED}[job]
 
-    def careless(world: Sandbox) -> object:
-        return Careless(in_process(world)).run(job)
+@pytest.mark.slow
+def test_jobs_of_a_shell_script_are_workers() -> None:
+    program("curl")
+    for quiet in ("0.3", "4"):  # a busy machine needs more
+        found = printed("explore", "--quiet", quiet, "--json", "--", "sh", "-c", SCRIPT)
+        if found["orders"] == 4:
+            break
+    assert (found["actors"], found["orders"]) == (["anna", "bert"], 4)
+    [finding] = found["findings"]
+    assert (finding["kind"], finding["schedule"]) == ("failed", "anna bert bert anna")
+    assert finding["capsule"] == "capsules/explore-1.capsule"
+    words = ("--quiet", quiet, "--schedule", finding["schedule"])
+    found = printed("explore", *words, "--json", "--", "sh", "-c", SCRIPT)
+    assert [one["schedule"] for one in found["outcomes"]] == [finding["schedule"]]
 
-    found = explore(careless, prepared, quiet=0.05, folder=tmp_path)
-    assert kinds(found) == {kind}
-    assert all(replay(one.capsule).identical for one in found.findings)
-    assert not explore(lambda world: Careful(in_process(world)).run(job), prepared, quiet=0.05).findings
+
+#: Two workers with one credential and a connection each.
+CONNECTIONS = """
+import json, os, threading
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
+parts = urlsplit(os.environ["RESELLER_SANDBOX_URL"])
+path, lock = parts.path + "/V2.0/domain/active-example.com", threading.Lock()
+headers = {"X-Auth-Token": os.environ["RESELLER_SANDBOX_TOKEN"], "Content-Type": "application/json"}
+
+def renew(_):
+    connection = HTTPConnection(parts.hostname, parts.port)
+    with LOCK:
+        connection.request("GET", path, headers=headers)
+        expires = json.loads(connection.getresponse().read())["date_end"][:10]
+        if expires < "2027":
+            body = json.dumps({"period": 1, "current_expiry_date": expires})
+            connection.request("PUT", path + "/renew", body, headers)
+            if connection.getresponse().status != 200:
+                os._exit(1)
+
+threads = [threading.Thread(target=renew, args=(n,)) for n in (7, 8)]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+"""
 
 
-def test_each_finding_has_a_file_that_replays_it(prepared: Sandbox, tmp_path: Path) -> None:
-    """To the byte: the requests are in it in the order in which they were let through."""
-    found = explore(together(renews_when_due, renews_when_due), prepared, folder=tmp_path)
-    [finding] = found.findings
-    replayed = replay(finding.capsule)
-    assert replayed.identical
-    assert replayed.requests == len(finding.order.requests)
-    assert replayed.sandbox.names.get(NAME).expires.year == 2028
+@pytest.mark.slow
+@pytest.mark.parametrize("lock", ["lock", "threading.Lock()"])
+def test_workers_with_one_credential_are_told_apart_by_their_connections(lock: str) -> None:
+    expected = set() if lock == "lock" else {"failed"}
+    for quiet in ("0.3", "4"):
+        code = CONNECTIONS.replace("LOCK", lock)
+        found = printed("explore", "--quiet", quiet, "--json", "--", sys.executable, "-c", code)
+        if {finding["kind"] for finding in found["findings"]} == expected:
+            break
+    assert {finding["kind"] for finding in found["findings"]} == expected, found
+
+
+def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
+    for words, problem in (
+        (["--schedule", "anna", "--", "true"], "anna has no request waiting where 'anna' lets one through"),
+        (["--url", "http://127.0.0.1:9", "--", "true"], "--url does not go with explore"),
+        (["--actors", "0", "--", "true"], "0 is not in the range"),
+        (["--invariant", "nowhere:at_all", "--", "true"], "--invariant nowhere:at_all"),
+        (["--", "/nowhere/at-all"], "/nowhere/at-all cannot be run"),
+    ):
+        with subtests.test(problem):
+            refused(["explore", *words], problem)
+    done = command("explore", "--", "sh", "-c", "exit 3")
+    assert (done.exit_code, "fails in every order" in done.stderr) == (2, True), done.output

@@ -1,0 +1,62 @@
+"""The command line in this process, and processes that must end."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from tests.outfit import QUICKLY
+
+
+def command(*words: str | Path) -> Result:
+    """Run ``reseller-sandbox`` with these words."""
+    [entry] = entry_points(group="console_scripts", name="reseller-sandbox")
+    return CliRunner().invoke(entry.load(), [str(word) for word in words])
+
+
+def printed(*words: str | Path) -> Any:
+    """Return the JSON that a command prints."""
+    done = command(*words)
+    assert done.stdout, done.stderr
+    return json.loads(done.stdout)
+
+
+def refused(words: list[str], problem: str) -> None:
+    """Assert that a command refuses these words in one line, with status 2."""
+    done = command(*words)
+    assert (done.exit_code, done.stdout) == (2, ""), done.output
+    assert problem in done.stderr
+    assert len(done.stderr.splitlines()) == 1, done.stderr
+
+
+def with_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let commands find the pytest of this environment, with few plugins."""
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    for name, value in QUICKLY.items():
+        monkeypatch.setenv(name, value)
+
+
+def wait_until(is_so: Callable[[], bool]) -> None:
+    """Wait a minute at most."""
+    latest = time.monotonic() + 60
+    while not is_so():
+        assert time.monotonic() < latest
+        time.sleep(0.02)
+
+
+def is_gone(process: int) -> bool:
+    """Whether a process has ended; a zombie counts as ended."""
+    try:
+        os.kill(process, 0)
+        return " Z " in Path(f"/proc/{process}/stat").read_text()
+    except (ProcessLookupError, FileNotFoundError):
+        return True
