@@ -146,6 +146,19 @@ class Socket:
         self.connection.close()
 
 
+def per_request(url: str) -> Transport:
+    """Return a transport with a new connection for each request."""
+
+    def send(method: str, target: str, headers: Headers, raw: bytes) -> Answer:
+        socket = Socket(url)
+        try:
+            return socket(method, target, headers, raw)
+        finally:
+            socket.close()
+
+    return send
+
+
 class InProcess:
     """A transport that calls the WSGI application in this thread, without a socket."""
 

@@ -53,3 +53,10 @@ def run(*words: str, env: Mapping[str, str | None] | None = None, given: str = "
             code = ended.code
     texts = (one.buffer.getvalue().decode() for one in (out, err))
     return Done(code if isinstance(code, int) else int(code is not None), *texts)
+
+
+def printed(*words: str) -> str:
+    """Return what a command prints, which has to succeed."""
+    done = run(*words)
+    assert done.status == 0, done
+    return done.out

@@ -5,16 +5,15 @@ from __future__ import annotations
 import signal
 import struct
 import zlib
-from importlib.metadata import entry_points
 from pathlib import Path
 from random import Random
 from time import sleep
 
 import pytest
-from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.command import run
 from tests.keeping.serving import register, serving, wait_until
 from tests.keeping.test_start import blocks
 from tests.outfit import program
@@ -33,13 +32,12 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def refusal(path: Path) -> str:
     """Return what ``serve`` prints when it refuses the file, which must stay as it is."""
-    (command,) = entry_points(group="console_scripts", name="reseller-sandbox")
     content = path.read_bytes() if path.exists() else None
-    done = CliRunner().invoke(command.load(), ["serve", "--port", "0", "--keep", str(path)])
-    assert done.exit_code == 2, done.output
-    assert str(path) in done.output.replace("\n", "")
+    done = run("serve", "--port", "0", "--keep", str(path))
+    assert done.status == 2, done
+    assert str(path) in done.err.replace("\n", "")
     assert (path.read_bytes() if path.exists() else None) == content
-    return " ".join(done.output.split())
+    return " ".join(done.err.split())
 
 
 @given(data=st.data())

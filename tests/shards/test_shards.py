@@ -1,18 +1,17 @@
-"""Shards: what one makes carries its name, and what is another's is told so."""
+"""Shards: the names and credentials of a shard begin with its name, and other shards refuse them."""
 
 from __future__ import annotations
 
 import re
-from itertools import chain
+import subprocess
+import sys
+from collections.abc import Iterable
 
 import pytest
 
-from reseller_sandbox import Sandbox
-from reseller_sandbox.core.model import OUTSIDE
-from reseller_sandbox.core.refusals import Refused
-from reseller_sandbox.settings import BadSetting, Settings
+from reseller_sandbox import Refused, Sandbox
 from tests.clients import Api, InProcess
-from tests.registry import BASE, connect
+from tests.registry import BASE
 
 FIXTURE = """
 zones: {com: {prices: {registration: 1, renewal: 1, transfer: 1, restore: 1}}}
@@ -22,108 +21,93 @@ accounts: {shop: {balance: 9, key: shop-key, token: shop-token, secret: shop-sec
 
 @pytest.fixture(scope="module")
 def shards() -> tuple[Sandbox, Sandbox]:
-    """Two of them, of the same fixture."""
     return Sandbox(shard="s0"), Sandbox(shard="s3")
 
 
-def credentials(sandbox: Sandbox) -> list[str]:
-    """The keys and tokens of a world."""
-    accounts = [one for one in sandbox.world.state.accounts.values() if one.client_id != OUTSIDE]
-    return list(chain.from_iterable((one.key, one.token) for one in accounts))
+def credentials(sandboxes: Iterable[Sandbox]) -> set[str]:
+    """Return keys, secrets and tokens of worlds."""
+    accounts = [account for sandbox in sandboxes for account in sandbox.accounts]
+    return {word for account in accounts for word in (account.key, account.secret, account.token)}
 
 
-def test_all_that_a_shard_makes_begins_with_its_name(shards: tuple[Sandbox, Sandbox]) -> None:
-    """Worlds with and without a name, forks of forks, loaded fixtures, and accounts that are added."""
+def names_of(sandbox: Sandbox) -> list[str]:
+    return [world.name for world in sandbox.worlds][1:]
+
+
+def message(sandbox: Sandbox, target: str, key: str) -> str:
+    """Return the refusal of a v3 request."""
+    return Api(InProcess(sandbox.app), BASE, key, "no-such-secret").get(target).message
+
+
+def test_names_and_credentials_begin_with_the_name_of_the_shard(shards: tuple[Sandbox, Sandbox]) -> None:
     _, three = shards
     made = [three.fork(), three.fork(name="mine"), three.fork(fixture="empty"), three.fork(state=FIXTURE)]
     made.append(made[1].fork(name="s3-again"))
-    names = [one.worlds.get(one.world.name).name for one in made]
-    assert [re.sub("-[0-9a-f]{8}-", "-", name) for name in names] == [
-        *("s3-w1", "s3-mine", "s3-w3", "s3-w4", "s3-again")
-    ]
+    names = [re.sub("-[0-9a-f]{8}-", "-", name) for name in names_of(three)]
+    assert names == ["s3-w1", "s3-mine", "s3-w3", "s3-w4", "s3-again"]
     made[0].load(FIXTURE)
     made[2].accounts.add("late", currency="USD", key="late-key", token="late-token", contact={"name": "X"})
-    for one in made:
-        assert all(word.startswith("s3-") for word in credentials(one)), one.world.name
-    assert three.fork(name="mine2").world.name == "s3-mine2"
+    accounts = [account for fork in made for account in fork.accounts]
+    assert [account for account in accounts if account.key[:3] != "s3-" or account.token[:3] != "s3-"] == []
     with pytest.raises(Refused, match="s3-mine"):
         three.fork(name="mine")
     with pytest.raises(Refused, match="w with a number"):
         three.fork(name="s3-w9")
 
 
-def test_the_default_world_keeps_what_its_fixture_says(shards: tuple[Sandbox, Sandbox]) -> None:
-    """It is the same on each of them; a router leads to the first's."""
-    assert sorted(credentials(shards[0])) == sorted(credentials(shards[1]))
-
-
-def test_shards_draw_nothing_alike(shards: tuple[Sandbox, Sandbox]) -> None:
-    """Not even behind the name."""
-    forks = [one.fork(name="apart") for one in shards]
-    kinds = [{word.partition("-")[2] for word in credentials(one)} for one in forks]
+def test_default_worlds_are_equal_and_forks_share_no_credentials(shards: tuple[Sandbox, Sandbox]) -> None:
+    assert credentials(shards[:1]) == credentials(shards[1:])
+    kinds = [{word[3:] for word in credentials([shard.fork(name="apart")])} for shard in shards]
     assert not kinds[0] & kinds[1]
+    alone = Sandbox()
+    assert alone.fork().account().key == "main-key-w1-b0676a1c7ca4fbbd"
+    assert names_of(alone) == ["w1"]
 
 
-def test_what_is_of_another_shard_is_told_so(shards: tuple[Sandbox, Sandbox]) -> None:
-    """Key, token and world, with the names of both."""
+def test_a_request_for_another_shard_is_refused_with_both_names(shards: tuple[Sandbox, Sandbox]) -> None:
     zero, three = shards
-    here, elsewhere = zero.fork(), three.fork()
-    key = connect(elsewhere).key
-    api = Api(InProcess(zero.app), BASE, key, "no-such-secret")
-    said = "of the shard s3, and this is the shard s0"
-    assert said in api.get("/v3/balance").message
-    api.send("GET", "/V2.0/domain/zones", [("X-Auth-Token", elsewhere.account().token)])
-    refused = zero.world.journal.entries[-1].refused  # v2.0 itself answers as it is documented
-    assert refused is not None
-    assert said in refused.message
-    assert said in api.get(f"/_worlds/{elsewhere.world.name}/v3/balance").message
-    gone = api.get("/_worlds/s0-w99/v3/balance").message
+    elsewhere = three.fork(name="elsewhere").account()
+    both = "of the shard s3, and this is the shard s0"
+    assert both in message(zero, "/v3/balance", elsewhere.key)
+    assert both in message(zero, "/_worlds/s3-elsewhere/v3/balance", elsewhere.key)
+    InProcess(zero.app)("GET", "/V2.0/domain/zones", [("X-Auth-Token", elsewhere.token)], b"")
+    refusal = zero.journal.find().requests[-1].refusal  # the v2.0 answer has no text for it
+    assert refusal is not None
+    assert both in refusal.message
+    gone = message(zero, "/_worlds/s0-w99/v3/balance", elsewhere.key)
     assert "of this shard, s0, which has started anew since or has dropped its world" in gone
-    assert "shard" not in api.get("/_worlds/nothing/v3/balance").message
-    alone = Api(InProcess(Sandbox().app), BASE, key, "no-such-secret")
-    assert "shard" not in alone.get("/v3/balance").message
-    here.close()
+    assert "shard" not in message(zero, "/_worlds/nothing/v3/balance", elsewhere.key)
+    assert "shard" not in message(Sandbox(), "/v3/balance", elsewhere.key)
 
 
-def test_two_starts_of_a_shard_make_no_common_names_and_credentials() -> None:
+def test_two_starts_of_a_shard_share_no_names_and_credentials() -> None:
     made = []
     for _ in range(2):
         shard = Sandbox(shard="s1")
         forks = [shard.fork() for _ in range(20)]
-        made.append(
-            {value for fork in forks for one in fork.accounts for value in (one.key, one.secret, one.token)}
-            | {world.name for world in shard.worlds if world.name != "default"}
-        )
+        made.append(credentials(forks) | {*names_of(shard)})
     assert len(made[0]) == 20 * 3 * 3 + 20
     assert not made[0] & made[1]
     assert all(value.startswith("s1-") for value in made[0] | made[1])
+    old = Sandbox(shard="s1").fork().account()
+    assert "of this shard, s1, which has started anew since" in message(shard, "/v3/balance", old.key)
 
 
-def test_credentials_from_before_a_restart_are_refused_with_the_reason() -> None:
-    before, after = Sandbox(shard="s1"), Sandbox(shard="s1")
-    old = before.fork().accounts["main"]
-    after.fork()
-    api = Api(InProcess(after.app), BASE, old.key, old.secret)
-    assert "of this shard, s1, which has started anew since" in api.get("/v3/balance").message
+NUMBERED = """
+import socket
+socket.gethostname = lambda: host
+from reseller_sandbox import BadSetting, Sandbox
+for host in ("reseller-sandbox-12", "pod-0", "laptop", "a-12345"):
+    try:
+        print(Sandbox(shard="hostname").fork().account().key.partition("-")[0])
+    except BadSetting as problem:
+        print(problem)
+"""
 
 
-def test_a_server_that_is_alone_makes_what_it_always_made() -> None:
-    """Names and credentials begin with no shard's name."""
-    fork = Sandbox().fork()
-    assert fork.world.name == "w1"
-    assert fork.account().key == "main-key-w1-b0676a1c7ca4fbbd"
-
-
-@pytest.mark.parametrize(
-    ("host", "named"), [("reseller-sandbox-12", "s12"), ("pod-0", "s0"), ("laptop", None), ("a-12345", None)]
-)
-def test_the_name_may_be_the_number_of_the_machine(
-    monkeypatch: pytest.MonkeyPatch, host: str, named: str | None
-) -> None:
-    """As a StatefulSet counts its pods."""
-    monkeypatch.setattr("reseller_sandbox.settings.gethostname", lambda: host)
-    if named is None:
-        with pytest.raises(BadSetting, match=f"{host} does not end in a hyphen and a number"):
-            Settings(shard="hostname")
-    else:
-        assert Settings(shard="hostname").shard == named
+def test_the_name_of_a_shard_can_be_the_number_of_the_machine() -> None:
+    done = subprocess.run([sys.executable, "-c", NUMBERED], capture_output=True, text=True, check=True)
+    *names, laptop, long = done.stdout.splitlines()
+    assert names == ["s12", "s0"]
+    assert "laptop does not end in a hyphen and a number" in laptop
+    assert "a-12345 does not end in a hyphen and a number" in long

@@ -19,7 +19,7 @@ import pytest
 import time_machine
 
 from reseller_sandbox import Sandbox
-from tests.clients import JSON, Answer, Api, Headers, Socket, encoded
+from tests.clients import JSON, Answer, Api, encoded, per_request
 
 NAMES = 1500
 
@@ -54,18 +54,9 @@ def grown() -> Sandbox:
     return sandbox
 
 
-def send(url: str, method: str, target: str, headers: Headers, raw: bytes) -> Answer:
-    """Send a request over a new connection."""
-    socket = Socket(url)
-    try:
-        return socket(method, target, headers, raw)
-    finally:
-        socket.close()
-
-
 def client(url: str, sandbox: Sandbox) -> Api:
     """Return the first account of a world."""
-    return Api(partial(send, url), url, sandbox.account().key, sandbox.account().secret)
+    return Api(per_request(url), url, sandbox.account().key, sandbox.account().secret)
 
 
 def meanwhile(quick: Callable[[], object], long: Callable[[], Answer]) -> tuple[Answer, int]:
@@ -100,7 +91,7 @@ def test_clients_of_other_worlds_are_answered_during_long_calls(
 
         for name, (method, target, body) in calls.items():
             with subtests.test(call=name):
-                long = partial(send, server.url, method, target, [JSON], encoded(body))
+                long = partial(per_request(server.url), method, target, [JSON], encoded(body))
                 answer, count = meanwhile(quick, long)
                 assert answer.status < 300, answer.raw
                 assert count > 0
@@ -118,7 +109,7 @@ def test_requests_take_effect_before_or_after_a_long_advance(grown: Sandbox) -> 
     with grown.serve() as server:
         api, dates = client(server.url, busy), []
         target = "/_worlds/waiting/_sandbox/clock/advance"
-        advance = partial(send, server.url, "POST", target, [JSON], encoded(FAR))
+        advance = partial(per_request(server.url), "POST", target, [JSON], encoded(FAR))
         meanwhile(lambda: dates.append(api.get("/v3/balance").headers["date"]), advance)
         dates.append(api.get("/v3/balance").headers["date"])
     assert len(set(dates)) <= 2
@@ -267,12 +258,12 @@ def test_long_calls_leave_the_garbage_collector_as_it_was() -> None:
         knots = []
         for _ in range(20):
             knots.append(weakref.ref(Knot()))
-            assert send(server.url, "GET", "/_sandbox/history/export", [], b"").status == 200
+            assert per_request(server.url)("GET", "/_sandbox/history/export", [], b"").status == 200
         assert [knot() for knot in knots] == [None] * 20
         usual = sys.getswitchinterval()
         for enabled in (False, True):
             (gc.enable if enabled else gc.disable)()
-            assert send(server.url, "GET", "/_sandbox/history/export", [], b"").status == 200
+            assert per_request(server.url)("GET", "/_sandbox/history/export", [], b"").status == 200
             assert (gc.isenabled(), sys.getswitchinterval()) == (enabled, pytest.approx(usual))
 
 
