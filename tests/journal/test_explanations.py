@@ -1,4 +1,4 @@
-"""Why a request was refused: the rule, the state it met, and the nearest move that would be allowed."""
+"""A refusal has its rule, the state that it met, and the nearest request that would be allowed."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.lifecycle import Action
-from reseller_sandbox.v2.interface import V2
-from reseller_sandbox.v3.interface import V3
 from tests.clients import Api
-from tests.registry import arrange_balance, ask_for
-from tests.v2 import test_stages as v2_stages
-from tests.v2.client import connect
-from tests.v3 import test_stages as v3_stages
 from tests.worlds.control import Control, inside, money_of, register, renew
 
 
@@ -29,8 +22,10 @@ def _met(refusal: dict[str, Any]) -> dict[str, Any]:
     return dict(refusal["met"]["domains"][0])
 
 
-def test_a_removed_name_is_restored_before_it_is_renewed(steer: Control, main: Api) -> None:
-    """Where an action would lead to the stage that is asked for, it is named, and so is who has it."""
+def test_a_removed_name_can_be_restored_before_it_is_renewed(
+    sandbox: Sandbox, steer: Control, main: Api
+) -> None:
+    """The explanation names the interface that has the operation."""
     refused = renew(main, "redemption.com")
     refusal = _refusal(steer)
     assert refusal["rule"] == "wrong_state"
@@ -39,93 +34,84 @@ def test_a_removed_name_is_restored_before_it_is_renewed(steer: Control, main: A
     met = _met(refusal)
     assert (met["domain"], met["holder"], met["stage"]) == ("redemption.com", "main", "redemption")
     assert met["due"] == "2026-03-28T12:00:00Z"
+    client = sandbox.client()
+    asked = {"period": 1, "current_expiry_date": "2027-01-01"}
+    answer = client.put("/V2.0/domain/redemption.com/renew", json=asked)
+    assert answer.headers["x-sandbox-refusal"].endswith("possible there: restore, reading glue records.")
+    assert _refusal(steer)["allowed"] == "ask for its restore first, which makes it active"
+    client.put("/V2.0/domain/overdue.com", json={"client_hold": 1})
+    assert "domain edit is not possible; possible there: renewal, delete, " in _refusal(steer)["message"]
 
 
-@pytest.mark.parametrize(
-    ("name", "words", "at"),
-    [
+def test_the_explanation_names_the_event_that_allows_the_request(steer: Control, main: Api) -> None:
+    for name, words, at in (
         ("requested.com", "wait for the activation at 2026-03-02T12:00:00Z", "2026-03-02T12:00:00Z"),
         ("pending.com", "wait for the release at 2026-03-03T12:00:00Z", "2026-03-03T12:00:00Z"),
         ("arriving.com", "wait for the transfer completion at 2026-03-04T12:00:00Z", "2026-03-04T12:00:00Z"),
         ("overdue.com", "ask for its renewal first, which makes it active", None),
-    ],
-)
-def test_where_only_time_leads_on_the_instant_is_told(
-    steer: Control, main: Api, name: str, words: str, at: str | None
+    ):
+        main.post(f"/v3/domains/lock/{name}")
+        refusal = _refusal(steer)
+        assert (refusal["rule"], refusal["allowed"], refusal["allowed_at"]) == ("wrong_state", words, at)
+
+
+REQUESTS: list[tuple[str, str, Any]] = [
+    ("POST", "/v3/domains/lock/NAME", None),
+    ("POST", "/v3/domains/renewDomain/NAME", None),
+    ("POST", "/v3/domains/setNameservers/NAME", {"nameservers": ["ns1.example.net"]}),
+    ("GET", "/v3/domains/glueRecords/NAME", None),
+    ("POST", "/v3/domains/approveTransfer/NAME", None),
+    ("POST", "/v3/domains/enableAutorenew/NAME", None),
+    ("DELETE", "/V2.0/domain/NAME", None),
+    ("PUT", "/V2.0/domain/NAME/restore", None),
+]
+
+
+def test_the_stage_is_no_reason_from_the_named_instant_on(
+    sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
-    """The explanation names the event and when it happens."""
-    main.post(f"/v3/domains/lock/{name}")
-    refusal = _refusal(steer)
-    assert (refusal["rule"], refusal["allowed"], refusal["allowed_at"]) == ("wrong_state", words, at)
-
-
-@pytest.mark.parametrize(
-    "name", ["requested.com", "processing.com", "arriving.com", "overdue.com", "pending.com"]
-)
-def test_at_the_instant_that_is_told_the_stage_hinders_no_more(sandbox: Sandbox, name: str) -> None:
-    """And until then it does, whatever is asked for; a name that is released then is nobody's."""
+    """A second before that instant the stage still is the reason."""
     sandbox.assumptions.set({"v2.order_processing": "3600"})
-    asked = [(method, target, body) for _, method, target, body in v3_stages.OPERATIONS.values()]
-    asked.append(("PUT", f"/V2.0/domain/{v3_stages.NAME}/restore", None))
-    for method, target, body in asked:
-        path = target.replace(v3_stages.NAME, name)
 
-        def refusal(at: Sandbox, method: str = method, path: str = path, body: Any = body) -> Any:
-            at.client().open(path, method=method, json=body)
-            return at.journal.find(limit=1).requests[0].refusal
+    def refusal(at: Sandbox, method: str, path: str, body: Any) -> Any:
+        at.client().open(path, method=method, json=body)
+        return at.journal.find(limit=1).requests[0].refusal
 
-        met = refusal(sandbox)
-        if met is None or met.rule != "wrong_state" or met.allowed_at is None:
-            assert met is None or "wait for" not in met.allowed, met.allowed
-            continue
-        with sandbox.fork(point="now") as fork:
-            fork.clock.set(met.allowed_at - timedelta(seconds=1))
-            assert refusal(fork).rule == "wrong_state", (path, met.allowed)
-            fork.clock.set(met.allowed_at)
-            then = refusal(fork)
-            assert then is None or then.rule != "wrong_state", (path, met.allowed)
-
-
-@pytest.mark.parametrize(
-    ("name", "more"),
-    [("active.com", "; it can be renewed"), ("overdue.com", "; it can be renewed"), ("arriving.com", "")],
-)
-def test_what_has_not_been_removed_cannot_be_restored(sandbox: Sandbox, name: str, more: str) -> None:
-    """So nothing is said of waiting for that."""
-    connect(sandbox).put(f"/domain/{name}/restore")
-    refusal = sandbox.journal.find(limit=1).requests[0].refusal
-    assert refusal is not None
-    assert refusal.allowed == f"it has not been removed, so there is nothing to restore{more}"
-    assert refusal.allowed_at is None
+    waited = 0
+    for name in ("requested.com", "processing.com", "arriving.com", "overdue.com", "pending.com"):
+        for method, target, body in REQUESTS:
+            request = (method, target.replace("NAME", name), body)
+            met = refusal(sandbox, *request)
+            if met is None or met.rule != "wrong_state" or met.allowed_at is None:
+                assert met is None or "wait for" not in met.allowed, met.allowed
+                continue
+            waited += 1
+            with subtests.test(request=request), sandbox.fork(point="now") as fork:
+                fork.clock.set(met.allowed_at - timedelta(seconds=1))
+                assert refusal(fork, *request).rule == "wrong_state"
+                fork.clock.set(met.allowed_at)
+                then = refusal(fork, *request)
+                assert then is None or then.rule != "wrong_state"
+    assert waited > 15
 
 
-def test_an_interface_is_told_what_it_has(sandbox: Sandbox, steer: Control) -> None:
-    """v2.0 can restore, and is told so in its own words."""
-    answer = connect(sandbox).put(
-        "/domain/redemption.com/renew", {"period": 1, "current_expiry_date": "2027-01-01"}
-    )
-    told = answer.headers["x-sandbox-refusal"]
-    assert told.endswith("where renewal is not possible; possible there: restore, reading glue records.")
-    assert _refusal(steer)["allowed"] == "ask for its restore first, which makes it active"
-    connect(sandbox).put("/domain/overdue.com", {"client_hold": 1})
-    assert (
-        "where domain edit is not possible; possible there: renewal, delete, " in _refusal(steer)["message"]
-    )
+def test_a_name_that_was_not_removed_cannot_be_restored(sandbox: Sandbox) -> None:
+    """The explanation does not say to wait."""
+    for name, more in (
+        ("active.com", "; it can be renewed"),
+        ("overdue.com", "; it can be renewed"),
+        ("arriving.com", ""),
+    ):
+        sandbox.client().put(f"/V2.0/domain/{name}/restore")
+        refusal = sandbox.journal.find(limit=1).requests[0].refusal
+        assert refusal
+        assert refusal.allowed == f"it has not been removed, so there is nothing to restore{more}"
+        assert refusal.allowed_at is None
 
 
-@pytest.mark.parametrize(
-    ("interface", "operations"), [(V3, v3_stages.OPERATIONS), (V2, v2_stages.OPERATIONS)]
-)
-def test_an_interface_lacks_what_it_has_no_operation_for(interface: Any, operations: dict[str, Any]) -> None:
-    """Of the actions that it has, each is made by an operation; in v2.0 an edit makes many."""
-    made = {action for action, *_ in operations.values()} | {Action.TRANSFER_OUT, Action.CANCEL_TRANSFER}
-    if interface is V2:
-        made |= {action for action in Action if interface.wording.word(action).startswith("client_")}
-    assert set(interface.wording.possible(Action)) == made
-
-
-def test_the_instant_that_is_told_is_right(sandbox: Sandbox, steer: Control, main: Api) -> None:
-    """At that instant the refused request is let through; a second before it is not."""
+def test_a_young_name_can_be_transferred_from_the_named_instant_on(
+    sandbox: Sandbox, steer: Control, main: Api
+) -> None:
     inside(sandbox, "other").post(
         "/v3/domains/requestTransfer", {"domain": {"domainName": "early.com"}, "authCode": "x"}
     )
@@ -144,18 +130,16 @@ def test_the_instant_that_is_told_is_right(sandbox: Sandbox, steer: Control, mai
     assert other.post("/v3/domains/requestTransfer", wish).error == "too_young"
 
 
-def test_money_that_is_missing_is_counted(sandbox: Sandbox, steer: Control) -> None:
-    """The explanation says by how much the balance is too low, and with so much more it is enough."""
+def test_the_missing_amount_is_named(sandbox: Sandbox, steer: Control) -> None:
     register(inside(sandbox, "poor"), "dear.com")
     refusal = _refusal(steer)
     assert refusal["allowed"] == "top up the balance by 9.00 USD or more"
     assert (refusal["met"]["account"], refusal["met"]["balance"]) == ("poor", "1.00")
-    arrange_balance(sandbox, "10.00", "poor")
+    sandbox.outside.adjust_balance("poor", by="9.00")
     assert register(inside(sandbox, "poor"), "dear.com").status == 200
 
 
-def test_who_holds_a_name_is_told(sandbox: Sandbox, steer: Control, main: Api) -> None:
-    """A name that is taken, or another account's, or nobody's."""
+def test_the_holder_of_a_name_is_named(sandbox: Sandbox, steer: Control, main: Api) -> None:
     register(main, "theirs.com")
     assert _refusal(steer)["allowed"].startswith("other holds it: ask for a transfer")
     register(main, "gone.com")
@@ -177,8 +161,7 @@ def test_who_holds_a_name_is_told(sandbox: Sandbox, steer: Control, main: Api) -
     assert _refusal(steer)["allowed"] == "nobody holds it: register it first"
 
 
-def test_a_lock_names_its_key(steer: Control, main: Api) -> None:
-    """What is locked is unlocked by the operation that the explanation names."""
+def test_the_operation_that_removes_a_lock_is_named(steer: Control, main: Api) -> None:
     main.post("/v3/domains/lockUpdate/active.com")
     body = {"nameservers": ["ns1.elsewhere.net"]}
     assert main.post("/v3/domains/setNameservers/active.com", body).error == "locked"
@@ -189,27 +172,53 @@ def test_a_lock_names_its_key(steer: Control, main: Api) -> None:
     assert main.post("/v3/domains/setNameservers/active.com", body).status == 200
 
 
-def test_a_pending_transfer_says_who_may_end_it(sandbox: Sandbox, steer: Control, main: Api) -> None:
-    """The parties to a transfer, and when it ends by itself."""
-    ask_for(sandbox, "second.com")
+def test_the_end_of_a_pending_transfer_is_named(sandbox: Sandbox, steer: Control, main: Api) -> None:
+    sandbox.outside.request_transfer("second.com", force=True)
     renew(main, "second.com")
     refusal = _refusal(steer)
     assert refusal["rule"] == "transfer_pending"
     assert refusal["allowed_at"] == _met(refusal)["transfer_completes"] == "2026-03-06T12:00:00Z"
 
 
-@pytest.mark.parametrize(
-    ("verb", "who"),
-    [("approve", "another registrar"), ("reject", "another registrar"), ("cancel", "this account")],
-)
-def test_without_a_transfer_it_is_told_who_has_to_ask(steer: Control, main: Api, verb: str, who: str) -> None:
-    """What leaves is approved and rejected; what comes is cancelled."""
-    main.post(f"/v3/domains/{verb}Transfer/active.com")
-    assert _refusal(steer)["allowed"] == f"{who} has to ask for the name first"
+def test_without_a_transfer_the_party_that_can_request_it_is_named(steer: Control, main: Api) -> None:
+    for verb, who in (
+        ("approve", "another registrar"),
+        ("reject", "another registrar"),
+        ("cancel", "this account"),
+    ):
+        main.post(f"/v3/domains/{verb}Transfer/active.com")
+        assert _refusal(steer)["allowed"] == f"{who} has to ask for the name first"
 
 
-def test_prices_and_periods_name_what_is_right(steer: Control, main: Api) -> None:
-    """The value that would be taken is in the explanation."""
+def test_unmatched_requests_and_revoked_credentials_are_explained(
+    sandbox: Sandbox, steer: Control, main: Api
+) -> None:
+    """The credentials tell the account."""
+    main.get("/v3/domains/getDomains/active.com")
+    main.put("/v3/balance", {})
+    sandbox.outside.revoke_credentials("main")
+    main.get("/v3/balance")
+    sandbox.client().get("/V2.0/dom/x")
+    found = steer.get("journal")["requests"]
+    assert [(one["operation"], one["account"], one["outcome"]) for one in found] == [
+        ("-", "main", "unknown_path"),
+        ("-", "main", "method_not_allowed"),
+        ("v3.balance", "main", "unknown_key"),
+        ("-", "main", "unknown_path"),
+    ]
+    assert "GET /v3/domains/getDomain/{domainName}" in found[0]["refusal"]["allowed"]
+    assert "restore the credentials of main" in found[2]["refusal"]["allowed"]
+    sandbox.outside.restore_credentials("main")
+    assert money_of(main) == "10000.00"
+
+
+def test_facts_of_a_refusal_have_the_form_of_answers(sandbox: Sandbox, steer: Control) -> None:
+    asked = {"period": 1, "current_expiry_date": "2001-01-01"}
+    assert sandbox.client().put("/V2.0/domain/active.com/renew", json=asked).status_code == 400
+    assert _refusal(steer)["facts"]["given"] == "2001-01-01"
+
+
+def test_the_right_price_and_period_are_named(steer: Control, main: Api) -> None:
     main.post("/v3/domains/renewDomain/gold.com", {"years": 1, "purchaseCost": 1})
     assert _refusal(steer)["allowed"] == "send purchaseCost 300.00"
     register(main, "short.shop", 1)
@@ -218,7 +227,6 @@ def test_prices_and_periods_name_what_is_right(steer: Control, main: Api) -> Non
     assert _refusal(steer)["allowed"] == "ask for at most 5 years"
 
 
-def test_a_request_that_was_not_refused_needs_no_explanation(steer: Control, main: Api) -> None:
-    """There is nothing to explain."""
+def test_an_accepted_request_has_no_refusal(steer: Control, main: Api) -> None:
     money_of(main)
     assert steer.get("journal/r1")["refusal"] is None

@@ -1,90 +1,67 @@
-"""The journal: every request with what came of it, to be filtered and bounded."""
+"""The journal has every request with its result, in parts that can be searched."""
 
 from __future__ import annotations
 
+import gc
+import tracemalloc
+from contextlib import suppress
+from http.client import HTTPException
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.clients import Api, InProcess
+from tests.clients import Api
 from tests.registry import REGISTRY
 from tests.shapes import ISO, fits
 from tests.worlds.control import Control, control, inside, money_of, over_socket, register, renew
 
 
-def test_an_entry_says_all_there_is_to_say(sandbox: Sandbox) -> None:
-    """Who asked for what and when, the answer, how long it took, what changed, and what it cost."""
+def ids(sandbox: Sandbox, **sought: Any) -> str:
+    return " ".join(entry.id for entry in sandbox.journal.find(**sought).requests)
+
+
+def test_an_entry_has_the_request_the_answer_the_changes_and_the_costs(sandbox: Sandbox) -> None:
     with over_socket(sandbox) as (url, socket):
         held = sandbox.account()
         register(Api(socket, url, held.key, held.secret), "told.com", 2)
         entry = Control(socket).get("journal/r1")
+    sent = {"method": "POST", "target": "/v3/domains/createDomain", "ignored": [], "cut": None}
+    paid = {
+        "account": "main",
+        "amount": "-20.00",
+        "kind": "charge",
+        "purpose": "registration",
+        "refunds": None,
+    }
+    made = {"operation": "v3.createDomain", "cause": "r1", "request": "r1", "domain": "told.com", "years": 2}
     fits(
         entry,
         {
-            "id": "r1",
-            "at": ISO,
-            "operation": "v3.createDomain",
-            "account": "main",
-            "domains": ["told.com"],
-            "status": 200,
-            "carried_out": True,
-            "outcome": "ok",
-            "fault": None,
-            "fault_kind": None,
-            "number": 1,
-            "refused": None,
-            "charged": "20.00",
-            "duration_ms": float,
-            "held_up_seconds": 0.0,
-            "method": "POST",
-            "path": "/v3/domains/createDomain",
+            "id": "r1", "at": ISO, "number": 1, "operation": "v3.createDomain", "account": "main",
+            "domains": ["told.com"], "status": 200, "carried_out": True, "outcome": "ok", "fault": None,
+            "fault_kind": None, "refused": None, "charged": "20.00", "duration_ms": float,
+            "held_up_seconds": 0.0, "method": "POST", "path": "/v3/domains/createDomain", "answer": dict,
+            "changes": [dict], "refusal": None, "assumptions": dict,
             "request": {
-                "method": "POST",
-                "target": "/v3/domains/createDomain",
-                "ignored": [],
+                **sent,
                 "headers": {
-                    "Content-Length": str,
-                    "Content-Type": str,
-                    "Host": str,
-                    "X-Svc-Apikey": "ma***ey",
+                    "Content-Length": str, "Content-Type": str, "Host": str, "X-Svc-Apikey": "ma***ey",
                     "X-Svc-Signature": "***",
                 },
                 "body": {"domain": {"domainName": "told.com"}, "years": 2},
-                "cut": None,
             },
-            "answer": dict,
-            "changes": [dict],
-            "refusal": None,
-            "assumptions": dict,
-            "ledger": [
-                {
-                    "id": int,
-                    "at": ISO,
-                    "account": "main",
-                    "amount": "-20.00",
-                    "kind": "charge",
-                    "purpose": "registration",
-                    "operation": "v3.createDomain",
-                    "cause": "r1",
-                    "request": "r1",
-                    "order": int,
-                    "domain": "told.com",
-                    "years": 2,
-                    "refunds": None,
-                }
-            ],
+            "ledger": [{"id": int, "at": ISO, "order": int, **paid, **made}],
         },
-    )
+    )  # fmt: skip
     assert len(entry["ledger"]) == 1
     assert entry["answer"]["body"]["totalPaid"] == "20.00"
     assert entry["assumptions"]["v3.ids"] == "string"
-    created = {one["table"] for one in entry["changes"] if one["change"] == "created"}
-    assert created == {"orders", "ledger"}
+    assert {one["table"] for one in entry["changes"] if one["change"] == "created"} == {"orders", "ledger"}
 
 
 @pytest.fixture
-def lived(sandbox: Sandbox) -> Control:
+def lived(sandbox: Sandbox) -> Sandbox:
     """A world with eight requests of two accounts, a day apart after the third."""
     main, other = inside(sandbox), inside(sandbox, "other")
     money_of(main)
@@ -96,18 +73,17 @@ def lived(sandbox: Sandbox) -> Control:
     renew(main, "xn--espaa-rta.com")
     main.get("/v3/nowhere")
     main.post("/v3/domains/createDomain", b"{")
-    return control(sandbox)
+    return sandbox
 
 
-@pytest.mark.parametrize(
-    ("query", "found"),
-    [
+def test_each_filter_finds_exactly_its_requests(lived: Sandbox) -> None:
+    cases: list[tuple[dict[str, Any], str]] = [
         ({}, "r1 r2 r3 r4 r5 r6 r7 r8"),
         ({"operation": "v3.createDomain"}, "r2 r3 r8"),
         ({"operation": "v3.*Domain"}, "r2 r3 r5 r6 r8"),
         ({"operation": "v2.*"}, ""),
+        ({"operation": "-"}, "r7"),
         ({"account": "other"}, "r4 r5"),
-        ({"domain": "a.com"}, "r2 r3"),
         ({"domain": "A.COM"}, "r2 r3"),
         ({"domain": "españa.com"}, "r6"),
         ({"domain": "*.com"}, "r2 r3 r5 r6"),
@@ -117,8 +93,8 @@ def lived(sandbox: Sandbox) -> Control:
         ({"outcome": "404"}, "r5 r7"),
         ({"outcome": "4xx"}, "r3 r5 r7 r8"),
         ({"outcome": "fault"}, ""),
-        ({"carried_out": "true"}, "r1 r2 r4 r6"),
-        ({"carried_out": "false"}, "r3 r5 r7 r8"),
+        ({"carried_out": True}, "r1 r2 r4 r6"),
+        ({"carried_out": False}, "r3 r5 r7 r8"),
         ({"fault": "*"}, ""),
         ({"since": "r4"}, "r5 r6 r7 r8"),
         ({"since": "2026-03-02T12:00:00Z"}, "r4 r5 r6 r7 r8"),
@@ -128,121 +104,164 @@ def lived(sandbox: Sandbox) -> Control:
         ({"limit": 2}, "r7 r8"),
         ({"limit": 0}, ""),
         ({"account": "main", "outcome": "ok", "limit": 1}, "r6"),
-    ],
-)
-def test_filters(lived: Control, query: dict[str, Any], found: str) -> None:
-    """Each filter takes exactly its requests; several are taken together; the latest are shown."""
-    answer = lived.get("journal", **query)
-    assert [one["id"] for one in answer["requests"]] == found.split()
-    assert answer["kept"] == 8
+    ]
+    assert [(sought, ids(lived, **sought)) for sought, _ in cases] == cases
+    found = control(lived).get("journal", outcome="404", limit=1)
+    assert ([one["id"] for one in found["requests"]], found["matching"], found["kept"]) == (["r7"], 2, 8)
 
 
-def test_what_no_operation_takes_is_there_too(steer: Control, main: Api, sandbox: Sandbox) -> None:
-    """Whom the credentials belong to is known, so the request is its world's, though nothing came of it."""
-    main.get("/v3/domains/getDomains/active.com")
-    main.put("/v3/balance", {})
-    refused = [(one["operation"], one["account"], one["outcome"]) for one in steer.get("journal")["requests"]]
-    assert refused == [("-", "main", "unknown_path"), ("-", "main", "method_not_allowed")]
-    explained = sandbox.journal.why("r1")
-    assert explained is not None
-    assert "GET /v3/domains/getDomain/{domainName}" in explained.allowed
+def test_a_filter_with_an_invalid_value_is_refused(steer: Control) -> None:
+    words = "outcome=nam_taken outcome=99 since=yesterday since=r limit=-1 limit=x colour=red carried_out=yes"
+    for query in words.split():
+        assert steer.refused("GET", f"journal?{query}")[:2] == (400, "invalid_parameter"), query
 
 
-def test_so_is_what_came_with_revoked_credentials(steer: Control, main: Api, sandbox: Sandbox) -> None:
-    """It was let in nowhere, but it is known whom they belonged to."""
-    sandbox.outside.revoke_credentials("main")
-    assert main.get("/v3/balance").error == "unknown_key"
-    main.transport("GET", "/V2.0/dom/x", [("X-Auth-Token", sandbox.account().token)], b"")
-    first, second = steer.get("journal")["requests"]
-    assert (first["account"], first["outcome"]) == ("main", "unknown_key")
-    assert "restore the credentials of main" in first["refusal"]["allowed"]
-    assert (second["account"], second["outcome"]) == ("main", "unknown_path")
-    sandbox.outside.restore_credentials("main")
-    assert money_of(main) == "10000.00"
-
-
-@pytest.mark.parametrize(
-    "query",
-    [
-        "outcome=nam_taken",
-        "outcome=99",
-        "since=yesterday",
-        "since=r",
-        "limit=-1",
-        "limit=x",
-        "colour=red",
-        "carried_out=yes",
-    ],
-)
-def test_a_filter_that_takes_nothing_sensible(lived: Control, query: str) -> None:
-    """It is refused, not answered with an empty list."""
-    assert lived.refused("GET", f"journal?{query}")[:2] == (400, "invalid_parameter")
-
-
-def test_the_journal_is_bounded_and_cleared() -> None:
-    """The oldest go first, and are counted; clearing forgets the rest, but nothing that they did."""
+def test_the_journal_is_bounded_and_can_be_cleared() -> None:
+    """The oldest requests are dropped and counted. Clearing changes nothing else."""
     sandbox = Sandbox(REGISTRY, journal=3)
     steer, api = control(sandbox), inside(sandbox)
     for number in range(5):
         register(api, f"n{number}.com")
     answer = steer.get("journal")
     assert ([one["id"] for one in answer["requests"]], answer["dropped"]) == (["r3", "r4", "r5"], 2)
+    verdict = steer.post("journal/verify", {"match": {"operation": "v3.renewDomain"}})
+    assert "dropped 2 older" in verdict["message"]
     assert steer.delete("journal") == {"cleared": 3}
     assert steer.get("journal")["requests"] == []
     assert steer.refused("GET", "journal/r5")[:2] == (404, "unknown_request")
     assert money_of(api) == "9950.00"
 
 
-def test_long_bodies_are_kept_in_part() -> None:
-    """Past the setting a body is cut, and its size told; what is secret in it is masked before."""
-    sandbox = Sandbox(REGISTRY, journal_body=200)
-    inside(sandbox).post(
-        "/v3/domains/setAuthcode/active.com", {"authCode": "the-secret-code", "padding": "x" * 5000}
-    )
-    entry = control(sandbox).get("journal/r1")
-    assert entry["request"]["cut"] > 5000
-    assert len(str(entry["request"]["body"])) <= 200
-    assert "the-secret-code" not in str(entry)
-    assert len(sandbox.world.journal.entries[0].body) <= 200
+@pytest.mark.slow
+def test_a_refusal_takes_four_kilobytes_and_a_full_journal_no_more() -> None:
+    sandbox = Sandbox(REGISTRY, journal=150)
+    api = inside(sandbox)
+
+    def refused(times: int) -> int:
+        for _ in range(times):
+            register(api, "active.com")
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    refused(20)
+    sandbox.journal.clear()
+    tracemalloc.start()
+    empty, full, settled, later = refused(0), refused(150), refused(400), refused(300)
+    tracemalloc.stop()
+    assert (full - empty) / 150 < 4096
+    assert abs(settled - full) < 100_000  # caches become full as well
+    assert abs(later - settled) < 20_000
 
 
-def test_control_requests_are_not_in_it(steer: Control) -> None:
-    """To look changes nothing, and takes no request's name."""
-    steer.get("journal")
+def test_only_requests_to_the_reseller_api_are_in_the_journal_of_their_world(
+    sandbox: Sandbox, steer: Control, main: Api
+) -> None:
+    """A prefix or credentials select the world, even if the request is refused."""
     steer.post("clock/advance", {"by": "1d"})
-    assert steer.get("journal")["kept"] == 0
-
-
-def test_each_world_has_its_own(sandbox: Sandbox, steer: Control) -> None:
-    """A fork's requests are in the fork's journal alone."""
-    with sandbox.fork() as fork:
+    assert steer.call("GET", "nothing").status == 404
+    with sandbox.fork(name="mine") as fork:
         money_of(inside(fork))
-        assert [entry.id for entry in fork.world.journal] == ["r1"]
-        assert control(sandbox, "w1").get("journal")["kept"] == 1
+        main.send("GET", "/_worlds/mine/v3/nothing", [])
+        main.send("GET", "/v3/balance", [("X-SVC-APIKEY", fork.account().key), ("X-SVC-SIGNATURE", "0")])
+        found = control(sandbox, "mine").get("journal")["requests"]
+        assert [one["outcome"] for one in found] == ["ok", "unknown_path", "signature_mismatch"]
     assert steer.get("journal")["kept"] == 0
 
 
-def test_in_python_by_the_same_names(sandbox: Sandbox, main: Api) -> None:
-    """Requests are found as control finds them and shown as control shows them."""
+def test_an_entry_in_python_explains_its_refusal(sandbox: Sandbox, main: Api) -> None:
     register(main, "py.com")
     register(main, "py.com")
     found = sandbox.journal.find(outcome="name_taken")
     assert (found.matching, found.kept, [entry.id for entry in found.requests]) == (1, 2, ["r2"])
     assert sandbox.journal.count(operation="v3.create*") == 2
     shown = sandbox.journal["r2"]
-    assert shown.refusal is not None
-    assert shown.refusal.rule == "name_taken"
-    assert shown.changes == ()
+    assert shown.refusal
+    assert (shown.refusal.rule, shown.changes) == ("name_taken", ())
     assert sandbox.journal.why("r2") == shown.refusal
     assert sandbox.journal.why("r1") is None
     assert sandbox.journal.clear().cleared == 2
     assert sandbox.journal.count() == 0
 
 
-def test_a_v2_request_is_journalled_alike(sandbox: Sandbox, steer: Control) -> None:
-    """Both generations stand in one journal."""
-    token = sandbox.account().token
-    headers = [("X-Auth-Token", token)]
-    InProcess(sandbox.app)("GET", "/V2.0/domain/active.com", headers, b"")
-    [entry] = steer.get("journal", operation="v2.*")["requests"]
-    assert (entry["account"], entry["domains"]) == ("main", ["active.com"])
+BEFORE: dict[str, Any] = {"phase": "before"}
+AFTER: dict[str, Any] = {"phase": "after"}
+
+#: A fault, whether a registration is carried out, and its outcome.
+FAULTS = [
+    ({"kind": "error", "error": "insufficient_funds", "when": BEFORE}, False, "insufficient_funds"),
+    ({"kind": "error", "error": "insufficient_funds", "when": AFTER}, True, "insufficient_funds"),
+    ({"kind": "error", "status": 502, "when": BEFORE}, False, "fault"),
+    ({"kind": "error", "status": 200, "body": {"result": "fine"}, "when": BEFORE}, False, "fault"),
+    ({"kind": "error", "status": 502, "when": AFTER}, True, "fault"),
+    ({"kind": "rate_limit", "limit": 0}, False, "rate_limited"),
+    *(({"kind": kind, "when": BEFORE}, False, "fault") for kind in ("hang", "reset", "close", "garbage")),
+    *(({"kind": kind, "when": AFTER}, True, "fault") for kind in ("hang", "reset", "close", "garbage")),
+    ({"kind": "truncate"}, True, "fault"),
+    ({"kind": "latency", "seconds": 0.01, "when": BEFORE}, True, "ok"),
+    ({"kind": "latency", "seconds": 0.01, "when": AFTER}, True, "ok"),
+    ({"kind": "drip", "size": 1000, "pause": 0}, True, "ok"),
+    ({"kind": "bandwidth", "rate": 10**6}, True, "ok"),
+    ({"kind": "mutate", "path": "totalPaid", "drop": True}, True, "ok"),
+    ({"kind": "duplicate"}, True, "ok"),
+    ({"kind": "duplicate", "answer": "second"}, True, "name_taken"),
+]
+
+
+def attempt(sandbox: Sandbox, name: str) -> None:
+    with suppress(OSError, HTTPException):
+        register(inside(sandbox), name)
+
+
+def test_ok_is_only_the_outcome_of_a_request_that_was_carried_out_and_answered(
+    sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
+    """For each fault: the entry has the three parts, each can be matched, and verify uses them."""
+    journal = sandbox.journal
+    for number, (fault, carried_out, outcome) in enumerate(FAULTS):
+        with subtests.test(**fault):
+            name, kind = f"new{number}.com", str(fault["kind"])
+            sandbox.faults.replace([fault])
+            journal.clear()
+            attempt(sandbox, name)
+            sandbox.faults.clear()
+            assert (name in {one.name for one in sandbox.names.list(limit=1000).names}) is carried_out
+            (entry,) = journal.find().requests
+            assert (entry.carried_out, entry.outcome, entry.fault) == (carried_out, outcome, kind)
+            found = ({"outcome": outcome}, {"carried_out": carried_out}, {"fault": f"{kind[:2]}*"})
+            assert [journal.count(**one) for one in found] == [1, 1, 1]
+            assert journal.count(carried_out=not carried_out) == journal.count(fault="other") == 0
+            assert journal.verify(match={"outcome": "ok"}).verified is (outcome == "ok")
+            assert journal.verify(match={"carried_out": True}).verified is carried_out
+            refused = outcome not in ("ok", "fault")
+            assert journal.verify(match={"outcome": "refused"}).verified is refused
+
+
+def test_a_read_with_a_stale_answer_was_carried_out(sandbox: Sandbox, main: Api) -> None:
+    register(main, "new.com")
+    sandbox.faults.add("stale")
+    assert main.get("/v3/domains/getDomain/new.com").error == "domain_not_found"
+    assert main.get("/v3/balance").status == 200
+    found = [(one.carried_out, one.outcome, one.fault) for one in sandbox.journal.find().requests]
+    assert found == [(True, "ok", None), (False, "domain_not_found", "stale"), (True, "ok", "stale")]
+
+
+def test_a_refusal_with_a_lost_answer_keeps_its_explanation(sandbox: Sandbox) -> None:
+    sandbox.faults.add("reset", when=AFTER)
+    attempt(sandbox, "active.com")
+    (entry,) = sandbox.journal.find().requests
+    assert (entry.carried_out, entry.outcome) == (False, "fault")
+    assert entry.refusal
+    assert entry.refusal.rule == "name_taken"
+
+
+def test_a_request_is_found_by_each_of_its_faults_and_by_the_documented_error(
+    sandbox: Sandbox, main: Api
+) -> None:
+    sandbox.faults.replace(
+        [{"kind": "duplicate", "name": "twice"}, {"kind": "drip", "pause": 0, "name": "slowly"}]
+    )
+    renew(main, "xn--espaa-rta.com")
+    assert ids(sandbox, fault="twice") == ids(sandbox, fault="slowly") == "r1"
+    sandbox.faults.replace([{"kind": "error", "error": "System Error", "match": {"operation": "v2.*"}}])
+    sandbox.client().get("/V2.0/domain/active.com")
+    assert ids(sandbox, outcome="System Error") == "r2"
