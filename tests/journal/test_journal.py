@@ -26,7 +26,7 @@ def test_an_entry_has_the_request_the_answer_the_changes_and_the_costs(sandbox: 
         held = sandbox.account()
         register(Api(socket, url, held.key, held.secret), "told.com", 2)
         entry = Control(socket).get("journal/r1")
-    sent = {"method": "POST", "target": "/v3/domains/createDomain", "ignored": [], "cut": None}
+    sent: dict[str, Any] = {"method": "POST", "target": "/v3/domains/createDomain", "ignored": []}
     paid = {
         "account": "main",
         "amount": "-20.00",
@@ -44,7 +44,7 @@ def test_an_entry_has_the_request_the_answer_the_changes_and_the_costs(sandbox: 
             "held_up_seconds": 0.0, "method": "POST", "path": "/v3/domains/createDomain", "answer": dict,
             "changes": [dict], "refusal": None, "assumptions": dict,
             "request": {
-                **sent,
+                **sent, "cut": None,
                 "headers": {
                     "Content-Length": str, "Content-Type": str, "Host": str, "X-Svc-Apikey": "ma***ey",
                     "X-Svc-Signature": "***",
@@ -187,7 +187,7 @@ BEFORE: dict[str, Any] = {"phase": "before"}
 AFTER: dict[str, Any] = {"phase": "after"}
 
 #: A fault, whether a registration is carried out, and its outcome.
-FAULTS = [
+FAULTS: list[tuple[dict[str, Any], bool, str]] = [
     ({"kind": "error", "error": "insufficient_funds", "when": BEFORE}, False, "insufficient_funds"),
     ({"kind": "error", "error": "insufficient_funds", "when": AFTER}, True, "insufficient_funds"),
     ({"kind": "error", "status": 502, "when": BEFORE}, False, "fault"),
