@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
-from reseller_sandbox.cli import main
+from tests.command import printed
 from tests.golden.transcripts import FOLDER, TRANSCRIPTS, WORLD, rerun
 
 #: How many lines of a difference are shown.
@@ -60,7 +59,7 @@ def used(value: Any, schema: Any, at: str = "") -> Iterator[str]:
 
 
 def test_the_world_of_the_transcripts_has_each_key_of_the_fixture_format() -> None:
-    schema = json.loads(CliRunner().invoke(main, ["fixture", "schema"]).stdout)
+    schema = json.loads(printed("fixture", "schema"))
     world = yaml.safe_load((FOLDER / WORLD).read_text("utf-8"))
     every = set(keys(schema))
     assert len(every) > 150

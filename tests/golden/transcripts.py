@@ -21,10 +21,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import sleep
 
-from click.testing import CliRunner
-
-from reseller_sandbox.cli import main
 from tests.clients import signature
+from tests.command import run
 
 FOLDER = Path(__file__).parent
 WORLD = "world.yaml"
@@ -92,15 +90,15 @@ class Run:
             return self.serve(words[:-1])
         file = self.folder / words.pop() if words[-2:-1] == [">"] else None
         environment = {**self.environment, "RESELLER_SANDBOX_URL": f"http://127.0.0.1:{self.port}"}
-        done = CliRunner().invoke(main, words[:-1] if file else words, env=environment)
+        done = run(*(words[:-1] if file else words), env=environment)
         if file:
-            file.write_text(done.stdout, "utf-8")
-        shown = [] if file else lines(done.stdout)
+            file.write_text(done.out, "utf-8")
+        shown = [] if file else lines(done.out)
         if self.cuts and len(shown) > MOST:
-            checksum = hashlib.sha256(done.stdout.encode()).hexdigest()
+            checksum = hashlib.sha256(done.out.encode()).hexdigest()
             shown[KEPT:] = [f"… {len(shown) - KEPT} more lines; SHA-256 of all: {checksum}"]
-        errors = [f"! {line}".rstrip() for line in lines(done.stderr)]
-        return "\n".join([*shown, *errors, *([f"[{done.exit_code}]"] if done.exit_code else [])])
+        errors = [f"! {line}".rstrip() for line in lines(done.err)]
+        return "\n".join([*shown, *errors, *([f"[{done.status}]"] if done.status else [])])
 
     def serve(self, words: list[str]) -> str:
         """Replace the server by another one. Return what it prints before it answers."""

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 import yaml
-from click.testing import CliRunner
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.cli import main as command
+from tests.command import printed, run
 from tests.registry import REGISTRY, connect, edit
 from tests.v2.client import connect as connect_v2
 
@@ -113,12 +112,12 @@ def test_the_journal_names_the_way_back_that_a_fixture_permits() -> None:
 def test_the_picture_of_the_lifecycle_follows_what_a_fixture_permits(tmp_path: Path) -> None:
     fixture = tmp_path / "registry.yaml"
     fixture.write_text(f"{REGISTRY.read_text('utf-8')}\nlifecycle: {{pending_delete: [restore]}}\n", "utf-8")
-    printed = CliRunner().invoke(command, ["lifecycle", "--fixture", str(fixture)]).output
-    assert "    pending_delete --> active: restore\n" in printed
-    assert "note right of pending_delete" not in printed
-    assert "    pending_delete --> active: restore\n" not in CliRunner().invoke(command, ["lifecycle"]).output
-    wrong = CliRunner().invoke(command, ["lifecycle", "--fixture", "nowhere"])
-    assert (wrong.exit_code, "there is no such fixture" in wrong.output) == (2, True)
+    picture = printed("lifecycle", "--fixture", str(fixture))
+    assert "    pending_delete --> active: restore\n" in picture
+    assert "note right of pending_delete" not in picture
+    assert "    pending_delete --> active: restore\n" not in printed("lifecycle")
+    wrong = run("lifecycle", "--fixture", "nowhere")
+    assert (wrong.status, "there is no such fixture" in wrong.err) == (2, True)
 
 
 def test_the_permitted_actions_come_back_from_an_export() -> None:
