@@ -19,17 +19,20 @@ def declared(answer: Answer) -> str:
     return answer.headers["content-type"]
 
 
-@pytest.mark.parametrize("operation", WORKS)
-def test_every_success_and_refusal_of_v2_names_its_charset(operation: str) -> None:
-    """A success, a missing token, another account's, and an injected error."""
-    sandbox, ask = Sandbox(REGISTRY), WORKS[operation]
-    client = connect(sandbox)
-    unknown = Client(client.transport, "nobody")
-    sandbox.faults.add(name="broken", kind="error", error="internal_error", when={"nth": 3})
-    answers = [ask.send(one) for one in (client, client, client, unknown)]
-    answers.append(client.call(ask.method, ask.path, ask.body, [JSON]))
-    assert answers[0].status == 200
-    assert [declared(answer) for answer in answers] == [V2] * 5
+def test_every_success_and_refusal_of_v2_names_its_charset(subtests: pytest.Subtests) -> None:
+    """A success, a missing token, an unknown token, and an injected error."""
+    sandbox = Sandbox(REGISTRY)
+    for operation, ask in WORKS.items():
+        with subtests.test(operation=operation):
+            sandbox.reset(original=True)
+            client = connect(sandbox)
+            sandbox.faults.clear()
+            unknown = Client(client.transport, "nobody")
+            sandbox.faults.add(name="broken", kind="error", error="internal_error", when={"nth": 3})
+            answers = [ask.send(one) for one in (client, client, client, unknown)]
+            answers.append(client.call(ask.method, ask.path, ask.body, [JSON]))
+            assert answers[0].status == 200
+            assert [declared(answer) for answer in answers] == [V2] * 5
 
 
 def test_what_no_operation_of_v2_takes_names_its_charset() -> None:

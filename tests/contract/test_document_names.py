@@ -1,12 +1,11 @@
-"""What a document calls a thing is what the server takes and what it answers: every name of every row.
+"""The control interface accepts the names of its document and no others.
 
-That answers have no other keys than the documented ones is held for each answer that any test gets.
+Every test client checks that answers have only documented keys.
 """
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import quote
@@ -16,8 +15,7 @@ from jsonschema_rs import ValidationError
 
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, InProcess
-from tests.documented import ID, document
-from tests.powers.doors import operation
+from tests.documented import document
 from tests.registry import REGISTRY
 
 ROWS = [
@@ -27,13 +25,7 @@ ROWS = [
     if "event-stream" not in json.dumps(said)
 ]
 #: Something of every type: some name will be refused for it, but none as unknown.
-ANYTHING: tuple[Any, ...] = ("x", 1, True, [], {})
-
-
-@pytest.fixture
-def own() -> Sandbox:
-    """A sandbox for this test alone, for what is tried may well replace its world."""
-    return Sandbox(REGISTRY)
+ANYTHING: tuple[Any, ...] = ("x", 1, {})
 
 
 def names(path: str, method: str) -> Iterator[tuple[str, str]]:
@@ -64,42 +56,17 @@ def unknown(answer: Answer, name: str) -> bool:
     return answer.status >= 400 and f"{name} is not known" in answer.message
 
 
-@pytest.mark.parametrize(("path", "method"), ROWS)
-def test_control_takes_what_its_document_names(own: Sandbox, path: str, method: str) -> None:
-    """Under that name; whatever is wrong with the value, it is not that nobody knows the name."""
-    for place, name in names(path, method):
-        for value in ANYTHING:
-            answer = ask(own, path, method, {name: value}, place)
-            assert answer.status < 500
-            assert not unknown(answer, name), f"{place}: {name}"
-
-
-@pytest.mark.parametrize(("path", "method"), ROWS)
-def test_control_takes_nothing_else(own: Sandbox, path: str, method: str) -> None:
-    """Neither the name that a field has in the code, nor any other."""
-    known = {name for _, name in names(path, method)}
-    said = document("control").content["paths"][path][method]
-    code = {one.name for one in _parameters(said[ID])} | {"colour"}
-    for name in code - known - set(path.split("/")):
-        place = "query" if method == "get" else "body"
-        if f"{{{name}}}" not in path:
-            assert unknown(ask(own, path, method, {name: "x"}, place), name), name
-
-
-def _parameters(id_: str) -> tuple[Any, ...]:
-    """What the power's method takes, by its names in Python."""
-    try:
-        return operation(id_.removeprefix("control.")).parameters
-    except (KeyError, StopIteration):  # the documents themselves are no power
-        return ()
-
-
-def test_a_sandbox_outlives_what_takes_its_modules_away(monkeypatch: pytest.MonkeyPatch) -> None:
-    """pytester does that after each run in its process, to whatever was imported meanwhile."""
-    client = Sandbox().client()
-    monkeypatch.delitem(sys.modules, "reseller_sandbox.control.documents")
-    for name in ("v3", "v2", "control"):
-        assert client.get(f"/_sandbox/openapi/{name}.json").status_code == 200
+def test_control_accepts_the_documented_names_and_no_other(subtests: pytest.Subtests) -> None:
+    for path, method in ROWS:
+        with subtests.test(path=path, method=method):
+            sandbox = Sandbox(REGISTRY)  # some requests replace its world
+            for place, name in names(path, method):
+                for value in ANYTHING:
+                    answer = ask(sandbox, path, method, {name: value}, place)
+                    assert answer.status < 500
+                    assert not unknown(answer, name), f"{place}: {name}"
+            place = "query" if method == "get" else "body"
+            assert unknown(ask(sandbox, path, method, {"colour": "x"}, place), "colour")
 
 
 def test_a_key_that_no_document_has_fails_whoever_gets_it(api: Api) -> None:

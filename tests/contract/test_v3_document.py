@@ -11,11 +11,9 @@ from openapi_spec_validator import validate
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.contract.test_v3 import CASES, OPERATIONS, Case
+from tests.contract.test_v3 import CASES, OPERATIONS
 from tests.documented import Document
 from tests.documented import document as served_document
-
-BODIES = [case for case in CASES if case.body is not None]
 
 
 @pytest.fixture(scope="module")
@@ -70,23 +68,18 @@ def test_every_operation_is_described(document: Document) -> None:
     assert len(summaries) == len(OPERATIONS)
 
 
-@pytest.mark.parametrize("case", BODIES, ids=lambda case: case.target)
-def test_a_request_of_the_contract_is_one_of_the_document(document: Document, case: Case) -> None:
-    """The bodies that the contract shows fit the schemas of the requests."""
-    row = next(row for row in OPERATIONS if row["id"] == case.operation)
-    operation = document.operation(row["method"], case.target.partition("?")[0])
-    assert operation is not None
-    document.requests(operation["requestBody"]).validate(case.body)
-
-
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.operation}:{case.target}")
-def test_every_key_of_an_answer_is_described(document: Document, case: Case) -> None:
-    """What an operation answers has no keys beside those of the document."""
-    row = next(row for row in OPERATIONS if row["id"] == case.operation)
-    operation = document.operation(row["method"], case.target.partition("?")[0])
-    assert operation is not None
-    schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
-    _described(document, case.shape, schema)
+def test_requests_and_answers_of_the_contract_are_described(
+    document: Document, subtests: pytest.Subtests
+) -> None:
+    for case in CASES:
+        row = next(row for row in OPERATIONS if row["id"] == case.operation)
+        operation = document.operation(row["method"], case.target.partition("?")[0])
+        with subtests.test(target=case.target):
+            assert operation is not None
+            if case.body is not None:
+                document.requests(operation["requestBody"]).validate(case.body)
+            schema = operation["responses"]["200"]["content"]["application/json"]["schema"]
+            _described(document, case.shape, schema)
 
 
 def _described(document: Document, shape: Any, schema: dict[str, Any]) -> None:
@@ -99,22 +92,20 @@ def _described(document: Document, shape: Any, schema: dict[str, Any]) -> None:
             _described(document, inner, schema["properties"][key])
 
 
-@pytest.mark.parametrize(
-    ("settings", "document", "headers"),
-    [
+def test_a_document_names_the_headers_of_the_credentials(subtests: pytest.Subtests) -> None:
+    cases: list[tuple[dict[str, Any], str, list[str]]] = [
         ({}, "v3", ["X-SVC-APIKEY", "X-SVC-SIGNATURE"]),
         ({"header_prefix": "X-Mine-"}, "v3", ["X-Mine-APIKEY", "X-Mine-SIGNATURE"]),
         ({}, "v2", ["X-Auth-Token"]),
         ({}, "control", []),
         ({"control_token": "open-sesame"}, "control", ["X-Sandbox-Token"]),
-    ],
-)
-def test_a_document_names_the_headers_that_let_in(settings: Any, document: str, headers: Any) -> None:
-    """A client made from the document knows what to send, under the names of this server's settings."""
-    token = {"X-Sandbox-Token": settings.get("control_token", "")}
-    client = Sandbox(**settings).app.test_client()
-    shown = client.get(f"/_sandbox/openapi/{document}.json", headers=token).json
-    assert shown["security"] == [{name: [] for name in headers}]
-    schemes = shown["components"].get("securitySchemes", {})
-    assert sorted(scheme["name"] for scheme in schemes.values()) == headers
-    assert all(scheme["in"] == "header" for scheme in schemes.values())
+    ]
+    for settings, name, headers in cases:
+        with subtests.test(settings=settings, document=name):
+            token = {"X-Sandbox-Token": settings.get("control_token", "")}
+            client = Sandbox(**settings).app.test_client()
+            shown = client.get(f"/_sandbox/openapi/{name}.json", headers=token).json
+            assert shown["security"] == [{name: [] for name in headers}]
+            schemes = shown["components"].get("securitySchemes", {})
+            assert sorted(scheme["name"] for scheme in schemes.values()) == headers
+            assert all(scheme["in"] == "header" for scheme in schemes.values())

@@ -1,4 +1,4 @@
-"""Each documented (error, operation) pair of v2.0, and the request that raises it for its reason."""
+"""Each documented (error, operation) pair of v2.0, and a request that causes it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.lifecycle import Action
-from reseller_sandbox.core.model import Stage
-from tests.registry import arrange_balance, forbid
+from tests.registry import edit
 from tests.v2.works import WORKS, Ask
 
 Arrange = Callable[[Sandbox], object]
@@ -53,13 +51,13 @@ def fail(sandbox: Sandbox) -> object:
 
 
 def unreadable(sandbox: Sandbox) -> object:
-    """Begin in a world that permits no reading of hosts at the order's stage: others do at every stage."""
-    return forbid(sandbox, Stage.ACTIVE, Action.READ_HOSTS)
+    """Permit no reading of hosts at the order's stage, as ``lifecycle:`` in a fixture can."""
+    return edit(sandbox, {"lifecycle": {"active": ["renew"]}})
 
 
 def poorer(sandbox: Sandbox) -> object:
     """Leave the account with a cent."""
-    return arrange_balance(sandbox, "0.01")
+    return sandbox.outside.adjust_balance("main", to="0.01")
 
 
 DOMAIN = ("check", "register", "info", "edit", "delete", "renew", "restore")

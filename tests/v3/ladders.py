@@ -338,8 +338,8 @@ def _switch(operation: str, *, on: bool, pending: bool = False, held: bool = Fal
 
 
 for switched_on, switched_off in {
-    "lock": "unlock",
     "lockTransfer": "unlockTransfer",
+    "lock": "unlock",
     "lockUpdate": "unlockUpdate",
     "enableAutorenew": "disableAutorenew",
 }.items():
@@ -347,21 +347,28 @@ for switched_on, switched_off in {
     _switch(switched_off, on=False, held=switched_off == "unlock")
 
 
-def _hosted(climb: Climb, action: str) -> None:
-    climb.found("held.shop")
-    climb.refused("hosts_not_supported", "shop")
-    climb.name = "active.com"
-    _made_ready(climb, "active.com", action)
+def _hostless(climb: Climb) -> None:
+    hosts = {name: {"hosts": None} for name in ("active.com", "leaving.com")}
+    edit(climb.sandbox, {"zones": {"com": {"hosts": False}}, "domains": hosts})
+    _unready(climb, "active.com")
+
+
+def _hosted(climb: Climb) -> None:
+    climb.found("active.com")
+    climb.refused("hosts_not_supported", "com")
+    edit_zone(climb.sandbox, "com", hosts=None)
+    edit(climb.sandbox, {"domains": {"active.com": {"hosts": {"ns1": ["192.0.2.1"]}}}})
+    _made_ready(climb, "active.com", "changing glue records")
 
 
 @ladder("createGlueRecord")
 def create_glue_record(climb: Climb) -> None:
-    _unready(climb, "active.com")
+    _hostless(climb)
     climb.unreadable()
     climb.body = {"hostname": 1, "ips": "192.0.2.1"}
     climb.refused("invalid_parameter", "hostname must be a string", "ips must be an array")
     climb.body = {"hostname": "-", "ips": ["192.0.2"]}
-    _hosted(climb, "changing glue records")
+    _hosted(climb)
     climb.refused("invalid_hostname", "'-'")
     climb.body["hostname"] = "ns1"
     climb.refused("invalid_ip", "'192.0.2'")
@@ -372,13 +379,13 @@ def create_glue_record(climb: Climb) -> None:
 
 @ladder("updateGlueRecord")
 def update_glue_record(climb: Climb) -> None:
-    _unready(climb, "active.com")
+    _hostless(climb)
     climb.host = "-"
     climb.unreadable()
     climb.body = {"ips": [1]}
     climb.refused("invalid_parameter", "ips[0] must be a string")
     climb.body = {"ips": ["::g"]}
-    _hosted(climb, "changing glue records")
+    _hosted(climb)
     _named_host(climb)
     climb.refused("invalid_ip", "'::g'")
     climb.body = {"ips": ["2001:db8::1"]}
@@ -393,10 +400,10 @@ def _named_host(climb: Climb) -> None:
 
 @ladder("deleteGlueRecord")
 def delete_glue_record(climb: Climb) -> None:
-    _unready(climb, "active.com")
+    _hostless(climb)
     climb.arrange("second.com", nameservers=["ns1.active.com"])
     climb.host = "-"
-    _hosted(climb, "changing glue records")
+    _hosted(climb)
     _named_host(climb)
     climb.refused("host_in_use", "ns1.active.com", "second.com")
     climb.arrange("second.com", nameservers=["ns1.example.net"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -114,10 +115,10 @@ class _Broken(io.RawIOBase):
     readinto = readline = read  # type: ignore[assignment]
 
 
-def broken(sandbox: Sandbox) -> Answer:
+def broken(sandbox: Sandbox, target: str = "/v3/domains/lock/active.com", token: str = "") -> Answer:
     """Send a request whose body cannot be read."""
-    environ = EnvironBuilder("/v3/domains/lock/active.com", method="POST").get_environ()
-    environ |= {"wsgi.input": _Broken(), "CONTENT_LENGTH": "9"}
+    builder = EnvironBuilder(target, method="POST", headers=[("X-Auth-Token", token)])
+    environ: Any = {**builder.get_environ(), "wsgi.input": _Broken(), "CONTENT_LENGTH": "9"}
     chunks, status, headers = run_wsgi_app(sandbox.app, environ, buffered=True)
     named = {name.lower(): value for name, value in headers}
     return Answer(int(status.split()[0]), named, b"".join(chunks))
