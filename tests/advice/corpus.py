@@ -12,73 +12,65 @@ from http.client import HTTPException
 from typing import Any
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.model import ROLES
 
 DOMAINS = "/v3/domains"
 
 
 class Client:
-    """The account ``main`` with what a program has: both interfaces, time that passes, and a bad network."""
+    """The account ``main`` with both interfaces, time that passes, and a bad network."""
 
     def __init__(self, sandbox: Sandbox) -> None:
         self.sandbox = sandbox
         self._client = sandbox.client()
 
     def send(self, method: str, path: str, body: Any = None) -> Any:
-        """What is answered, or None where no answer arrives."""
+        """Return the body of the answer, or None if no answer arrives."""
         with suppress(OSError, HTTPException):
             return self._client.open(path, method=method, json=body).get_json(silent=True)
         return None
 
     def get(self, operation: str) -> Any:
-        """Read something through v3."""
         return self.send("GET", f"{DOMAINS}/{operation}")
 
     def post(self, operation: str, body: Any = None) -> Any:
-        """Ask for something through v3."""
         return self.send("POST", f"{DOMAINS}/{operation}", body)
 
     def create(self, name: str, **more: Any) -> Any:
-        """Register a name through v3."""
         return self.post("createDomain", {"domain": {"domainName": name}, **more})
 
     def transfer(self, name: str, **more: Any) -> Any:
-        """Ask for another registrar's name through v3."""
         return self.post("requestTransfer", {"domain": {"domainName": name}, "authCode": "let-me-in", **more})
 
     def renew(self, name: str, **more: Any) -> Any:
-        """Renew a name through v3."""
         return self.post(f"renewDomain/{name}", more)
 
     def renew_v2(self, name: str, **more: Any) -> Any:
-        """Renew a name through v2.0."""
         return self.send("PUT", f"/V2.0/domain/{name}/renew", {"period": 1, **more})
 
     def create_v2(self, name: str) -> Any:
-        """Register a name through v2.0."""
-        roles = {f"contact_{role}": self.sandbox.account().contact for role in ROLES}
+        roles = {
+            f"contact_{role}": self.sandbox.account().contact
+            for role in ("registrant", "admin", "tech", "billing")
+        }
         wanted = {**roles, "ns": ["ns1.home.net", "ns2.home.net"], "period": 1}
         return self.send("POST", f"/V2.0/domain/{name}", wanted)
 
     def transfer_v2(self, name: str) -> Any:
-        """Ask for another registrar's name through v2.0."""
         return self.send("POST", f"/V2.0/domain/{name}/transfer", {"transfer_code": "let-me-in"})
 
     def expiry(self, name: str) -> str:
-        """When a name expires, as v2.0 says it."""
         return str(self.send("GET", f"/V2.0/domain/{name}")["date_end"])
 
     def wait(self, length: str) -> None:
-        """Let time pass."""
         self.sandbox.clock.advance(length)
 
     def lose(self, operation: str = "*", **fault: Any) -> None:
-        """Let the answer to the next request of an operation be lost on its way."""
+        """Lose the answer to the next request of an operation."""
         how = fault or {"kind": "error", "error": "internal_error"}
         self.sandbox.faults.add(match={"operation": operation}, when={"phase": "after", "times": 1}, **how)
 
     def limit(self, requests: int) -> None:
-        """Let no more than so many requests through in a minute."""
+        """Limit the requests per minute."""
         self.sandbox.faults.add("rate_limit", limit=requests, window=60)
 
 
@@ -87,7 +79,7 @@ Program = Callable[[Client], object]
 
 @dataclass(frozen=True)
 class Pair:
-    """A rule, a client that breaks it, and its twin that does the same as it should be done."""
+    """A rule, a client that breaks it, and a client that does the same correctly."""
 
     rule: str
     about: str
@@ -95,9 +87,9 @@ class Pair:
     careful: Program
 
 
-def _do(step: str, *told: Any, **more: Any) -> Program:
-    """One thing that a client does: a method's name, and what it is told."""
-    return lambda client: getattr(client, step)(*told, **more)
+def _do(step: str, *args: Any, **more: Any) -> Program:
+    """Return a call of a method of the client."""
+    return lambda client: getattr(client, step)(*args, **more)
 
 
 def _each(*steps: Program) -> Program:
@@ -207,7 +199,6 @@ RESET, CUT = {"kind": "reset"}, {"kind": "truncate"}
 GOLD = {"purchaseCost": "300.00"}
 
 CORPUS: tuple[Pair, ...] = (
-    Pair("renewed_twice", "the same at once", _again(2, *RENEWS), _each(*RENEWS, _do("renew", "active.com"))),
     Pair("renewed_twice", "by an hourly job", _renewing("PT1H5S"), _renewing("PT2H")),
     Pair("renewed_twice", "with a guard read anew", _read_anew, _guarded),
     Pair(
@@ -224,12 +215,6 @@ CORPUS: tuple[Pair, ...] = (
     ),
     Pair(
         "registration_repeated",
-        "after an error",
-        _lost(CREATE, *CREATES * 2),
-        _lost(CREATE, *CREATES, *LOOK, *CREATES),
-    ),
-    Pair(
-        "registration_repeated",
         "after a reset",
         _lost(CREATE, *CREATES * 2, **RESET),
         _lost(CREATE, *CREATES, *LOOK, **RESET),
@@ -239,12 +224,6 @@ CORPUS: tuple[Pair, ...] = (
         "in the other generation",
         _lost(CREATE, *CREATES, _do("create_v2", "new.com")),
         _lost(CREATE, *CREATES, _do("send", "GET", "/V2.0/domain/new.com")),
-    ),
-    Pair(
-        "transfer_repeated",
-        "after an error",
-        _lost(TRANSFER, *TRANSFERS * 2),
-        _lost(TRANSFER, *TRANSFERS, *LOOK_AT_THEIRS, *TRANSFERS),
     ),
     Pair(
         "transfer_repeated",
@@ -280,16 +259,9 @@ CORPUS: tuple[Pair, ...] = (
         _lost(RENEW, *RENEWS, kind="latency", seconds=0.01),
     ),
     Pair("auto_renewal_unpaid", "for 0.01", _each(_almost_broke, _a_year), _each(_topped_up, _a_year)),
-    Pair("pages_not_followed", "after the first", _pages([1]), _to_the_end),
     Pair("pages_not_followed", "in parallel", _pages([2, 1]), _pages([4, 2, 1, 5, 3, 6])),
     Pair("pages_not_followed", "once more", _pages([1, 2, 1]), _each(_to_the_end, _page(1, 6))),
     Pair("pages_not_followed", "of another length", _pages([1], 3), _each(_page(1, 3), _page(1, 100))),
-    Pair(
-        "premium_without_price",
-        "twice",
-        _again(2, _do("create", "copper.com")),
-        _each(_do("create", "copper.com"), _do("create", "copper.com", purchaseCost="20.00")),
-    ),
     Pair(
         "premium_without_price",
         "once each",
@@ -352,12 +324,6 @@ CORPUS: tuple[Pair, ...] = (
         "a key misspelt",
         _do("renew", "second.com", year=2),
         _do("renew", "second.com", years=2, domainName="second.com"),
-    ),
-    Pair(
-        "polled_without_pause",
-        "one name",
-        _again(5, *LOOK_AT_SECOND),
-        _again(5, *LOOK_AT_SECOND, _do("wait", "PT1S")),
     ),
     Pair(
         "polled_without_pause",
