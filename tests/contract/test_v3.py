@@ -298,33 +298,6 @@ def test_a_page_past_the_last_is_empty(wire: Api) -> None:
         assert wire.get(f"/v3/domains?{query}").json == {"domains": []}
 
 
-def test_a_transfer_moves_a_name_between_accounts(wire: Api, other_wire: Api) -> None:
-    code = wire.get("/v3/domains/getAuthcode/second.com").json["authCode"]
-    asked = {"domain": {"domainName": "second.com"}, "authCode": code}
-    assert other_wire.post("/v3/domains/requestTransfer", asked).status == 200
-    assert wire.post("/v3/domains/approveTransfer/second.com").json["domainName"] == "second.com"
-    assert wire.get("/v3/domains/getDomain/second.com").error == "domain_not_found"
-    assert other_wire.get("/v3/domains/getDomain/second.com").json["status"] == "active"
-
-
-def test_glue_records_come_and_go(wire: Api) -> None:
-    """A host is sent as a label and told in full; its addresses in their canonical spelling."""
-    body = {"hostname": "ns9", "ips": ["2001:0db8:0000::0001", "192.0.2.5"]}
-    made = wire.post(GLUE, body).json
-    assert made == {
-        "domainName": "active.com",
-        "hostname": "ns9.active.com",
-        "ips": ["2001:db8::1", "192.0.2.5"],
-    }
-    assert wire.get(f"{GLUE}/ns9").json == made
-    changed = wire.put(f"{GLUE}/ns9", {"ips": ["192.0.2.6"]}).json
-    assert changed["ips"] == ["192.0.2.6"]
-    listed = wire.get(GLUE).json["glueRecords"]
-    assert [one["hostname"] for one in listed] == ["ns1.active.com", "ns9.active.com"]
-    assert wire.delete(f"{GLUE}/ns9").json == {"domainName": "active.com", "hostname": "ns9.active.com"}
-    assert wire.get(f"{GLUE}/ns9").error == "host_not_found"
-
-
 def test_renewal_cost_has_six_fraction_digits(wire: Api) -> None:
     """Also where the price is premium."""
     gold = wire.get("/v3/domains/getDomain/gold.com").json["domain"]

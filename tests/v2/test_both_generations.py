@@ -309,4 +309,4 @@ class BothGenerations(RuleBasedStateMachine):
 class TestBothGenerations(BothGenerations.TestCase):  # type: ignore[misc,valid-type]
     """Runs it."""
 
-    settings = settings(max_examples=tries(6), stateful_step_count=20, deadline=None)
+    settings = settings(max_examples=tries(4), stateful_step_count=20, deadline=None)

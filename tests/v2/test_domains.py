@@ -5,7 +5,6 @@ from __future__ import annotations
 from decimal import Decimal
 from http.client import HTTPConnection
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
@@ -107,18 +106,6 @@ def test_a_later_delete_leads_to_removal_and_a_restore_back(sandbox: Sandbox, ma
     assert sandbox.accounts["main"].balance == Decimal("9920.00")
 
 
-def test_the_whole_life_of_a_name(sandbox: Sandbox, main: Client) -> None:
-    """Registered, overdue, in removal, gone: as time goes by."""
-    assert done(main.post("/domain/new.com", {**NAME, "period": 1}))
-    seen = []
-    for days in (364, 1, 29, 1, 29, 1, 4, 1):
-        sandbox.clock.advance(f"P{days}D")
-        answer = main.get("/domain/new.com")
-        seen.append(answer.json["status"] if answer.status == 200 else answer.json["msg"])
-    assert seen == ["2", "3", "3", "6", "6", "6", "6", "Object not found new.com"]
-    assert_books_balance(sandbox)
-
-
 def test_renewing_an_overdue_name(sandbox: Sandbox, main: Client) -> None:
     """It is active again, a year after the end that it had."""
     expiry = sandbox.names["overdue.com"].expires.date().isoformat()
@@ -176,18 +163,6 @@ def test_a_header_says_what_came_where_the_message_does_not(main: Client) -> Non
     assert told == f"version_not_served: The version V{'2' * 19} is not served; V2.0 is."
 
 
-def test_why_is_in_a_header(main: Client) -> None:
-    """The rule and its sentence, in printable ASCII, however the name is written."""
-    answer = main.get("/domain/%D0%BF%D1%80%D0%B8%D0%B2%D1%96%D1%82.com/host/ns1")
-    explanation = answer.headers["x-sandbox-refusal"]
-    assert explanation.startswith("domain_not_found: ")
-    assert explanation.isascii()
-    assert explanation.isprintable()
-    assert "привіт.com" in answer.json["msg"]
-    answer = main.get("/domain/leaving.com")
-    assert "x-sandbox-refusal" not in answer.headers
-
-
 def test_an_internationalised_name(main: Client) -> None:
     """Both spellings lead to it, where its zone takes such names."""
     assert (
@@ -195,12 +170,6 @@ def test_an_internationalised_name(main: Client) -> None:
         == main.get("/domain/xn--espaa-rta.com").json
     )
     assert refusal(main.post("/domain/xn--espaa-rta.net", NAME))[1] == "Not the correct domain name"
-
-
-def test_a_malformed_name_is_refused(main: Client) -> None:
-    for name in ("a.b.com", "com", "com.ua", "-a.com", "a..com", "x" * 64 + ".com", "a b.com", "1.2.3.4"):
-        answer = main.get(f"/domain/{quote(name)}/check")
-        assert refusal(answer)[1] in ("Not the correct domain name", "Domain zone not support"), name
 
 
 def test_a_world_in_the_path(sandbox: Sandbox) -> None:

@@ -22,7 +22,7 @@ ADDRESS = [{"ip": "192.0.2.9", "type": "v4"}]
 #: Each operation on a name of the account: the words for it in a refusal, the request, the message if the
 #: stage does not allow it.
 OPERATIONS: dict[str, tuple[str, Ask, str]] = {
-    "domain.edit/flags": ("setting a status", Ask("PUT", ONE, {"client_delete_prohibited": 1}), EDIT),
+    "domain.edit/flags": ("setting a status", Ask("PUT", ONE, {"client_hold": 0}), EDIT),
     "domain.edit/lock": (
         "locking against transfer", Ask("PUT", ONE, {"client_transfer_prohibited": 1}), EDIT),
     "domain.edit/ns": ("changing name servers", Ask("PUT", ONE, {"ns": {"add": ["ns3.home.net"]}}), EDIT),

@@ -108,10 +108,3 @@ def test_one_leap_of_800_days_equals_many_steps_in_events_and_contents(make: Mak
     assert instants == sorted(instants)
     assert contents(stepped) == contents(whole)
     assert_books_balance(whole)
-
-
-def test_a_clock_that_stands_still_fires_nothing(sandbox: Sandbox, api: Api) -> None:
-    before = contents(sandbox)
-    api.get(D)
-    assert sandbox.clock.advance(0).fired == ()
-    assert contents(sandbox) == before
