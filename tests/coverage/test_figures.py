@@ -1,222 +1,180 @@
-"""What is counted as exercised, when, and what becomes of it."""
+"""The items of the contract, when they count as exercised, and how to exercise a missing item."""
 
 from __future__ import annotations
 
+import inspect
 from contextlib import suppress
 from http.client import HTTPException
+from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.assembly import contract
-from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.coverage.figures import areas, covered, percentage
-from reseller_sandbox.coverage.items import AREAS, items
-from reseller_sandbox.coverage.marks import Mark, Marks, exercised, merged
 from reseller_sandbox.testing import EndlessWait
-from reseller_sandbox.v2.interface import V2
-from reseller_sandbox.v3.interface import V3
-from tests.contract.test_v2_errors import DOCUMENTED
 from tests.registry import REGISTRY
-from tests.thorough import tries
 
 RENEW = "/v3/domains/renewDomain/{}"
-ITEMS = tuple(items(contract()))
+AREAS = {"operations", "errors", "stages", "transitions", "events", "faults", "assumptions"}
+
+#: The only transition that a request of another account makes.
+BY_ANOTHER_ACCOUNT = "arriving to active"
 
 
 @pytest.fixture
 def sandbox() -> Sandbox:
-    """A world that has seen nothing."""
     return Sandbox(REGISTRY)
 
 
-def found(sandbox: Sandbox, area: str) -> dict[str, Mark]:
-    """What has been exercised of an area."""
-    return {one.item: one.mark for one in sandbox.coverage.items(area=area, seen=True).items}
+def found(sandbox: Sandbox, area: str) -> dict[str, Any]:
+    """Return the exercised items of an area."""
+    return {one.item: one for one in sandbox.coverage.items(area=area, seen=True).items}
 
 
-class TestWhatThereIs:
-    """Items follow from the rows, the tables and the kinds."""
-
-    def test_every_operation_and_every_documented_error(self) -> None:
-        """54 and, of v2.0, 185; of v3 what each row declares, but for what is no matter of the API."""
-        mine = {one.name for one in ITEMS if one.area == "operations"}
-        assert mine == {row.id for row in (*V3.endpoints, *V2.endpoints)}
-        assert len(mine) == 54
-        pairs = {(one.operation, one.detail) for one in ITEMS if one.area == "errors"}
-        assert {pair for pair in pairs if pair[0].startswith("v2.")} == set(DOCUMENTED)
-        v3 = {pair for pair in pairs if pair[0].startswith("v3.")}
-        declared = {(row.id, rule.code) for row in V3.endpoints for rule in row.refuses}
-        assert {code for _, code in declared - v3} == {"unsupported_media_type", "malformed_body"}
-        assert {code for _, code in v3 - declared} == {
-            "credentials_missing",
-            "unknown_key",
-            "signature_mismatch",
-        }
-
-    def test_an_item_is_there_once(self) -> None:
-        """Under a name of its own in its area."""
-        assert len({one.key for one in ITEMS}) == len(ITEMS)
-        assert {one.area for one in ITEMS} == set(AREAS)
-
-    def test_every_assumption_that_an_answer_can_rest_on(self) -> None:
-        """All of them but what time alone goes by."""
-        mine = {one.name for one in ITEMS if one.area == "assumptions"}
-        assert set(Assumptions().values()) - mine == {"lifecycle.autorenew.tries"}
-
-    def test_an_operation_at_a_stage_is_an_item_where_that_matters(self) -> None:
-        """Where the stage may be refused, or is told."""
-        stages = {(one.operation, one.detail) for one in ITEMS if one.area == "stages"}
-        assert ("v3.renewDomain", "redemption") in stages
-        assert ("v2.domain.info", "arriving") in stages
-        assert ("v3.requestTransfer", "overdue") in stages
-        assert not {("v3.requestTransfer", "arriving"), ("v3.createDomain", "active")} & stages
-        assert not {one for one, _ in stages} & {"v2.domain.check", "v3.balance", "v2.customer.info"}
+def test_each_operation_error_stage_and_assumption_is_an_item(sandbox: Sandbox) -> None:
+    items = sandbox.coverage.items().items
+    assert len({(one.area, one.item) for one in items}) == len(items)
+    assert {one.area for one in items} == AREAS
+    operations = [one.item for one in items if one.area == "operations"]
+    assert sorted(one.partition(".")[0] for one in operations) == ["v2"] * 27 + ["v3"] * 27
+    errors = {one.item for one in items if one.area == "errors"}
+    assert len([one for one in errors if one.startswith("v2.")]) == 185
+    assert {"v3.balance unknown_key", "v3.balance signature_mismatch", "v3.renewDomain locked"} <= errors
+    assumptions = {one.item for one in items if one.area == "assumptions"}
+    assert {one.name for one in sandbox.assumptions.list().assumptions} - assumptions == {
+        "lifecycle.autorenew.tries"
+    }
+    stages = {one.item for one in items if one.area == "stages"}
+    assert {"v3.renewDomain redemption", "v2.domain.info arriving", "v3.requestTransfer overdue"} <= stages
+    assert not {"v3.requestTransfer arriving", "v3.createDomain active"} & stages
+    assert not {one.partition(" ")[0] for one in stages} & {"v2.domain.check", "v3.balance"}
 
 
-class TestWhatCounts:
-    """A request counts for what it has come to."""
+def test_the_items_of_an_interface_include_those_of_no_interface(sandbox: Sandbox) -> None:
+    items = sandbox.coverage.items(operation="v3.*").items
+    assert {one.operation.partition(".")[0] for one in items if one.operation} == {"v3"}
+    about = {one.item.partition(".")[0] for one in items if one.area == "assumptions"}
+    assert "v2" not in about
+    assert {"v3", "lifecycle"} <= about
+    assert {one.area for one in items} == AREAS
 
-    def test_an_operation_counts_when_it_is_carried_out(self, sandbox: Sandbox) -> None:
-        """One that was only refused is there, and does not count."""
-        client = sandbox.client()
-        client.post(RENEW.format("nobodys.com"))
-        (seen,) = [one for one in sandbox.coverage.items(area="operations").items if one.times]
-        assert (seen.item, seen.covered, seen.times, seen.refused) == ("v3.renewDomain", False, 1, 1)
-        client.post(RENEW.format("active.com"))
-        mark = found(sandbox, "operations")["v3.renewDomain"]
-        assert (mark.times, mark.carried_out, mark.refused) == (2, 1, 1)
-        assert list(mark.by) == ["default/r1", "default/r2"]
 
-    def test_an_error_is_told_from_one_that_a_fault_made_up(self, sandbox: Sandbox) -> None:
-        """Both count; how many were injected is said."""
-        client = sandbox.client()
-        client.post(RENEW.format("nobodys.com"))
-        with sandbox.faults.add("error", error="domain_not_found", match={"operation": "v3.renewDomain"}):
+def test_an_operation_counts_when_it_is_carried_out(sandbox: Sandbox) -> None:
+    client = sandbox.client()
+    client.post(RENEW.format("nobodys.com"))
+    (seen,) = [one for one in sandbox.coverage.items(area="operations").items if one.times]
+    assert (seen.item, seen.covered, seen.times, seen.refused) == ("v3.renewDomain", False, 1, 1)
+    client.post(RENEW.format("active.com"))
+    seen = found(sandbox, "operations")["v3.renewDomain"]
+    assert (seen.covered, seen.times, seen.carried_out, seen.refused) == (True, 2, 1, 1)
+    assert seen.by == ("default/r1", "default/r2")
+
+
+def test_an_injected_error_counts_and_is_marked(sandbox: Sandbox) -> None:
+    client = sandbox.client()
+    client.post(RENEW.format("nobodys.com"))
+    for error in ("domain_not_found", "locked"):
+        with sandbox.faults.add("error", error=error, match={"operation": "v3.renewDomain"}):
             client.post(RENEW.format("active.com"))
-        with sandbox.faults.add("error", error="locked", match={"operation": "v3.renewDomain"}):
-            client.post(RENEW.format("active.com"))
-        errors = found(sandbox, "errors")
-        assert {name: (mark.times, mark.injected) for name, mark in errors.items()} == {
-            "v3.renewDomain domain_not_found": (2, 1),
-            "v3.renewDomain locked": (1, 1),
-        }
+    errors = {name: (one.times, one.injected) for name, one in found(sandbox, "errors").items()}
+    assert errors == {"v3.renewDomain domain_not_found": (2, 1), "v3.renewDomain locked": (1, 1)}
 
-    @pytest.mark.parametrize("kind", ["close", "garbage", "truncate", "hang"])
-    def test_an_error_that_a_fault_kept_from_the_client_does_not_count(
-        self, sandbox: Sandbox, kind: str
-    ) -> None:
-        """Nobody was told it; the fault counts, in its phase."""
-        sandbox.faults.add(kind, when={"phase": "after"})
+
+def test_an_error_whose_answer_is_lost_does_not_count(sandbox: Sandbox) -> None:
+    """The fault counts."""
+    for kind in ("close", "garbage", "truncate", "hang"):
+        sandbox.faults.replace([{"kind": kind, "when": {"phase": "after"}}])
+        sandbox.coverage.clear()
         with suppress(OSError, HTTPException, EndlessWait):
             sandbox.client().post(RENEW.format("nobodys.com"))
         assert found(sandbox, "errors") == {}
         assert set(found(sandbox, "faults")) == {f"{kind} after"}
 
-    def test_a_stage_counts_when_the_operation_has_come_as_far(self, sandbox: Sandbox) -> None:
-        """Not by a request that was refused before its name was looked at."""
-        client = sandbox.client()
-        sandbox.names.add("removed.com", account="main", stage="redemption")
-        client.post(RENEW.format("removed.com"), json={"years": "many"})
-        assert found(sandbox, "stages") == {}
-        client.post(RENEW.format("removed.com"))
-        client.post(RENEW.format("active.com"))
-        stages = found(sandbox, "stages")
-        assert {name: mark.carried_out for name, mark in stages.items()} == {
-            "v3.renewDomain redemption": 0,
-            "v3.renewDomain active": 1,
-        }
 
-    def test_transitions_events_and_assumptions(self, sandbox: Sandbox) -> None:
-        """What requests made of a name, what time did, and under which values answers stand."""
-        client = sandbox.client()
-        client.post("/v3/domains/createDomain", json={"domain": {"domainName": "brand-new.com"}})
-        sandbox.assumptions.set({"v3.ids": "integer"})
-        client.get("/v3/domains/getDomain/brand-new.com")
-        sandbox.clock.advance("P2Y")
-        assert set(found(sandbox, "transitions")) == {"nothing to active"}
-        assert {"expiry", "redemption", "pending delete", "release"} <= set(found(sandbox, "events"))
-        assert list(found(sandbox, "assumptions")["v3.ids"].values) == ["string", "integer"]
-
-    def test_nothing_is_counted_of_what_only_might_be(self, sandbox: Sandbox) -> None:
-        """To look at what an advance would do is not to let it happen."""
-        sandbox.clock.advance("P2Y", dry_run=True)
-        assert sandbox.coverage.show().covered == 0
+def test_a_stage_counts_when_it_decided_the_request(sandbox: Sandbox) -> None:
+    """Not if the request was refused before."""
+    client = sandbox.client()
+    sandbox.names.add("removed.com", account="main", stage="redemption")
+    client.post(RENEW.format("removed.com"), json={"years": "many"})
+    assert found(sandbox, "stages") == {}
+    client.post(RENEW.format("removed.com"))
+    client.post(RENEW.format("active.com"))
+    stages = {name: one.carried_out for name, one in found(sandbox, "stages").items()}
+    assert stages == {"v3.renewDomain redemption": 0, "v3.renewDomain active": 1}
 
 
-class TestWhatStays:
-    """What a test has exercised stays so, whatever becomes of its world."""
-
-    def test_neither_a_rewind_nor_a_reset_nor_a_full_journal_takes_anything(self) -> None:
-        """It is told by whom it was exercised, too."""
-        sandbox = Sandbox(REGISTRY, journal=2)
-        client = sandbox.client()
-        client.post(RENEW.format("active.com"))
-        sandbox.rewind("r1")
-        client.get("/v3/balance")
-        sandbox.journal.clear()
-        for _ in range(5):
-            client.get("/v3/domains/getDomain/active.com")
-        sandbox.reset()
-        marks = found(sandbox, "operations")
-        assert {name: mark.times for name, mark in marks.items()} == {
-            "v3.renewDomain": 1,
-            "v3.balance": 1,
-            "v3.getDomain": 5,
-        }
-
-    def test_all_worlds_together_and_those_that_are_gone(self, sandbox: Sandbox) -> None:
-        """Each request with the name of its world."""
-        with sandbox.fork(name="short-lived") as other:
-            other.client().get(f"/_worlds/{other.world.name}/v3/balance")
-            assert found(sandbox, "operations") == {}
-        everywhere = sandbox.coverage.items(area="operations", seen=True, everywhere=True).items
-        assert [(one.item, one.by) for one in everywhere] == [("v3.balance", ("short-lived/r1",))]
-        assert sandbox.coverage.clear().covered == 0
-        assert sandbox.coverage.show(everywhere=True).covered > 0
-        assert sandbox.coverage.clear(everywhere=True).covered == 0
+def test_transitions_events_and_values_of_assumptions_count(sandbox: Sandbox) -> None:
+    """Not in a dry run."""
+    sandbox.clock.advance("P2Y", dry_run=True)
+    assert sandbox.coverage.show().covered == 0
+    client = sandbox.client()
+    client.post("/v3/domains/createDomain", json={"domain": {"domainName": "brand-new.com"}})
+    sandbox.assumptions.set({"v3.ids": "integer"})
+    client.get("/v3/domains/getDomain/brand-new.com")
+    sandbox.clock.advance("P2Y")
+    assert set(found(sandbox, "transitions")) == {"nothing to active"}
+    assert {"expiry", "redemption", "pending delete", "release"} <= set(found(sandbox, "events"))
+    assert found(sandbox, "assumptions")["v3.ids"].values == ("string", "integer")
 
 
-def test_one_interface_alone() -> None:
-    """With its operations and what belongs to them, the assumptions about it, and what belongs to none."""
-    sandbox = Sandbox(REGISTRY)
-    mine = sandbox.coverage.items(operation="v3.*").items
-    assert {one.operation.partition(".")[0] for one in mine if one.operation} == {"v3"}
-    about = {one.item.partition(".")[0] for one in mine if one.area == "assumptions"}
-    assert "v2" not in about
-    assert {"v3", "lifecycle"} <= about
-    assert {one.area for one in mine} == set(AREAS)
+def test_a_rewind_a_reset_and_a_full_journal_remove_nothing() -> None:
+    sandbox = Sandbox(REGISTRY, journal=2)
+    client = sandbox.client()
+    client.post(RENEW.format("active.com"))
+    sandbox.rewind("r1")
+    client.get("/v3/balance")
+    sandbox.journal.clear()
+    for _ in range(5):
+        client.get("/v3/domains/getDomain/active.com")
+    sandbox.reset()
+    operations = {name: one.times for name, one in found(sandbox, "operations").items()}
+    assert operations == {"v3.renewDomain": 1, "v3.balance": 1, "v3.getDomain": 5}
 
 
-#: What a run may have exercised: items, with how often.
-RUNS = st.dictionaries(
-    st.sampled_from([one.key for one in ITEMS]),
-    st.builds(Mark, times=st.integers(0, 3), carried_out=st.integers(0, 1)),
-    max_size=20,
-)
+def test_all_worlds_together_cover_the_union(sandbox: Sandbox) -> None:
+    """Also removed worlds. The first request of an item has the name of its world."""
+    sandbox.client().get("/v3/domains")
+    with sandbox.fork(name="short-lived") as other:
+        other.client().get("/v3/balance")
+        other.client().get("/v3/domains")
+        assert set(found(sandbox, "operations")) == {"v3.listDomains"}
+    everywhere = sandbox.coverage.items(area="operations", seen=True, everywhere=True).items
+    assert {one.item: one.times for one in everywhere} == {"v3.balance": 1, "v3.listDomains": 2}
+    assert [one.by for one in everywhere if one.times == 1] == [("short-lived/r2",)]
+    for area in sandbox.coverage.show(everywhere=True).areas:
+        assert area.percentage == 1000 * area.covered // area.total / 10, area.area
+    assert sandbox.coverage.clear().covered == 0
+    assert sandbox.coverage.show(everywhere=True).covered > 0
+    assert sandbox.coverage.clear(everywhere=True).covered == 0
 
 
-@settings(max_examples=tries(30), deadline=None)
-@given(st.lists(RUNS, max_size=4))
-def test_what_several_runs_cover_together_is_the_union(runs: list[Marks]) -> None:
-    """Neither more nor less, in whatever order they are put together."""
-    whole = merged(runs)
+def test_the_steps_and_the_request_of_a_gap_exercise_its_item(subtests: pytest.Subtests) -> None:
+    """Every third gap of an operation at a stage, every seventh error by its fault, and all others."""
+    seeded = Sandbox()
+    gaps = seeded.coverage.missing(limit=1000).gaps
+    assert {one.area for one in gaps[:7]} == AREAS
+    assert all(one.how for one in gaps)
+    kinds: dict[str, list[Any]] = {area: [one for one in gaps if one.area == area] for area in AREAS}
+    assert all(one.inject and "{" not in one.how for one in kinds["errors"])
+    kinds["stages"], kinds["errors"] = kinds["stages"][::3], kinds["errors"][::7]
+    for gap in (one for area in AREAS - {"assumptions"} for one in kinds[area]):
+        if gap.item == BY_ANOTHER_ACCOUNT:
+            continue
+        is_error = gap.area == "errors"
+        with subtests.test(gap.area, item=gap.item), seeded.fork() as world:
+            for step in (*gap.needs, *([gap.inject] if is_error else [])):
+                take(world, step)
+            if gap.request is not None:
+                with suppress(OSError, HTTPException):  # some faults leave no answer
+                    request = gap.request
+                    world.client().open(request.path, method=request.method, json=request.body)
+            item = found(world, gap.area)[gap.item]
+            assert not is_error or (item.times, item.injected, item.only_injected) == (1, 1, True)
 
-    def of(marks: Marks) -> set[tuple[str, str]]:
-        return {one.key for one in covered(ITEMS, marks) if one.covered}
 
-    assert of(whole) == set().union(*map(of, runs)) == of(merged(reversed(runs)))
-    assert all(exercised(key[0], whole[key]) for key in of(whole))
-    assert sum(one.covered for one in areas(covered(ITEMS, whole))) == len(of(whole))
-
-
-def test_all_of_it_alone_is_a_hundred_percent() -> None:
-    """Shares are rounded down."""
-    assert [percentage(*pair) for pair in ((999, 1000), (1, 3), (1000, 1000), (0, 0))] == [
-        99.9,
-        33.3,
-        100.0,
-        100.0,
-    ]
+def take(sandbox: Sandbox, step: Any) -> None:
+    """Call the method of a step."""
+    resource, _, verb = step.call.partition(".")
+    method, given = getattr(getattr(sandbox, resource), verb), dict(step.given)
+    parameters = inspect.signature(method).parameters.values()
+    first = [given.pop(one.name) for one in parameters if one.kind is inspect.Parameter.POSITIONAL_ONLY]
+    method(*first, **given)
