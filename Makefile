@@ -74,7 +74,7 @@ format: .venv/ready
 examples: .venv/ready
 	$(BIN)/python -m tests.contract.recording
 
-# Figures beside those of other programs, which are installed where that is possible and left out where not:
+# Figures, in part beside those of other libraries, which are left out if they cannot be installed:
 # ARGS="answering suite --rounds 9", ARGS="growing --large", and for the manual
 # ARGS="--large --markdown sandbox/reseller_sandbox/manual/explanation/performance.md".
 bench: .venv/ready .venv/bench/ready
@@ -83,8 +83,6 @@ bench: .venv/ready .venv/bench/ready
 .venv/bench/ready: tests/benchmarks/requirements.txt
 	$(PYTHON) -m venv .venv/bench
 	-.venv/bench/bin/python -m pip install --quiet --disable-pip-version-check -r $<
-	-command -v npm >/dev/null && npm install --silent --no-audit --no-fund --prefix .venv/bench/node \
-		mountebank@2.9.1 wiremock@3.13.2
 	touch $@
 
 # The program at its pinned versions; the tests need five times as long to be installed.

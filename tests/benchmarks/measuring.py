@@ -1,27 +1,28 @@
-"""What the benchmarks share: how thoroughly to measure, the figures that come of it, and other programs."""
+"""How thoroughly to measure, the figures, their report as Markdown, and programs that run beside."""
 
 from __future__ import annotations
 
+import os
+import platform
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from statistics import median
+from time import perf_counter
 
-ROOT = Path(__file__).parent.parent.parent
+ROOT = Path(__file__).parents[2]
 
-#: The environment that `make bench` makes for the servers and libraries beside which ours are measured.
+#: The environment that `make bench` makes for other servers and libraries.
 PEERS = ROOT / ".venv" / "bench"
 
 
 @dataclass(frozen=True)
 class How:
-    """So many rounds, a server under load for so many seconds in each; up to a million names if ``large``.
-
-    A ``tiny`` run only shows that everything works.
-    """
+    """Rounds, seconds of load in each, a million names if ``large``; ``tiny`` only shows that all works."""
 
     rounds: int = 5
     seconds: float = 2.0
@@ -29,13 +30,13 @@ class How:
     tiny: bool = False
 
     def times(self, usual: int) -> int:
-        """Return how often to repeat within a round what is ``usual`` to be repeated so often."""
+        """Return how often to repeat something within a round."""
         return max(usual // 50, 1) if self.tiny else usual
 
 
 @dataclass(frozen=True)
 class Figure:
-    """What was measured, with its value in each round, and a goal such as ``≤ 2`` if there is one."""
+    """A measurement with its value in each round, and a goal such as ``≤ 2`` if there is one."""
 
     what: str
     unit: str
@@ -43,30 +44,26 @@ class Figure:
     goal: str = ""
 
     @property
-    def median(self) -> float:
-        """The value that is told."""
-        return median(self.values)
-
-    @property
     def is_reached(self) -> bool:
-        """Whether the goal is, if there is one."""
+        """Whether the median reaches the goal, if there is one."""
         sign, _, bound = self.goal.partition(" ")
-        return not sign or (self.median <= float(bound) if sign == "≤" else self.median >= float(bound))
+        middle = median(self.values)
+        return not sign or (middle <= float(bound) if sign == "≤" else middle >= float(bound))
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
-        """What stands in a table: what it is, its median, from where to where it went, and the goal."""
+        """The name, the median, the least and the most value, and the goal."""
         spread = f"{short(min(self.values))} – {short(max(self.values))}"
         goal = f"{self.goal}{'' if self.is_reached else ' (missed)'}"
-        return self.what, f"{short(self.median)} {self.unit}", spread, goal
+        return self.what, f"{short(median(self.values))} {self.unit}", spread, goal
 
     def __str__(self) -> str:
         what, value, spread, goal = self.cells
-        return f"{what:<46} {value:>18}   {spread:>18}   {goal}".rstrip()
+        return f"{what:<50} {value:>20}   {spread:>18}   {goal}".rstrip()
 
 
-#: What a benchmark tells: figures, and lines for what has no number.
-Told = Iterator[Figure | str]
+#: Figures of a part, and lines of text.
+Found = Iterator[Figure | str]
 
 
 class LeftOut(Exception):
@@ -74,12 +71,12 @@ class LeftOut(Exception):
 
 
 def short(value: float) -> str:
-    """Return a number with as many digits as it is worth."""
+    """Return a number with three digits."""
     return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def interleaved(ways: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
-    """Return what each way takes in each round: in turn, so that a busy moment strikes all."""
+    """Measure each way once a round, so that a busy moment of the machine strikes all ways."""
     found: dict[str, list[float]] = {way: [] for way in ways}
     for _ in range(rounds):
         for way, measure in ways.items():
@@ -88,46 +85,79 @@ def interleaved(ways: Mapping[str, Callable[[], float]], rounds: int) -> dict[st
 
 
 def ratios(over: Sequence[float], under: Sequence[float]) -> list[float]:
-    """Return the ratio of two things in each round."""
+    """Return the ratio of two measurements in each round."""
     return [one / other for one, other in zip(over, under, strict=True)]
 
 
+def seconds(work: Callable[[], object], clock: Callable[[], float] = perf_counter) -> float:
+    """Return the seconds that ``work`` takes."""
+    began = clock()
+    work()
+    return clock() - began
+
+
 @contextmanager
-def running(
-    *command: str | Path, environment: Mapping[str, str] | None = None
-) -> Iterator[subprocess.Popen[str]]:
+def running(*command: str | Path, cwd: Path = ROOT) -> Iterator[subprocess.Popen[str]]:
     """Run a program, to be written to and read from line by line, until the context ends."""
-    with subprocess.Popen(
-        command,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-        cwd=ROOT,
-        env=environment,
-    ) as program:
+    pipe, quiet = subprocess.PIPE, subprocess.DEVNULL
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=quiet, text=True, cwd=cwd) as program:
         try:
             yield program
         finally:
             program.terminate()
 
 
-def line_of(program: subprocess.Popen[str]) -> str:
-    """Return the next line that a program prints; raise ``LeftOut`` where it has ended."""
-    assert program.stdout is not None
+def serving(*options: str | Path) -> tuple[str | Path, ...]:
+    """Return the command that serves a sandbox on a free port."""
+    return (sys.executable, "-m", "reseller_sandbox", "serve", "--port", "0", *options)
+
+
+def line_of(program: subprocess.Popen[str], request: str = "") -> str:
+    """Send a line if there is one; return the next line that a program prints."""
+    assert program.stdin
+    assert program.stdout
+    if request:
+        program.stdin.write(f"{request}\n")
+        program.stdin.flush()
     if not (line := program.stdout.readline()):
         raise LeftOut(f"{program.args!r} has ended")
     return line.strip()
 
 
 def peer(name: str) -> Path:
-    """Return a program of the peers' environment; raise ``LeftOut`` where that is not there."""
-    found = PEERS / name
-    if not found.exists():
+    """Return a program of the peers' environment; raise ``LeftOut`` if it is not installed."""
+    if not (found := PEERS / name).exists():
         raise LeftOut(f"{found.relative_to(ROOT)} is not there: `make bench` installs it where it can")
     return found
 
 
-def ours(*arguments: str) -> tuple[str, ...]:
-    """Return the command that runs a module of this project in a process of its own."""
-    return (sys.executable, "-m", *arguments)
+def memory(process: int | None = None) -> int:
+    """Return the bytes that a process holds, or this process."""
+    fields = Path(f"/proc/{process or os.getpid()}/statm").read_text().split()
+    return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def machine() -> str:
+    """Return the machine, the versions, and how busy the machine is."""
+    libraries = ("flask", "werkzeug", "uvicorn", "marshmallow", "rpds-py", "httpx", "requests")
+    busy = f"{os.getloadavg()[0]:.1f} of {os.cpu_count()} cores busy as it began"
+    python = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
+    return f"{python}, {busy}; {', '.join(f'{name} {version(name)}' for name in libraries)}"
+
+
+#: The heading of the manual's page below which the figures stand.
+HEADING = "## Figures"
+
+
+def markdown(parts: Mapping[str, tuple[str, Sequence[Figure | str]]], page: str = "") -> str:
+    """Return a page whose figures are replaced: a table for each part, whose text comes first."""
+    lines = [HEADING, "", f"Measured with {machine()}."]
+    for name, (about, found) in parts.items():
+        lines += ["", f"### {name.capitalize()}", "", about, ""]
+        figures = [one for one in found if isinstance(one, Figure)]
+        if figures:
+            lines += ["| what | median | least – most | goal |", "|---|---|---|---|"]
+        lines += [f"| {' | '.join(one.cells)} |" for one in figures]
+        texts = [f"* {one}" for one in found if isinstance(one, str)]
+        lines += ["", *texts] if texts else []
+    return page.partition(HEADING)[0] + "\n".join(lines) + "\n"

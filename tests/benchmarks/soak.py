@@ -1,15 +1,9 @@
-"""A server under load, with all that can be done to it at once: 64 connections, faults, clocks, side worlds.
-
-Fails where an answer was neither injected nor the documented one, where a charge is lost or comes twice,
-where memory or descriptors grow, and where a server that was killed does not go on cleanly.
-"""
+"""A server under load with all that can be done to it at once: connections, faults, clocks, side worlds."""
 
 from __future__ import annotations
 
 import asyncio
 import os
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -18,122 +12,97 @@ from itertools import count
 from pathlib import Path
 from random import Random
 from statistics import quantiles
+from subprocess import Popen
 from tempfile import TemporaryDirectory
+from time import perf_counter
 from typing import Any
 
+import yaml
+
 from reseller_sandbox import Sandbox, connect
-from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.model import Purpose
-from reseller_sandbox.keeping.worlds import opened
-from tests.benchmarks.growing import memory
 from tests.benchmarks.load import written
-from tests.benchmarks.measuring import Figure, How, Told
-from tests.clients import JSON, Api, Socket, encoded, signature
-from tests.soundness import assert_sound
+from tests.benchmarks.measuring import Figure, Found, How, line_of, memory, running, serving
+from tests.clients import Api, Socket, encoded, signature
 
-CONNECTIONS, SECONDS = 64, 60.0
-FOLLOWERS = 40
+CONNECTIONS, FOLLOWERS, SECONDS = 64, 40, 60.0
 
-#: How many of the interfaces' own answers have to come, and in how many rounds at most on a busy machine.
+#: How many right responses have to come, and in how many rounds at most on a busy machine.
 ENOUGH, ROUNDS = 200, 10
 
-#: How much may be held at the end beyond what was held after half the time: by then all that remembers the
-#: latest requests is full.
+#: How much may be held at the end beyond what was held after half the time.
 MORE_MEMORY, MORE_DESCRIPTORS = 48 << 20, 16
 
-#: How many seconds a client waits for an answer.
-PATIENCE = 20.0
-
-_BEFORE, _AFTER = {"phase": "before", "chance": 0.01}, {"phase": "after", "chance": 0.01}
-
-_RARELY_BEFORE, _RARELY_AFTER = {**_BEFORE, "chance": 0.0003}, {**_AFTER, "chance": 0.0003}
-
-#: A fault of every kind in each of its phases. Nothing is done twice that is charged each time.
+#: A fault of every kind, with its chance, in each phase; nothing that is charged each time is done twice.
 RULES: tuple[dict[str, Any], ...] = tuple(
-    {**rule, "when": when}
-    for rule, whens in (
-        ({"kind": "error", "error": "internal_error"}, (_BEFORE, _AFTER)),
-        ({"kind": "error", "status": 502, "body": "bad gateway"}, (_BEFORE, _AFTER)),
-        ({"kind": "latency", "seconds": 0.05}, (_BEFORE, _AFTER)),
-        ({"kind": "drip", "size": 500, "pause": 0.01}, (_AFTER,)),
-        ({"kind": "bandwidth", "rate": 20_000}, (_AFTER,)),
-        ({"kind": "hang"}, (_RARELY_BEFORE, _RARELY_AFTER)),
-        ({"kind": "reset"}, (_BEFORE, _AFTER)),
-        ({"kind": "close"}, (_BEFORE, _AFTER)),
-        ({"kind": "truncate", "keep": 10}, (_AFTER,)),
-        ({"kind": "garbage", "hex": "00ff00"}, (_BEFORE, _AFTER)),
-        ({"kind": "mutate", "path": "status", "value": "odd"}, (_AFTER,)),
-        ({"kind": "rate_limit", "limit": 20, "time": "real", "window": 1}, ({"chance": 0.05},)),
-        ({"kind": "duplicate", "match": {"operation": "v3.createDomain"}}, ({"chance": 0.05},)),
-        ({"kind": "stale"}, ({"chance": 0.02},)),
+    {**rule, "when": {"chance": chance, **({"phase": phase} if phase else {})}}
+    for rule, chance, phases in (
+        ({"kind": "error", "error": "internal_error"}, 0.01, ("before", "after")),
+        ({"kind": "error", "status": 502, "body": "bad gateway"}, 0.01, ("before", "after")),
+        ({"kind": "latency", "seconds": 0.05}, 0.01, ("before", "after")),
+        ({"kind": "drip", "size": 500, "pause": 0.01}, 0.01, ("after",)),
+        ({"kind": "bandwidth", "rate": 20_000}, 0.01, ("after",)),
+        ({"kind": "hang"}, 0.0003, ("before", "after")),
+        ({"kind": "reset"}, 0.01, ("before", "after")),
+        ({"kind": "close"}, 0.01, ("before", "after")),
+        ({"kind": "truncate", "keep": 10}, 0.01, ("after",)),
+        ({"kind": "garbage", "hex": "00ff00"}, 0.01, ("before", "after")),
+        ({"kind": "mutate", "path": "status", "value": "odd"}, 0.01, ("after",)),
+        ({"kind": "rate_limit", "limit": 20, "time": "real", "window": 1}, 0.05, ("",)),
+        ({"kind": "duplicate", "match": {"operation": "v3.createDomain"}}, 0.05, ("",)),
+        ({"kind": "stale"}, 0.02, ("",)),
     )
-    for when in whens
+    for phase in phases
 )
 
-#: The kinds after which a client has no whole answer.
+#: The kinds after which a client has no whole response.
 CUTTING = ("hang", "reset", "close", "truncate", "garbage")
+
+#: A request as it is sent, its status, and the name that it registers, if it does.
+Asked = tuple[bytes, int, str]
 
 
 @dataclass
 class Seen:
-    """What the clients have seen: how long answers took, and what became of each name that was asked for."""
+    """What the clients have seen: times and kinds of responses, registered names, wrong responses."""
 
     taken: list[float] = field(default_factory=list)
     answers: Counter[str] = field(default_factory=Counter)
-    ends: Counter[str] = field(default_factory=Counter)
-    names: dict[str, str] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
     wrong: list[str] = field(default_factory=list)
     held: list[tuple[int, int]] = field(default_factory=list)
     followed: int = 0
 
 
-@dataclass(frozen=True)
-class Asked:
-    """A request, the status that it has to get, and the name that it registers, if it does."""
-
-    raw: bytes
-    status: int
-    name: str = ""
-
-
 def requests(sandbox: Sandbox, url: str, number: int) -> Iterator[Asked]:
-    """Yield what a client asks for, one request after the other, by both interfaces."""
-    port, random = int(url.rpartition(":")[2]), Random(number)
-    account = sandbox.accounts.get("main")
+    """Yield the requests of a client."""
+    port, random, account = int(url.rpartition(":")[2]), Random(number), sandbox.accounts["main"]
 
-    def v3(method: str, path: str, status: int, body: Any = None, name: str = "") -> Asked:
+    def asked(method: str, path: str, status: int, body: Any = None, name: str = "") -> Asked:
         raw = encoded(body)
         signed = signature(account.secret, account.key, url + path, raw)
-        told = {"X-SVC-APIKEY": account.key, "X-SVC-SIGNATURE": signed, JSON[0]: JSON[1]}
-        return Asked(written(method, path, port, told, raw), status, name)
-
-    def v2(path: str) -> Asked:
-        return Asked(written("GET", f"/V2.0{path}", port, {"X-Auth-Token": account.token}), 200)
+        headers = {"X-SVC-APIKEY": account.key, "X-SVC-SIGNATURE": signed, "Content-Type": "application/json"}
+        return written(method, path, port, {**headers, "X-Auth-Token": account.token}, raw), status, name
 
     looks = [
-        v3("GET", "/v3/balance", 200),
-        v3("GET", "/v3/domains/getDomain/active-example.com", 200),
-        v3("GET", "/v3/domains/getDomain/nobody-has-it.com", 404),
-        v3("GET", "/v3/domains?perPage=10", 200),
-        v2("/domain/active-example.com/check"),
-        v2("/domain/active-example.com"),
+        asked("GET", "/v3/balance", 200),
+        asked("GET", "/v3/domains/getDomain/active-example.com", 200),
+        asked("GET", "/v3/domains/getDomain/nobody-has-it.com", 404),
+        asked("GET", "/v3/domains?perPage=10", 200),
+        asked("GET", "/V2.0/domain/active-example.com", 200),
     ]
     for turn in count():
-        if random.random() < 0.1:
-            name = f"c{number}-{turn}-soak.com"
-            yield v3("POST", "/v3/domains/createDomain", 200, {"domain": {"domainName": name}}, name)
-        else:
-            yield random.choice(looks)
+        name = f"c{number}-{turn}-soak.com"
+        order = ("POST", "/v3/domains/createDomain", 200, {"domain": {"domainName": name}}, name)
+        yield asked(*order) if random.random() < 0.1 else random.choice(looks)
 
 
 async def client(url: str, asking: Iterator[Asked], until: float, seen: Seen) -> None:
-    """Send requests on one connection, or on another where a fault has ended it."""
-    port = int(url.rpartition(":")[2])
-    while stopwatch() < until:
+    """Send requests on one connection, or on another if a fault has ended it."""
+    while perf_counter() < until:
         with suppress(OSError):
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
             try:
-                while stopwatch() < until and await _exchanged(reader, writer, next(asking), until, seen):
+                while perf_counter() < until and await _exchanged(reader, writer, next(asking), until, seen):
                     pass
             finally:
                 writer.transport.abort()
@@ -142,36 +111,28 @@ async def client(url: str, asking: Iterator[Asked], until: float, seen: Seen) ->
 async def _exchanged(
     reader: asyncio.StreamReader, writer: asyncio.StreamWriter, asked: Asked, until: float, seen: Seen
 ) -> bool:
-    """Send a request and look at its answer; return whether the connection can be used again."""
-    began = stopwatch()
-    if asked.name:
-        seen.names[asked.name] = "perhaps"
-    writer.write(asked.raw)
+    """Send a request and judge its response; return whether the connection can be used again."""
+    (raw, expected, name), began = asked, perf_counter()
+    writer.write(raw)
     try:
-        async with asyncio.timeout(min(PATIENCE, max(until - began, 0))):
-            status, headers = await _answer(reader)
+        async with asyncio.timeout(min(20, max(until - began, 0))):
+            first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+            headers = dict(line.lower().split(": ", 1) for line in lines if line)
+            await reader.readexactly(int(headers.get("content-length", "")))
+            status = int(first.split()[1])
     except (OSError, EOFError, ValueError, asyncio.LimitOverrunError) as end:
-        in_time = not isinstance(end, TimeoutError) or stopwatch() < until
+        in_time = not isinstance(end, TimeoutError) or perf_counter() < until
         seen.answers["cut" if in_time else "unfinished"] += 1
-        seen.ends[type(end).__name__] += in_time
         return False
     if "x-sandbox-fault" in headers:
         seen.answers["struck"] += 1
-    elif status == asked.status:
+    elif status == expected:
         seen.answers["own"] += 1
-        seen.taken.append(stopwatch() - began)
-        seen.names |= {asked.name: "yes"} if asked.name else {}
+        seen.taken.append(perf_counter() - began)
+        seen.names |= {name} - {""}
     else:
-        seen.wrong.append(f"{status} for {asked.raw.splitlines()[0]!r}")
+        seen.wrong.append(f"{status} for {raw.splitlines()[0]!r}")
     return True
-
-
-async def _answer(reader: asyncio.StreamReader) -> tuple[int, dict[str, str]]:
-    """Return status and headers of an answer that is read whole; raise ValueError where it is none."""
-    first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
-    headers = {name.lower(): value for name, _, value in (line.partition(": ") for line in lines if line)}
-    await reader.readexactly(int(headers.get("content-length", "")))
-    return int(first.split()[1]), headers
 
 
 async def follower(url: str, seen: Seen) -> None:
@@ -189,131 +150,115 @@ def steer(sandbox: Sandbox, url: str, turn: int) -> None:
     """Move the clock, take a snapshot, and let a side world live, go back and end."""
     sandbox.clock.advance("PT6H")
     sandbox.snapshot("latest")
-    side = sandbox.fork(name=f"side{turn}")
-    account = side.accounts.get("main")
-    had = account.balance
-    side.faults.clear()
-    body = {"domain": {"domainName": f"side{turn}-soak.com"}}
-    with closing(Socket(url)) as socket:
+    with sandbox.fork(name=f"side{turn}") as side, closing(Socket(url)) as socket:
+        account = side.accounts["main"]
+        side.faults.clear()
         api = Api(socket, url, account.key, account.secret)
+        body = {"domain": {"domainName": f"side{turn}-soak.com"}}
         first = api.post("/v3/domains/createDomain", body)
         assert first.status == 200, first
         assert api.post("/v3/domains/createDomain", body).error == "name_taken"
-    assert side.accounts.get("main").balance < had
-    side.rewind(first.headers["x-sandbox-request"])
-    assert side.accounts.get("main").balance == had
-    sandbox.worlds.remove(f"side{turn}")
+        assert side.accounts["main"].balance < account.balance
+        side.rewind(first.headers["x-sandbox-request"])
+        assert side.accounts["main"].balance == account.balance
 
 
 @contextmanager
-def serving(path: Path) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    """A server in a process of its own that keeps its worlds; it is killed at the end if it still runs."""
-    command = (sys.executable, "-m", "reseller_sandbox.cli", "serve", "--port", "0", "--quiet", "--frozen")
-    options = ("--journal", "300", "--max-events", "300", "--keep", str(path))
-    with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout
+def served(path: Path) -> Iterator[tuple[str, Popen[str]]]:
+    """A server that keeps its worlds in a file; it is killed at the end if it still runs."""
+    options = ("--quiet", "--frozen", "--journal", "300", "--max-events", "300", "--keep", path)
+    with running(*serving(*options)) as server:
         try:
-            yield server.stdout.readline().split()[-1], server
+            yield line_of(server).split()[-1], server
         finally:
             server.kill()
 
 
 async def loaded(url: str, process: int, seconds: float, seen: Seen, generation: int = 0) -> None:
     """Load a server for so many seconds, from all sides."""
-    sandbox = connect(url)
-    until = stopwatch() + seconds
-    following = [asyncio.create_task(follower(url, seen)) for _ in range(FOLLOWERS)]
+    until = perf_counter() + seconds
+    with connect(url) as sandbox:
+        following = [asyncio.create_task(follower(url, seen)) for _ in range(FOLLOWERS)]
 
-    async def steering() -> None:
-        for turn in count():
-            if stopwatch() > until:
-                return
-            await asyncio.to_thread(steer, sandbox, url, turn)
-            seen.held.append((memory(process), len(os.listdir(f"/proc/{process}/fd"))))
-            await asyncio.sleep(0.1)
+        async def steering() -> None:
+            for turn in count():
+                if perf_counter() > until:
+                    return
+                await asyncio.to_thread(steer, sandbox, url, turn)
+                seen.held.append((memory(process), len(os.listdir(f"/proc/{process}/fd"))))
+                await asyncio.sleep(0.1)
 
-    asking = (requests(sandbox, url, generation * CONNECTIONS + number) for number in range(CONNECTIONS))
-    await asyncio.gather(steering(), *(client(url, one, until, seen) for one in asking))
-    for one in following:
-        one.cancel()
-    sandbox.close()
+        asking = (requests(sandbox, url, generation * CONNECTIONS + number) for number in range(CONNECTIONS))
+        await asyncio.gather(steering(), *(client(url, one, until, seen) for one in asking))
+        for one in following:
+            one.cancel()
 
 
 def soaked(seconds: float) -> Seen:
-    """Load a server, stop it, and look at what it has kept; then load it again, kill it, and go on."""
+    """Load a server and stop it; load it again and kill it. Assert that its books are right both times."""
     with TemporaryDirectory() as folder:
         path, seen = Path(folder) / "worlds", Seen()
-        with serving(path) as (url, server):
-            sandbox = connect(url)
-            sandbox.outside.adjust_balance("main", by=10_000_000)
-            sandbox.faults.replace(RULES)
+        with served(path) as (url, server):
+            with connect(url) as sandbox:
+                sandbox.outside.adjust_balance("main", by=10_000_000)
+                sandbox.faults.replace(RULES)
             for generation in range(ROUNDS):
                 asyncio.run(loaded(url, server.pid, seconds, seen, generation))
                 if seen.answers["own"] >= ENOUGH:
                     break
-            rules = sandbox.faults.list()
-            struck = Counter({kind: sum(one.struck for one in rules if one.kind == kind) for kind in CUTTING})
-            idle = [rule.name for rule in rules if not rule.matched]
-            sandbox.close()
+            with connect(url) as sandbox:
+                rules = sandbox.faults.list()
             server.terminate()
             server.wait()
         assert seen.wrong == [], seen.wrong[:5]
-        assert seen.answers["cut"] <= struck.total(), f"ended by no fault: {seen.ends} against {struck}"
-        assert not idle, f"no request met {idle}"
-        assert seen.followed, "nobody who followed was told anything"
-        _assert_charged_once(path, seen.names, whole=True)
-        _killed(path, min(seconds, 3))
+        assert seen.answers["cut"] <= sum(one.struck for one in rules if one.kind in CUTTING), (
+            "no fault cut it"
+        )
+        assert not [rule.name for rule in rules if not rule.matched]
+        assert seen.followed, "nobody who followed was sent anything"
+        _assert_charged_once(path, seen.names)
+        killed = Seen()
+        with served(path) as (url, server):
+
+            async def until_killed() -> None:
+                load = asyncio.create_task(loaded(url, server.pid, seconds + 30, killed, ROUNDS))
+                await asyncio.sleep(min(seconds, 3))
+                server.kill()
+                load.cancel()
+                with suppress(asyncio.CancelledError, OSError):
+                    await load
+
+            asyncio.run(until_killed())
+        assert killed.wrong == [], killed.wrong[:5]
+        _assert_charged_once(path, set())
     return seen
 
 
-def _killed(path: Path, seconds: float) -> None:
-    """Kill a server under load: another goes on from its last whole save."""
-    seen = Seen()
-    with serving(path) as (url, server):
-
-        async def until_killed() -> None:
-            load = asyncio.create_task(loaded(url, server.pid, seconds + 30, seen, generation=ROUNDS))
-            await asyncio.sleep(seconds)
-            server.kill()
-            load.cancel()
-            with suppress(asyncio.CancelledError, OSError):
-                await load
-
-        asyncio.run(until_killed())
-    assert seen.wrong == [], seen.wrong[:5]
-    _assert_charged_once(path, seen.names, whole=False)
-    with serving(path) as (url, _):
-        sandbox = connect(url)
-        sandbox.faults.clear()
-        account = sandbox.accounts.get("main")
-        with closing(Socket(url)) as socket:
-            answer = Api(socket, url, account.key, account.secret).get("/v3/balance")
-        assert answer.status == 200, answer
-        sandbox.close()
-
-
-def _assert_charged_once(path: Path, names: dict[str, str], *, whole: bool) -> None:
-    """Assert that the books of every world balance, and that each name was charged once, or not at all."""
-    worlds = opened(path).worlds
-    for world in worlds:
-        assert_sound(world.moment.state)
-    ledger = worlds[0].moment.state.ledger.values()
-    charged = Counter(one.name for one in ledger if one.purpose is Purpose.REGISTRATION)
+def _assert_charged_once(path: Path, names: set[str]) -> None:
+    """Assert that no registration was charged twice, and that each of these names was charged."""
+    with served(path) as (url, _), connect(url) as sandbox:
+        document = yaml.load(sandbox.export(), yaml.CSafeLoader)
+    entries = [one for one in document["ledger"].values() if one["purpose"] == "registration"]
+    charged = Counter(one["domain"] for one in entries if "domain" in one)
     assert max(charged.values()) == 1, "a registration was charged twice"
-    lost = [name for name, came in names.items() if whole and came == "yes" and not charged[name]]
-    assert not lost, f"{len(lost)} registrations were answered and not charged: {lost[:5]}"
+    lost = names - charged.keys()
+    assert not lost, f"{len(lost)} registrations were answered and not charged: {sorted(lost)[:5]}"
 
 
-def run(how: How) -> Told:
-    """What answers took, and what was held; fails as the module says."""
+def run(how: How) -> Found:
+    """A server under load from 64 connections, with faults, moving clocks and side worlds at once.
+
+    Fails if a response was neither injected nor documented, if a charge is lost or comes twice, if memory or
+    descriptors grow, or if a server that was killed does not go on.
+    """
     seconds = 2.0 if how.tiny else SECONDS
     seen = soaked(seconds)
     yield f"{CONNECTIONS} connections for {seconds:g} s: {dict(seen.answers)}, {len(seen.held)} side worlds"
-    yield Figure("answers", "a second", [seen.answers.total() / seconds])
+    yield Figure("responses", "a second", [seen.answers.total() / seconds])
     cuts = quantiles(seen.taken, n=100)
     for what, cut in (("half", 49), ("99 in 100", 98)):
         yield Figure(f"{what} of those that no fault touched, within", "ms", [cuts[cut] * 1e3])
-    held = seen.held[:-1] or seen.held  # the last was looked at when the clients had gone
+    held = seen.held[:-1] or seen.held  # the last was taken when the clients had gone
     (megabytes, descriptors), (then, open_then) = held[-1], held[len(held) // 2]
     yield Figure("memory beyond that after half the time", "MiB", [(megabytes - then) / (1 << 20)])
     yield Figure("descriptors beyond those after half the time", "", [descriptors - open_then])

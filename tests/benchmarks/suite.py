@@ -1,57 +1,190 @@
-"""A test of ten calls, set up and verified, as in a user's suite; and the same with other libraries.
-
-Each way is a process of its own and does as the users of its library do. "At once" is what the client itself
-takes, with a transport that answers without any work. With "a client each" every test makes a
-client of its own, as a fixture of pytest does unless it is told otherwise; the other tests share one.
-"""
+"""A test of ten calls by ours and by other libraries: ``python suite.py WAY`` where they are installed."""
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
-from subprocess import Popen
+from statistics import median
+from time import perf_counter
+from typing import Any
 
-from tests.benchmarks.measuring import Figure, How, LeftOut, Told, interleaved, line_of, peer, running
-from tests.benchmarks.peers import wiremock
-from tests.benchmarks.suite_ways import OTHERS, WAYS
+API, NAME = "https://api.example.test", "ten-calls.com"
+D = "/v3/domains"
 
-#: How much may be left of a test beyond what httpx itself takes, in milliseconds.
-BEYOND = 4
+#: A name checked, registered, looked at, edited, renewed, and the money for it.
+CALLS = (
+    ("POST", f"{D}/checkAvailability", b'{"domainNames": ["ten-calls.com"]}'),
+    ("GET", "/v3/balance", b""),
+    ("POST", f"{D}/createDomain", b'{"domain": {"domainName": "ten-calls.com"}}'),
+    ("GET", f"{D}/getDomain/{NAME}", b""),
+    ("POST", f"{D}/setNameservers/{NAME}", b'{"nameservers": ["ns1.a.net", "ns2.a.net"]}'),
+    *(("POST", f"{D}/{action}/{NAME}", b"") for action in ("lock", "unlock", "renewDomain")),
+    ("GET", f"{D}/getDomain/{NAME}", b""),
+    ("GET", "/v3/balance", b""),
+)
+STUB = {"domain": {f"field{number}": "a value of some length" for number in range(25)}}
 
-_FILE = Path(__file__).with_name("suite_ways.py")
+#: A test, from its set-up to its last assertion.
+Test = Callable[[], None]
 
 
-def run(how: How) -> Told:
-    """Yield milliseconds a test."""
+def ours(client: str) -> Test:
+    """A fork for each test; the clients of libraries are shared by all tests."""
+    import httpx
+    import requests
+
+    from reseller_sandbox import Sandbox, connect
+    from reseller_sandbox.testing import SandboxAdapter, SandboxTransport
+    from tests.clients import signature
+
+    here, api = Sandbox(), API
+    session = requests.Session()
+    session.mount(API, SandboxAdapter(here))
+    clients: dict[str, Any] = {
+        "httpx": httpx.Client(transport=SandboxTransport(here)),
+        "socket": httpx.Client(),
+        "requests": session,
+        "at once": httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, json=STUB))),
+    }
+    if client == "socket":
+        server = here.serve().__enter__()
+        here, api = connect(server.url), server.url
+
+    def call(account: Any) -> None:
+        for method, path, body in CALLS:
+            signed = signature(account.secret, account.key, api + path, body)
+            headers = {"X-SVC-APIKEY": account.key, "X-SVC-SIGNATURE": signed}
+            data = {"data" if client == "requests" else "content": body}
+            response = clients[client].request(method, api + path, headers=headers, **data)
+            assert response.status_code == 200
+
+    def test() -> None:
+        if client == "at once":
+            call(here.account())
+            return
+        with here.fork() as world:
+            call(world.accounts["main"])
+            assert world.names[NAME].expires.year == 2028
+            assert world.journal.find(limit=0).matching == len(CALLS)
+
+    return test
+
+
+def respx() -> Test:
+    """A route for each call; each must be called."""
+    import httpx
+    import respx as library
+
+    client = httpx.Client()
+
+    def test() -> None:
+        with library.mock(base_url=API, assert_all_called=True) as mock:
+            for method, path, _ in dict.fromkeys(CALLS):
+                mock.route(method=method, path=path).respond(json=STUB)
+            for method, path, body in CALLS:
+                assert client.request(method, API + path, content=body).status_code == 200
+
+    return test
+
+
+def httpserver() -> Test:
+    """Expectations in order, on one server for all tests; each must be met."""
+    import httpx
+    from pytest_httpserver import HTTPServer
+
+    client, server = httpx.Client(), HTTPServer()
+    server.start()
+
+    def test() -> None:
+        server.clear()
+        for method, path, body in CALLS:
+            server.expect_ordered_request(path, method=method, data=body).respond_with_json(STUB)
+        for method, path, body in CALLS:
+            assert client.request(method, server.url_for(path), content=body).status_code == 200
+        server.check()
+
+    return test
+
+
+def moto() -> Test:
+    """Ten calls of the SDK about a zone of names, in moto's own world."""
+    os.environ |= {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
+    import boto3
+    from moto import mock_aws
+
+    client = boto3.client("route53", region_name="us-east-1")
+
+    def test() -> None:
+        with mock_aws():
+            zone = client.create_hosted_zone(Name=NAME, CallerReference="one")["HostedZone"]["Id"]
+            for number in range(4):
+                record = {"Name": f"n{number}.{NAME}", "Type": "A", "TTL": 60}
+                change = {**record, "ResourceRecords": [{"Value": "192.0.2.1"}]}
+                batch = {"Changes": [{"Action": "CREATE", "ResourceRecordSet": change}]}
+                client.change_resource_record_sets(HostedZoneId=zone, ChangeBatch=batch)
+                client.get_hosted_zone(Id=zone)
+            assert len(client.list_resource_record_sets(HostedZoneId=zone)["ResourceRecordSets"]) == 6
+
+    return test
+
+
+FLOOR = "httpx alone, answered at once"
+WAYS: dict[str, Callable[[], Test]] = {
+    FLOOR: partial(ours, "at once"),
+    "ours in process, httpx": partial(ours, "httpx"),
+    "ours in process, requests": partial(ours, "requests"),
+    "ours over a socket, httpx": partial(ours, "socket"),
+    "respx, httpx": respx,
+    "pytest-httpserver, httpx": httpserver,
+    "moto, boto3": moto,
+}
+
+
+def run(how: Any) -> Iterator[Any]:
+    """A test of ten calls, set up and verified, as in a user's suite; and the same with other libraries.
+
+    Each way is a separate process, and its tests share one client.
+    """
+    from tests.benchmarks.measuring import ROOT, Figure, LeftOut, interleaved, line_of, peer, running
+
     with ExitStack() as stack:
-        programs: dict[str, Popen[str]] = {}
+        ways: dict[str, Callable[[], float]] = {}
         for way in WAYS:
             try:
-                port = stack.enter_context(wiremock(journal=True))[0] if way == "WireMock, httpx" else 0
-                python = peer("bin/python") if way in OTHERS else sys.executable
-                program = stack.enter_context(running(python, str(_FILE), way, str(port)))
+                is_ours = way == FLOOR or way.startswith("ours")
+                python = sys.executable if is_ours else peer("bin/python")
+                program = stack.enter_context(running(python, Path(__file__).relative_to(ROOT), way))
                 line_of(program)
-                programs[way] = program
+                ways[way] = partial(_milliseconds, program, how.times(50))
             except LeftOut as left:
                 yield f"{way} is left out: {left}"
-        times = how.times(50)
-        ways = {way: partial(_milliseconds, program, times) for way, program in programs.items()}
         found = interleaved(ways, how.rounds)
-    for library in ("httpx", "requests"):
-        both = zip(found[f"ours in process, {library}"], found[f"at once, {library}"], strict=True)
-        goal = f"≤ {BEYOND}" if library == "httpx" else ""
-        yield Figure(
-            f"ours in process, beyond {library} itself", "ms", [one - floor for one, floor in both], goal
-        )
+    floor = zip(found["ours in process, httpx"], found[FLOOR], strict=True)
+    yield Figure("ours in process, beyond httpx itself", "ms", [one - other for one, other in floor], "≤ 4")
     for way, taken in found.items():
         yield Figure(way, "ms", taken)
 
 
-def _milliseconds(program: Popen[str], times: int) -> float:
-    """Return what a test takes as a rule, of so many."""
-    assert program.stdin is not None
-    program.stdin.write(f"{times}\n")
-    program.stdin.flush()
-    return float(line_of(program))
+def _milliseconds(program: Any, times: int) -> float:
+    from tests.benchmarks.measuring import line_of
+
+    return float(line_of(program, str(times)))
+
+
+if __name__ == "__main__":
+    sys.path.insert(0, str(Path(__file__).parents[2]))
+    test = WAYS[sys.argv[1]]()
+    for _ in range(3):
+        test()
+    print("ready", flush=True)
+    for line in sys.stdin:
+        taken = []
+        for _ in range(int(line)):
+            began = perf_counter()
+            test()
+            taken.append(perf_counter() - began)
+        print(median(taken) * 1e3, flush=True)

@@ -1,0 +1,135 @@
+"""Parts that need no other program: loading and starting."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
+
+from reseller_sandbox import Sandbox
+from tests.benchmarks.measuring import (
+    ROOT,
+    Figure,
+    Found,
+    How,
+    interleaved,
+    line_of,
+    memory,
+    ratios,
+    running,
+    seconds,
+    serving,
+)
+
+HEAD = (
+    "zones: {com: {prices: {registration: 1, renewal: 1, transfer: 1, restore: 1}}}\n"
+    "accounts: {main: {balance: 1000000, contact: {name: Mary Example}}}\n"
+)
+
+#: Sections by the kind of their entries; ``#`` is the number of an entry.
+SOUND = {
+    "names": ("domains:\n", "  n#.com:\n"),
+    "names with much to say": (
+        "domains:\n",
+        "  n#.com: {created: -99d, flags: [client_hold], nameservers: [ns1.x.net, ns2.x.net]}\n",
+    ),
+    "contacts": ("contacts:\n", "  c#: {name: Tim Example, country: GB}\n"),
+    "ledger entries": ("ledger:\n", "  #: {at: -3d, amount: -8.99, purpose: registration}\n"),
+    "pending transfers": ("taken: [LIST]\ntransfers:\n", "  n#.com: {to: main}\n"),
+}
+
+
+def _text(start: str, entry: str, size: int) -> str:
+    names = ", ".join(f"n{number}.com" for number in range(size)) if "LIST" in start else ""
+    return HEAD + start.replace("LIST", names) + "".join(entry.replace("#", str(n)) for n in range(1, size))
+
+
+def loading(how: How) -> Found:
+    """Fixtures: the time of an entry must not depend on the number of entries.
+
+    Times are computing time.
+    """
+    sandbox = Sandbox()
+    small, large = (100, 300) if how.tiny else (1_000, 12_000)
+    for name, (start, entry) in SOUND.items():
+        ways: dict[str, Callable[[], float]] = {
+            str(size): partial(seconds, partial(sandbox.load, _text(start, entry, size)), process_time)
+            for size in (small, large)
+        }
+        found = interleaved(ways, how.rounds)
+        each = {size: [taken / size * 1e6 for taken in found[str(size)]] for size in (small, large)}
+        yield Figure(f"load, {name}", "µs each", each[large], "≤ 90" if name == "names" else "")
+        yield Figure(f"load, {large:,} {name} beside {small:,}", "× each", ratios(each[large], each[small]))
+    sandbox.load(_text(*SOUND["names"], large))
+    exports, events = [], []
+    for number in range(how.rounds):
+        sandbox.outside.adjust_balance("main", by=number + 1)  # because what is written once is cached
+        exports.append(seconds(sandbox.export, process_time) / large * 1e6)
+        began = process_time()
+        moved = sandbox.clock.advance("P1Y", limit=1)
+        events.append((process_time() - began) / moved.total * 1e6)
+        sandbox.reset()
+    yield Figure("export", "µs a name", exports, "≤ 40")
+    yield Figure("advance by a year", "µs an event", events, "≤ 30")
+
+
+#: Prints the seconds of the import, the first sandbox, its first fork, and a first request.
+_FIRST = """
+from time import perf_counter as now
+times = [now()]
+from reseller_sandbox import Sandbox
+Sandbox; times.append(now())
+sandbox = Sandbox(); times.append(now())
+sandbox.fork(); times.append(now())
+sandbox.app.test_client().get("/v3/balance"); times.append(now())
+print(*(later - earlier for earlier, later in zip(times, times[1:])))
+"""
+
+#: Prints how many seconds after its import a test begins.
+_BEGINS = (
+    'from time import perf_counter as p\nfound = p()\ndef test({}):\n    print("\\nbegins", p() - found)\n'
+)
+
+
+def starting(how: How) -> Found:
+    """Starting: the cost of a command and of a test run before anything is done, with bytecode written."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    subprocess.run([sys.executable, "-m", "compileall", "-q", "sandbox"], cwd=ROOT, check=False)
+    served = [_served() for _ in range(how.rounds)]
+    yield Figure("serve, to the first line", "ms", [first for first, _ in served], "≤ 270")
+    yield Figure("serve, memory then", "MiB", [held for _, held in served], "≤ 48")
+    goals = {
+        "import of Sandbox": "≤ 220",
+        "the first sandbox": "≤ 45",
+        "its first fork": "",
+        "the first request": "",
+    }
+    command = [sys.executable, "-c", _FIRST]
+    printed = [subprocess.check_output(command, text=True).split() for _ in range(how.rounds)]
+    for (what, goal), values in zip(goals.items(), zip(*printed, strict=True), strict=True):
+        yield Figure(what, "ms", [float(value) * 1e3 for value in values], goal)
+    ways = {name: partial(_tested, name) for name in ("", "reseller_sandbox")}
+    found = interleaved(ways, how.rounds)
+    more = [one - other for one, other in zip(found["reseller_sandbox"], found[""], strict=True)]
+    yield Figure("the wait of a run's first test for its world", "ms", more, "≤ 250")
+
+
+def _served() -> tuple[float, float]:
+    began = perf_counter()
+    with running(*serving()) as program:
+        line_of(program)
+        return (perf_counter() - began) * 1e3, memory(program.pid) / (1 << 20)
+
+
+def _tested(fixtures: str) -> float:
+    with TemporaryDirectory() as folder:
+        (Path(folder) / "test_it.py").write_text(_BEGINS.format(fixtures))
+        command = [sys.executable, "-m", "pytest", "-q", "-s"]
+        printed = subprocess.check_output(command, text=True, cwd=folder)
+    (begins,) = (line.split()[1] for line in printed.splitlines() if line.startswith("begins"))
+    return float(begins) * 1e3
