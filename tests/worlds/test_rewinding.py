@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reseller_sandbox import Sandbox
+from reseller_sandbox import Refused, Sandbox
 from tests.clients import Answer, Api
 from tests.registry import REGISTRY
 from tests.thorough import tries
@@ -68,7 +69,7 @@ def test_the_abandoned_future_is_a_branch(steer: Control, main: Api) -> None:
 
 
 def test_the_oldest_branch_and_the_oldest_requests_are_dropped() -> None:
-    sandbox = Sandbox(REGISTRY, max_branches=2, journal=3)
+    sandbox = Sandbox(REGISTRY, max_branches=2, max_snapshots=1, journal=3)
     for _ in range(5):
         money_of(inside(sandbox))
     status, error, message = control(sandbox).refused("POST", "history/rewind", {"request": "r2"})
@@ -81,6 +82,10 @@ def test_the_oldest_branch_and_the_oldest_requests_are_dropped() -> None:
     assert branches(sandbox) == ["b3", "b5"]
     sandbox.branches.switch("b3")
     assert branches(sandbox) == ["b5", "b6"]
+    for _ in range(2):
+        sandbox.snapshot("same")
+    with pytest.raises(Refused, match="--max-snapshots"):
+        sandbox.snapshot("other")
 
 
 def test_a_refused_rewind_changes_nothing(sandbox: Sandbox, steer: Control, main: Api) -> None:
