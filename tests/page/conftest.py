@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -32,6 +33,13 @@ PATIENCE = 90_000
 
 #: Phones, tablets, desks.
 WIDTHS = (390, 768, 1440)
+
+
+def views() -> list[str]:
+    """Return the names of the views, as the menu of the page has them."""
+    page = Sandbox("empty").app.test_client().get("/", headers={"Accept": "text/html"})
+    return list(dict.fromkeys(re.findall(r'href="#/(\w+)"', page.text)))
+
 
 #: Opens pages, with what ``Browser.new_context`` takes.
 Open = Callable[..., Page]

@@ -5,6 +5,7 @@ They are of the walk that a test takes as well, in a real browser, so they show 
 
 from __future__ import annotations
 
+import re
 import sys
 from base64 import b64encode
 from pathlib import Path
@@ -12,11 +13,20 @@ from pathlib import Path
 from playwright.sync_api import sync_playwright
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.manual.pages import FOLDER
 from tests.outfit import program
 from tests.page.conftest import CHROMIUM, FLAGS
 from tests.page.walk import prepare, walk
 from tests.registry import REGISTRY
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def shown(page: Path) -> list[Path]:
+    """Return the pictures that a page of Markdown shows."""
+    return [
+        (page.parent / link).resolve() for link in re.findall(r"!\[.+?\]\((.+?)\)", page.read_text("utf-8"))
+    ]
+
 
 #: Makes a picture of the page a small one: the browser knows how.
 _SMALL = """async (png) => {
@@ -49,4 +59,4 @@ def take(folder: Path) -> None:
 
 
 if __name__ == "__main__":
-    take(Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER / "pictures")
+    take(Path(sys.argv[1]) if len(sys.argv) > 1 else shown(README)[0].parent)

@@ -13,7 +13,6 @@ from tests.clients import Api
 from tests.page.conftest import Open
 from tests.registry import REGISTRY
 
-#: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
 
 
@@ -26,7 +25,6 @@ def tokened() -> Iterator[tuple[Sandbox, str]]:
 
 
 def test_the_token_is_asked_for_once(browser: Browser, tokened: tuple[Sandbox, str]) -> None:
-    """A wrong one is refused; after the right one the browser has a cookie that no script can read."""
     sandbox, url = tokened
     with browser.new_context(base_url=url) as context:
         page = context.new_page()
@@ -49,7 +47,6 @@ def test_the_token_is_asked_for_once(browser: Browser, tokened: tuple[Sandbox, s
 
 
 def test_the_console_signs_behind_a_token(browser: Browser, tokened: tuple[Sandbox, str]) -> None:
-    """With the cookie; what it sends to the API carries none."""
     sandbox, url = tokened
     with browser.new_context(base_url=url) as context:
         page = context.new_page()
@@ -63,7 +60,6 @@ def test_the_console_signs_behind_a_token(browser: Browser, tokened: tuple[Sandb
 
 
 def test_lists_are_walked_and_searched_by_keys(open_page: Open, served: Sandbox, wire: Api) -> None:
-    """``/`` searches, ``j`` and ``k`` go down and up, Enter opens; the focus is seen."""
     page = open_page("/#/console")
     page.get_by_role("list", name="Operations").wait_for()
     page.keyboard.press("/")
@@ -83,7 +79,6 @@ def test_lists_are_walked_and_searched_by_keys(open_page: Open, served: Sandbox,
 
 
 def test_a_switch_and_a_form_are_worked_by_keys(open_page: Open, served: Sandbox) -> None:
-    """Space turns a switch; Escape closes a form, and what had the focus has it again."""
     page = open_page("/#/faults")
     page.get_by_role("switch", name="slow").focus()
     page.keyboard.press("Space")

@@ -9,12 +9,10 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open
 
-#: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
 
 
-def test_a_click_changes_one(open_page: Open, served: Sandbox, wire: Api) -> None:
-    """From the next request on; it stands out then, and says what it is by default."""
+def test_a_click_changes_an_assumption(open_page: Open, served: Sandbox, wire: Api) -> None:
     page = open_page("/#/assumptions?q=switches.repeated")
     page.get_by_label("refused", exact=True).check()
     expect(page.get_by_text("by default accepted")).to_be_visible()
@@ -23,8 +21,7 @@ def test_a_click_changes_one(open_page: Open, served: Sandbox, wire: Api) -> Non
     expect(page.get_by_role("listitem")).to_have_count(1)
 
 
-def test_free_words_are_written(open_page: Open, served: Sandbox) -> None:
-    """A mistake is told, and changes nothing."""
+def test_a_text_assumption_is_written(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/assumptions?q=availability.taken")
     field = page.get_by_label("v3.availability.taken", exact=True)
     field.fill("not a word!")
@@ -40,8 +37,9 @@ def test_free_words_are_written(open_page: Open, served: Sandbox) -> None:
     expect(page.get_by_role("dialog").locator("code").first).to_have_text(command)
 
 
-def test_requests_that_rested_on_one_are_named(open_page: Open, served: Sandbox, wire: Api) -> None:
-    """They lead to the journal."""
+def test_an_assumption_names_the_requests_that_rested_on_it(
+    open_page: Open, served: Sandbox, wire: Api
+) -> None:
     wire.get("/v3/balance")
     page = open_page("/#/assumptions?show=used")
     row = page.locator("[data-row='v3.signature.endpoint']")
@@ -49,7 +47,6 @@ def test_requests_that_rested_on_one_are_named(open_page: Open, served: Sandbox,
 
 
 def test_a_profile_sets_all(open_page: Open, served: Sandbox) -> None:
-    """As observed in the real service, and back."""
     page = open_page("/#/assumptions")
     page.get_by_role("button", name="As observed", exact=True).click()
     expect(page.get_by_text("by default")).not_to_have_count(0)

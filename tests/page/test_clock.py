@@ -8,12 +8,10 @@ from playwright.sync_api import expect
 from reseller_sandbox import Sandbox
 from tests.page.conftest import Open, assert_accessible
 
-#: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
 
 
-def test_it_shows_now_and_what_is_due_next(served: Sandbox, open_page: Open) -> None:
-    """And follows whoever moves it."""
+def test_the_clock_shows_now_and_the_next_due_event(served: Sandbox, open_page: Open) -> None:
     page = open_page("/")
     clock = page.locator("page-clock")
     expect(clock).to_contain_text("2026-03-01 12:00:00")
@@ -23,8 +21,7 @@ def test_it_shows_now_and_what_is_due_next(served: Sandbox, open_page: Open) -> 
     expect(clock).to_contain_text("2026-03-02 12:00:00")
 
 
-def test_it_runs_and_stands_still(served: Sandbox, open_page: Open) -> None:
-    """By a click; while it runs, the seconds go by."""
+def test_the_clock_runs_and_stands_still(served: Sandbox, open_page: Open) -> None:
     page = open_page("/")
     page.get_by_role("button", name="Run", exact=True).click()
     expect(page.locator("page-clock")).to_contain_text("running")
@@ -37,8 +34,7 @@ def test_it_runs_and_stands_still(served: Sandbox, open_page: Open) -> None:
     assert served.clock.frozen
 
 
-def test_what_an_advance_would_do_is_told_first(served: Sandbox, open_page: Open) -> None:
-    """In a list, which is what then happens."""
+def test_an_advance_shows_its_events_first(served: Sandbox, open_page: Open) -> None:
     page = open_page("/")
     page.get_by_role("button", name="Move time").click()
     told = served.clock.advance("P30D", dry_run=True)
@@ -50,8 +46,7 @@ def test_what_an_advance_would_do_is_told_first(served: Sandbox, open_page: Open
     assert served.clock.now == told.now
 
 
-def test_it_goes_until_a_name_is_at_a_stage(served: Sandbox, open_page: Open) -> None:
-    """And says why where time does not lead there."""
+def test_an_advance_leads_to_a_stage_of_a_name(served: Sandbox, open_page: Open) -> None:
     name = next(one for one in served.names.list(stage="active").names if not one.autorenew).name
     page = open_page("/")
     page.get_by_role("button", name="Move time").click()
@@ -65,8 +60,7 @@ def test_it_goes_until_a_name_is_at_a_stage(served: Sandbox, open_page: Open) ->
     assert served.names[name].stage == "overdue"
 
 
-def test_a_button_tells_the_command_and_the_calls(served: Sandbox, open_page: Open) -> None:
-    """They follow what is filled in, and do what it does."""
+def test_a_button_shows_the_command_and_the_calls(served: Sandbox, open_page: Open) -> None:
     page = open_page("/")
     page.get_by_role("button", name="Move time").click()
     page.get_by_role("button", name="Advance: form, command and calls").click()

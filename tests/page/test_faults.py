@@ -9,12 +9,10 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open
 
-#: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
 
 
 def test_presets_are_switches(open_page: Open, served: Sandbox) -> None:
-    """One adds the rules that it stands for, and takes them away."""
     page = open_page("/#/faults")
     switch = page.get_by_role("switch", name="flaky")
     switch.check()
@@ -27,7 +25,6 @@ def test_presets_are_switches(open_page: Open, served: Sandbox) -> None:
 
 
 def test_a_kind_has_a_form_from_its_declaration(open_page: Open, served: Sandbox, wire: Api) -> None:
-    """What is filled in becomes a rule; beside it stand the command and the calls that do the same."""
     page = open_page("/#/faults")
     page.get_by_role("button", name="error", exact=True).click()
     sheet = page.get_by_role("dialog")
@@ -42,7 +39,6 @@ def test_a_kind_has_a_form_from_its_declaration(open_page: Open, served: Sandbox
 
 
 def test_a_rule_can_be_paused_changed_and_removed(open_page: Open, served: Sandbox) -> None:
-    """Each from its row; a mistake is told in the form, and changes nothing."""
     served.faults.add("reset", name="lost")
     page = open_page("/#/faults")
     row = page.locator("tr[data-row=lost]")

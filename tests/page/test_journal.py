@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, Page, expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
@@ -16,17 +16,21 @@ from tests.outfit import program
 from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits, show
 from tests.registry import connect
 
-#: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
+
+
+def rows_of(page: Page) -> Locator:
+    """Return the rows of the journal."""
+    return page.get_by_role("list", name="What happened").get_by_role("listitem")
+
 
 CREATE = {"domain": {"domainName": "new.com"}}
 
 
-def test_requests_show_up_as_they_come(wire: Api, open_page: Open) -> None:
-    """Those before the page was opened, then each by itself, the latest first, with why it was refused."""
+def test_requests_appear_when_they_come(wire: Api, open_page: Open) -> None:
     wire.get("/v3/balance")
     page = open_page("/")
-    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
+    rows = rows_of(page)
     expect(rows).to_have_count(1)
     wire.post("/v3/domains/createDomain", CREATE)
     wire.post("/v3/domains/createDomain", CREATE)
@@ -36,31 +40,29 @@ def test_requests_show_up_as_they_come(wire: Api, open_page: Open) -> None:
     expect(rows.nth(1)).to_contain_text("−10")
 
 
-@pytest.mark.parametrize("earlier", [0, 1])
-def test_a_request_before_the_stream_is_open_is_shown(wire: Api, open_page: Open, earlier: int) -> None:
-    """It comes after the list was asked for, and before the page listens: neither can have told it."""
-    for _ in range(earlier):
+def test_a_request_before_the_stream_is_open_is_shown(wire: Api, open_page: Open) -> None:
+    for count in (1, 3):
+        page = open_page()
+        show(page, "/#/names")
+        page.route("**/journal/follow*", lambda route: (wire.get("/v3/balance"), route.continue_()))
+        page.goto("/#/journal")
+        expect(rows_of(page)).to_have_count(count)
+        expect(page.locator(".bar")).to_contain_text(re.compile(rf"{count} requests?$"))
         wire.get("/v3/balance")
-    page = open_page()
-    show(page, "/#/names")
-    page.route("**/journal/follow*", lambda route: (wire.get("/v3/balance"), route.continue_()))
-    page.goto("/#/journal")
-    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
-    expect(rows).to_have_count(earlier + 1)
-    expect(page.locator(".bar")).to_contain_text(re.compile(rf"{earlier + 1} requests?$"))
+        page.close()
 
 
-@pytest.mark.parametrize("width", WIDTHS)
-def test_whoever_opens_it_first_is_told_what_to_send(served: Sandbox, open_page: Open, width: int) -> None:
-    """Address and credentials of the world that is shown, and a request to send, from here or elsewhere."""
+def test_an_empty_journal_shows_address_credentials_and_a_request(served: Sandbox, open_page: Open) -> None:
     with served.fork(name="fresh") as fork:
-        page = open_page("/#/journal?world=fresh", viewport={"width": width, "height": 800})
+        page = open_page("/#/journal?world=fresh", viewport={"width": 390, "height": 800})
         view, own = page.locator("#view"), fork.accounts["main"]
         expect(view).to_contain_text(f"{urlsplit(page.url).netloc}/_worlds/fresh, with the credentials")
         for told in (own.key, own.secret, own.token):
             expect(view.get_by_text(told, exact=True)).to_be_attached()
         assert_accessible(page)
-        assert_fits(page)
+        for width in WIDTHS:
+            page.set_viewport_size({"width": width, "height": 800})
+            assert_fits(page)
         page.get_by_text("Send one from elsewhere").click()
         fork.clock.advance("P1D")  # which is no request
         command = view.locator(".copied", has_text="curl").first.locator("code")
@@ -80,11 +82,8 @@ def test_whoever_opens_it_first_is_told_what_to_send(served: Sandbox, open_page:
         expect(page.get_by_text("Your program finds this sandbox")).to_have_count(0)
 
 
-def test_many_requests_are_told_in_bundles(served: Sandbox, open_page: Open) -> None:
-    """The list is drawn once for each picture of the screen, and is never longer than what is looked at.
-
-    What comes too fast to be told is looked up when it is calm: no row of the latest is missing.
-    """
+def test_many_requests_are_drawn_in_bundles(served: Sandbox, open_page: Open) -> None:
+    """The latest rows are complete, however fast requests come."""
     page = open_page("/")
     expect(page.get_by_text("Nothing is here yet")).to_be_visible()
     page.evaluate(
@@ -94,7 +93,7 @@ def test_many_requests_are_told_in_bundles(served: Sandbox, open_page: Open) -> 
     api = connect(served)  # not over a socket: they have to come faster than pictures are drawn
     for _ in range(350):
         api.get("/v3/balance")
-    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
+    rows = rows_of(page)
     expect(rows.first).to_contain_text("r350")
     expect(rows).to_have_count(300)
     expect(rows.last).to_contain_text("r51")
@@ -103,7 +102,6 @@ def test_many_requests_are_told_in_bundles(served: Sandbox, open_page: Open) -> 
 
 
 def test_a_request_is_shown_whole(wire: Api, open_page: Open) -> None:
-    """Why it was refused and what would do, both bodies, what it changed, its assumptions."""
     wire.post("/v3/domains/createDomain", CREATE)
     wire.post("/v3/domains/createDomain", CREATE)
     page = open_page("/")
@@ -122,19 +120,18 @@ def test_a_request_is_shown_whole(wire: Api, open_page: Open) -> None:
     expect(first).to_contain_text("-10.00 charge: registration")
 
 
-def test_going_back_before_a_request(served: Sandbox, wire: Api, open_page: Open) -> None:
-    """It takes one click; a fork from there takes another."""
+def test_a_rewind_and_a_fork_take_a_click(served: Sandbox, wire: Api, open_page: Open) -> None:
     wire.get("/v3/balance")
     wire.post("/v3/domains/createDomain", CREATE)
     page = open_page("/#/journal/r2")
     page.get_by_role("button", name="Fork from before", exact=True).click()
     world = page.get_by_label("World", exact=True)
     expect(world).not_to_have_value("default")
-    assert "new.com" not in served.through(served.door.entering(world.input_value())).names
+    assert page.request.get(f"/_worlds/{world.input_value()}/_sandbox/names/new.com").status == 404
     served.worlds.remove(world.input_value())
     page.goto("/#/journal/r2")
     page.get_by_role("button", name="Rewind to before", exact=True).click()
-    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
+    rows = rows_of(page)
     expect(rows).to_have_count(2)
     expect(rows.first).to_contain_text("history.rewind")
     expect(rows.last).to_contain_text("r1")
@@ -143,15 +140,14 @@ def test_going_back_before_a_request(served: Sandbox, wire: Api, open_page: Open
 
 
 def test_a_filter_is_an_address(wire: Api, open_page: Open) -> None:
-    """It can be sent to somebody else, and holds for what comes."""
     wire.get("/v3/balance")
     wire.get("/v3/domains/getDomain/none.com")
     page = open_page("/")
     page.get_by_label("Outcome").select_option("refused")
-    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
+    rows = rows_of(page)
     expect(rows).to_have_count(1)
     other = open_page("/" + page.evaluate("location.hash"))
-    found = other.get_by_role("list", name="What happened").get_by_role("listitem")
+    found = rows_of(other)
     expect(found).to_have_count(1)
     wire.get("/v3/balance")
     wire.get("/v3/domains/getDomain/none.net")
@@ -163,13 +159,12 @@ def test_a_filter_is_an_address(wire: Api, open_page: Open) -> None:
     expect(found).to_have_count(1)
 
 
-def test_all_that_happens_stands_in_one_line(served: Sandbox, wire: Api, open_page: Open) -> None:
-    """Requests, control calls, what time does, plans: as they come, and filtered by kind."""
+def test_events_of_all_kinds_are_listed_together(served: Sandbox, wire: Api, open_page: Open) -> None:
     page = open_page("/")
     served.outside.when(after="v3.balance").register("planned.com")
     wire.get("/v3/balance")
     served.clock.advance("P30D")
-    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
+    rows = rows_of(page)
     log = served.events.find(limit=500).events
     expect(rows).to_have_count(len(log))
     expect(rows.first).to_contain_text(log[-1].name)
@@ -182,8 +177,7 @@ def test_all_that_happens_stands_in_one_line(served: Sandbox, wire: Api, open_pa
     expect(rows).to_have_count(len(served.events.find(kind="time", limit=500).events))
 
 
-def test_a_request_is_made_to_fail_next_time(served: Sandbox, wire: Api, open_page: Open) -> None:
-    """By a fault for such requests alone, which strikes once."""
+def test_a_button_makes_the_next_such_request_fail(served: Sandbox, wire: Api, open_page: Open) -> None:
     wire.post("/v3/domains/createDomain", CREATE)
     page = open_page("/#/journal/r1")
     page.get_by_role("button", name="Make this fail next time", exact=True).click()
@@ -197,7 +191,6 @@ def test_a_request_is_made_to_fail_next_time(served: Sandbox, wire: Api, open_pa
 
 
 def test_a_request_is_sent_again_from_elsewhere(served: Sandbox, wire: Api, open_page: Open) -> None:
-    """The commands and calls that are told do that as they stand, signed."""
     wire.post("/v3/domains/createDomain", CREATE)
     wire.send("GET", "/V2.0/domain/new.com/check", [("X-Auth-Token", served.account().token)])
     for number, answered in ((1, "name_taken"), (2, '"code":200')):
@@ -219,18 +212,18 @@ def test_a_request_is_sent_again_from_elsewhere(served: Sandbox, wire: Api, open
             )
 
 
-@pytest.mark.parametrize("width", [390, 1000, 1440])
-def test_columns_stand_below_each_other(open_page: Open, served: Sandbox, wire: Api, width: int) -> None:
-    """Whatever a row tells: a refused request, one without a name, a paid one, what is no request."""
+def test_columns_are_aligned(open_page: Open, served: Sandbox, wire: Api) -> None:
     for _ in range(2):
         wire.post("/v3/domains/createDomain", {"domain": {"domainName": "one.com"}})
     wire.get("/v3/balance")
     served.clock.advance("P400D")
-    page = open_page("/#/journal", viewport={"width": width, "height": 800})
+    page = open_page("/#/journal", viewport={"width": 1440, "height": 800})
     expect(page.get_by_text("name_taken")).to_be_visible()
-    for column in ("id", "status", "operation", "who"):
-        lefts = page.locator(f".journal .{column}").evaluate_all(
-            "all => all.map((one) => Math.round(one.getBoundingClientRect().left))"
-        )
-        assert len(lefts) > 3
-        assert len(set(lefts)) == 1, column
+    for width in (390, 1000, 1440):
+        page.set_viewport_size({"width": width, "height": 800})
+        for column in ("id", "status", "operation", "who"):
+            lefts = page.locator(f".journal .{column}").evaluate_all(
+                "all => all.map((one) => Math.round(one.getBoundingClientRect().left))"
+            )
+            assert len(lefts) > 3
+            assert len(set(lefts)) == 1, column

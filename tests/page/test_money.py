@@ -11,12 +11,10 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open
 
-#: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
 
 
 def test_every_movement_leads_to_its_cause(open_page: Open, served: Sandbox, wire: Api) -> None:
-    """As it happens: a request, and its entry in the journal."""
     page = open_page("/#/money")
     wire.post("/v3/domains/renewDomain/active.com")
     row = page.get_by_role("row").filter(has_text="v3.renewDomain").first
@@ -26,7 +24,6 @@ def test_every_movement_leads_to_its_cause(open_page: Open, served: Sandbox, wir
 
 
 def test_balances_are_drawn_in_steps(open_page: Open, served: Sandbox, wire: Api) -> None:
-    """Each account has a picture, whose words say the same; its line goes down when money is spent."""
     served.clock.advance("P2D")
     wire.post("/v3/domains/renewDomain/active.com")
     page = open_page("/#/money?account=main")
@@ -41,7 +38,6 @@ def test_balances_are_drawn_in_steps(open_page: Open, served: Sandbox, wire: Api
 
 
 def test_advice_names_its_requests(open_page: Open, served: Sandbox, wire: Api) -> None:
-    """What would have cost money in production, and where it happened."""
     for _ in range(2):
         wire.post("/v3/domains/renewDomain/active.com")
     page = open_page("/#/money")
@@ -51,7 +47,6 @@ def test_advice_names_its_requests(open_page: Open, served: Sandbox, wire: Api) 
 
 
 def test_the_ledger_is_narrowed(open_page: Open, served: Sandbox, wire: Api) -> None:
-    """By account and by name, in the address."""
     wire.post("/v3/domains/renewDomain/active.com")
     page = open_page("/#/money")
     page.get_by_label("Search movements by name").fill("nothing.com")

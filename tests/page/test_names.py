@@ -11,12 +11,10 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open, assert_accessible
 
-#: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
 
 
 def test_names_are_found_by_the_server(served: Sandbox, open_page: Open) -> None:
-    """By a part of the name, by account, stage and flag; every such list has an address."""
     page = open_page("/#/names")
     rows = page.get_by_role("list", name="Names").get_by_role("listitem")
     every = served.names.list(limit=1000).names
@@ -37,7 +35,6 @@ def test_names_are_found_by_the_server(served: Sandbox, open_page: Open) -> None
 
 
 def test_pages_follow_each_other(served: Sandbox, open_page: Open) -> None:
-    """However many names there are."""
     for number in range(60):
         served.names.add(f"many{number}.com", account="main")
     page = open_page("/#/names?like=many")
@@ -50,7 +47,6 @@ def test_pages_follow_each_other(served: Sandbox, open_page: Open) -> None:
 
 
 def test_a_name_is_shown_with_its_life(served: Sandbox, wire: Api, open_page: Open) -> None:
-    """Its stage lit, what happened and what is due, its money, what both interfaces say of it."""
     wire.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})
     page = open_page("/#/names/new.com")
     expect(page.get_by_role("img", name="The name is active")).to_be_visible()
@@ -74,8 +70,7 @@ def test_a_name_is_shown_with_its_life(served: Sandbox, wire: Api, open_page: Op
     expect(phone.locator(".box.lit")).to_be_in_viewport(ratio=1)
 
 
-def test_the_other_side_acts_on_a_name(served: Sandbox, open_page: Open) -> None:
-    """What it can do is on its view, and follows what the name is."""
+def test_third_parties_act_on_a_name(served: Sandbox, open_page: Open) -> None:
     page = open_page("/#/names/free.com")
     expect(page.get_by_text("nobody holds it")).to_be_visible()
     page.get_by_role("button", name="A stranger registers it", exact=True).click()
@@ -84,7 +79,6 @@ def test_the_other_side_acts_on_a_name(served: Sandbox, open_page: Open) -> None
 
 
 def test_a_name_at_a_moment_has_an_address(served: Sandbox, wire: Api, open_page: Open) -> None:
-    """It shows what was then, whatever has become of the name."""
     wire.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})
     served.clock.advance("P800D")
     page = open_page("/#/names/new.com?at=after:r1")

@@ -10,12 +10,10 @@ import pytest
 from playwright.sync_api import APIResponse, Browser, Page, Route, expect
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.page.views import VIEWS
 from tests.clients import Api
-from tests.page.conftest import Open, show
+from tests.page.conftest import Open, show, views
 from tests.registry import REGISTRY
 
-#: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
 
 #: What is asked of the world ``side``, but for where its streams begin, and what they tell.
@@ -58,24 +56,20 @@ def side(served: Sandbox) -> Iterator[Sandbox]:
         yield side
 
 
-def test_what_an_address_still_waits_for_is_not_shown_at_the_next(side: Sandbox, open_page: Open) -> None:
-    """Neither in any view, nor in the head."""
+def test_a_late_answer_of_another_world_is_not_shown(side: Sandbox, open_page: Open) -> None:
     page = open_page()
     everything = page.locator("body")
-    for view in VIEWS:
-        show(page, f"/#/{view.name}")
+    for view in views():
+        show(page, f"/#/{view}")
         before = everything.inner_text()
         with held(page, ASIDE):
             with page.expect_request(ASIDE):
-                page.goto(f"/#/{view.name}?world=side")
-            show(page, f"/#/{view.name}")
-        assert everything.inner_text() == before, view.name
+                page.goto(f"/#/{view}?world=side")
+            show(page, f"/#/{view}")
+        assert everything.inner_text() == before, view
 
 
-def test_an_address_that_is_left_is_not_shown_while_the_next_is_on_its_way(
-    side: Sandbox, open_page: Open
-) -> None:
-    """Its answers come before the page has begun to listen to the next world."""
+def test_an_abandoned_address_is_not_shown_before_the_next(side: Sandbox, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/names")
     before = page.locator("body").inner_text()
@@ -90,8 +84,7 @@ def test_an_address_that_is_left_is_not_shown_while_the_next_is_on_its_way(
         assert page.locator("body").inner_text() == before
 
 
-def test_what_happens_while_the_page_begins_to_listen_is_shown(side: Sandbox, open_page: Open) -> None:
-    """Though somebody has gone on to another address of that world before it did."""
+def test_an_event_before_the_stream_begins_is_shown(side: Sandbox, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/names")
     beginning = re.compile(r"/_worlds/side/_sandbox/events\?limit=1$")
@@ -104,8 +97,7 @@ def test_what_happens_while_the_page_begins_to_listen_is_shown(side: Sandbox, op
     expect(page.get_by_role("link").filter(has_text="late.com")).to_be_visible()
 
 
-def test_who_is_asked_by_many_for_the_token_begins_once(browser: Browser) -> None:
-    """The server that has forgotten a cookie refuses all that a view asks for; then one stream is opened."""
+def test_a_token_entered_once_opens_a_single_stream(browser: Browser) -> None:
     sandbox = Sandbox(REGISTRY, control_token="open-sesame")
     with sandbox.serve() as server, browser.new_context(base_url=server.url) as context:
         page = context.new_page()
@@ -125,10 +117,7 @@ def test_who_is_asked_by_many_for_the_token_begins_once(browser: Browser) -> Non
             expect(page.get_by_role("list", name="Names")).to_be_visible()
 
 
-def test_a_filter_keeps_out_what_comes_while_its_list_is_asked_for(
-    served: Sandbox, wire: Api, open_page: Open
-) -> None:
-    """And what is to be shown with the list waits for it."""
+def test_a_filter_applies_to_events_during_its_request(served: Sandbox, wire: Api, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/journal")
     with held(page, "**/_sandbox/journal?outcome=refused*"):
@@ -146,10 +135,9 @@ def test_a_filter_keeps_out_what_comes_while_its_list_is_asked_for(
     expect(rows).to_have_count(len(served.events.find(limit=500).events))
 
 
-def test_a_journal_that_is_rewound_while_it_is_asked_for_is_asked_for_again(
+def test_a_journal_rewound_during_its_request_is_requested_again(
     served: Sandbox, wire: Api, open_page: Open
 ) -> None:
-    """What has been forgotten meanwhile does not stay in the list."""
     for _ in range(3):
         wire.get("/v3/balance")
     page = open_page()
@@ -167,10 +155,7 @@ def test_a_journal_that_is_rewound_while_it_is_asked_for_is_asked_for_again(
     expect(page.get_by_role("link", name="r2")).to_have_count(0)
 
 
-def test_what_is_filled_in_stays_while_another_operation_is_searched(
-    served: Sandbox, open_page: Open
-) -> None:
-    """It is what is sent then, and its answer is shown; also where another account is to send it."""
+def test_a_filled_body_stays_during_a_search(served: Sandbox, open_page: Open) -> None:
     page = open_page("/#/console/v3.createDomain")
     page.get_by_label("Body", exact=True).fill('{"domain": {"domainName": "mine.com"}}')
     page.get_by_label("Search operations").fill("create")
@@ -187,8 +172,7 @@ def test_what_is_filled_in_stays_while_another_operation_is_searched(
     assert served.names["others.com"].account == "other"
 
 
-def test_each_request_that_is_looked_at_tells_its_own_commands(wire: Api, open_page: Open) -> None:
-    """However many have been opened before."""
+def test_each_request_shows_its_own_commands(wire: Api, open_page: Open) -> None:
     wire.get("/v3/domains/getDomain/one.com")
     wire.get("/v3/domains/getDomain/two.com")
     page = open_page()
@@ -198,8 +182,7 @@ def test_each_request_that_is_looked_at_tells_its_own_commands(wire: Api, open_p
         expect(page.locator(".copied").first).to_contain_text(name)
 
 
-def test_the_slider_moves_on_while_things_happen(wire: Api, open_page: Open) -> None:
-    """Whoever stands in the past is not held up by the present."""
+def test_the_slider_moves_during_events(wire: Api, open_page: Open) -> None:
     wire.get("/v3/balance")
     wire.get("/v3/balance")
     page = open_page()
@@ -210,8 +193,7 @@ def test_the_slider_moves_on_while_things_happen(wire: Api, open_page: Open) -> 
     expect(page).to_have_url(re.compile("at=after:r1"))
 
 
-def test_what_is_pressed_at_once_follows_what_was_chosen(served: Sandbox, open_page: Open) -> None:
-    """Before the view has been drawn for it: nothing happens now that was to be planned."""
+def test_a_button_follows_a_choice_that_is_not_drawn_yet(served: Sandbox, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/outside/free.com?when=after")
     with held(page, "**/_sandbox/plans"):
@@ -224,8 +206,7 @@ def test_what_is_pressed_at_once_follows_what_was_chosen(served: Sandbox, open_p
     assert "free.com" not in served.names
 
 
-def test_a_filter_is_added_to_the_address_that_is_still_asked_for(open_page: Open) -> None:
-    """Not to the one that is still shown."""
+def test_a_filter_is_added_to_the_requested_address(open_page: Open) -> None:
     page = open_page()
     show(page, "/#/names?like=active")
     with held(page, "**/_sandbox/names?*"):
@@ -234,8 +215,7 @@ def test_a_filter_is_added_to_the_address_that_is_still_asked_for(open_page: Ope
         expect(page).to_have_url(re.compile(r"#/names\?stage=overdue&account=other$"))
 
 
-def test_what_would_happen_is_told_of_the_last_choice_alone(open_page: Open) -> None:
-    """What was asked for another one is not shown, not even for a moment."""
+def test_only_the_last_choice_of_an_advance_is_forecast(open_page: Open) -> None:
     page = open_page()
     show(page, "/#/names")
     page.locator("page-clock").evaluate(
@@ -264,29 +244,27 @@ LEADING = (
 )
 
 
-@pytest.mark.parametrize(("address", "label", "operation"), LEADING)
-def test_nobody_is_led_on_who_has_gone_elsewhere(
-    served: Sandbox, wire: Api, open_page: Open, address: str, label: str, operation: str
-) -> None:
-    """The answer that comes late is told where they are."""
+def test_a_late_answer_does_not_change_the_view(served: Sandbox, wire: Api, open_page: Open) -> None:
     wire.get("/v3/domains/getDomain/active.com")
     served.snapshots.add("kept")
-    page = open_page()
-    show(page, f"/#/{address}")
-    asked = f"**/_sandbox/{operation}"
-    with held(page, asked):
-        with page.expect_request(asked):
-            page.get_by_role("button", name=label, exact=True).click()
-            if address == "worlds":
-                page.get_by_role("dialog").get_by_role("button", name=label, exact=True).click()
-        show(page, "/#/money")
-    expect(page.locator("page-notices .notice")).to_have_count(1)
-    settle(page)
-    assert page.evaluate("location.hash") == "#/money"
+    for address, label, operation in LEADING:
+        page = open_page()
+        show(page, f"/#/{address}")
+        asked = f"**/_sandbox/{operation}"
+        with held(page, asked):
+            with page.expect_request(asked):
+                page.get_by_role("button", name=label, exact=True).click()
+                if address == "worlds":
+                    page.get_by_role("dialog").get_by_role("button", name=label, exact=True).click()
+            show(page, "/#/money")
+        expect(page.locator("page-notices .notice")).to_have_count(1)
+        settle(page)
+        assert page.evaluate("location.hash") == "#/money", label
+        page.close()
+        served.restore("kept")
 
 
-def test_nobody_is_led_into_a_file_who_has_gone_elsewhere(served: Sandbox, open_page: Open) -> None:
-    """A world is made of the fixture all the same, and that is told."""
+def test_a_late_fixture_does_not_change_the_view(served: Sandbox, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/worlds")
     asked = "**/_sandbox/worlds/fork"
@@ -301,10 +279,9 @@ def test_nobody_is_led_into_a_file_who_has_gone_elsewhere(served: Sandbox, open_
     assert page.evaluate("location.hash") == "#/money"
 
 
-def test_an_advance_that_ends_after_its_world_was_left_moves_no_other_clock(
+def test_a_late_advance_moves_no_clock_of_another_world(
     served: Sandbox, side: Sandbox, open_page: Open
 ) -> None:
-    """The head shows the time of the world that is looked at."""
     page = open_page()
     show(page, "/#/names")
     page.get_by_role("button", name="Move time").click()
@@ -319,8 +296,7 @@ def test_an_advance_that_ends_after_its_world_was_left_moves_no_other_clock(
     expect(page.locator("page-clock .now time")).to_have_text(f"{side.clock.now:%Y-%m-%d %H:%M:%S}")
 
 
-def test_a_switch_stays_where_it_was_put_until_that_is_done(served: Sandbox, open_page: Open) -> None:
-    """Whatever is drawn anew meanwhile; and goes back where that is refused."""
+def test_a_switch_stays_until_its_request_is_answered(served: Sandbox, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/faults")
     switch = page.get_by_role("switch", name="outage")
@@ -349,7 +325,6 @@ def test_a_switch_stays_where_it_was_put_until_that_is_done(served: Sandbox, ope
 
 
 def test_a_form_opens_once(open_page: Open) -> None:
-    """However often it is asked for before it is there."""
     page = open_page()
     show(page, "/#/faults")
     with held(page, "**/powers/faults.add.json"):
@@ -360,8 +335,7 @@ def test_a_form_opens_once(open_page: Open) -> None:
     expect(page.get_by_role("dialog")).to_have_count(1)
 
 
-def test_what_could_not_be_fetched_is_fetched_again(browser: Browser, url: str) -> None:
-    """A server that is away for a moment leaves no view broken for good."""
+def test_a_failed_request_of_the_page_is_repeated(browser: Browser, url: str) -> None:
     with browser.new_context(base_url=url) as context:
         for pattern, address in (
             ("**/lifecycle.json", "/#/names/active.com"),

@@ -9,12 +9,10 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open
 
-#: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
 
 
 def test_a_name_that_was_asked_about_is_sniped(open_page: Open, served: Sandbox, wire: Api) -> None:
-    """The names that clients have checked are at hand; one press, and it is gone."""
     page = open_page("/#/outside")
     wire.post("/v3/domains/checkAvailability", {"domainNames": ["free.com"]})
     page.locator("[data-row='free.com']").get_by_role("button", name="Snipe", exact=True).click()
@@ -25,7 +23,6 @@ def test_a_name_that_was_asked_about_is_sniped(open_page: Open, served: Sandbox,
 
 
 def test_a_transfer_is_answered(open_page: Open, served: Sandbox) -> None:
-    """One that waits is listed with what its other side can do."""
     waiting = [one for one in served.transfers.list(status="pending").transfers if one.losing == "outside"]
     name = waiting[0].domain
     page = open_page("/#/outside")
@@ -35,8 +32,7 @@ def test_a_transfer_is_answered(open_page: Open, served: Sandbox) -> None:
     assert name not in [one.domain for one in served.transfers.list(status="pending").transfers]
 
 
-def test_what_is_pressed_becomes_a_plan(open_page: Open, served: Sandbox) -> None:
-    """For after a while, or after a request; it stands in the list, and can be cancelled."""
+def test_a_button_with_a_time_makes_a_plan(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/outside/free.com?when=at&on=P3D")
     page.get_by_role("button", name="Register", exact=True).click()
     plan = page.get_by_role("listitem").filter(has_text="#1")
@@ -56,7 +52,6 @@ def test_what_is_pressed_becomes_a_plan(open_page: Open, served: Sandbox) -> Non
 
 
 def test_money_is_changed(open_page: Open, served: Sandbox) -> None:
-    """The form asks for what the action takes, and tells what is wrong with it."""
     page = open_page("/#/outside")
     account = page.get_by_role("listitem").filter(has=page.get_by_text("main", exact=True))
     account.get_by_role("button", name="Adjust balance", exact=True).click()

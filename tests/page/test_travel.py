@@ -10,8 +10,8 @@ from playwright.sync_api import expect
 from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open, assert_accessible
+from tests.worlds.control import whole
 
-#: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
 
 
@@ -25,8 +25,7 @@ def _past(wire: Api) -> None:
 
 @pytest.mark.usefixtures("_past")
 def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> None:
-    """By the arrows, in whichever view; nothing of the present changes by it."""
-    moment = served.world.moment
+    before = whole(served)
     page = open_page("/#/travel")
     slider = page.get_by_role("slider", name="Travel in the history")
     expect(slider).to_have_value("4")
@@ -48,12 +47,11 @@ def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> No
     page.get_by_role("button", name="Back to the present").click()
     expect(rows).to_have_count(1)
     expect(page.locator("page-past")).to_be_hidden()
-    assert served.world.moment is moment
+    assert whole(served) == before
 
 
 @pytest.mark.usefixtures("_past")
 def test_the_past_can_be_made_the_present(served: Sandbox, open_page: Open) -> None:
-    """For good, with a branch of what was left behind, which can be taken up again; or in a fork."""
     page = open_page("/#/travel?at=after:r1")
     page.get_by_role("button", name="Fork from here", exact=True).click()
     world = page.get_by_label("World", exact=True)
@@ -69,7 +67,6 @@ def test_the_past_can_be_made_the_present(served: Sandbox, open_page: Open) -> N
 
 
 def test_branches_fork_where_they_differ(served: Sandbox, wire: Api, open_page: Open) -> None:
-    """In the graph each line has the requests that are its own; a dot leads to what was then."""
     for _ in range(3):
         wire.get("/v3/balance")
     served.rewind("r2", side="after")
@@ -87,7 +84,6 @@ def test_branches_fork_where_they_differ(served: Sandbox, wire: Api, open_page: 
 
 @pytest.mark.usefixtures("_past")
 def test_two_points_are_compared(open_page: Open) -> None:
-    """Any two: which records differ, and how; the address says which."""
     page = open_page("/#/travel?from=before:r2&to=after:r2")
     changes = page.locator(".changes").last
     expect(changes).to_contain_text("new.com")

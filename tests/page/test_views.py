@@ -1,16 +1,16 @@
-"""What holds of every view: it can be read by everybody, fits every window, and is worked by keyboard."""
+"""Every view is accessible and fits every window."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.page.views import VIEWS
 from tests.clients import Api
-from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits, show
+from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits, show, views
 
-#: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
 
 #: Addresses at which a view shows the most; each view's bare one comes first.
@@ -20,7 +20,10 @@ MORE = {
     "outside": ("/#/outside/active.com?when=at&on=P3D",),
     "worlds": ("/#/worlds?from=default&to=default",),
 }
-ADDRESSES = [address for view in VIEWS for address in (f"/#/{view.name}", *MORE.get(view.name, ()))]
+
+
+def addresses() -> list[str]:
+    return [address for view in views() for address in (f"/#/{view}", *MORE.get(view, ()))]
 
 
 @pytest.fixture
@@ -36,23 +39,23 @@ def _eventful(served: Sandbox, wire: Api) -> None:
 
 
 @pytest.mark.usefixtures("_eventful")
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_it_fits_every_window(open_page: Open, address: str) -> None:
-    """From a phone to a desk; where the menu is wider, the view's own entry is what is seen of it."""
+def test_each_view_fits_every_window(open_page: Open, subtests: pytest.Subtests) -> None:
     page = open_page()
-    show(page, address)
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 800})
-        assert_fits(page)
-        expect(page.locator("nav [aria-current]")).to_be_in_viewport(ratio=1)
+    for address in addresses():
+        with subtests.test(address=address):
+            show(page, address)
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 800})
+                assert_fits(page)
+                expect(page.locator("nav [aria-current]")).to_be_in_viewport(ratio=1)
 
 
 @pytest.mark.usefixtures("_eventful")
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_everybody_can_read_it(open_page: Open, address: str, scheme: str) -> None:
-    """Axe finds nothing, in either colour scheme; no markup of a declaration shows."""
-    page = open_page(address, color_scheme=scheme)
-    show(page, address)
-    assert_accessible(page)
-    assert "`" not in page.locator("body").inner_text()
+def test_each_view_is_accessible(open_page: Open, subtests: pytest.Subtests, scheme: Any) -> None:
+    page = open_page(color_scheme=scheme)
+    for address in addresses():
+        with subtests.test(address=address):
+            show(page, address)
+            assert_accessible(page)
+            assert "`" not in page.locator("body").inner_text()

@@ -13,12 +13,10 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import Open
 
-#: It takes a browser, and its time.
 pytestmark = pytest.mark.slow
 
 
 def test_a_world_is_forked_and_dropped(open_page: Open, served: Sandbox) -> None:
-    """The page goes into the new one, and back when it is gone."""
     page = open_page("/#/worlds")
     page.get_by_role("button", name="Fork this world", exact=True).click()
     sheet = page.get_by_role("dialog")
@@ -32,7 +30,6 @@ def test_a_world_is_forked_and_dropped(open_page: Open, served: Sandbox) -> None
 
 
 def test_two_worlds_are_compared(open_page: Open, served: Sandbox, wire: Api) -> None:
-    """What differs is told record by record."""
     served.worlds.fork(name="before")
     page = open_page("/#/worlds?from=default&to=default")
     expect(page.get_by_text("They are alike.")).to_be_visible()
@@ -41,8 +38,7 @@ def test_two_worlds_are_compared(open_page: Open, served: Sandbox, wire: Api) ->
     expect(page.locator("table.changes")).to_contain_text("one.com")
 
 
-def test_worlds_that_come_and_go_are_told(open_page: Open, served: Sandbox) -> None:
-    """Whoever has made them, and dropped them: in the list, and in the head."""
+def test_the_list_follows_new_and_deleted_worlds(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/worlds")
     expect(page.get_by_role("link", name="default")).to_be_visible()
     for name, gone in (("first", None), ("other", "first")):
@@ -55,7 +51,6 @@ def test_worlds_that_come_and_go_are_told(open_page: Open, served: Sandbox) -> N
 
 
 def test_a_world_is_saved_and_opened(open_page: Open, served: Sandbox, wire: Api, tmp_path: Path) -> None:
-    """The file that is saved is a fixture; chosen again, it becomes a world of its own."""
     wire.post("/v3/domains/createDomain", {"domain": {"domainName": "kept.com"}})
     page = open_page("/#/worlds")
     with page.expect_download() as download:
@@ -68,16 +63,6 @@ def test_a_world_is_saved_and_opened(open_page: Open, served: Sandbox, wire: Api
     (opened,) = (one.name for one in served.worlds if one.name != "default")
     found = page.request.get(f"/_worlds/{opened}/_sandbox/names/kept.com").json()
     assert found["account"] == "main"
-
-
-def test_a_file_that_is_no_fixture_opens_nothing(open_page: Open, served: Sandbox, tmp_path: Path) -> None:
-    """What is wrong with it is told."""
-    bad = tmp_path / "bad.yaml"
-    bad.write_text("zones: 7\n")
-    page = open_page("/#/worlds")
-    page.get_by_label("Drop a fixture").set_input_files(bad)
-    expect(page.locator("page-notices")).to_contain_text("must be a mapping")
-    assert [one.name for one in served.worlds] == ["default"]
 
 
 def _drop(page: Page, name: str, content: bytes) -> None:
@@ -95,7 +80,6 @@ def _drop(page: Page, name: str, content: bytes) -> None:
 
 
 def test_a_capsule_is_saved_and_dropped(open_page: Open, served: Sandbox, wire: Api, tmp_path: Path) -> None:
-    """It opens as a world of its own, where the first one stood, with its journal to go back in."""
     wire.post("/v3/domains/createDomain", {"domain": {"domainName": "kept.com"}})
     assert wire.post("/v3/domains/createDomain", {"domain": {"domainName": "kept.com"}}).status == 409
     page = open_page("/#/worlds")
@@ -111,22 +95,12 @@ def test_a_capsule_is_saved_and_dropped(open_page: Open, served: Sandbox, wire: 
     assert found["account"] == "main"
 
 
-def test_a_fixture_is_dropped(open_page: Open, served: Sandbox) -> None:
-    """The same way."""
+def test_a_dropped_file_is_opened_or_refused(open_page: Open, served: Sandbox) -> None:
     page = open_page("/#/worlds")
+    for content, words in ((b"zones: 7", "must be a mapping"), (b"\x1f\x8b\x08", "is no capsule")):
+        _drop(page, "some.file", content)
+        expect(page.locator("page-notices")).to_contain_text(words)
+        assert len(served.worlds.list().worlds) == 1
     _drop(page, "mine.yaml", served.export().encode())
     expect(page).to_have_url(re.compile(r"#/worlds\?world="))
     assert len(served.worlds.list().worlds) == 2
-
-
-@pytest.mark.parametrize(
-    ("content", "told"), [(b"zones: 7", "must be a mapping"), (b"\x1f\x8b\x08", "is no capsule")]
-)
-def test_a_useless_file_is_refused_when_dropped(
-    open_page: Open, served: Sandbox, content: bytes, told: str
-) -> None:
-    """In words, whichever it seems to be."""
-    page = open_page("/#/worlds")
-    _drop(page, "some.file", content)
-    expect(page.locator("page-notices")).to_contain_text(told)
-    assert len(served.worlds.list().worlds) == 1
