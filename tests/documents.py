@@ -22,12 +22,11 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from reseller_sandbox.settings import ServerSettings
 from tests.outfit import QUICKLY
 from tests.rendered import served_entries
 
-#: The documents' port; each test puts its own in its place.
-PORT = str(ServerSettings.port)
+#: The documents' port, which is a server's default; each test puts another in its place.
+PORT = "8053"
 
 _MARK = "--- the next example ---"
 _BLOCK = re.compile(
@@ -133,7 +132,7 @@ def run_python(block: Block, address: str, folder: Path) -> None:
 @contextmanager
 def serving() -> Iterator[str]:
     """A server started as the documents start it, on a port that is free; its address."""
-    command = [sys.executable, "-m", "reseller_sandbox.cli", "serve", "--port", "0"]
+    command = [sys.executable, "-m", "reseller_sandbox", "serve", "--port", "0"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
         assert server.stdout
         first = server.stdout.readline()

@@ -7,22 +7,23 @@ import subprocess
 import sys
 from collections.abc import Callable
 from contextlib import chdir
+from importlib.metadata import entry_points, version
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
-from reseller_sandbox.cli import main
-from reseller_sandbox.deploy.wheel import own_name
-
 SHA = "0" * 64
+
+#: The name of the wheel of this version.
+WHEEL = f"reseller_sandbox-{version('reseller-sandbox')}-py3-none-any.whl"
 
 #: Each file in each of its forms, by the words that ask for it.
 FORMS: dict[str, tuple[str, ...]] = {
     "dockerfile": ("dockerfile",),
-    "dockerfile, wheel below": ("dockerfile", "--wheel", f"dist/{own_name()}"),
+    "dockerfile, wheel below": ("dockerfile", "--wheel", f"dist/{WHEEL}"),
     "dockerfile, wheel by address": (
-        *("dockerfile", "--wheel", f"https://files.example/{own_name()}#sha256={SHA}"),
+        *("dockerfile", "--wheel", f"https://files.example/{WHEEL}#sha256={SHA}"),
         *("--base", "python:3.14-slim"),
     ),
     "compose": ("compose",),
@@ -48,9 +49,10 @@ NAMES = {
 
 
 def deploy(*words: str, at: Path, status: int = 0) -> str:
-    """Run the command in a folder; answers what it prints, which are complaints where it fails."""
+    """Run the command in a folder; return its output, or its error output if it fails."""
+    [entry] = entry_points(group="console_scripts", name="reseller-sandbox")
     with chdir(at):
-        done = CliRunner().invoke(main, ["deploy", *words])
+        done = CliRunner().invoke(entry.load(), ["deploy", *words])
     assert done.exit_code == status, done.output
     return done.stderr if status else done.stdout
 
@@ -74,7 +76,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with something for a wheel in a folder below."""
     made = tmp_path_factory.mktemp("deploy")
     (made / "dist").mkdir()
-    (made / "dist" / own_name()).write_bytes(b"not looked into")
+    (made / "dist" / WHEEL).write_bytes(b"not looked into")
     return made
 
 

@@ -32,18 +32,18 @@ YAMLLINT = (
 )
 
 
-@pytest.mark.parametrize("form", FORMS)
 def test_the_tools_for_such_files_find_nothing(
-    printed: Callable[[str], str], tmp_path: Path, form: str
+    printed: Callable[[str], str], tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
-    """Not even in its style."""
-    kind = form.partition(",")[0]
-    file = tmp_path / NAMES[kind]
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(printed(form), "utf-8")
-    for command in TOOLS[kind]:
-        tool(*command, str(file), at=tmp_path)
-    if kind != "dockerfile":
-        tool("yamllint", "--strict", "-d", YAMLLINT, str(file), at=tmp_path)
-    if kind == "github-actions" and (actionlint := shutil.which("actionlint")):
-        tool(actionlint, str(file), at=tmp_path)
+    for form in FORMS:
+        kind = form.partition(",")[0]
+        file = tmp_path / NAMES[kind]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(printed(form), "utf-8")
+        with subtests.test(form):
+            for command in TOOLS[kind]:
+                tool(*command, str(file), at=tmp_path)
+            if kind != "dockerfile":
+                tool("yamllint", "--strict", "-d", YAMLLINT, str(file), at=tmp_path)
+            if kind == "github-actions" and (actionlint := shutil.which("actionlint")):
+                tool(actionlint, str(file), at=tmp_path)
