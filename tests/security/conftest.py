@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Socket
@@ -61,6 +64,35 @@ def plain(guarded: Callable[..., Guarded]) -> Guarded:
 def tokened(guarded: Callable[..., Guarded]) -> Guarded:
     """One that wants ``TOKEN``."""
     return guarded(control_token=TOKEN)
+
+
+def digest(sandbox: Sandbox) -> Any:
+    """Everything that a refused request could change, in short."""
+    worlds = sandbox.worlds.list().worlds
+    return (
+        [(one.name, one.now, one.frozen, one.seed, one.requests, one.orders) for one in worlds],
+        *(part.list() for part in (sandbox.faults, sandbox.branches, sandbox.plans)),
+        [(one.name, one.balance) for one in sandbox.accounts.list().accounts],
+    )
+
+
+def command(*words: str) -> Result:
+    """The result of the command line ``reseller-sandbox`` with these words."""
+    (entry,) = entry_points(group="console_scripts", name="reseller-sandbox")
+    return CliRunner().invoke(entry.load(), words)
+
+
+def refusal(*words: str) -> str:
+    """The one line by which the command line refuses to start, with status 2 and no output."""
+    result = command(*words)
+    assert (result.exit_code, result.stdout) == (2, ""), result.output
+    (line,) = result.stderr.splitlines()
+    return line
+
+
+def filled(path: str, segment: str = "1") -> str:
+    """A path with ``segment`` in place of its placeholders."""
+    return re.sub(r"\{\w+\}", lambda _: segment, path)
 
 
 #: The page's own files, which hold nothing of any world; ``tests/page`` has more of them.

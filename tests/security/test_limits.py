@@ -7,11 +7,9 @@ import socket
 from collections.abc import Callable
 
 import pytest
-from click.testing import CliRunner
 
-from reseller_sandbox.cli import main
 from tests.clients import Socket
-from tests.security.conftest import Guarded
+from tests.security.conftest import Guarded, command, refusal
 
 OPTIONS = (
     "--max-body",
@@ -29,8 +27,8 @@ OPTIONS = (
 @pytest.fixture(scope="module")
 def small(guarded: Callable[..., Guarded]) -> Guarded:
     """A sandbox that takes and keeps very little."""
-    kept = {"journal": 3, "journal_body": 200, "max_branches": 1, "max_snapshots": 1}
-    return guarded(max_body=1000, max_control_body=1000, max_worlds=2, max_faults=1, **kept)
+    bodies = {"max_body": 1000, "max_control_body": 1000}
+    return guarded(**bodies, max_worlds=2, max_faults=1, max_branches=1, max_snapshots=1)
 
 
 def test_bodies(small: Guarded) -> None:
@@ -65,46 +63,28 @@ def test_worlds(small: Guarded) -> None:
     assert small.send("POST", "/_sandbox/worlds/fork").status < 300
 
 
-@pytest.mark.parametrize(
-    ("told", "complaint"),
-    [
-        (("--public-url", "api.example.test"), "--public-url must be a URL"),
-        (("--header-prefix", "X Key:"), "--header-prefix must be the beginning of a header's name"),
-        (("--header-prefix", "X_KEY_"), "--header-prefix must be the beginning of a header's name"),
-    ],
-)
-def test_what_cannot_have_been_meant(told: tuple[str, ...], complaint: str) -> None:
-    """One line, and exit status 2."""
-    result = CliRunner().invoke(main, ["serve", "--port", "0", *told])
-    assert result.exit_code == 2
-    assert result.output.startswith(f"reseller-sandbox: {complaint}")
-    assert result.output.count("\n") == 1
-
-
-def test_the_journal(small: Guarded) -> None:
-    """It keeps the latest requests and counts the others; of long bodies it keeps the beginning."""
-    client = small.sandbox.client()
-    small.sandbox.world.journal.clear()
+def test_the_journal(guarded: Callable[..., Guarded]) -> None:
+    """It keeps the latest requests and counts the others. Of long bodies it keeps the beginning."""
+    at = guarded(journal=3, journal_body=200)
     for _ in range(5):
-        client.get("/v3/domains")
-    advice = small.send("GET", "/_sandbox/advice").json
+        at.sandbox.client().get("/v3/domains")
+    advice = at.send("GET", "/_sandbox/advice").json
     assert (advice["requests"], advice["dropped"]) == (3, 2)
-    assert max(len(entry.answer) for entry in small.sandbox.world.journal) <= 200
+    kept = [at.sandbox.journal.get(entry.id).answer for entry in at.sandbox.journal.find().requests]
+    assert len(kept) == 3
+    assert all((answer.cut or 0) > 200 and len(str(answer.body)) <= 200 for answer in kept)
 
 
-def test_snapshots(small: Guarded) -> None:
-    """As many as there may be."""
+def test_snapshots_and_faults(small: Guarded) -> None:
     assert small.sandbox.snapshot("one")
-    answer = small.send("POST", "/_sandbox/snapshots", b'{"name": "two"}')
-    assert (answer.status, answer.error) == (429, "too_many_snapshots")
-
-
-def test_faults(small: Guarded) -> None:
-    """As many as there may be, and a list that is too long changes nothing."""
     rule = b'{"kind": "error", "status": 500}'
     assert small.send("POST", "/_sandbox/faults", rule).status < 300
-    answer = small.send("POST", "/_sandbox/faults", rule)
-    assert (answer.status, answer.error) == (429, "too_many_faults")
+    for path, body, error in (
+        ("snapshots", b'{"name": "two"}', "too_many_snapshots"),
+        ("faults", rule, "too_many_faults"),
+    ):
+        answer = small.send("POST", f"/_sandbox/{path}", body)
+        assert (answer.status, answer.error) == (429, error)
 
 
 def test_connections(guarded: Callable[..., Guarded]) -> None:
@@ -123,20 +103,21 @@ def test_connections(guarded: Callable[..., Guarded]) -> None:
             one.close()
 
 
-@pytest.mark.parametrize("option", OPTIONS)
-class TestOnTheCommandLine:
-    """Each limit is an option of ``serve``."""
-
-    def test_it_is_listed_with_its_variable(self, option: str) -> None:
-        """In the help."""
-        listed = re.sub(r"\s+", "", CliRunner().invoke(main, ["serve", "--help"]).output)
-        variable = "RESELLER_SANDBOX_" + option.removeprefix("--").replace("-", "_").upper()
-        assert f"{option}" in listed
-        assert f"envvar:{variable};" in listed or f"envvar:{variable}]" in listed
-
-    @pytest.mark.parametrize("value", ["-1", "many", "", "1" + "0" * 400 + "x"])
-    def test_it_takes_a_number(self, option: str, value: str) -> None:
-        """And says so."""
-        result = CliRunner().invoke(main, ["serve", "--port", "0", option, value])
-        assert result.exit_code == 2
-        assert option in result.stderr
+def test_each_limit_is_an_option_with_a_variable(subtests) -> None:
+    listed = re.sub(r"\s+", "", command("serve", "--help").output)
+    for option in OPTIONS:
+        with subtests.test(option):
+            variable = "RESELLER_SANDBOX_" + option.removeprefix("--").replace("-", "_").upper()
+            assert option in listed
+            assert f"envvar:{variable};" in listed or f"envvar:{variable}]" in listed
+            for value in ("-1", "many", "", "1" + "0" * 400 + "x"):
+                result = command("serve", "--port", "0", option, value)
+                assert result.exit_code == 2
+                assert option in result.stderr
+    for option, value, complaint in (
+        ("--public-url", "api.example.test", "must be a URL"),
+        ("--header-prefix", "X Key:", "must be the beginning of a header's name"),
+        ("--header-prefix", "X_KEY_", "must be the beginning of a header's name"),
+    ):
+        line = refusal("serve", "--port", "0", option, value)
+        assert line.startswith(f"reseller-sandbox: {option} {complaint}")

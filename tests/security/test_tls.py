@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 import trustme
-from click.testing import CliRunner
 
-from reseller_sandbox.cli import main
+from tests.security.conftest import refusal
 
 
 @pytest.fixture(scope="module")
@@ -42,7 +41,7 @@ def files(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> di
 def test_it_is_served(authority: trustme.CA, files: dict[str, str], options: tuple[str, ...]) -> None:
     """With the key in the same file, or in its own."""
     told = [files.get(word, word) for word in options]
-    command = [sys.executable, "-m", "reseller_sandbox.cli", "serve", "--port", "0", "--quiet", *told]
+    command = [sys.executable, "-m", "reseller_sandbox", "serve", "--port", "0", "--quiet", *told]
     trust = ssl.create_default_context()
     authority.configure_trust(trust)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
@@ -57,27 +56,18 @@ def test_it_is_served(authority: trustme.CA, files: dict[str, str], options: tup
         assert server.wait(60) == 0
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
+def test_what_cannot_be_served_with_is_refused(files: dict[str, str], subtests) -> None:
+    """Before anything listens."""
+    both_ports = ("--port", "8055", "--tls-port", "8055")
+    for options, words in (
         (("--certfile", "missing"), "missing: No such file"),
-        (
-            ("--port", "8055", "--tls-port", "8055", "--certfile", "cert", "--keyfile", "key"),
-            "the ports for HTTP and for HTTPS are the same: 8055",
-        ),
+        ((*both_ports, "--certfile", "cert", "--keyfile", "key"), "HTTP and for HTTPS are the same: 8055"),
         (("--certfile", "cert", "--keyfile", "missing"), "missing: No such file"),
         (("--certfile", "text"), "text is no certificate with its key"),
         (("--certfile", "cert"), "cert is no certificate with its key"),
         (("--certfile", "cert", "--keyfile", "other"), "is no certificate with its key"),
         (("--keyfile", "key"), "without a certificate"),
-    ],
-)
-def test_what_cannot_be_served_with_is_refused(
-    files: dict[str, str], options: tuple[str, ...], words: str
-) -> None:
-    """In one line, before anything listens."""
-    told = [files.get(word, word) for word in options]
-    result = CliRunner().invoke(main, ["serve", "--port", "0", *told])
-    assert (result.exit_code, result.stdout) == (2, "")
-    (line,) = result.stderr.splitlines()
-    assert words in line
+    ):
+        with subtests.test(options=options):
+            given = [files.get(word, word) for word in options]
+            assert words in refusal("serve", "--port", "0", *given)
