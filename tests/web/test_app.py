@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
-from itertools import permutations
-from threading import Barrier, Event
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
 from typing import Any
 
 import flask.signals
@@ -14,9 +13,6 @@ from flask.sessions import SecureCookieSession, SessionInterface
 from werkzeug.routing import BaseConverter, Rule
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core import assumptions
-from reseller_sandbox.web import pipeline
-from reseller_sandbox.web.routing import Application, LateRows, Views
 from tests.registry import REGISTRY
 
 
@@ -37,8 +33,7 @@ def test_routes_can_be_added(fresh: Sandbox) -> None:
     assert Sandbox(REGISTRY).client().get("/mine/3").status_code == 404
 
 
-def test_the_way_to_read_paths_can_be_changed(fresh: Sandbox) -> None:
-    """Converters and the reading of slashes are those of one sandbox; its routes are found as before."""
+def test_converters_and_slashes_are_settings_of_one_application(fresh: Sandbox) -> None:
 
     class Shouted(BaseConverter):
         regex = "[A-Z]+"
@@ -90,8 +85,7 @@ def test_a_url_of_control_can_be_built_before_control_was_asked_for(fresh: Sandb
 PATHS = (HEALTH, "/v3/nowhere", READ, "/V2.0/domain/active.com", "/nowhere")
 
 
-def test_many_that_come_first_at_once_are_all_answered(fresh: Sandbox) -> None:
-    """Whoever comes first has an interface loaded and its rows made, and the others wait for them."""
+def test_first_requests_at_the_same_time_are_all_answered(fresh: Sandbox) -> None:
     paths = PATHS * 3
     together = Barrier(len(paths))
 
@@ -104,41 +98,13 @@ def test_many_that_come_first_at_once_are_all_answered(fresh: Sandbox) -> None:
         assert list(threads.map(asked, paths)) == [200, 404, 200, 200, 404] * 3
 
 
-def test_rows_that_another_request_has_made_meanwhile_are_found() -> None:
-    """Also by one that has looked in vain before, and sees them made as it is about to make them."""
-    begun, goes_on = Event(), Event()
-    requests: list[Future[str]] = []
-
-    def views() -> Views:
-        begun.set()
-        goes_on.wait()
-        return {("one", "/one", "GET"): lambda: Response("one")}
-
-    def owns(path: str) -> bool:
-        if begun.is_set():
-            goes_on.set()
-            requests[0].result()
-            rows.append(app.rows)
-        return path == "/one"
-
-    app, rows = Application("late", [LateRows(owns, views)]), list[object]()
-    client = app.test_client()
-    with ThreadPoolExecutor() as threads:
-        requests.append(threads.submit(lambda: client.get("/one").text))
-        begun.wait()
-        requests.append(threads.submit(lambda: client.get("/one").text))
-    assert [one.result() for one in requests] == ["one", "one"]
-    assert rows
-    assert all(one is app.rows for one in rows), "they were made twice"
-
-
-@pytest.mark.parametrize("first", tuple(permutations((HEALTH, READ, "/V2.0/domain/active.com"))))
-def test_the_rows_stand_in_one_order_whatever_is_called_first(first: tuple[str, ...]) -> None:
-    """And each interface answers as it does when it is the only one."""
-    called, uncalled = Sandbox(REGISTRY), Sandbox(REGISTRY)
-    assert [called.client().get(path).status_code for path in first] == [200, 200, 200]
-    rules, others = ([str(one) for one in made.app.url_map.iter_rules()] for made in (called, uncalled))
-    assert rules == others
+def test_the_order_of_rules_does_not_depend_on_the_first_requests() -> None:
+    paths = (HEALTH, READ, "/V2.0/domain/active.com")
+    rules = [str(rule) for rule in Sandbox(REGISTRY).app.url_map.iter_rules()]
+    for first in (paths, paths[::-1], (READ, HEALTH, paths[2])):
+        called = Sandbox(REGISTRY)
+        assert [called.client().get(path).status_code for path in first] == [200, 200, 200]
+        assert [str(rule) for rule in called.app.url_map.iter_rules()] == rules
 
 
 def test_a_view_that_is_there_before_its_row_stays(fresh: Sandbox) -> None:
@@ -225,26 +191,21 @@ def test_a_hook_answers_in_place_of_the_sandbox(fresh: Sandbox) -> None:
     assert not fresh.journal.find().matching
 
 
-@pytest.mark.parametrize("name", ["request_started", "request_finished", "request_tearing_down"])
-def test_signals_tell_of_every_request(fresh: Sandbox, name: str) -> None:
-    """Though some have been answered before anybody listened."""
-    heard: list[str] = []
-    client = fresh.client()
-    client.get(READ)
-    with getattr(flask.signals, name).connected_to(lambda *_, **__: heard.append(request.path), fresh.app):
-        client.get(READ)
-    client.get(READ)
-    assert heard == [READ]
-
-
-@pytest.mark.parametrize("hook", ["teardown_request", "teardown_appcontext"])
-def test_what_is_to_be_done_after_a_request_is_done(fresh: Sandbox, hook: str) -> None:
-    """With no failure to tell of."""
+def test_signals_and_teardown_functions_are_called_for_every_request(fresh: Sandbox) -> None:
+    """Also if the first requests had no listener."""
     done: list[Any] = []
-    getattr(fresh.app, hook)(done.append)
+    fresh.app.teardown_request(done.append)
+    fresh.app.teardown_appcontext(done.append)
     client = fresh.client()
-    assert [client.get(READ).status_code for _ in range(3)] == [200, 200, 200]
-    assert done == [None, None, None]
+    client.get(READ)
+    for name in ("request_started", "request_finished", "request_tearing_down"):
+        heard: list[str] = []
+        signal = getattr(flask.signals, name)
+        with signal.connected_to(lambda *_, **__: heard.append(request.path), fresh.app):
+            client.get(READ)
+        client.get(READ)
+        assert heard == [READ]
+    assert done == [None] * 14
 
 
 def test_hooks_are_taken_before_the_first_request_alone(fresh: Sandbox) -> None:
@@ -254,35 +215,36 @@ def test_hooks_are_taken_before_the_first_request_alone(fresh: Sandbox) -> None:
         fresh.app.before_request(lambda: None)
 
 
-def test_what_flask_knows_of_a_request_can_be_kept(fresh: Sandbox) -> None:
-    """As long as the context of its test client lasts."""
+def test_the_context_of_a_request_lasts_as_long_as_that_of_its_client(fresh: Sandbox) -> None:
     fresh.client().get(READ)
     with fresh.client() as client:
         client.get(READ)
         assert (request.path, request.url_rule is not None) == (READ, True)
 
 
-@pytest.mark.parametrize("earlier", [0, 1], ids=["the first request", "a later one"])
-def test_a_failure_after_the_operation_is_an_answer(fresh: Sandbox, monkeypatch, earlier: int) -> None:
-    """An internal error in the shape of the interface, whoever has asked before."""
+def test_a_failing_view_is_an_internal_error_of_its_interface(fresh: Sandbox) -> None:
+    """In each interface, and only once if it fails only once."""
     client = fresh.client()
-    for _ in range(earlier):
-        client.get(READ)
-    usual, failures = assumptions.named, [RuntimeError("once")]
+    for path in (READ, "/V2.0/domain/active.com", "/_sandbox/clock"):
+        assert client.get(path).status_code == 200
+        with fresh.app.test_request_context(path):
+            name = str(request.endpoint)
+        view, failures = fresh.app.view_functions[name], [RuntimeError("once")]
 
-    def failing(*told: Any) -> Any:
-        if failures:
-            raise failures.pop()
-        return usual(*told)
+        def failing(**parameters: Any) -> Any:
+            if failures:
+                raise failures.pop()
+            return view(**parameters)
 
-    monkeypatch.setattr(pipeline, "named", failing)
-    answer = client.get(READ)
-    assert (answer.status_code, failures) == (500, [])
-    assert answer.json["error"] == "internal_error", answer.json
+        fresh.app.view_functions[name] = failing
+        answer = client.get(path)
+        assert answer.status_code == 500
+        body: Any = answer.json
+        assert body.get("error", body.get("code")) in ("internal_error", 500)
+        assert client.get(path).status_code == 200
 
 
-def test_what_hooks_do_to_the_arguments_concerns_one_request(fresh: Sandbox) -> None:
-    """The next request to the same path has its own."""
+def test_a_hook_changes_the_arguments_of_one_request(fresh: Sandbox) -> None:
 
     @fresh.app.before_request
     def before() -> None:
@@ -332,8 +294,7 @@ def test_sessions_are_kept(fresh: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("name", ["v3", "control", "mine"])
-def test_what_a_blueprint_hooks_concerns_its_own_views(fresh: Sandbox, name: str) -> None:
-    """Whatever it is called."""
+def test_a_hook_of_a_blueprint_is_called_for_its_own_views(fresh: Sandbox, name: str) -> None:
     mine, seen = Blueprint(name, __name__), list[str]()
     mine.before_request(lambda: seen.append(request.path))
     mine.add_url_rule("/mine", view_func=lambda: "mine")
@@ -344,8 +305,7 @@ def test_what_a_blueprint_hooks_concerns_its_own_views(fresh: Sandbox, name: str
     assert seen == ["/mine"]
 
 
-def test_whoever_keeps_sessions_elsewhere_is_asked_for_them(fresh: Sandbox) -> None:
-    """Another keeper of sessions opens and saves one for each request, as on any other application."""
+def test_another_session_interface_opens_and_saves_a_session_per_request(fresh: Sandbox) -> None:
     kept: list[str] = []
 
     class Elsewhere(SessionInterface):
