@@ -1,4 +1,4 @@
-"""``reseller-sandbox manual``: it lists the pages, prints one, and writes all of them."""
+"""``reseller-sandbox manual`` lists the pages, prints a page, and writes all of them."""
 
 from __future__ import annotations
 
@@ -9,48 +9,42 @@ import sys
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from reseller_sandbox.cli import main
-from reseller_sandbox.manual.pages import PICTURES, Manual
-
-PAGES = Manual().pages
+from tests.manual import FOLDER, command, pages
 
 
-def test_every_page_is_listed_with_its_title() -> None:
-    """In the order of reading, with what to do next."""
-    lines = CliRunner().invoke(main, ["manual"]).output.splitlines()
+def test_pages_are_listed_with_their_titles_and_printed_as_markdown(subtests: pytest.Subtests) -> None:
+    lines = command("manual").output.splitlines()
     listed = [line.split(maxsplit=1) for line in lines if line.startswith("  ")]
-    assert listed == [[name, page.title] for name, page in PAGES.items()]
+    assert [title for _, title in listed] == [text.splitlines()[0][2:] for text in pages().values()]
     assert lines[-1] == "Read one with: reseller-sandbox manual PAGE"
+    written = {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in FOLDER.rglob("*.md")}
+    made = pages().keys() - written.keys()
+    assert written.keys() <= pages().keys()
+    assert all(name.startswith("reference/") for name in made)
+    assert next(iter(pages())) == "index"
+    for name, path in written.items():
+        with subtests.test(name):
+            assert name == "index" or pages()[name] == path.read_text("utf-8")
+    for short, name in (("settings", "reference/settings"), ("faults.md", "how-to/faults")):
+        assert command("manual", short).output == pages()[name]
 
 
-@pytest.mark.parametrize("name", ["index", "how-to/faults", "settings", "fixture.md", "reference/errors"])
-def test_a_page_is_printed_as_it_is_where_nobody_looks(name: str) -> None:
-    """As Markdown; the last part of its name will do."""
-    (page,) = (one for one in PAGES if one.endswith(name.removesuffix(".md")))
-    assert CliRunner().invoke(main, ["manual", name]).output == PAGES[page].text
+def test_an_unknown_page_is_refused_with_the_nearest(subtests: pytest.Subtests) -> None:
+    for name, near in (("tutorail", "tutorial"), ("how-to/falts", "how-to/faults"), ("?", "")):
+        with subtests.test(name):
+            done = command("manual", name)
+            assert (done.exit_code, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+            assert f"the manual has no page '{name}'" in done.stderr
+            assert not near or f"the nearest is {near};" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "near"), [("tutorail", "tutorial"), ("how-to/falts", "how-to/faults"), ("?", "")]
-)
-def test_an_unknown_page_is_told_the_nearest(name: str, near: str) -> None:
-    """In one line, with status 2."""
-    done = CliRunner().invoke(main, ["manual", name])
-    assert done.exit_code == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert f"the manual has no page '{name}'" in done.stderr
-    assert not near or f"the nearest is {near};" in done.stderr
-
-
-def test_a_page_is_set_in_type_on_a_terminal() -> None:
+def test_a_page_is_formatted_on_a_terminal() -> None:
     """Without the marks of Markdown, no wider than is easy to read."""
     mine, its = pty.openpty()
-    command = [sys.executable, "-m", "reseller_sandbox", "manual", "faults"]
+    words = [sys.executable, "-m", "reseller_sandbox", "manual", "faults"]
     environment = {**os.environ, "COLUMNS": "200", "TERM": "xterm"}
-    with subprocess.Popen(command, stdout=its, env=environment) as running:
+    with subprocess.Popen(words, stdout=its, env=environment) as running:
         os.close(its)
         seen = b""
         try:
@@ -66,13 +60,12 @@ def test_a_page_is_set_in_type_on_a_terminal() -> None:
 
 
 def test_all_pages_are_written_for_a_site(tmp_path: Path) -> None:
-    """With what Sphinx is told, and a list in the first of them."""
-    assert CliRunner().invoke(main, ["manual", "--write", str(tmp_path / "new" / "site")]).exit_code == 0
-    for name, page in PAGES.items():
-        text = (tmp_path / "new" / "site" / f"{name}.md").read_text("utf-8")
-        assert text.startswith(page.text)
-    first = (tmp_path / "new" / "site" / "index.md").read_text("utf-8").splitlines()
-    assert {name for name in PAGES if name != "index"} <= set(first)
-    for name, picture in PICTURES.items():
-        assert (tmp_path / "new" / "site" / name).read_bytes() == picture.read_bytes()
-    compile((tmp_path / "new" / "site" / "conf.py").read_text("utf-8"), "conf.py", "exec")
+    site = tmp_path / "new" / "site"
+    assert command("manual", "--write", str(site)).exit_code == 0
+    texts = {name: (site / f"{name}.md").read_text("utf-8") for name in pages()}
+    assert not [name for name, text in pages().items() if not texts[name].startswith(text)]
+    assert pages().keys() - {"index"} <= {*(site / "index.md").read_text("utf-8").splitlines()}
+    pictures = [path.name for path in FOLDER.rglob("*.webp")]
+    assert pictures
+    assert {*pictures} <= {path.name for path in site.rglob("*.webp")}
+    compile((site / "conf.py").read_text("utf-8"), "conf.py", "exec")

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.manual.pages import FOLDER
 from tests.documents import PORT, Block, blocks
+from tests.manual import FOLDER
 from tests.outfit import program
 
 PAGE = (FOLDER / "how-to" / "sign.md").read_text("utf-8")
@@ -28,13 +28,6 @@ def port() -> Iterator[str]:
     """The port of a server with the packaged fixture."""
     with Sandbox().serve() as server:
         yield server.url.rpartition(":")[2]
-
-
-def test_every_program_has_its_command() -> None:
-    """In five languages, one after the other; each is short, and needs nothing but its language."""
-    assert [one.language for one in PROGRAMS] == ["python", "php", "js", "go", "java"]
-    assert [one.content.split()[-1] for one in COMMANDS] == [one.file for one in PROGRAMS]
-    assert all(len(one.content.splitlines()) <= 40 for one in PROGRAMS)
 
 
 @pytest.mark.parametrize(
