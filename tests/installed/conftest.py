@@ -86,7 +86,7 @@ def wheel(common: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def environment_of(wheel: Path, common: Path) -> Callable[[int], Path]:
-    """Makes an environment of a Python 3.``minor``, once in a run, and answers its interpreter."""
+    """Makes an environment of a Python 3.``minor`` once in a run. Returns its interpreter."""
 
     @cache
     def made(minor: int) -> Path:
@@ -138,8 +138,13 @@ def locked() -> list[str]:
     return re.findall(r"^[\w.-]+==[^\s;\\]+", (ROOT / ".requirements.lock").read_text("utf-8"), re.MULTILINE)
 
 
+def deploy(*words: str, at: Path) -> str:
+    """Return what ``deploy`` prints in a folder."""
+    return run(sys.executable, "-m", "reseller_sandbox", "deploy", *words, at=at)
+
+
 def run(*command: str, at: Path | None = None, **environment: str) -> str:
-    """Run a command that does not see this working tree; answers what it printed."""
+    """Run a command without this working tree in its path. Return its output."""
     plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     try:
         done = subprocess.run(

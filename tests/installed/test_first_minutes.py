@@ -7,18 +7,18 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from reseller_sandbox.settings import USUAL_URL, ServerSettings
 from tests.documents import Block, blocks
 from tests.installed.conftest import ROOT, interpreter, locked
 from tests.outfit import free_ports
 
 README = (ROOT / "README.md").read_text("utf-8")
+PORT = "8053"
 MARK = "--- the next one ---"
 
 
 def steps() -> list[tuple[Block, str]]:
     """The README's lines in order, each with what a shell does for it; the server goes to the background."""
-    wait = f"until curl -s -o /dev/null {USUAL_URL}/_sandbox/health; do sleep 0.1; done"
+    wait = f"until curl -s -o /dev/null http://127.0.0.1:{PORT}/_sandbox/health; do sleep 0.1; done"
     told = [one for one in blocks(README) if one.language in ("shell", "sh") or one.file]
     serves = [one.language == "shell" and one.content.startswith("reseller-sandbox serve") for one in told]
     assert serves.count(True) == 1
@@ -47,7 +47,7 @@ def test_from_the_wheel_to_a_green_test_in_five_minutes(wheel: Path, tmp_path: P
         ["set -e; trap 'kill $(jobs -p)' EXIT", *(command for _, command in told), "true"]
     )
     finished = subprocess.run(
-        ["bash", "-c", script.replace(str(ServerSettings.port), port)],
+        ["bash", "-c", script.replace(PORT, port)],
         cwd=tmp_path,
         env=environment,
         capture_output=True,
@@ -56,7 +56,7 @@ def test_from_the_wheel_to_a_green_test_in_five_minutes(wheel: Path, tmp_path: P
         check=False,
     )
     assert finished.returncode == 0, finished.stdout + finished.stderr
-    printed = finished.stdout.replace(port, str(ServerSettings.port)).split(MARK)[1:]
+    printed = finished.stdout.replace(port, PORT).split(MARK)[1:]
     assert len(printed) == len(told) + 1
     wrong = [
         (one, got) for (one, _), got in zip(told, printed, strict=False) if one.output and not one.fits(got)

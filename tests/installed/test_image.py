@@ -14,9 +14,7 @@ from pathlib import Path
 import pytest
 
 from reseller_sandbox import connect
-from reseller_sandbox.deploy.files import BASE
-from tests.deploy.conftest import deploy
-from tests.installed.conftest import interpreter, run
+from tests.installed.conftest import deploy, interpreter, run
 from tests.installed.image import Image
 from tests.outfit import free_ports
 
@@ -26,19 +24,20 @@ TOKEN = "a-token-of-this-test"
 @pytest.fixture(scope="module")
 def image(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Image:
     """The image of this version's wheel."""
-    found = re.match(r"python:3\.(\d+)", BASE)
-    assert found is not None
-    python = interpreter(int(found[1]))
-    if python is None or sys.platform != "linux" or os.geteuid() != 0:
-        pytest.skip("the image's Python, Linux and root are wanted")
     folder = tmp_path_factory.mktemp("image")
     context = folder / "context"
     context.mkdir()
     shutil.copy(wheel, context)
+    text = deploy("dockerfile", "--wheel", wheel.name, at=context)
+    found = re.search(r"^FROM python:3\.(\d+)", text, re.MULTILINE)
+    assert found is not None
+    python = interpreter(int(found[1]))
+    if python is None or sys.platform != "linux" or os.geteuid() != 0:
+        pytest.skip("the image's Python, Linux and root are wanted")
     base = Path(run(python, "-c", "import sys; print(sys.base_prefix)").strip())
     if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no file system can be mounted here")
-    return Image(deploy("dockerfile", "--wheel", wheel.name, at=context), context, folder, base)
+    return Image(text, context, folder, base)
 
 
 @pytest.fixture(scope="module")

@@ -12,9 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from reseller_sandbox.settings import ServerSettings
-from tests.deploy.conftest import deploy
-from tests.installed.conftest import interpreter, run
+from tests.installed.conftest import deploy, interpreter, run
 from tests.installed.test_users_project import PROJECT
 from tests.outfit import free_ports
 
@@ -37,12 +35,6 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
     return {**plain, "PATH": path}
 
 
-@pytest.fixture
-def port() -> str:
-    """A port for the job's server: the one of the files may be taken here."""
-    return str(free_ports())
-
-
 def carry_out(script: str, at: Path, environment: dict[str, str]) -> str:
     """Run a whole job in one shell, as long as its session lasts; answers what it printed."""
     with subprocess.Popen(
@@ -63,23 +55,20 @@ def carry_out(script: str, at: Path, environment: dict[str, str]) -> str:
 END = "trap 'kill $(jobs -p)' EXIT\n"
 
 
-def test_the_workflow_of_actions_runs(checkout: Path, surroundings: dict[str, str], port: str) -> None:
+@pytest.mark.parametrize("form", ["github-actions", "gitlab-ci"])
+def test_a_printed_job_passes(checkout: Path, surroundings: dict[str, str], form: str) -> None:
     """It installs, serves, waits and tests, with two workers and one server."""
-    told = deploy("github-actions", at=checkout).replace(str(ServerSettings.port), port)
-    job: Any = yaml.safe_load(told)["jobs"]["tests"]
-    steps = [step["run"] for step in job["steps"] if "run" in step and "if" not in step]
-    environment = {**surroundings, **job["env"], "RESELLER_SANDBOX_PORT": port}
-    printed = carry_out(END + "\n".join(steps), checkout, environment)
-    assert "14 passed" in printed
-    assert "/_worlds/" in (checkout / "sandbox.log").read_text("utf-8")
-
-
-def test_the_job_of_gitlab_runs(checkout: Path, surroundings: dict[str, str], port: str) -> None:
-    """The same."""
-    told = deploy("gitlab-ci", at=checkout).replace(str(ServerSettings.port), port)
-    job: Any = yaml.safe_load(told)["tests"]
-    script = [*job["before_script"], *job["script"], *job["after_script"]]
-    environment = {**surroundings, **job["variables"], "RESELLER_SANDBOX_PORT": port}
-    printed = carry_out(END + "\n".join(script), checkout, environment)
-    assert "14 passed" in printed
-    assert "/_worlds/" in printed
+    port = str(free_ports())
+    document: Any = yaml.safe_load(deploy(form, at=checkout).replace("8053", port))
+    if form == "github-actions":
+        job = document["jobs"]["tests"]
+        script = [step["run"] for step in job["steps"] if "run" in step and "if" not in step]
+        environment = {**surroundings, **job["env"], "RESELLER_SANDBOX_PORT": port}
+    else:
+        job = document["tests"]
+        script = [*job["before_script"], *job["script"], *job["after_script"]]
+        environment = {**surroundings, **job["variables"], "RESELLER_SANDBOX_PORT": port}
+    output = carry_out(END + "\n".join(script), checkout, environment)
+    assert "14 passed" in output
+    log = (checkout / "sandbox.log").read_text("utf-8") if form == "github-actions" else output
+    assert "/_worlds/" in log

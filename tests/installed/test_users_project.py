@@ -64,20 +64,16 @@ def passes(python: Path, project: Path, *options: str, **environment: str) -> No
 
 
 def test_it_passes_in_its_own_process(python: Path, project: Path) -> None:
-    """As somebody runs it by hand; enough of the events is exercised."""
     passes(python, project, "--reseller-sandbox-cover-min", "events=40")
 
 
 def test_it_passes_with_a_server_of_the_run(python: Path, project: Path) -> None:
-    """With two workers, each of which has one."""
     passes(python, project, "-n", "2", "--reseller-sandbox-mode", "server")
 
 
 def test_it_passes_with_a_server_that_runs(python: Path, project: Path, server: str) -> None:
-    """With two workers that share it."""
     passes(python, project, "-n", "2", RESELLER_SANDBOX_MODE=server)
 
 
 def test_its_types_hold(python: Path, project: Path) -> None:
-    """Strictly, those of its tests too."""
     assert "Success" in run(str(python), "-m", "mypy", at=project)

@@ -10,29 +10,18 @@ from tests.installed.conftest import run
 from tests.testing.repositories import REPOSITORIES, lay_out
 
 
-@pytest.mark.parametrize("name", REPOSITORIES)
-def test_the_plugin_works_beside_a_sandbox_of_the_users_own(python: Path, tmp_path: Path, name: str) -> None:
-    """As a module or a package, in the root or below ``src``, in nobody's way; loaded as it is.
-
-    What it compiles is kept apart: other suites in the same environment may have pytest compile all of it.
-    """
-    lay_out(name, tmp_path)
-    kept = python.parents[1] / "compiled"
-    told = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(kept)}
-    assert "3 passed" in run(str(python), "-m", "pytest", "-q", at=tmp_path, **told)
-    anew = {
-        path.name.partition(".")[0]
-        for path in kept.rglob("*-pytest-*.pyc")
-        if "reseller_sandbox" in path.parts
-    }
-    assert "plugin" in anew
-    assert anew <= {"__init__", "options", "plugin", "usual"}, (
-        "pytest has compiled more anew than the plugin's beginning"
-    )
+def test_the_plugin_works_beside_a_sandbox_of_the_user(
+    python: Path, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """The user's own ``sandbox`` is a module or a package, in the root or below ``src``."""
+    for name in REPOSITORIES:
+        with subtests.test(repository=name):
+            (folder := tmp_path / name).mkdir()
+            lay_out(name, folder)
+            assert "3 passed" in run(str(python), "-m", "pytest", "-q", at=folder)
 
 
 def test_the_command_is_there(python: Path, tmp_path: Path) -> None:
-    """With its fixtures, wherever it is called."""
     command = str(python.parent / "reseller-sandbox")
     assert "default: good" in run(command, "check", "default", "example", at=tmp_path)
 
@@ -54,7 +43,7 @@ with Sandbox() as sandbox, sandbox.intercept("https://api.example.test"), reques
 
 
 def test_requests_with_an_older_urllib3(python: Path, tmp_path: Path) -> None:
-    """A session keeps its connection over many requests, and a fault raises what it does with a newer one."""
+    """A session keeps its connection, and a fault raises the same exception."""
     install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
     run(*install, "--target", str(tmp_path), "requests", "urllib3==1.26.20")
     assert run(str(python), "-c", KEPT, PYTHONPATH=str(tmp_path)) == "403 403 403 ConnectionError\n"
