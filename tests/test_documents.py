@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from reseller_sandbox.manual.pages import Manual, Written
 from tests.documents import PORT, Block, as_it_began, commands, python, run_commands, run_python, serving
+from tests.manual import FOLDER
 from tests.outfit import program
 
-TEXTS = {name: page.text for name, page in Manual().pages.items() if isinstance(page, Written)}
+TEXTS = {
+    path.relative_to(FOLDER).with_suffix("").as_posix(): path.read_text("utf-8")
+    for path in FOLDER.rglob("*.md")
+}
 TEXTS["README"] = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
 
 #: This page shows changes of the source, which a test of its own makes.

@@ -1,33 +1,10 @@
-"""Sandboxes are cheap to make, so that each test can have one of its own."""
+"""An exception that leaves a sandbox brings along what happened in its worlds."""
 
 from __future__ import annotations
 
-import sys
-
 import pytest
-from marshmallow.schema import SchemaMeta
 
 from reseller_sandbox import Sandbox
-from tests.registry import REGISTRY
-
-
-def test_only_the_first_of_a_process_makes_schemas_and_compiles() -> None:
-    """What follows from the code alone is made once; a further sandbox reads its fixture and adds routes."""
-    Sandbox(REGISTRY)
-    made: list[str] = []
-
-    def watch(frame: object, event: str, about: object) -> None:
-        if event == "c_call" and about is compile:
-            made.append("code")
-        if event == "call" and getattr(frame, "f_code", None) is SchemaMeta.__new__.__code__:
-            made.append("schema")
-
-    sys.setprofile(watch)
-    try:
-        Sandbox(REGISTRY)
-    finally:
-        sys.setprofile(None)
-    assert made == []
 
 
 def test_what_fails_within_a_with_tells_what_happened_in_its_world() -> None:
@@ -47,7 +24,7 @@ def test_what_fails_within_a_with_tells_what_happened_in_its_world() -> None:
     assert inner[:2] == ["reseller sandbox: world w1", "clock     2026-01-16T12:00:00Z, standing still"]
     assert outer[0] == "reseller sandbox: world default"
     assert outer[-1] == "  r1   POST /v3/domains/renewDomain/active-example.com: 200 ok, main paid 12.99"
-    assert [world.name for world in sandbox.engine] == ["default"]
+    assert [world.name for world in sandbox.worlds.list().worlds] == ["default"]
 
 
 def test_nothing_is_told_of_a_world_that_is_gone() -> None:

@@ -95,7 +95,7 @@ def told(server: tuple[Sandbox, str]) -> list[str]:
 
 def document(name: str, folder: Path) -> Path:
     """The document of an interface as a file, written by the command."""
-    run(folder, sys.executable, "-m", "reseller_sandbox.cli", "openapi", name, "--output", f"{name}.json")
+    run(folder, sys.executable, "-m", "reseller_sandbox", "openapi", name, "--output", f"{name}.json")
     return folder / f"{name}.json"
 
 
