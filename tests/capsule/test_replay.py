@@ -1,23 +1,25 @@
-"""A world's past is written into a capsule, and done again from that comes out the same to the byte."""
+"""A recording of a world's past replays to the byte, opens as a world, and is read strictly."""
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Callable
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+import time_machine
+from hypothesis import given
+from hypothesis import strategies as st
 
-from reseller_sandbox import Sandbox
-from reseller_sandbox.capsule.document import from_bytes, to_bytes
-from reseller_sandbox.capsule.steps import RequestStep
-from reseller_sandbox.tools.replaying import replay
-from tests.registry import REGISTRY
+from reseller_sandbox import Refused, Sandbox, replay
+from tests.capsule.recording import lines, packed
+from tests.registry import REGISTRY, connect, edit
 
 
 def lived(sandbox: Sandbox) -> Sandbox:
-    """Ten calls of both interfaces, faults in both phases, time that moves, others who act, and a rewind."""
+    """Ten calls of both interfaces, faults in both phases, time that moves, third parties, and a rewind."""
     client = sandbox.client()
     client.get("/v3/balance")
     sandbox.faults.add("latency", seconds=0.001, when={"phase": "before", "chance": 0.5})
@@ -35,25 +37,33 @@ def lived(sandbox: Sandbox) -> Sandbox:
     return sandbox
 
 
-@pytest.fixture(scope="module")
-def sandbox() -> Sandbox:
-    """A sandbox that has been used."""
-    return lived(Sandbox(REGISTRY))
+LIVED = lived(Sandbox(REGISTRY))
+CONTENT = LIVED.capsule.get().content
+LINES = lines(CONTENT)
 
 
-def test_a_replay_comes_out_identical_to_the_byte(sandbox: Sandbox, tmp_path: Path) -> None:
-    """In the default world, and the file of a ten-call test is small."""
-    told = sandbox.capsule.write(tmp_path / "world.capsule")
-    found = replay(tmp_path / "world.capsule")
-    assert found.difference is None
-    assert (found.requests, found.beyond, found.notes) == (told.requests, {}, ())
+def assert_replays(sandbox: Sandbox) -> None:
+    found = replay(sandbox.capsule.get().content)
+    assert found.identical, found.difference
     assert found.sandbox.export() == sandbox.export()
-    assert len(told.content) < 20_000
 
 
-#: What leaves something due at the very instant, which comes about with the next request, or the capsule.
+def test_a_replay_is_identical_to_the_byte(tmp_path: Path) -> None:
+    """The same past has the same file. A file of ten requests is small."""
+    recorded = LIVED.capsule.write(tmp_path / "world.capsule")
+    found = replay(tmp_path / "world.capsule")
+    assert (found.difference, found.requests) == (None, recorded.requests)
+    assert (found.beyond, found.notes) == ({}, ())
+    assert found.sandbox.export() == LIVED.export()
+    assert lived(Sandbox(REGISTRY)).capsule.get().content == CONTENT
+    assert len(CONTENT) < 20_000
+    with LIVED.fork() as fork:
+        assert_replays(lived(fork))
+
+
+#: Actions that leave an event due at the same instant.
 AT_ONCE: dict[str, Callable[[Sandbox], object]] = {
-    "a name deleted where nothing is waited for": lambda sandbox: [
+    "a name deleted without a grace period": lambda sandbox: [
         sandbox.names.add("gone.de", created="-9d"),
         sandbox.client().delete("/V2.0/domain/gone.de"),
     ],
@@ -61,14 +71,14 @@ AT_ONCE: dict[str, Callable[[Sandbox], object]] = {
         sandbox.names.add("gone.de", created="-9d"),
         sandbox.outside.drop("gone.de"),
     ],
-    "a name added that has expired": lambda sandbox: sandbox.names.add("late.com", expires="-3d"),
-    "a name of the fixture that has expired": lambda sandbox: sandbox.load(
-        sandbox.export().replace("domains:\n", "domains:\n  late.com: {expires: -3d}\n")
+    "an expired name": lambda sandbox: sandbox.names.add("late.com", expires="-3d"),
+    "an expired name of the fixture": lambda sandbox: edit(
+        sandbox, {"domains": {"late.com": {"expires": "-3d"}}}
     ),
-    "a plan for now": lambda sandbox: sandbox.outside.when("PT0S").register("wanted.com"),
+    "an action scheduled for now": lambda sandbox: sandbox.outside.when("PT0S").register("wanted.com"),
 }
 
-#: What comes next, and whether that lets it come about.
+#: Later actions; some let the due event happen.
 NEXT: dict[str, Callable[[Sandbox], object]] = {
     "nothing": lambda sandbox: None,
     "a request": lambda sandbox: sandbox.client().get("/v3/balance"),
@@ -76,7 +86,7 @@ NEXT: dict[str, Callable[[Sandbox], object]] = {
         sandbox.faults.add("latency", seconds=0),
         sandbox.client().get("/v3/balance"),
     ],
-    "a look at the events, and a control call": lambda sandbox: [
+    "a list of events, and a control call": lambda sandbox: [
         sandbox.events.find(),
         sandbox.faults.add("latency", seconds=0),
     ],
@@ -84,62 +94,130 @@ NEXT: dict[str, Callable[[Sandbox], object]] = {
         sandbox.client().get("/v3/balance"),
         sandbox.rewind(sandbox.journal.find().requests[-1].id),
     ],
-    "a snapshot, and back to it": lambda sandbox: [sandbox.snapshot("here"), sandbox.restore("here")],
-    "a move of the clock by nothing": lambda sandbox: sandbox.clock.advance(0),
-    "a move of the clock": lambda sandbox: [sandbox.assumptions.set({}), sandbox.clock.advance("P9D")],
+    "a snapshot, and a restore": lambda sandbox: [sandbox.snapshot("here"), sandbox.restore("here")],
+    "an advance by nothing": lambda sandbox: sandbox.clock.advance(0),
+    "an advance": lambda sandbox: [sandbox.assumptions.set({}), sandbox.clock.advance("P9D")],
 }
 
 
-@pytest.mark.parametrize("then", NEXT)
-@pytest.mark.parametrize("what", AT_ONCE)
-def test_what_comes_due_at_once_is_done_again_in_its_place(what: str, then: str) -> None:
-    """Before the step that let it come about, and after those that did not."""
-    sandbox = Sandbox()
-    AT_ONCE[what](sandbox)
-    NEXT[then](sandbox)
-    found = replay(sandbox.capsule.get().content)
-    assert found.identical, found.difference
+def test_an_event_that_is_due_at_once_is_replayed_in_its_place(subtests: pytest.Subtests) -> None:
+    for what, act in AT_ONCE.items():
+        for then, go_on in NEXT.items():
+            with subtests.test(what, then=then):
+                sandbox = Sandbox()
+                act(sandbox)
+                go_on(sandbox)
+                assert_replays(sandbox)
+
+
+def test_an_event_of_a_running_clock_is_replayed_in_its_place(subtests: pytest.Subtests) -> None:
+    for then, go_on in NEXT.items():
+        with (
+            subtests.test(then),
+            time_machine.travel(datetime(2026, 1, 1, tzinfo=UTC), tick=False) as machine,
+        ):
+            sandbox = Sandbox(frozen=False, assume={"v2.order_processing": "60"})
+            sandbox.client().post("/v3/domains/createDomain", json={"domain": {"domainName": "new.com"}})
+            faults, clock = sandbox.faults, sandbox.clock
+            for act in (lambda: faults.add("latency", seconds=0), clock.freeze, clock.run):
+                machine.shift(45)
+                act()
+            go_on(sandbox)
+            found = replay(sandbox.capsule.get().content)
+            assert found.identical, found.difference
+
+
+def test_a_recording_begins_where_the_journal_begins() -> None:
+    """A request whose body was cut is not replayed, and a note says why."""
+    sandbox = Sandbox(REGISTRY, journal=4, journal_body=300)
+    for number in range(7):
+        body = {"domain": {"domainName": f"new-{number}.com"}, "pad": "y" * (400 if number == 5 else 1)}
+        sandbox.client().post("/v3/domains/createDomain", json=body)
+    recorded = sandbox.capsule.get()
+    assert recorded.requests == 4
+    assert recorded.notes[0] == "what came before is no longer in the journal"
+    found = replay(recorded.content)
+    assert found.identical
+    assert list(found.beyond) == ["r6"]
+    assert "--journal-body" in found.beyond["r6"]
     assert found.sandbox.export() == sandbox.export()
 
 
-@pytest.mark.parametrize("then", NEXT)
-def test_what_a_running_clock_made_due_is_done_again_in_its_place(
-    then: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Control calls that let nothing come about, such as stopping the clock, are no later for that."""
-    machine = [datetime(2026, 1, 1, tzinfo=UTC)]
-    monkeypatch.setattr("reseller_sandbox.core.clock.real_now", lambda: machine[0])
-    sandbox = Sandbox(frozen=False, assume={"v2.order_processing": "60"})
+def test_a_recording_of_a_branch_begins_where_the_branch_begins() -> None:
+    sandbox = Sandbox(REGISTRY)
+    sandbox.client().get("/v3/balance")
+    branch = sandbox.load(sandbox.export()).branch.name
+    sandbox.client().get("/v3/balance")
+    sandbox.branches.switch(branch)
     sandbox.client().post("/v3/domains/createDomain", json={"domain": {"domainName": "new.com"}})
-    for act in (lambda: sandbox.faults.add("latency", seconds=0), sandbox.clock.freeze, sandbox.clock.run):
-        machine[0] += timedelta(seconds=45)
-        act()
-    NEXT[then](sandbox)
     found = replay(sandbox.capsule.get().content)
-    assert found.identical, found.difference
+    assert (found.identical, found.requests, found.notes) == (True, 2, ())
 
 
-def test_a_fork_begins_where_it_was_forked(sandbox: Sandbox) -> None:
-    """A capsule of a forked world needs none of the world that it comes from."""
-    with sandbox.fork() as fork:
-        found = replay(lived(fork).capsule.get().content)
-        assert found.identical
-        assert found.sandbox.export() == fork.export()
-
-
-def test_the_first_difference_is_told_with_both_sides(sandbox: Sandbox) -> None:
-    """Where an answer is not what the capsule says."""
-    recording = from_bytes(sandbox.capsule.get().content)
-    steps = list(recording.steps)
-    at = next(
-        n
-        for n, one in enumerate(steps)
-        if isinstance(one, RequestStep) and one.operation == "v3.createDomain"
+def test_an_opened_recording_is_a_new_world_at_the_end_of_the_past() -> None:
+    """With its journal to rewind and new credentials. Other worlds are unchanged."""
+    sandbox = Sandbox(REGISTRY)
+    before, held = sandbox.export(), {one.key for one in sandbox.accounts.list().accounts}
+    opened = sandbox.worlds.open(CONTENT, name="opened")
+    assert (opened.difference, opened.notes, opened.frozen, opened.now) == (None, (), True, LIVED.clock.now)
+    assert sandbox.export() == before
+    new = {one.key for one in opened.accounts}
+    assert not new & held
+    target, old = "/_worlds/opened/v3/balance", sandbox.account()
+    found = connect(sandbox).get("/_worlds/opened/_sandbox/journal").json["requests"]
+    assert [one["id"] for one in found] == [one.id for one in LIVED.journal.find().requests]
+    assert connect(sandbox).get(target).status in (200, 429), "credentials of the recording below the prefix"
+    assert (
+        connect(sandbox).send("GET", "/_worlds/opened/V2.0/domain/zones", [("X-Auth-Token", old.token)]).raw
     )
-    asked = steps[at]
-    assert isinstance(asked, RequestStep)
-    steps[at] = replace(asked, came=replace(asked.came, body=b'{"other": "answer"}'))
-    found = replay(to_bytes(replace(recording, steps=tuple(steps))))
-    assert found.difference is not None
-    assert (found.difference.number, found.difference.what) == (asked.number, "body")
-    assert (found.difference.recorded, found.difference.replayed) == (b'{"other": "answer"}', asked.came.body)
+    assert sandbox.journal.count() == 0
+    assert connect(sandbox).get("/v3/balance").status == 200
+    assert sandbox.journal.count() == 1
+    changed = packed([*LINES[:-1], {**LINES[-1], "requests": 99}])
+    assert sandbox.worlds.open(changed).difference == "the end: the number of requests differs"
+
+
+def test_a_recording_cannot_name_files() -> None:
+    head = {**LINES[0], "settings": {"fixture": "/etc/hostname", "profile": "/etc/hostname"}}
+    sandbox = Sandbox(REGISTRY)
+    with pytest.raises(Refused, match="settings cannot be fixture, profile") as refused:
+        sandbox.worlds.open(b64encode(packed([head, *LINES[1:]])).decode())
+    assert refused.value.code == "invalid_capsule"
+    assert len(sandbox.worlds.list().worlds) == 1
+
+
+def refused(content: bytes, problem: str) -> None:
+    with pytest.raises(ValueError, match=f"^capsule: {problem}"):
+        replay(content)
+
+
+@given(at=st.integers(0, len(CONTENT) - 1), bit=st.integers(0, 7), more=st.binary(min_size=1, max_size=40))
+def test_a_damaged_file_is_refused(at: int, bit: int, more: bytes) -> None:
+    """A flipped bit, a missing end, and bytes after the end."""
+    flipped = bytearray(CONTENT)
+    flipped[at] ^= 1 << bit
+    refused(bytes(flipped), "(byte|line|it) ")
+    refused(CONTENT[:at], r"byte \d+: (this is no capsule|it breaks off)$")
+    refused(CONTENT + more, f"byte {len(CONTENT)}: something follows its end$")
+
+
+@given(at=st.integers(0, len(LINES) - 1), value=st.none() | st.integers() | st.text(), data=st.data())
+def test_a_line_or_a_value_of_another_kind_is_refused(at: int, value: Any, data: st.DataObject) -> None:
+    key = data.draw(st.sampled_from([one for one in LINES[at] if one not in ("capsule", "step")]))
+    for line, problem in ((value, "it is no object$"), ({**LINES[at], key: 1.5}, f"{key}[ .]")):
+        refused(packed([*LINES[:at], line, *LINES[at + 1 :]]), f"line {at + 1}: {problem}")
+
+
+def test_lines_in_the_wrong_place_are_refused() -> None:
+    count = len(LINES)
+    cases: list[tuple[list[Any], str]] = [
+        ([], "line 1: this is no capsule: it does not begin with the format's version"),
+        ([{"capsule": 2}], "line 1: it is of version 2 of the format; this program reads 1"),
+        ([{**LINES[0], "more": 1}, *LINES[1:]], "line 1: more is not known here"),
+        ([LINES[0], *LINES[2:]], "line 2: the first step must be a stand"),
+        (LINES[:-1], f"line {count - 1}: the end must be the last step"),
+        ([*LINES, LINES[-1]], f"line {count}: the end must be the last step"),
+        ([*LINES[:2], {"step": "jump"}, *LINES[2:]], "line 3: step must be one of stand, waiting, request"),
+    ]
+    for values, problem in cases:
+        refused(packed(values), problem)
