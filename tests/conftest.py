@@ -66,8 +66,16 @@ def _in_process() -> Sandbox:
 @pytest.fixture
 def sandbox(_in_process: Sandbox) -> Sandbox:
     """A sandbox of the tests' registry as it began, its clock standing still."""
-    _in_process.reset(original=True)
+    _begin(_in_process)
     return _in_process
+
+
+def _begin(sandbox: Sandbox) -> None:
+    """Remove what an earlier test has left: other worlds, and all that has changed this one."""
+    for world in list(sandbox.worlds):
+        if world.name != "default":
+            sandbox.worlds.remove(world.name)
+    sandbox.reset(original=True)
 
 
 @pytest.fixture
@@ -132,7 +140,7 @@ def _default() -> Iterator[tuple[Sandbox, str]]:
 def served(_served: tuple[Sandbox, str]) -> Sandbox:
     """The sandbox behind ``wire``, as it began."""
     sandbox, _ = _served
-    sandbox.reset(original=True)
+    _begin(sandbox)
     return sandbox
 
 
