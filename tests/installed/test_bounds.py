@@ -18,12 +18,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 EXTRAS = ("httpx", "requests", "freezegun", "tls")
 
 #: Tests that go through most of what others' packages are used for: the server, routing, schemas.
-TESTS = (
-    "tests/server/test_server.py",
-    "tests/server/test_hosts.py",
-    "tests/web/test_app.py",
-    "tests/web/test_writers.py",
-)
+TESTS = ("tests/server/test_server.py", "tests/server/test_hosts.py", "tests/web/test_app.py")
 
 
 def oldest() -> str:

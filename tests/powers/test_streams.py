@@ -139,10 +139,10 @@ def test_the_clock_is_watched(served: Sandbox, url: str) -> None:
 @pytest.mark.slow
 def test_a_follower_that_reads_too_slowly_gets_the_latest_and_how_many_it_missed(sandbox: Sandbox) -> None:
     with sandbox.events.follow(name="clock.freeze") as following:
-        for _ in range(10_005):
+        for _ in range(1_005):
             sandbox.clock.freeze()
         latest = sandbox.events.find(limit=1).events[0].number
-        assert latest - next(following).number == 9_999
+        assert latest - next(following).number == 999
         assert following.missed == 5
 
 
