@@ -89,7 +89,7 @@ def assert_consistent(sandbox: Sandbox) -> None:
     assert not [name for name, count in holders.items() if count > 1], "a name has two holders"
     assert not [name.name for name in names if name.stage == "released"]
     for host in sandbox.hosts:
-        assert host.domain in holders, f"{host.name} outlived its domain"
+        assert host.domain in sandbox.names, f"{host.name} outlived its domain"
 
 
 def assert_unchanged(sandbox: Sandbox) -> None:
