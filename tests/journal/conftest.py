@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.clients import Api
 from tests.registry import REGISTRY
-from tests.worlds.control import Control, control, inside
+from tests.worlds.conftest import main, steer
+
+__all__ = ["main", "steer"]
 
 
 @pytest.fixture(scope="session")
@@ -21,15 +22,3 @@ def sandbox(_kept: Sandbox) -> Sandbox:
     _kept.faults.clear()
     _kept.reset(original=True)
     return _kept
-
-
-@pytest.fixture
-def steer(sandbox: Sandbox) -> Control:
-    """The control interface of ``sandbox``."""
-    return control(sandbox)
-
-
-@pytest.fixture
-def main(sandbox: Sandbox) -> Api:
-    """The account ``main`` of ``sandbox``."""
-    return inside(sandbox)

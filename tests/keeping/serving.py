@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPException
@@ -15,6 +16,7 @@ from typing import Any
 
 from reseller_sandbox import Sandbox, connect
 from tests.clients import Answer
+from tests.command import run
 from tests.registry import REGISTRY
 from tests.script import MEASURED
 
@@ -32,17 +34,23 @@ class Served:
 
 @contextmanager
 def serving(
-    *options: object, end: int = signal.SIGTERM, port: int = 0, at: Path | None = None, limit: int = 0
+    *options: object,
+    end: int = signal.SIGTERM,
+    port: int = 0,
+    at: Path | None = None,
+    limit: int = 0,
+    env: Mapping[str, str] | None = None,
 ) -> Iterator[Served]:
     """Serve the tests' registry with these options, and send the signal ``end`` after it.
 
-    ``limit`` is the largest size in bytes of a file that the server may write.
+    ``limit`` is the largest size in bytes of a file that the server may write. ``env`` is added to its
+    environment.
     """
     command = [*COMMAND, "--port", str(port), "--fixture", str(REGISTRY), *map(str, options)]
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     if limit:
         command = ["prlimit", f"--fsize={limit}", *command]
-    with subprocess.Popen(command, cwd=at, **pipes) as server:
+    with subprocess.Popen(command, cwd=at, env={**os.environ, **(env or {})}, **pipes) as server:
         assert server.stdout is not None
         line = server.stdout.readline()
         assert line, server.communicate()
@@ -53,6 +61,17 @@ def serving(
             finally:
                 server.send_signal(end)
                 server.wait(60)
+
+
+def refusal(path: Path) -> str:
+    """Return what ``serve`` prints when it refuses the state file, which has to stay as it is."""
+    content = path.read_bytes() if path.is_file() else None
+    done = run("serve", "--port", "0", "--keep", str(path))
+    assert done.status == 2, done
+    assert "Traceback" not in done.err
+    assert str(path.resolve()) in done.err.replace("\n", "")
+    assert (path.read_bytes() if path.is_file() else None) == content
+    return " ".join(done.err.split())
 
 
 def wait_until(done: Callable[[], object]) -> None:

@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.command import run
-from tests.keeping.serving import register, serving, wait_until
+from tests.keeping.serving import refusal, register, serving, wait_until
 from tests.keeping.test_start import blocks
 from tests.outfit import program
 
@@ -28,16 +27,6 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for target in ("/v3/balance", "/v3/domains/getDomain/nobodys.com", "/v3/domains"):
             served.sandbox.client().get(target)
     return path
-
-
-def refusal(path: Path) -> str:
-    """Return what ``serve`` prints when it refuses the file, which must stay as it is."""
-    content = path.read_bytes() if path.exists() else None
-    done = run("serve", "--port", "0", "--keep", str(path))
-    assert done.status == 2, done
-    assert str(path) in done.err.replace("\n", "")
-    assert (path.read_bytes() if path.exists() else None) == content
-    return " ".join(done.err.split())
 
 
 @given(data=st.data())

@@ -6,15 +6,13 @@ Unlike a killed process, it loses what no ``fsync`` has brought to the disk: con
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-import time
-from http.client import HTTPConnection
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.keeping.serving import register, serving, wait_until
 
 SHIM = Path(__file__).with_name("shim")
 SAVES = 3
@@ -70,35 +68,22 @@ def saves(recorded: list[dict[str, Any]], path: Path) -> list[str]:
     return ["", *(row["content"] for row in recorded if (row["event"], row["path"]) == ("rename", str(path)))]
 
 
-def register(port: int, name: str) -> None:
-    """Put a name into the default world."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("POST", f"/_sandbox/names/{name}", b"{}", {"Content-Type": "application/json"})
-    assert connection.getresponse().status == 201
-    connection.close()
+def has_saved(log: Path, path: Path, count: int) -> bool:
+    """Whether ``count`` contents of the file are known."""
+    return len(saves(events(log), path)) >= count
 
 
 @pytest.fixture
 def recorded(tmp_path: Path) -> tuple[list[dict[str, Any]], Path]:
     """What a server did to its files while it saved three times."""
-    kept, log, ready = tmp_path / "worlds", tmp_path / "events", tmp_path / "ready"
-    command = [sys.executable, "-m", "reseller_sandbox", "serve", "--port", "0", "--quiet"]
-    command += ["--keep", str(kept), "--ready-file", str(ready)]
+    kept, log = tmp_path / "worlds", tmp_path / "events"
     shim = {"PYTHONPATH": str(SHIM), "RECORDED_EVENTS": str(log)}
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, env={**os.environ, **shim}) as server:
-        try:
-            while not ready.exists():
-                assert server.poll() is None
-                time.sleep(0.02)
-            port = int(json.loads(ready.read_text())["url"].rpartition(":")[2])
-            for number in range(SAVES - 1):
-                before = len(saves(events(log), kept))
-                register(port, f"kept-{number}.com")
-                while len(saves(events(log), kept)) == before:
-                    time.sleep(0.02)
-            register(port, "kept-at-the-end.com")
-        finally:
-            server.terminate()
+    with serving("--keep", kept, env=shim) as served:
+        for number in range(SAVES - 1):
+            wanted = len(saves(events(log), kept)) + 1
+            assert register(served.sandbox, f"kept-{number}.com") == 200
+            wait_until(partial(has_saved, log, kept, wanted))
+        assert register(served.sandbox, "kept-at-the-end.com") == 200
     return events(log), kept
 
 

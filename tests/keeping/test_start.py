@@ -4,72 +4,28 @@ from __future__ import annotations
 
 import os
 import struct
-import subprocess
-import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
-from http.client import HTTPConnection
 from pathlib import Path
 from random import Random
 
 import pytest
 
-SERVE = [sys.executable, "-m", "reseller_sandbox", "serve", "--port", "0", "--log", "json"]
+from tests.keeping.serving import refusal, register, serving
+
 SIZES = struct.Struct("<III")
-
-
-@contextmanager
-def serving(path: Path) -> Iterator[int]:
-    """Serve with a state file. Yield the port."""
-    command = [*SERVE, "--keep", str(path)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
-        try:
-            yield wait_for_port(server)
-        finally:
-            server.terminate()
-            server.communicate(timeout=60)
-
-
-def wait_for_port(server: subprocess.Popen[str]) -> int:
-    """Return the port that the server prints at its start."""
-    assert server.stdout is not None
-    printed = ""
-    for line in server.stdout:
-        printed += line
-        address = line.partition("http://127.0.0.1:")[2]
-        if address:
-            return int("".join(letter for letter in address[:5] if letter.isdigit()))
-    raise AssertionError(printed)
-
-
-def refusal(path: Path) -> str:
-    """Return what ``serve`` prints when it refuses the state file."""
-    done = subprocess.run([*SERVE, "--keep", str(path)], capture_output=True, text=True, timeout=60)
-    assert done.returncode == 2, done
-    assert "Traceback" not in done.stderr
-    return done.stderr
-
-
-def register(port: int, name: str) -> int:
-    """Put a name into the default world. Return the status."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=60)
-    connection.request("POST", f"/_sandbox/names/{name}", b"{}", {"Content-Type": "application/json"})
-    status = connection.getresponse().status
-    connection.close()
-    return status
 
 
 def test_a_second_server_is_refused_under_every_name_of_the_file(tmp_path: Path) -> None:
     kept, linked, symlink = tmp_path / "worlds", tmp_path / "hard-link", tmp_path / "symlink"
     symlink.symlink_to(kept)
-    with serving(kept) as port:
-        assert register(port, "kept.com") == 201
+    with serving("--keep", kept) as served:
+        assert register(served.sandbox, "kept.com") == 200
     os.link(kept, linked)
-    with serving(linked):
+    with serving("--keep", linked):
         for name in (kept, linked, symlink):
             assert "another server keeps its worlds in" in refusal(name), name
-    with serving(kept):
+    with serving("--keep", kept):
         pass  # nothing is left of the lock
 
 
@@ -105,9 +61,9 @@ def damaged(content: bytes, random: Random) -> bytes:
 def saved(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     """A state file with some names."""
     path = tmp_path_factory.mktemp("saved") / "worlds"
-    with serving(path) as port:
+    with serving("--keep", path) as served:
         for number in range(3):
-            assert register(port, f"kept-{number}.com") == 201
+            assert register(served.sandbox, f"kept-{number}.com") == 200
     return path.read_bytes()
 
 

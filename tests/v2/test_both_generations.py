@@ -15,10 +15,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from reseller_sandbox import MissingRecord, Sandbox
 from tests import registry
 from tests.clients import Answer, Api, InProcess, person
+from tests.soundness import assert_books_balance
 from tests.thorough import tries
 from tests.v2.client import REGISTRY, Client, connect
 from tests.v2.works import CARD
-from tests.v3.books import assert_books_balance
 
 NAMES = ("active.com", "served.com", "theirs.com", "new.com")
 ACCOUNTS = ("main", "other")

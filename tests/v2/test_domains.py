@@ -10,9 +10,9 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from tests.registry import contents, edit
+from tests.soundness import assert_books_balance
 from tests.v2.client import Client, connect, done, refusal
 from tests.v2.works import NAME, WORKS, Ask
-from tests.v3.books import assert_books_balance
 
 OWNER = {"contact_registrant": "OWNER"}
 

@@ -6,8 +6,8 @@ from decimal import Decimal
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, person
+from tests.soundness import assert_books_balance
 from tests.v2.client import connect as connect_v2
-from tests.v3.books import assert_books_balance
 
 D = "/v3/domains"
 

@@ -9,7 +9,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.registry import Make, contents
-from tests.v3.books import assert_books_balance
+from tests.soundness import assert_books_balance
 
 D = "/v3/domains"
 NAME = "second.com"  # expires on 2026-08-13 at noon; auto-renewal is off

@@ -11,7 +11,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, person
 from tests.registry import Make, connect, contents, edit_name, edit_zone
-from tests.v3.books import assert_books_balance
+from tests.soundness import assert_books_balance
 
 D = "/v3/domains"
 

@@ -159,11 +159,18 @@ CALLS: dict[str, Callable[[Sandbox, str], object]] = {
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no interval timer")
 def test_no_long_call_keeps_the_interpreter(subtests: pytest.Subtests, grown: Sandbox) -> None:
-    """No call into C goes over a whole table."""
+    """No call into C goes over a whole table.
+
+    Each is measured in three new worlds: a long call into C is long each time, and a busy machine is not.
+    """
     text = grown.export()
     for name, call in CALLS.items():
-        with subtests.test(call=name), grown.fork() as busy:
-            assert longest_stretch(partial(call, busy, f"{text}# {name}\n")) < LONGEST_STRETCH
+        stretches = []
+        for number in range(3):
+            with grown.fork() as busy:
+                stretches.append(longest_stretch(partial(call, busy, f"{text}# {name} {number}\n")))
+        with subtests.test(call=name):
+            assert min(stretches) < LONGEST_STRETCH
 
 
 def longest_stretch(work: Callable[[], object]) -> float:

@@ -39,10 +39,7 @@ Put = Callable[[Sequence[Any], bytes], None]
 
 
 def write(
-    path: Path,
-    version: int,
-    fill: Callable[[Put], object],
-    put_in_place: Callable[[Path, Path], object] = os.replace,
+    path: Path, version: int, fill: Callable[[Put], object], put_in_place: Callable[[Path, Path], object]
 ) -> None:
     """Write a file that ``fill`` puts blocks into; until it is complete, ``path`` stays as it is.
 

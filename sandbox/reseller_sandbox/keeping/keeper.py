@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -52,9 +51,7 @@ class KeptFile:
         except OSError as problem:
             raise BadSetting(f"--keep {self.path} cannot be read: {problem.strerror}") from None
 
-    def keeping(
-        self, worlds: Engine, beside: AbstractContextManager[Any], *, is_saved: bool = False
-    ) -> Keeper:
+    def keeping(self, worlds: Engine, beside: AbstractContextManager[Any], *, is_saved: bool) -> Keeper:
         """Return the context in which ``worlds`` are kept in it; ``is_saved`` says that they came from it."""
         return Keeper(worlds, self.path, beside, self._lock.replace, is_saved=is_saved)
 
@@ -78,9 +75,9 @@ class Keeper:
         worlds: Engine,
         path: Path,
         beside: AbstractContextManager[Any],
-        put_in_place: Callable[[Path, Path], object] = os.replace,
+        put_in_place: Callable[[Path, Path], object],
         *,
-        is_saved: bool = False,
+        is_saved: bool,
     ) -> None:
         self._put_in_place = put_in_place
         self._worlds = worlds

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +20,7 @@ VERSION = 3
 _SHAPE = "shape"
 
 
-def save(path: Path, kept: KeptWorlds, put_in_place: Callable[[Path, Path], object] = os.replace) -> None:
+def save(path: Path, kept: KeptWorlds, put_in_place: Callable[[Path, Path], object]) -> None:
     """Write worlds into a file, in place of what was there once all is written; raise OSError."""
     file.write(path, VERSION, lambda put: _write(put, kept), put_in_place)
 

@@ -133,10 +133,7 @@ def is_loopback(host: str) -> bool:
     except OSError:
         raise BadSetting(f"--host: there is no host {host!r}") from None
     addresses = [ip_address(str(address[0])) for *_, address in found]
-    return all(
-        address.is_loopback or (address.version == 6 and (address.ipv4_mapped or address).is_loopback)
-        for address in addresses
-    )
+    return all((getattr(address, "ipv4_mapped", None) or address).is_loopback for address in addresses)
 
 
 def can_be_owned(name: str) -> bool:
