@@ -10,17 +10,16 @@ import pytest
 
 from reseller_sandbox import Sandbox
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.server.server import Server
 from tests import thorough
-from tests.clients import Api, Socket
+from tests.clients import Api, InProcess, Socket
 from tests.documented import documented
 from tests.outside.player import Player
 from tests.registry import REGISTRY, Make, connect
-from tests.rendered import Watch, every_entry
+from tests.rendered import entries
 
 thorough.load()
 
-#: The folders in whose tests every journal entry is rendered.
+#: The folders in whose tests every journal entry is validated.
 RENDERED = ("journal", "security", "powers")
 
 #: Projects of their own: they are tried with the wheel.
@@ -30,7 +29,7 @@ collect_ignore = ["examples"]
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark the tests that have one of the servers below."""
     for item in items:
-        if {"_server", "_default"} & set(getattr(item, "fixturenames", ())):
+        if {"_served", "_default"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("port")
 
 
@@ -40,22 +39,18 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-@pytest.fixture
-def watch() -> Iterator[Watch]:
-    """Sees whatever any journal takes during a test."""
-    with every_entry() as watch:
-        yield watch
-        watch.check()
-
-
 @pytest.fixture(autouse=True)
-def _every_entry_can_be_shown(request: pytest.FixtureRequest) -> None:
-    """Render what a test lets a journal keep as the control interface would show it.
+def _every_entry_is_valid(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fetch what a test has left in the journals of ``sandbox`` and ``served``.
 
     That takes a fifth of a test's time, so it is done in some folders, and everywhere by ``make test-all``.
     """
-    if thorough.THOROUGH or request.path.parent.name in RENDERED:
-        request.getfixturevalue("watch")
+    checked = thorough.THOROUGH or request.path.parent.name in RENDERED
+    names = {"sandbox", "served"} & {*request.fixturenames} if checked else set()
+    sandboxes = [request.getfixturevalue(name) for name in sorted(names)]
+    yield
+    for sandbox in sandboxes:
+        entries(InProcess(sandbox.app))
 
 
 @pytest.fixture(scope="session")
@@ -117,16 +112,10 @@ def poor(sandbox: Sandbox) -> Api:
 
 
 @pytest.fixture(scope="session")
-def _server() -> Iterator[tuple[Sandbox, Server]]:
+def _served() -> Iterator[tuple[Sandbox, str]]:
     sandbox = Sandbox(REGISTRY)
     with sandbox.serve() as server:
-        yield sandbox, server
-
-
-@pytest.fixture(scope="session")
-def _served(_server: tuple[Sandbox, Server]) -> tuple[Sandbox, str]:
-    sandbox, server = _server
-    return sandbox, server.url
+        yield sandbox, server.url
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from typing import Any
 
 from jsonschema_rs import Draft202012Validator
 
-from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox import Sandbox
 from tests.clients import Answer, Headers, Transport
 
 #: What is answered where no operation has taken the request, so that none documents it.
@@ -98,17 +98,28 @@ def document(name: str, answer: Answer | None = None) -> Document:
 
 @cache
 def _document(name: str, assumed: tuple[tuple[str, str], ...]) -> Document:
-    values = {name: value.split("|") if "|" in value else value for name, value in assumed}
-    departures = tuple(Assumptions().with_values(values).departures().items())
-    return _served(name, departures)
+    return _served(name, tuple(pair for pair in assumed if pair not in _defaults()))
 
 
 @cache
-def _served(name: str, departures: tuple[tuple[str, object], ...]) -> Document:
-    from reseller_sandbox import Sandbox
+def _defaults() -> set[tuple[str, str]]:
+    listed = Sandbox().assumptions.list().assumptions
+    return {(row.name, _text(row.default)) for row in listed}
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "|".join(value)
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+@cache
+def _served(name: str, departures: tuple[tuple[str, str], ...]) -> Document:
     from tests.registry import REGISTRY
 
-    client = Sandbox(REGISTRY, assume=dict(departures)).client()
+    client = Sandbox(
+        REGISTRY, assume={key: value.split("|") if "|" in value else value for key, value in departures}
+    ).client()
     return Document(client.get(f"/_sandbox/openapi/{name}.json").get_json())
 
 

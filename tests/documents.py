@@ -138,7 +138,7 @@ def serving() -> Iterator[str]:
         first = server.stdout.readline()
         try:
             yield first.split()[-1]
-            served_entries(int(first.rpartition(":")[2]))
+            served_entries(first.split()[-1])
         finally:
             server.terminate()
         server.stdout.read()
