@@ -15,7 +15,6 @@ from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.coverage.items import COUNTS
 from reseller_sandbox.faults.kinds import KINDS
 from reseller_sandbox.reports import recipes
-from reseller_sandbox.reports.picture import picture
 from reseller_sandbox.reports.report import Report
 
 #: How many of the gaps are told at the top, and of those who exercised an item.
@@ -58,7 +57,6 @@ def page(report: Report) -> str:
         stages=[stage.value for stage in STAGES],
         gaps=gaps,
         telling=report.missing[:_GAPS],
-        picture=picture(report.items),
         most=_SEEN_BY,
     )
 
