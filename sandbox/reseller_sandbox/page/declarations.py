@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import Any
 
 from reseller_sandbox.core.signatures import Parameter
+from reseller_sandbox.page.picture import picture
 from reseller_sandbox.powers.power import Operation, Power
-from reseller_sandbox.reports.picture import picture
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.openapi.examples import Examples
 from reseller_sandbox.web.routes import method_of, path_of
@@ -26,7 +26,7 @@ def forms(powers: Iterable[type[Power]]) -> Mapping[str, Any]:
 
 def lifecycle() -> Mapping[str, Any]:
     """Return the picture of a name's life: where its stages stand, and the ways between them."""
-    return asdict(picture(()))
+    return asdict(picture())
 
 
 def recorded(interfaces: Iterable[Interface]) -> Mapping[str, Any]:
