@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import TOO_MANY_FAULTS, Refused
 from reseller_sandbox.core.values import MOST, SECONDS, whole
 

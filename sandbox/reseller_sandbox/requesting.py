@@ -12,8 +12,9 @@ from string import punctuation
 from typing import Any
 from urllib.parse import quote
 
+from msgspec import Struct
+
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.remote import There, Unreachable, reason_of
 from reseller_sandbox.v3.signing import signed_headers
@@ -25,8 +26,7 @@ PAUSE = 0.05
 _V2 = re.compile(r"(?:https?://[^/]*)?(?:/_worlds/[^/]+)?/v\d+\.\d+(?:/|$)", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Credentials:
+class Credentials(Struct, frozen=True):
     """What a client needs to act for an account."""
 
     key: str
@@ -45,8 +45,7 @@ def credentials(server: There, account: str) -> Credentials:
     return Credentials(told["key"], told["secret"], told["token"])
 
 
-@dataclass(frozen=True, slots=True)
-class Received:
+class Received(Struct, frozen=True):
     """An answer, as it came; ``broken`` says what kept the rest of it from coming."""
 
     response: HTTPResponse

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import wraps
 from inspect import Parameter as Formal
 from inspect import signature
@@ -24,7 +24,6 @@ from urllib.parse import urlsplit
 from reseller_sandbox.core.assumptions import PROFILES, Assumptions
 from reseller_sandbox.core.assumptions import profile as profile_called
 from reseller_sandbox.core.complaints import Must, complaint
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.docstrings import told_of
 from reseller_sandbox.core.names import BadName, normalise
 from reseller_sandbox.core.signatures import declared, read

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
 
 #: What a shard may be called: letters, and a number.
 NAME = r"[a-z]{1,8}[0-9]{1,4}"
@@ -16,8 +16,7 @@ NAME = r"[a-z]{1,8}[0-9]{1,4}"
 _MADE = re.compile(rf"({NAME})-")
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
+class Shard(Struct, frozen=True):
     """One of several servers, by its name. A server without a name is alone.
 
     ``instance`` marks one start of the server, so that no later start makes the same credentials again.

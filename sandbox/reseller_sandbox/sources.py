@@ -9,9 +9,10 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core.complaints import complaint
 from reseller_sandbox.core.signatures import Parameter, declared, read

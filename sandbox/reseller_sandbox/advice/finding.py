@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from enum import StrEnum
 
+from msgspec import Struct
+
 from reseller_sandbox.advice.record import Record
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.worlds import Entry
 
 
@@ -22,8 +23,7 @@ class Severity(StrEnum):
     """Nothing was lost yet."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """One case of what a rule looks for: the requests that show it, in order, and what happened.
 
     ``domains`` are the names it is about, in Unicode, ``amount`` is what was spent without need, if anything.
@@ -38,8 +38,7 @@ class Seen:
 Look = Callable[[Record], Iterable[Seen]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AdviceRule:
+class AdviceRule(Struct, frozen=True, kw_only=True):
     """Something to look for. ``about`` says what it is, ``instead`` what to do instead."""
 
     name: str
@@ -56,8 +55,7 @@ def rule(severity: Severity, *, about: str, instead: str) -> Callable[[Look], Ad
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Struct, frozen=True, kw_only=True):
     """A piece of advice.
 
     ``account`` is the account's name, ``domains`` are in Unicode, ``amount`` is what was spent

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+
+from msgspec import Struct, field
 
 from reseller_sandbox.advice.finding import Seen, Severity, rule
 from reseller_sandbox.advice.record import LIST, Record, cost, currency, order_asked_for, reads
 from reseller_sandbox.core import money, refusals
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.worlds import Entry
 
@@ -64,8 +64,7 @@ def answer_lost(entry: Entry) -> bool:
     return bool(entry.changes) and (entry.lost or any(rule.kind.slows for rule in entry.faults))
 
 
-@dataclass(slots=True)
-class Unknown:
+class Unknown(Struct):
     """An order whose client did not learn of it: ``first`` placed it, ``name`` is what it is for.
 
     ``again`` are the requests for the same that followed before anything else told the client what had

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from decimal import Decimal
 from typing import TypeVar
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.core.matching import NO_OPERATION
 from reseller_sandbox.core.model import LedgerEntry, Purpose
 from reseller_sandbox.core.names import to_unicode
@@ -29,8 +30,7 @@ ORDERS = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Record:
+class Record(Struct, frozen=True, kw_only=True):
     """The requests that the journal holds, in order, and the moments the world began at and has come to."""
 
     entries: tuple[Entry, ...]

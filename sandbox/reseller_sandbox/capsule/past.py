@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reseller_sandbox.capsule.came import came
 from reseller_sandbox.capsule.secrets import Clean, StandIns, cleaned
@@ -19,7 +21,6 @@ from reseller_sandbox.capsule.steps import (
     WaitingStep,
 )
 from reseller_sandbox.core.clock import WorldClock
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lookups import account_named
 from reseller_sandbox.core.state import State
 from reseller_sandbox.faults.kinds.rate_limit import RateLimit
@@ -54,8 +55,7 @@ UNTOLD = "the world was changed in a way that nothing tells of"
 _TOO_EARLY = "it goes back to what came before the capsule begins"
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
+class Past(Struct, frozen=True):
     """The past of a world that began at ``origin``, if that is known, and is at ``end`` now.
 
     ``entries`` are its journal, ``told`` knows the credentials of its accounts.

@@ -11,7 +11,6 @@ import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from dataclasses import field, replace
 from hashlib import sha256
 from itertools import chain
 from operator import is_
@@ -19,7 +18,9 @@ from string import ascii_lowercase, ascii_uppercase, digits
 from typing import Any
 from urllib.parse import quote, unquote_plus
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from reseller_sandbox.core.globs import Glob
 from reseller_sandbox.core.lookups import held_order
 from reseller_sandbox.core.matching import MATCH
@@ -37,8 +38,7 @@ _KEY, _SIGNATURE = "-apikey", "-signature"
 _PATTERN = frozenset("*?")
 
 
-@dataclass(slots=True)
-class Clean:
+class Clean(Struct):
     """A request without the secrets of others: ``replaced`` are the places of those, ``stood`` what stands
     for each.
 

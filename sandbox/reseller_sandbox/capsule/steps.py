@@ -9,14 +9,14 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any
 
+from msgspec import Struct
+
 from reseller_sandbox.capsule.kinds import Count, Keys, Line, Lines, Pairs, Raw, Seconds, Tokens, Told
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.values import INSTANT, SWITCH
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CapsuleHead:
+class CapsuleHead(Struct, frozen=True, kw_only=True):
     """Whose past it is: ``by`` is the version of the sandbox, ``default`` whether the world was the default
     one.
 
@@ -36,8 +36,7 @@ class CapsuleHead:
     notes: Lines = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StandStep:
+class StandStep(Struct, frozen=True, kw_only=True):
     """What the world was when this number had been given away: a fixture. ``why`` is for those past the
     first.
     """
@@ -48,8 +47,7 @@ class StandStep:
     why: Line = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AsSent:
+class AsSent(Struct, frozen=True, kw_only=True):
     """A request as it came. ``replaced`` are the places of secrets that others stand for; it has to be
     signed ``anew`` where they were among what is signed."""
 
@@ -66,8 +64,7 @@ class AsSent:
 _SENT = record(AsSent)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CameOfIt:
+class CameOfIt(Struct, frozen=True, kw_only=True):
     """What the client was told, and which faults had a hand in it.
 
     The ``body`` is the beginning of an answer that is longer, of which ``size`` and ``digest`` (SHA-256) are.
@@ -85,8 +82,7 @@ class CameOfIt:
 _CAME = record(CameOfIt)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WaitingStep:
+class WaitingStep(Struct, frozen=True, kw_only=True):
     """A request came that a fault put off; what came of it is told under the same name ``waits``, if
     anything.
     """
@@ -97,8 +93,7 @@ class WaitingStep:
     sent: Annotated[AsSent, _SENT]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestStep:
+class RequestStep(Struct, frozen=True, kw_only=True):
     """A request took effect: one that has just been ``sent``, or one that ``waits``.
 
     ``beyond`` is why it cannot be done again, where it cannot; then a ``StandStep`` follows.
@@ -114,8 +109,7 @@ class RequestStep:
     beyond: Line = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CallStep:
+class CallStep(Struct, frozen=True, kw_only=True):
     """A power was used; ``at`` is what the clock showed after that. ``past`` is whether it only led here.
 
     A rewind, for one, is not done again: what it left behind is not told.
@@ -128,8 +122,7 @@ class CallStep:
     past: Annotated[bool, SWITCH] = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FiredStep:
+class FiredStep(Struct, frozen=True, kw_only=True):
     """Something happened by itself, or by a plan."""
 
     number: Count
@@ -138,8 +131,7 @@ class FiredStep:
     subject: Line
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EndStep:
+class EndStep(Struct, frozen=True, kw_only=True):
     """Where the world stood at last; ``digest`` (SHA-256) is that of the world as a fixture."""
 
     number: Count
@@ -162,8 +154,7 @@ STEPS: Mapping[str, Any] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
+class Recording(Struct, frozen=True):
     """A world's past: what it began with, what came then, and where that led."""
 
     head: CapsuleHead

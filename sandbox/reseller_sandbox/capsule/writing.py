@@ -8,9 +8,10 @@ was after that, and goes on from there.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
+
+from msgspec.structs import replace
 
 from reseller_sandbox.capsule.past import Past
 from reseller_sandbox.capsule.secrets import StandIns, credentials_of

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core import texts
 from reseller_sandbox.core.model import CARD_FIELDS, Card

@@ -15,8 +15,7 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache, partial
 
 from dateutil.relativedelta import relativedelta
-
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
 
 #: The instants a world may stand at: room on both sides for every term and grace period.
 EARLIEST = datetime(1985, 1, 1, tzinfo=UTC)
@@ -61,8 +60,7 @@ def instance_mark() -> str:
     return secrets.token_hex(4)
 
 
-@dataclass(frozen=True, slots=True)
-class WorldClock:
+class WorldClock(Struct, frozen=True):
     """A clock that stands still, or runs as far ahead of the machine's as it was set.
 
     ``instant`` is what it showed when the machine's clock showed ``anchor``.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core import customers, patterns, refusals
 from reseller_sandbox.core.assumptions import Assumptions

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import Rule, Wording
 
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, fields, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.cards import require_good, tidy
 from reseller_sandbox.core.model import CARD_FIELDS, Account, Card, Contact, Customer, Order, Stage
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.records import defaults
 from reseller_sandbox.core.refusals import Refused, Term
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.texts import whole
 
 #: What a customer has beside a card.
-OWN_FIELDS = tuple(one.name for one in fields(Customer) if one.default is not MISSING)
+OWN_FIELDS = tuple(defaults(Customer))
 
 _REMOVED = (Stage.REDEMPTION, Stage.PENDING_DELETE)
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reseller_sandbox.core import hosts, orders
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import SWITCHES, Action, require
 from reseller_sandbox.core.model import Flag, Order
 from reseller_sandbox.core.refusals import INVALID_NAMESERVER, Refused
 from reseller_sandbox.core.state import Draft
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edit:
+class Edit(Struct, frozen=True, kw_only=True):
     """What is to change: flags to set or take off, handles by role, name servers to add and to take away."""
 
     flags: Mapping[Flag, bool] = field(default_factory=dict)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from itertools import takewhile
 from typing import Any
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core import ledger, lifecycle, orders, plans, prices, renewals, transfers
 from reseller_sandbox.core.happenings import Happening, concerning
@@ -115,7 +116,7 @@ def _transfer(draft: Draft, name: str) -> list[Happening]:
 
 def _promotion(term: str) -> Callable[[Draft, str], list[Happening]]:
     def end(draft: Draft, name: str) -> list[Happening]:
-        draft.put(replace(draft.state.zones[name], **{term: None}))  # type: ignore[arg-type]
+        draft.put(replace(draft.state.zones[name], **{term: None}))
         return [Happening(at=draft.now, event=PROMOTION_ENDS[term], subject=name)]
 
     return end

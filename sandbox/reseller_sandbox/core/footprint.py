@@ -8,15 +8,14 @@ in place of a ``Draft``.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import field
 from datetime import datetime
 from typing import Any, TypeVar, cast
 
+from msgspec import Struct, field
+from msgspec.structs import asdict, replace
 from rpds import HashTrieMap
 
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.copies import writers
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account, Record
 from reseller_sandbox.core.ordered import Ordered
 from reseller_sandbox.core.state import Change, Draft, State
@@ -31,15 +30,14 @@ Place = tuple[str, Any]
 BALANCE = "balance"
 
 
-@dataclass(slots=True)
-class Footprint:
+class Footprint(Struct):
     """What a request touches: the places that it ``reads`` and ``writes``.
 
     ``ranges`` are tables and indexes of which it reads every key that begins so. ``everything`` is for what
     nobody can tell: it touches all there is. ``state`` is the registry, as far as it is known by now.
     """
 
-    state: State | None = field(default=None, repr=False)
+    state: State | None = None
     reads: set[Place] = field(default_factory=set)
     ranges: set[tuple[str, tuple[Any, ...]]] = field(default_factory=set)
     writes: set[Place] = field(default_factory=set)
@@ -135,7 +133,7 @@ def _written(change: Change) -> Iterator[Place]:
     before, after = change.before, change.after
     if isinstance(before, Account) and isinstance(after, Account):
         yield BALANCE, change.key
-        if _with_balance(before, after.balance) == after:
+        if replace(before, balance=after.balance) == after:
             return
     yield change.table, change.key
     if before is None and after is None:  # made and taken out again
@@ -244,43 +242,27 @@ class _WatchedOrder(_WatchedPart):
         return getattr(self._whole(), name)
 
 
-_BALANCE: Any = Account.__dict__["balance"]
+#: The fields of an account as they are stored.
+_STORED: dict[str, Any] = {name: Account.__dict__[name] for name in Account.__struct_fields__}
 
 
-class _WatchedAccount(Account):
+class _WatchedAccount(Account, frozen=True):
     """An account that notes when its balance is read."""
 
-    __slots__ = ("_footprint",)
+    footprint: Footprint = field(default_factory=Footprint)
 
-    def _read(self) -> Any:
-        footprint: Footprint | None = getattr(self, "_footprint", None)  # a copy notes nothing more
-        if footprint is not None:
-            footprint.reads.add((BALANCE, self.client_id))
-        return _BALANCE.__get__(self)
-
-    balance = property(_read, lambda self, value: _BALANCE.__set__(self, value))
-
-
-_FIELDS: dict[str, Any] = {name: Account.__dict__[name] for name in writers(Account)}
-
-
-def _moulded(kind: type[Account], account: Account, **changes: Any) -> Account:
-    """Return ``account`` as another ``kind`` of account, without reading it."""
-    made = object.__new__(kind)
-    for name, slot in _FIELDS.items():
-        slot.__set__(made, changes[name] if name in changes else slot.__get__(account))
-    return made
+    @property  # type: ignore[misc]
+    def balance(self) -> Any:
+        """What the account holds; the read is noted."""
+        self.footprint.reads.add((BALANCE, self.client_id))
+        return _STORED["balance"].__get__(self)
 
 
 def _watched(account: Account, footprint: Footprint) -> Account:
-    made = _moulded(_WatchedAccount, account)
-    object.__setattr__(made, "_footprint", footprint)
-    return made
+    return _WatchedAccount(**asdict(account), footprint=footprint)
 
 
 def _plain(record: Record) -> Record:
-    return _moulded(Account, record) if isinstance(record, _WatchedAccount) else record
-
-
-def _with_balance(account: Account, balance: Any) -> Account:
-    return _moulded(Account, account, balance=balance)
+    if isinstance(record, _WatchedAccount):
+        return Account(**{name: _STORED[name].__get__(record) for name in Account.__struct_fields__})
+    return record

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+from msgspec.structs import replace
+
 from reseller_sandbox.core import money
-from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.model import OUTSIDE, Account, LedgerEntry, Order, Purpose
 from reseller_sandbox.core.refusals import INSUFFICIENT_FUNDS, Refused
 from reseller_sandbox.core.state import Draft, State
@@ -77,7 +78,7 @@ def _enter(draft: Draft, account: Account, amount: Decimal, purpose: Purpose, **
         **more,
     )
     draft.put(entry)
-    draft.put(copied(account, {"balance": account.balance + amount}))
+    draft.put(replace(account, balance=account.balance + amount))
     return entry
 
 

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from reseller_sandbox.core.actions import LOOKS
 from reseller_sandbox.core.actions import Action as Action
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days
-from reseller_sandbox.core.copies import copied
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lookups import pending_transfer
 from reseller_sandbox.core.model import Flag, Order, Policy, Stage, Zone
 from reseller_sandbox.core.names import to_unicode
@@ -23,8 +24,7 @@ from reseller_sandbox.core.refusals import LOCKED, TRANSFER_PENDING, WRONG_STATE
 from reseller_sandbox.core.state import Draft, State
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """One row: ``action`` is possible at ``stages`` and leads to ``target`` (None: the stage stays).
 
     ``in_grace`` is where it leads within the add grace period, ``counterpart`` where it leads the order
@@ -80,8 +80,7 @@ MOVES: tuple[Move, ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Beginning:
+class Beginning(Struct, frozen=True):
     """How an order comes to be: ``action`` makes one at ``stage``."""
 
     action: str
@@ -100,8 +99,7 @@ _BY_ACTION = {move.action: move for move in MOVES}
 End = Callable[[datetime, datetime, Policy, timedelta], datetime]
 
 
-@dataclass(frozen=True, slots=True)
-class Period:
+class Period(Struct, frozen=True):
     """A time that ends: ``words`` for people, and when it ends.
 
     That follows from when an order came to its stage and when it expires, from its zone's policy, and from
@@ -121,8 +119,7 @@ PROCESSING = Period("v2.order_processing", lambda since, _expires, _policy, proc
 DAY = Period("each day, where lifecycle.autorenew.tries is daily", lambda since, *_: since + days(1))
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(Struct, frozen=True):
     """One row of what time does: when ``period`` ends, an order at ``stage`` goes to ``target``.
 
     Of the rows of a stage whose period ends first, the first one that nothing hinders takes place. One with
@@ -243,9 +240,9 @@ def enter(draft: Draft, order: Order, stage: Stage, **more: Any) -> Order:
     zone: Zone = draft.state.zones[order.zone]
     since = order.since if order.stage is stage else draft.now
     moment = due(stage, since, order.expires, zone.policy, _processing(draft, stage))
-    moved = copied(order, {"stage": stage, "since": since, "due": moment, **more})
+    moved = replace(order, stage=stage, since=since, due=moment, **more)
     again = retry(moved, draft.assumed, draft.now)
-    moved = moved if again == moved.retry else copied(moved, {"retry": again})
+    moved = moved if again == moved.retry else replace(moved, retry=again)
     draft.put(moved)
     return moved
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from typing import Annotated, Any, NamedTuple, Protocol, TypedDict
 
+from msgspec import Struct
+
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.globs import Glob, any_matches
 from reseller_sandbox.core.match_parts import (
     GLOBS_BY_NAME,
@@ -140,8 +140,7 @@ class Matching(TypedDict, total=False):
     since: Annotated[str | datetime, SINCE, "When it came at the earliest, or after which request."]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Match:
+class Match(Struct, frozen=True, kw_only=True):
     """Which requests match, as ``MATCH`` reads it: those that every part fits; None leaves a thing open."""
 
     operation: tuple[Glob, ...] | None = None
@@ -161,7 +160,7 @@ class Match:
     @property
     def parts(self) -> frozenset[str]:
         """The names of the parts that are not left open."""
-        return frozenset(one.name for one in fields(self) if getattr(self, one.name) is not None)
+        return frozenset(name for name in self.__struct_fields__ if getattr(self, name) is not None)
 
     def __call__(self, request: Request) -> bool:
         """Whether ``request`` is one of them."""

@@ -6,13 +6,13 @@ in the account's currency, instants as aware UTC datetimes in whole seconds.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 from typing import Any
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.money import NOTHING
 
@@ -79,8 +79,7 @@ class Purpose(StrEnum):
     ADJUSTMENT = "adjustment"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Card:
+class Card(Struct, frozen=True, kw_only=True):
     """Who somebody is and where to reach them: what contacts and customers have in common."""
 
     name: str = ""
@@ -95,8 +94,7 @@ class Card:
     mail: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class Account(Struct, frozen=True, kw_only=True):
     """A reseller's account: its credentials, its money and what it falls back on.
 
     ``revoked`` names the credentials that do not work any more: ``key``, ``token``, sorted.
@@ -116,8 +114,7 @@ class Account:
     revoked: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Customer:
+class Customer(Struct, frozen=True, kw_only=True):
     """An end client of a reseller."""
 
     customer_id: int
@@ -128,8 +125,7 @@ class Customer:
     post_address: str = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contact:
+class Contact(Struct, frozen=True, kw_only=True):
     """A contact under its handle. ``extra`` holds additional parameters as sorted pairs."""
 
     handle: str
@@ -139,8 +135,7 @@ class Contact:
     extra: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoleHandles:
+class RoleHandles(Struct, frozen=True, kw_only=True):
     """The handles of a name's four contacts."""
 
     registrant: str
@@ -153,16 +148,14 @@ class RoleHandles:
         return (self.registrant, self.admin, self.tech, self.billing)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Promotion:
+class Promotion(Struct, frozen=True, kw_only=True):
     """A lower yearly price, until an instant."""
 
     price: Decimal
     until: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Premium:
+class Premium(Struct, frozen=True, kw_only=True):
     """The yearly prices of one premium name."""
 
     registration: Decimal
@@ -170,8 +163,7 @@ class Premium:
     transfer: Decimal
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Prices:
+class Prices(Struct, frozen=True, kw_only=True):
     """A zone's prices: per year for registration, renewal and privacy, per act for the others.
 
     Without a price for privacy, the zone offers none.
@@ -185,8 +177,7 @@ class Prices:
     owner_change: Decimal = NOTHING
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Policy:
+class Policy(Struct, frozen=True, kw_only=True):
     """The lengths, in days, that decide when a name of a zone moves on."""
 
     add_grace: int = 5
@@ -197,8 +188,7 @@ class Policy:
     transfer_lock: int = 60
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Zone:
+class Zone(Struct, frozen=True, kw_only=True):
     """A zone that names are registered in.
 
     ``license`` is the pattern that a licence number must match, or empty where none is asked for.
@@ -222,8 +212,7 @@ class Zone:
     reserved: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class Order(Struct, frozen=True, kw_only=True):
     """An account's holding of a name, from the request to the release.
 
     ``created`` is when the name was first registered, ``since`` when it entered its
@@ -256,8 +245,7 @@ class Order:
     retry: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Host:
+class Host(Struct, frozen=True, kw_only=True):
     """A name server below a name of the registry, with its glue addresses."""
 
     name: str
@@ -265,8 +253,7 @@ class Host:
     ips: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Transfer:
+class Transfer(Struct, frozen=True, kw_only=True):
     """The latest transfer of a name, from the order that holds it to the one that wants it."""
 
     name: str
@@ -285,8 +272,7 @@ class Transfer:
         return self.status is TransferStatus.PENDING
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerEntry:
+class LedgerEntry(Struct, frozen=True, kw_only=True):
     """One movement of money. ``amount`` is negative for a charge and positive for a refund.
 
     ``cause`` names the request or the timed event that made it, ``operation`` what that was;
@@ -306,8 +292,7 @@ class LedgerEntry:
     refunds: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True):
     """Something that the rest of the world will do: ``at`` an instant, or ``after`` a request.
 
     ``given`` is what the action is told, as sorted pairs. ``struck`` is when it was done, or when
@@ -325,4 +310,4 @@ class Plan:
 
 Record = Account | Customer | Contact | Zone | Order | Host | Transfer | LedgerEntry | Plan
 
-CARD_FIELDS = tuple(field.name for field in fields(Card))
+CARD_FIELDS = Card.__struct_fields__

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from decimal import Decimal
 from typing import Any, Final, Literal, NamedTuple
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from reseller_sandbox.core import contacts, hosts, ledger, money, prices, refusals
 from reseller_sandbox.core.clock import days, years_later
 from reseller_sandbox.core.contacts import Wanted
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import Action, enter, require, require_unlocked, retry
 from reseller_sandbox.core.lookups import own_order
 from reseller_sandbox.core.model import Account, Flag, Order, Premium, Purpose, Zone
@@ -29,8 +30,7 @@ WHATEVER: Final = "whatever it costs"
 Agreed = Decimal | Literal["whatever it costs"] | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Purchase:
+class Purchase(Struct, frozen=True, kw_only=True):
     """What an account asks for in ordering ``name``, by registration or by transfer.
 
     ``contacts`` maps roles to cards or handles, ``wire_names`` roles and fields to the caller's words for

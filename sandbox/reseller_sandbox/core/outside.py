@@ -7,9 +7,10 @@ control interface, the fixtures and the plans for later follow from its signatur
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from functools import cache
 from typing import Annotated, Any
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core import ledger, orders, prices, refusals, registration, transfers
 from reseller_sandbox.core.happenings import Happening, concerning

@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from msgspec import Struct
+
 from reseller_sandbox.core.complaints import Must
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.texts import require_whole_letters
 from reseller_sandbox.core.values import Kind
 
@@ -21,8 +22,7 @@ LONGEST = 200
 DROPPED: Any = object()
 
 
-@dataclass(frozen=True, slots=True)
-class Path:
+class Path(Struct, frozen=True):
     """A way into a JSON value: keys, places in arrays, and ``[*]`` for every place."""
 
     text: str

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
 from decimal import Decimal
 from typing import Any, NamedTuple
+
+from msgspec import field
+from msgspec.structs import replace
 
 from reseller_sandbox.core import (
     contacts,
@@ -19,7 +21,6 @@ from reseller_sandbox.core import (
     texts,
 )
 from reseller_sandbox.core.clock import years_later
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import enter
 from reseller_sandbox.core.model import (
     LONGEST_TERM,
@@ -39,8 +40,7 @@ from reseller_sandbox.core.state import Draft
 from reseller_sandbox.core.zones import offers_privacy, require_in_service, zone_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Registration(Purchase):
+class Registration(Purchase, frozen=True, kw_only=True):
     """What an account asks for in registering a name.
 
     ``requirements`` holds what the registry asks for beside, under the names that follow

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from datetime import date
 
+from msgspec.structs import replace
+
 from reseller_sandbox.core import ledger, money, prices, refusals
 from reseller_sandbox.core.clock import days, years_later
-from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.lifecycle import Action, enter, leaving, require
 from reseller_sandbox.core.model import LONGEST_TERM, Flag, Order, Purpose, Stage
 from reseller_sandbox.core.names import to_unicode
@@ -68,7 +69,7 @@ def _carried_out(draft: Draft, order: Order, years: int, asked: Cost, stage: Sta
     paid = asked.charge(draft, order, Purpose.RENEWAL, years)
     grace = days(draft.state.zones[order.zone].policy.add_grace)
     kept = order.renewals + paid if draft.now < order.created + grace else ()
-    renewed = copied(order, {"expires": years_later(order.expires, years), "renewals": kept})
+    renewed = replace(order, expires=years_later(order.expires, years), renewals=kept)
     return Placed(enter(draft, renewed, stage), ledger.total(draft, paid))
 
 

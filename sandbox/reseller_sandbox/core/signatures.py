@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, fields, is_dataclass
 from functools import cache
 from keyword import iskeyword
 from typing import Any, Literal, Required, get_args, get_origin, get_type_hints, is_typeddict
 
+from msgspec import NODEFAULT, Struct
+
 from reseller_sandbox.core.complaints import complaint, says_what_must_be, shortened
-from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.records import defaults, field_names, is_record
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.texts import plain
@@ -26,8 +27,7 @@ _FEW = 16
 Place = Literal["segment", "argument", "option"]
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One thing that an action, a power or a record is told, or may be told.
 
     ``default`` is what stands for nothing. ``words`` say what it is, where its annotation does.
@@ -67,8 +67,7 @@ _PLACES: Mapping[Any, Place] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """What declares the parameters whose names a TypedDict has, ``Unpack[Annotated[Words, Group(…)]]``."""
 
     known: Callable[[], Sequence[Parameter]]
@@ -88,7 +87,7 @@ def _declared(of: Any) -> tuple[Parameter, ...]:
     hints = get_type_hints(of, include_extras=True)
     if is_typeddict(of):
         return tuple(_key(name, hint) for name, hint in hints.items())
-    if is_dataclass(of):
+    if is_record(of):
         return _fields(of, hints)
     found: list[Parameter] = []
     for name, one in list(inspect.signature(of).parameters.items())[1:]:
@@ -116,12 +115,13 @@ def _key(name: str, hint: Any) -> Parameter:
 
 
 def _fields(of: Any, hints: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    bases = [base for base in of.__bases__ if is_dataclass(base)]
-    inherited = {one.name for base in bases for one in fields(base)}
+    bases = [base for base in of.__bases__ if is_record(base) and field_names(base)]
+    inherited = {name for base in bases for name in field_names(base)}
+    usual = defaults(of)
     own = [
-        _parameter(one.name, hints[one.name], one.default, MISSING)
-        for one in fields(of)
-        if one.name not in inherited
+        _parameter(name, hints[name], usual.get(name, NODEFAULT), NODEFAULT)
+        for name in field_names(of)
+        if name not in inherited
     ]
     return (*own, *(one for base in bases for one in declared(base)))
 
@@ -185,7 +185,7 @@ def record(of: Any, made: Callable[..., Any] | None = None) -> Kind[Any]:
 
     What is as it is by default is not written.
     """
-    make: Any = made or (of if is_dataclass(of) else None)
+    make: Any = made or (of if is_record(of) else None)
 
     def read_record(given: Any) -> Any:
         if isinstance(make, type) and isinstance(given, make):

@@ -5,16 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import field, replace
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 
+from msgspec import Struct, field
+from msgspec.structs import force_setattr, replace
 from rpds import HashTrieMap
 
 from reseller_sandbox.core.actions import Action
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.copies import copied, writers
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import (
     Account,
     Contact,
@@ -44,8 +43,7 @@ def _set() -> Any:
     return field(default_factory=Ordered)
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(Struct, frozen=True):
     """Everything the registry knows at one moment.
 
     Tables hold records under their keys; the rest are indexes that follow from the records.
@@ -98,9 +96,6 @@ class State:
         return changed(self, (), (record,))
 
 
-_WRITERS = writers(State)
-
-
 class _Making:
     """A state in the making: a copy of ``base`` that is written to until somebody takes it away.
 
@@ -122,8 +117,8 @@ class _Making:
     def write(self, part: str, value: Any) -> None:
         """Put ``value`` in place of a table or an index."""
         if not self._copied:
-            self.state, self._copied = copied(self.state, {}), True
-        _WRITERS[part](self.state, value)
+            self.state, self._copied = replace(self.state), True
+        force_setattr(self.state, part, value)
 
     def put(self, record: Record) -> Any:
         """Write ``record``; return the one whose place it takes, or None."""
@@ -300,7 +295,7 @@ def replaced(state: State, accounts: Sequence[Account]) -> State:
     for account in every.values():
         for name, key, value in TABLES[Account].looked_up(account):
             maps[name][key] = value
-    return copied(state, {"accounts": every, **{name: HashTrieMap(found) for name, found in maps.items()}})
+    return replace(state, accounts=every, **{name: HashTrieMap(found) for name, found in maps.items()})
 
 
 #: So many records are put one by one: to fill many in at once, every index is made anew.

@@ -6,9 +6,10 @@ Each is an action of the other side, as those in ``outside`` are.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core import ledger, prices
 from reseller_sandbox.core.complaints import there_are

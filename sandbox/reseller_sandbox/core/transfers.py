@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import hmac
-from dataclasses import replace
 from datetime import datetime
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core import customers, hosts, ledger, orders, prices, refusals, renewals
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import days, wire, years_later
 from reseller_sandbox.core.contacts import assign, check
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import Action, completion, enter, require
 from reseller_sandbox.core.lookups import held_order, pending_transfer
 from reseller_sandbox.core.model import (
@@ -31,8 +31,7 @@ from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.core.zones import offers_privacy, require_in_service, zone_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish(orders.Purchase):
+class Wish(orders.Purchase, frozen=True, kw_only=True):
     """What a registrar asks for in wanting a name that another one holds.
 
     ``forced`` passes over the transfer lock and the name's age.

@@ -14,6 +14,7 @@ from decimal import Decimal
 from typing import Annotated, Any, Generic, TypeVar
 
 from dateutil.relativedelta import relativedelta
+from msgspec import Struct
 
 from reseller_sandbox.core import money, names
 from reseller_sandbox.core.clock import (
@@ -27,7 +28,6 @@ from reseller_sandbox.core.clock import (
     wire,
 )
 from reseller_sandbox.core.complaints import Must
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.texts import plain, require_whole_letters
 
@@ -52,8 +52,7 @@ def _itself(value: Any) -> Any:
     return value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Kind(Generic[T]):
+class Kind(Struct, Generic[T], frozen=True, eq=False):
     """A kind of value: its JSON Schema, or what makes that, how one is read, and how it is written as JSON.
 
     ``read`` takes what it has read before as it is, and raises ValueError; the message reads on after the

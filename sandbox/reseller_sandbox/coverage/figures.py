@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.coverage.items import AREAS, Item
 from reseller_sandbox.coverage.marks import Key, Mark, exercised
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AreaCovered:
+class AreaCovered(Struct, frozen=True, kw_only=True):
     """One area: how many of its items were exercised, and ``about``, what an item is and when it counts."""
 
     area: str
@@ -24,8 +24,7 @@ class AreaCovered:
         return f"{self.area}: {self.covered} of {self.total}, {self.percentage:g} %"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemCovered:
+class ItemCovered(Struct, frozen=True, kw_only=True):
     """One item, and what has been seen of it: see ``Mark``."""
 
     area: str

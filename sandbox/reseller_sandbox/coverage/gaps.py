@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import chain, zip_longest
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from reseller_sandbox.core.assumptions import Assumptions, catalogue
 from reseller_sandbox.core.contract import ApiOperation, Contract
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.lifecycle import TIMED, edges
 from reseller_sandbox.core.model import Stage
@@ -39,8 +40,7 @@ _TURNS = ("errors", "faults", "stages", "events", "transitions", "operations", "
 _TELLING = (Category.PAYMENT, Category.CONFLICT, Category.FORBIDDEN, Category.UNAVAILABLE, Category.NOT_FOUND)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestToMake:
+class RequestToMake(Struct, frozen=True, kw_only=True):
     """A request of the reseller API, with the credentials of the account ``main`` to be added."""
 
     method: str
@@ -48,8 +48,7 @@ class RequestToMake:
     body: Any
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gap:
+class Gap(Struct, frozen=True, kw_only=True):
     """An item that is missing: ``how`` it comes about, in words.
 
     ``request`` exercises it once ``needs`` have been asked of the sandbox, one after the other; for an error

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
+
+from msgspec import Struct, field
 
 from reseller_sandbox.core.assumptions import spelt
 from reseller_sandbox.core.contract import ApiOperation, Contract
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import TIMED
 from reseller_sandbox.coverage.items import checks_stage, event_name, transitions
 from reseller_sandbox.worlds.tally import Counted, Exercise, Tally
@@ -16,8 +16,7 @@ from reseller_sandbox.worlds.tally import Counted, Exercise, Tally
 Key = tuple[str, str]
 
 
-@dataclass(slots=True)
-class Mark:
+class Mark(Struct):
     """How often an item was met: ``times`` in all; of an operation, how often it was carried out or refused.
 
     ``injected`` is how often a fault made it up. ``values`` are those that an assumption had, and ``by`` the

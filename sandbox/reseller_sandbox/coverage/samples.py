@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.core.model import Stage
 
 NAME, FREE, HANDLE, CUSTOMER, HOST, CODE = (
@@ -24,16 +25,14 @@ NAME, FREE, HANDLE, CUSTOMER, HOST, CODE = (
 EXPIRES = "2030-06-01"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """Something to ask of a power first: its operation (``names.add``) and what that is told."""
 
     call: str
     given: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sample:
+class Sample(Struct, frozen=True, kw_only=True):
     """A request: its ``body``, the name it is ``about``, who holds that, and what else has to be there."""
 
     body: Any = None

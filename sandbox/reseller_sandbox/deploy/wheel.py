@@ -8,7 +8,7 @@ from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from urllib.parse import urlsplit
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
 
 NAME = "reseller-sandbox"
 
@@ -21,8 +21,7 @@ class BadWheel(ValueError):
     """What is given is no wheel of this version; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wheel:
+class Wheel(Struct, frozen=True):
     """Where a wheel is, and the SHA-256 of its bytes where that is known."""
 
     place: str

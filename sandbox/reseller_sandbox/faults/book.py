@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from rpds import HashTrieMap, HashTrieSet
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.match_index import MatchIndex
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Asked, Luck, Phase, Turn
@@ -33,14 +35,7 @@ class Strike:
     arrived: Any = None
 
 
-class _Indexed:
-    """Keeps the rules that each phase looks at, and the index of them, once they have been asked for."""
-
-    __slots__ = ("_known",)
-
-
-@dataclass(frozen=True, slots=True)
-class FaultBook(_Indexed):
+class FaultBook(Struct, frozen=True, dict=True):
     """Rules in their order, their counts, and the requests that wait for a delay to pass.
 
     Each waiting request is an object in ``waiting``. When the world goes back to a moment before it came, it
@@ -85,19 +80,21 @@ class FaultBook(_Indexed):
 
     def _index(self, phase: Phase) -> tuple[Sequence[FaultRule], MatchIndex]:
         """Return the rules that strike in a phase, and the index of what they match."""
-        known: dict[Phase, tuple[Sequence[FaultRule], MatchIndex]] | None = getattr(self, "_known", None)
-        if known is None:
-            known = {}
-            object.__setattr__(self, "_known", known)
+        known = self._known
         if phase not in known:
             rules = [rule for rule in self.rules if rule.phase == phase and not rule.paused]
             known[phase] = rules, MatchIndex([rule.match for rule in rules])
         return known[phase]
 
+    @cached_property
+    def _known(self) -> dict[Phase, tuple[Sequence[FaultRule], MatchIndex]]:
+        """The rules that each phase looks at, and the index of them, once they have been asked for."""
+        return {}
+
     def _with(self, **changes: Any) -> FaultBook:
         """Return the book with the same rules and something else changed."""
         book = replace(self, **changes)
-        object.__setattr__(book, "_known", getattr(self, "_known", None))
+        book.__dict__["_known"] = self._known  # the rules are the same
         return book
 
     def with_rules(self, rules: tuple[FaultRule, ...], counts: Mapping[str, Count]) -> FaultBook:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any
 
 from dateutil.relativedelta import relativedelta
+from msgspec.structs import replace
 
 from reseller_sandbox.core.complaints import undecimal
 from reseller_sandbox.core.docstrings import docstring

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.server.delivery import Cut, Delivery, Drops
 
 
-@dataclass(frozen=True, slots=True)
-class NamedError:
+class NamedError(Struct, frozen=True):
     """A documented error, with another HTTP status if one is given."""
 
     error: str
@@ -19,8 +19,7 @@ class NamedError:
     headers: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class RawAnswer:
+class RawAnswer(Struct, frozen=True):
     """An answer that no operation gives: a text as it is, any other body as JSON."""
 
     status: int
@@ -32,8 +31,7 @@ class RawAnswer:
 Instead: TypeAlias = NamedError | RawAnswer
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Effects:
+class Effects(Struct, frozen=True, kw_only=True):
     """What the rules of one phase do together; each rule adds to the effects of those before it.
 
     ``wait`` is the delay in seconds; in phase ``before`` the operation takes effect only after it. ``drip``

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any, ClassVar, Literal, Protocol
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.core.matching import Request
 from reseller_sandbox.faults.effects import Effects
 
@@ -27,8 +28,7 @@ class Asked(Request, Protocol):
         """Whether the operation only reads."""
 
 
-@dataclass(frozen=True, slots=True)
-class Luck:
+class Luck(Struct, frozen=True):
     """Random numbers that follow from the world's seed, the rule's name and its number of matches."""
 
     source: str
@@ -39,8 +39,7 @@ class Luck:
         return (int.from_bytes(digest[:8]) >> 11) / (1 << 53)
 
 
-@dataclass(slots=True)
-class Turn:
+class Turn(Struct):
     """A rule's turn at a request: its instant, its luck, and what its kind remembers from earlier turns.
 
     ``memory`` is an immutable value that the kind may replace; it goes back when the world does.
@@ -52,14 +51,12 @@ class Turn:
     memory: Any = None
 
 
-class FaultKind:
-    """A kind of fault with its parameters; a subclass is a frozen dataclass of them, and gives it its name.
+class FaultKind(Struct, frozen=True):
+    """A kind of fault with its parameters; a subclass has them as its fields, and gives it its name.
 
     ``phases`` are those it can strike in, the first of them by default. ``slows`` says that answers come, but
     perhaps after the client has given up.
     """
-
-    __slots__ = ()
 
     name: ClassVar[str]
     phases: ClassVar[tuple[Phase, ...]] = ("before", "after")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.core.refusals import INTERNAL_ERROR, MAINTENANCE, UNAVAILABLE
 
 
-@dataclass(frozen=True, slots=True)
-class Preset:
+class Preset(Struct, frozen=True):
     """Rules under a common name."""
 
     name: str

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import cache
 from typing import Annotated, Any, NamedTuple
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from reseller_sandbox.core.complaints import Must, complaint
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import MATCH, Match, Matching
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.signatures import by_attribute, declared, object_shape, read, written
@@ -58,8 +59,7 @@ class BadFaults(Refused):
         self.problems = tuple(problems)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class Kept(Struct, frozen=True, kw_only=True):
     """What a rule is shown with beside the rest of it; ``spent`` follows from the rest."""
 
     paused: Annotated[bool, SWITCH, "Whether it strikes nothing for now, and keeps what it counted."] = False
@@ -74,8 +74,7 @@ _TO_COME = replace(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts(Kept):
+class Parts(Kept, frozen=True, kw_only=True):
     """What a rule may have beside its kind and the parameters of that."""
 
     name: Annotated[str | None, NAME, "What it is called; after its kind, unless given."] = None

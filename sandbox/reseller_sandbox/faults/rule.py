@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field, replace
 from datetime import datetime
 from typing import Annotated, Any
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.signatures import record
 from reseller_sandbox.core.values import INSTANT, Kind, choice, number, several, whole
@@ -25,8 +26,7 @@ MANY = 10**11
 _ON_THE_WIRE = frozenset({"method", "path", "headers", "query"})
 
 
-@dataclass(frozen=True, slots=True)
-class Count:
+class Count(Struct, frozen=True):
     """How many requests a rule matched while in force, how many it struck, and what its kind remembers."""
 
     matched: int = 0
@@ -34,8 +34,7 @@ class Count:
     memory: Any = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class When:
+class When(Struct, frozen=True, kw_only=True):
     """When a rule strikes among the requests that it matches, and for how long it is in force."""
 
     phase: Annotated[
@@ -83,8 +82,7 @@ class When:
 WHEN_STRUCK: Kind[When] = record(When)
 
 
-@dataclass(frozen=True, slots=True)
-class FaultRule:
+class FaultRule(Struct, frozen=True):
     """A named rule. One that is ``paused`` is kept, with what it has counted, and strikes nothing."""
 
     name: str

@@ -10,12 +10,11 @@ from __future__ import annotations
 import sys
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from itertools import groupby, islice
 from operator import attrgetter
 from typing import Any, TypeAlias
 
-from reseller_sandbox.core.copies import built
+from reseller_sandbox.core.records import field_names
 from reseller_sandbox.keeping.file import BadFile, Block, Put
 
 #: So many objects stand in a block at most: what is done to one of its columns keeps no other thread waiting.
@@ -267,4 +266,6 @@ class Records(Sort):
             return list(map(self._typed._make, zip(*held, strict=True)))
         there = dict(zip(self._names, held, strict=True))
         there |= {name: [new() for _ in range(columns.count)] for name, new in self._left_out.items()}
-        return built(self._typed, [there[one.name] for one in fields(self._typed)], columns.count)
+        names = field_names(self._typed)
+        rows = zip(*(there[name] for name in names), strict=True)
+        return [self._typed(**dict(zip(names, row, strict=True))) for row in rows]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from http import HTTPStatus
@@ -22,6 +21,7 @@ from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.matching import Match
 from reseller_sandbox.core.ordered import Ordered
 from reseller_sandbox.core.paths import Path
+from reseller_sandbox.core.records import field_names
 from reseller_sandbox.core.refusals import PLAIN, RULES, Possible, Refusal, Rule, Term, Wording
 from reseller_sandbox.core.state import Change, State
 from reseller_sandbox.core.tables import TABLES
@@ -158,7 +158,7 @@ class Sorts(dict[type, Sort]):
                 StateChanges: StateChanges(),
                 HTTPStatus: Plain("status", int, int, HTTPStatus),
                 **{one: Plain(one.__name__, str, lambda value: value.value, one) for one in ENUMS},
-                **{one: Records(one, _fields(one), left_out) for one, left_out in RECORDS.items()},
+                **{one: Records(one, field_names(one), left_out) for one, left_out in RECORDS.items()},
             }
         )
 
@@ -166,7 +166,3 @@ class Sorts(dict[type, Sort]):
     def shape(self) -> list[str]:
         """Every record with its fields, as a file says with which it was written."""
         return [kind.shape for kind in self.values() if isinstance(kind, Records)]
-
-
-def _fields(typed: Any) -> Sequence[str]:
-    return [one.name for one in fields(typed)] if is_dataclass(typed) else typed._fields

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from operator import is_
 from typing import Any
 
+from msgspec.structs import replace
 from rpds import Queue
 
 from reseller_sandbox.core.state import Change, State, changed

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
 from typing import Any
+
+from msgspec import to_builtins
 
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.page.picture import picture
@@ -26,7 +27,8 @@ def forms(powers: Iterable[type[Power]]) -> Mapping[str, Any]:
 
 def lifecycle() -> Mapping[str, Any]:
     """Return the picture of a name's life: where its stages stand, and the ways between them."""
-    return asdict(picture())
+    built: Mapping[str, Any] = to_builtins(picture())
+    return built
 
 
 def recorded(interfaces: Iterable[Interface]) -> Mapping[str, Any]:

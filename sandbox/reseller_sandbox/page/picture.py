@@ -6,10 +6,9 @@ The stages stand in a line; what requests do goes above it, and what time does b
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import STAGES, TIMED, Edge, edges
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.state import State

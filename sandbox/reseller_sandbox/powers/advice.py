@@ -6,11 +6,10 @@ from reseller_sandbox.advice.finding import Finding, Severity
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look
 from reseller_sandbox.powers.records import record_of
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 
 
-@result
-class LookedFor:
+class LookedFor(Result, frozen=True, kw_only=True):
     """One thing that advice looks for; ``about`` says what it is, ``instead`` what to do instead."""
 
     rule: str
@@ -19,8 +18,7 @@ class LookedFor:
     instead: str
 
 
-@result
-class AdviceGiven:
+class AdviceGiven(Result, frozen=True, kw_only=True):
     """What was found and what was looked for, in how many requests; ``dropped`` counts forgotten ones."""
 
     requests: int

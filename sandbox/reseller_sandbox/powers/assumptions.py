@@ -11,12 +11,11 @@ from reseller_sandbox.core.values import Record, choice
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.keyed import Keyed
 from reseller_sandbox.powers.power import act, look
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 from reseller_sandbox.worlds import World
 
 
-@result
-class Assumption:
+class Assumption(Result, frozen=True, kw_only=True):
     """One silence of the contract: what it means in this world, and what else it can mean."""
 
     name: str
@@ -27,8 +26,7 @@ class Assumption:
     about: str
 
 
-@result
-class Assumed:
+class Assumed(Result, frozen=True, kw_only=True):
     """Every assumption of a world."""
 
     assumptions: tuple[Assumption, ...]

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from base64 import b64decode, b64encode
-from dataclasses import field
 from pathlib import Path
 
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 
 
-@result
-class CapsuleRecord:
+class CapsuleRecord(Result, frozen=True, kw_only=True):
     """A world's past: its file in Base64, how many requests are in it, and what of the past is not."""
+
+    hidden = ("base64",)
 
     world: str
     requests: int
     notes: tuple[str, ...]
-    base64: str = field(repr=False)
+    base64: str
 
     @property
     def content(self) -> bytes:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 from itertools import islice
 from typing import Annotated, Any, Literal, Required, TypedDict
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core import events
 from reseller_sandbox.core.clock import later, real_now, wire
@@ -32,7 +33,7 @@ from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.pages import PerSecond, Since, client_of
 from reseller_sandbox.powers.power import Power, act, look, stream
 from reseller_sandbox.powers.records import Fired, fired, fired_one, record_of
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 from reseller_sandbox.worlds import Moment, World
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.moment import BY_ITSELF, Journey, to_next_due, until_event, until_stage
@@ -66,16 +67,14 @@ Until = Annotated[
 ]
 
 
-@result
-class Shows:
+class Shows(Result, frozen=True, kw_only=True):
     """What a clock shows, and whether it stands still."""
 
     now: datetime
     frozen: bool
 
 
-@result
-class Moved(Shows):
+class Moved(Shows, frozen=True, kw_only=True):
     """What the clock shows after a move, and what came due on the way, in order; ``total`` counts it all.
 
     After a dry run: what it would show, and what would come due.
@@ -86,8 +85,7 @@ class Moved(Shows):
     fired: tuple[Fired, ...]
 
 
-@result
-class Coming:
+class Coming(Result, frozen=True, kw_only=True):
     """What is coming, the soonest first; ``total`` counts the whole calendar."""
 
     now: datetime
@@ -95,8 +93,7 @@ class Coming:
     due: tuple[Fired, ...]
 
 
-@result
-class Tick(Shows):
+class Tick(Shows, frozen=True, kw_only=True):
     """What the clock shows after it was moved, stopped or let run, or when something came due.
 
     ``number`` and ``name`` are those of the event, ``happening`` is what came due.

@@ -18,7 +18,7 @@ from reseller_sandbox.coverage.items import items as items_there
 from reseller_sandbox.powers.here import Here, here
 from reseller_sandbox.powers.pages import Limit
 from reseller_sandbox.powers.power import Power, act, look
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 
 #: How many of the requests that were the first of their kind are told of an item.
 MOST_TOLD = 3
@@ -28,8 +28,7 @@ Of = Annotated[str, TEXT, "A pattern of the operations to look at, such as ``v3.
 Everywhere = Annotated[Switch, "Look at all worlds of the server together, and at those that are gone."]
 
 
-@result
-class Covered:
+class Covered(Result, frozen=True, kw_only=True):
     """How much of the contract has been exercised, whole and area by area; ``counts`` says what counts."""
 
     percentage: float
@@ -39,8 +38,7 @@ class Covered:
     areas: tuple[AreaCovered, ...]
 
 
-@result
-class ItemsCovered:
+class ItemsCovered(Result, frozen=True, kw_only=True):
     """Items of the contract, area by area, and what has been seen of each.
 
     ``by`` of an item are the requests by which it was first exercised: their worlds and their names.
@@ -49,8 +47,7 @@ class ItemsCovered:
     items: tuple[ItemCovered, ...]
 
 
-@result
-class GapsFound:
+class GapsFound(Result, frozen=True, kw_only=True):
     """The gaps that tell most, and how many there are in all."""
 
     gaps: tuple[Gap, ...]

@@ -17,7 +17,7 @@ from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.pages import Number, PerSecond, Since, latest
 from reseller_sandbox.powers.power import Power, look, stream
 from reseller_sandbox.powers.records import Fired, Setting, fired_one, record_of, settings_of
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 from reseller_sandbox.worlds import Entry, World, redact
 from reseller_sandbox.worlds.eventlog import Event
 from reseller_sandbox.worlds.plain import plain
@@ -43,8 +43,7 @@ class EventFilter(TypedDict, total=False):
 MOST, LISTED = 500, 100
 
 
-@result
-class Logged:
+class Logged(Result, frozen=True, kw_only=True):
     """One thing that changed the world, or asked something of it.
 
     ``number`` is its place in the line of all of them, ``cause`` that of what caused it: the control
@@ -77,8 +76,7 @@ class Logged:
         return f"{wire(self.at)} {self.number} {self.kind} {self.name}{about}" + (f": {told}" if told else "")
 
 
-@result
-class EventsFound:
+class EventsFound(Result, frozen=True, kw_only=True):
     """The latest matching events, oldest first.
 
     ``matching`` counts all of those, ``kept`` what the world remembers, ``dropped`` what it has forgotten.

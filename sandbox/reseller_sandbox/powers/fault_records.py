@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import field, fields, replace
-from typing import Any, Self
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Self
 
+from msgspec.structs import replace
+
+from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.faults.choices import own_parts
 from reseller_sandbox.powers.power import Power
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 
 
-@result
-class FaultRecord:
+class FaultRecord(Result, frozen=True, kw_only=True):
     """A rule with its counts, in a form that ``replace`` takes; its kind's parameters stand beside the rest.
 
     ``spent`` is whether it will never strike again.
@@ -26,11 +27,14 @@ class FaultRecord:
     matched: int
     struck: int
     spent: bool
-    parameters: Mapping[str, Any] = field(metadata={"among": own_parts})
+    parameters: Mapping[str, Any]
+
+    #: The keys that stand among the others in JSON, and the field that holds them.
+    among: ClassVar[tuple[str, Callable[[], tuple[Parameter, ...]]]] = ("parameters", own_parts)
 
     def keys(self) -> list[str]:
         """Return its keys as in JSON, so that ``dict(rule)`` is what ``replace`` takes."""
-        return [*(one.name for one in fields(self) if one.name != "parameters"), *self.parameters]
+        return [*(name for name in self.__struct_fields__ if name != "parameters"), *self.parameters]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.keys())
@@ -40,8 +44,7 @@ class FaultRecord:
         return self.parameters[key] if key in self.parameters else getattr(self, key)
 
 
-@result
-class FaultsFound:
+class FaultsFound(Result, frozen=True, kw_only=True):
     """Rules in their order."""
 
     faults: tuple[FaultRecord, ...]
@@ -53,11 +56,12 @@ class FaultsFound:
         return len(self.faults)
 
 
-@result
-class FaultsPlaced(FaultsFound):
+class FaultsPlaced(FaultsFound, frozen=True, kw_only=True):
     """Rules as they were put in place. As a context manager it removes them at the end."""
 
-    _power: Any = field(default=None, repr=False, compare=False)
+    hidden = ("_power",)
+
+    _power: Any = None
 
     def of(self, power: Power) -> Self:
         """Return the rules with the power through which they can be removed."""
@@ -95,8 +99,7 @@ class FaultsPlaced(FaultsFound):
         self.remove()
 
 
-@result
-class PartRecord:
+class PartRecord(Result, frozen=True, kw_only=True):
     """A part of a rule: what it takes, whether it has to be given, and what it is by default."""
 
     name: str
@@ -106,8 +109,7 @@ class PartRecord:
     about: str
 
 
-@result
-class KindRecord:
+class KindRecord(Result, frozen=True, kw_only=True):
     """A kind of fault, the phases it strikes in (the first by default), and its parameters."""
 
     kind: str
@@ -116,8 +118,7 @@ class KindRecord:
     parameters: tuple[PartRecord, ...]
 
 
-@result
-class KindsFound:
+class KindsFound(Result, frozen=True, kw_only=True):
     """Every kind, and the parts of any rule: which requests (``match``), ``when``, the rest (``kept``)."""
 
     kinds: tuple[KindRecord, ...]
@@ -126,8 +127,7 @@ class KindsFound:
     kept: tuple[PartRecord, ...]
 
 
-@result
-class PresetRecord:
+class PresetRecord(Result, frozen=True, kw_only=True):
     """A preset and the rules that it stands for."""
 
     preset: str
@@ -135,8 +135,7 @@ class PresetRecord:
     rules: tuple[Mapping[str, Any], ...]
 
 
-@result
-class PresetsFound:
+class PresetsFound(Result, frozen=True, kw_only=True):
     """Every preset."""
 
     presets: tuple[PresetRecord, ...]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from types import MappingProxyType
 from typing import Annotated, Any, Unpack, cast
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core.complaints import Must, there_are, undecimal
 from reseller_sandbox.core.docstrings import docstring, unmarked

@@ -6,11 +6,10 @@ from datetime import datetime
 
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.power import Power, look
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 
 
-@result
-class HealthRecord:
+class HealthRecord(Result, frozen=True, kw_only=True):
     """The status of the sandbox (``ok``), which world answers, and what its clock shows."""
 
     status: str

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import field
 from datetime import datetime
 from typing import Annotated
 
@@ -33,29 +32,26 @@ from reseller_sandbox.powers.points import (
 from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.powers.records import RecordChange, Setting, record_change, settings_of
 from reseller_sandbox.powers.registry_records import AccountRecord, accounts_shown
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 from reseller_sandbox.worlds import Moment, World, diff, timeline
 
 SnapshotName = Annotated[Key, "The snapshot's name."]
 BranchName = Annotated[Key, "The branch's name."]
 
 
-@result
-class SnapshotsFound:
+class SnapshotsFound(Result, frozen=True, kw_only=True):
     """Every snapshot, the oldest first."""
 
     snapshots: tuple[CheckpointRecord, ...]
 
 
-@result
-class BranchesFound:
+class BranchesFound(Result, frozen=True, kw_only=True):
     """Every branch, the oldest first."""
 
     branches: tuple[CheckpointRecord, ...]
 
 
-@result
-class PointRecord:
+class PointRecord(Result, frozen=True, kw_only=True):
     """A point, and the instant at which the world stood there."""
 
     point: str
@@ -63,8 +59,7 @@ class PointRecord:
     requests: int
 
 
-@result
-class Difference:
+class Difference(Result, frozen=True, kw_only=True):
     """What differs between two points: a page of the records, and every setting.
 
     ``total`` counts the records that differ, ``next`` is where the next page starts, if there is one.
@@ -78,18 +73,18 @@ class Difference:
     next: int | None
 
 
-@result
-class Loaded(WentBack):
+class Loaded(WentBack, frozen=True, kw_only=True):
     """A world's time after it has begun again, its accounts, and the branch that keeps what it was."""
 
     accounts: tuple[AccountRecord, ...]
 
 
-@result
-class Exported:
+class Exported(Result, frozen=True, kw_only=True):
     """A world as a fixture in YAML, as ``load`` takes it."""
 
-    fixture: str = field(repr=False)
+    hidden = ("fixture",)
+
+    fixture: str
 
 
 class Snapshots(Keyed[CheckpointRecord]):

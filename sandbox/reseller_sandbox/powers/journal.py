@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Annotated, Any, Unpack
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core.matching import MATCH, Matching, Miss
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_REQUEST, Refused
@@ -22,7 +23,7 @@ from reseller_sandbox.powers.keyed import Keyed
 from reseller_sandbox.powers.matching import Wanted, match_of
 from reseller_sandbox.powers.pages import PerSecond, latest
 from reseller_sandbox.powers.power import act, look, stream
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 from reseller_sandbox.worlds import Entry, plain, verify
 from reseller_sandbox.worlds.verify import Verdict
 
@@ -32,8 +33,7 @@ MOST, LISTED = 10_000, 100
 _Times = Annotated[int, whole(0, 10**9)]
 
 
-@result
-class RequestsFound:
+class RequestsFound(Result, frozen=True, kw_only=True):
     """The latest matching requests, oldest first.
 
     ``matching`` counts all of those, ``kept`` what the journal holds, ``dropped`` what it has forgotten.
@@ -45,15 +45,13 @@ class RequestsFound:
     dropped: int
 
 
-@result
-class Cleared:
+class Cleared(Result, frozen=True, kw_only=True):
     """How many requests were forgotten."""
 
     cleared: int
 
 
-@result
-class Missed:
+class Missed(Result, frozen=True, kw_only=True):
     """One difference between a request and what was expected."""
 
     what: str
@@ -61,8 +59,7 @@ class Missed:
     actual: Any
 
 
-@result
-class Near:
+class Near(Result, frozen=True, kw_only=True):
     """A request that nearly matched, and its differences."""
 
     request: RequestLine
@@ -74,8 +71,7 @@ class Near:
         return f"{self.request}: {wrong}"
 
 
-@result
-class Verification:
+class Verification(Result, frozen=True, kw_only=True):
     """Whether the expected requests came, and a message; the requests that match, and those that nearly do.
 
     ``count`` counts all that match; the latest of them are listed.

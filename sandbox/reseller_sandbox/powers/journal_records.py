@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -14,14 +13,13 @@ from reseller_sandbox.core.lookups import account_named
 from reseller_sandbox.core.matching import OK
 from reseller_sandbox.powers.ledger import Movement, movement
 from reseller_sandbox.powers.records import RecordChange, record_change, record_of
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 from reseller_sandbox.server.secrecy import is_secret
 from reseller_sandbox.worlds import Entry, plain, redact
 from reseller_sandbox.worlds.explain import Explanation, NameMet, explain
 
 
-@result
-class RequestLine:
+class RequestLine(Result, frozen=True, kw_only=True):
     """A request in one line: who asked for what, when, and what came of it.
 
     ``number`` is its place among all that changed the world, ``path`` is as it was sent, without the
@@ -74,8 +72,7 @@ class RequestLine:
         return f"{asked}  {self}{paid}" + (f": {self.refused}" if self.refused else "")
 
 
-@result
-class Sent:
+class Sent(Result, frozen=True, kw_only=True):
     """A request as it came. ``cut`` is the size of a body that was too long to be kept whole.
 
     ``ignored`` are the keys that had no effect.
@@ -89,8 +86,7 @@ class Sent:
     cut: int | None
 
 
-@result
-class Answered:
+class Answered(Result, frozen=True, kw_only=True):
     """The answer to a request; ``lost`` is whether a fault kept it from the client."""
 
     status: int
@@ -99,8 +95,7 @@ class Answered:
     lost: bool
 
 
-@result
-class MetName:
+class MetName(Result, frozen=True, kw_only=True):
     """A name when a request was refused: who held it, at which stage, and a pending transfer."""
 
     domain: str
@@ -114,8 +109,7 @@ class MetName:
     transfer_completes: datetime | None
 
 
-@result
-class MetState:
+class MetState(Result, frozen=True, kw_only=True):
     """The state when a request was refused: its account's money, and each name it was about."""
 
     account: str | None
@@ -124,8 +118,7 @@ class MetState:
     domains: tuple[MetName, ...]
 
 
-@result
-class Why:
+class Why(Result, frozen=True, kw_only=True):
     """Why a request was refused: the rule and its message, the state then, the nearest allowed move.
 
     ``allowed_at`` is the instant at which time alone makes that possible.
@@ -139,16 +132,17 @@ class Why:
     allowed_at: datetime | None
 
 
-@result
-class RequestRecord(RequestLine):
+class RequestRecord(RequestLine, frozen=True, kw_only=True):
     """Everything that is known of a request; secrets are masked."""
 
-    request: Sent = field(repr=False)
-    answer: Answered = field(repr=False)
-    changes: tuple[RecordChange, ...] = field(repr=False)
+    hidden = ("request", "answer", "changes", "assumptions", "ledger")
+
+    request: Sent
+    answer: Answered
+    changes: tuple[RecordChange, ...]
     refusal: Why | None
-    assumptions: Mapping[str, Any] = field(repr=False)
-    ledger: tuple[Movement, ...] = field(repr=False)
+    assumptions: Mapping[str, Any]
+    ledger: tuple[Movement, ...]
 
 
 def request_line(entry: Entry) -> RequestLine:

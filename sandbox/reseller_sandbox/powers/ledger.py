@@ -20,14 +20,13 @@ from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.pages import Number, as_kept, client_of, latest
 from reseller_sandbox.powers.power import Power, look
 from reseller_sandbox.powers.records import record_of
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 
 #: How many movements are listed at the most, and by default; totals are of all of them.
 MOST, LISTED = 10_000, 1000
 
 
-@result
-class Movement:
+class Movement(Result, frozen=True, kw_only=True):
     """One movement of money: a charge, a refund of one (``refunds``), or a credit from elsewhere.
 
     ``amount`` is below zero when the balance went down. ``cause`` is the request, or the event of time,
@@ -50,8 +49,7 @@ class Movement:
     refunds: int | None
 
 
-@result
-class Total:
+class Total(Result, frozen=True, kw_only=True):
     """The total of some movements; ``balance`` is by how much they changed the balance."""
 
     key: Any
@@ -62,8 +60,7 @@ class Total:
     balance: Decimal
 
 
-@result
-class Totals:
+class Totals(Result, frozen=True, kw_only=True):
     """The totals by operation, purpose and account of all movements found; by order, of the orders listed."""
 
     order: tuple[Total, ...]
@@ -72,8 +69,7 @@ class Totals:
     account: tuple[Total, ...]
 
 
-@result
-class AccountBalance:
+class AccountBalance(Result, frozen=True, kw_only=True):
     """An account's money at the beginning of its ledger, and now."""
 
     account: str
@@ -82,8 +78,7 @@ class AccountBalance:
     balance: Decimal
 
 
-@result
-class MovementsFound:
+class MovementsFound(Result, frozen=True, kw_only=True):
     """The latest matching movements, oldest first; ``matching`` and the totals count all of them."""
 
     entries: tuple[Movement, ...]

@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.docstrings import docstring
 
 #: The class of a power, to its end.

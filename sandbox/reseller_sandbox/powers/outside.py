@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from typing import Annotated, Any, Concatenate, ParamSpec, Self, cast
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core import outside, plans, refusals, terms
 from reseller_sandbox.core.docstrings import told_of
@@ -22,7 +23,7 @@ from reseller_sandbox.powers.matching import match_of
 from reseller_sandbox.powers.plans import PlanRecord, plan_record
 from reseller_sandbox.powers.power import Door, Operation, Power, method_for
 from reseller_sandbox.powers.records import Fired, fired
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 
 P = ParamSpec("P")
 
@@ -33,8 +34,7 @@ _SUBJECTS = {"domain": "The name.", "zone": "The zone.", "account": "The account
 Wait = Annotated[str | Matching, either(TEXT, MATCH)]
 
 
-@result
-class Played:
+class Played(Result, frozen=True, kw_only=True):
     """What happened at once, or what is planned."""
 
     now: datetime

@@ -25,29 +25,26 @@ from reseller_sandbox.powers.registry_records import (
     contact_record,
     customer_record,
 )
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 
 CustomerKey = Annotated[Number, "The customer's id."]
 ContactKey = Annotated[str, TEXT, "The contact's handle."]
 
 
-@result
-class AccountsFound:
+class AccountsFound(Result, frozen=True, kw_only=True):
     """The accounts of the service."""
 
     accounts: tuple[AccountRecord, ...]
 
 
-@result
-class CustomersFound:
+class CustomersFound(Result, frozen=True, kw_only=True):
     """A page of customers; ``next`` is where the following page starts, if there is one."""
 
     customers: tuple[CustomerRecord, ...]
     next: int | None
 
 
-@result
-class ContactsFound:
+class ContactsFound(Result, frozen=True, kw_only=True):
     """A page of contacts; ``next`` is where the following page starts, if there is one."""
 
     contacts: tuple[ContactRecord, ...]

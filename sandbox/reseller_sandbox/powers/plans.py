@@ -15,12 +15,11 @@ from reseller_sandbox.core.stepwise import in_order
 from reseller_sandbox.powers.here import here
 from reseller_sandbox.powers.pages import Number
 from reseller_sandbox.powers.power import Power, act, look
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 from reseller_sandbox.worlds.redact import masked
 
 
-@result
-class PlanRecord:
+class PlanRecord(Result, frozen=True, kw_only=True):
     """Something that the rest of the world will do: at an instant, or ``after`` the request that is meant.
 
     ``struck`` is when that happened, or failed: then ``refused`` says why.
@@ -35,8 +34,7 @@ class PlanRecord:
     refused: str
 
 
-@result
-class PlansFound:
+class PlansFound(Result, frozen=True, kw_only=True):
     """Every plan, in the order of their making."""
 
     plans: tuple[PlanRecord, ...]

@@ -16,15 +16,14 @@ from reseller_sandbox.core.refusals import (
     Rule,
 )
 from reseller_sandbox.core.values import Kind, mapping
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 from reseller_sandbox.worlds import Checkpoint, World
 
 #: The rules by which a point of a world's past may be refused.
 POINT_RULES: tuple[Rule, ...] = (UNKNOWN_POINT, UNKNOWN_REQUEST, UNKNOWN_SNAPSHOT, UNKNOWN_BRANCH)
 
 
-@result
-class CheckpointRecord:
+class CheckpointRecord(Result, frozen=True, kw_only=True):
     """A snapshot or a branch: the time it stands at, and the first and last request that led there."""
 
     name: str
@@ -35,8 +34,7 @@ class CheckpointRecord:
     last: str | None
 
 
-@result
-class WorldStanding:
+class WorldStanding(Result, frozen=True, kw_only=True):
     """A world's time, and how many requests it has had."""
 
     world: str
@@ -45,8 +43,7 @@ class WorldStanding:
     requests: int
 
 
-@result
-class WentBack(WorldStanding):
+class WentBack(WorldStanding, frozen=True, kw_only=True):
     """A world's time after it has gone back, and the branch that keeps what was left behind."""
 
     branch: CheckpointRecord

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from functools import cache
@@ -12,8 +11,9 @@ from typing import Any, TypeVar, cast
 
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.records import field_names
 from reseller_sandbox.core.state import Change, State
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 from reseller_sandbox.worlds import plain
 
 T = TypeVar("T")
@@ -29,12 +29,11 @@ def record_of(kind: type[T], source: object, /, **told: Any) -> T:
 @cache
 def _others(kind: Any, told: tuple[str, ...]) -> tuple[tuple[str, ...], Callable[[object], tuple[Any, ...]]]:
     """Return the fields of ``kind`` beside those ``told``, two at the least, and what gets their values."""
-    names = tuple(one.name for one in fields(kind) if one.name not in told)
+    names = tuple(name for name in field_names(kind) if name not in told)
     return names, attrgetter(*names)
 
 
-@result
-class Fired:
+class Fired(Result, frozen=True, kw_only=True):
     """Something that happened: when, what, to which name, zone or account, and whom it concerned.
 
     ``charged`` is what the account paid for it (below zero: what it got back), ``balance`` what it has
@@ -51,8 +50,7 @@ class Fired:
     note: str
 
 
-@result
-class RecordChange:
+class RecordChange(Result, frozen=True, kw_only=True):
     """What became of one record: each field of it that changed, before and after. Secrets are masked."""
 
     table: str
@@ -67,8 +65,7 @@ def record_change(change: Change) -> RecordChange:
     return RecordChange(**plain.shown(change))
 
 
-@result
-class Setting:
+class Setting(Result, frozen=True, kw_only=True):
     """Something about the world that is no record and was changed: the clock, an assumption."""
 
     name: str

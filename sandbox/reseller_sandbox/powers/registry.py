@@ -30,7 +30,7 @@ from reseller_sandbox.powers.registry_records import (
     name_record,
     transfer_record,
 )
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 
 NameKey = Annotated[str, TEXT, "The name, in Unicode or ASCII."]
 HostKey = Annotated[str, TEXT, "The host's whole name."]
@@ -46,24 +46,21 @@ SortWord = Annotated[str, choice("order", *_SORTED)]
 StatusWord = Annotated[str, choice(*(status.value for status in TransferStatus))]
 
 
-@result
-class NamesFound:
+class NamesFound(Result, frozen=True, kw_only=True):
     """A page of names; ``next`` is where the following page starts, if there is one."""
 
     names: tuple[NameRecord, ...]
     next: int | None
 
 
-@result
-class HostsFound:
+class HostsFound(Result, frozen=True, kw_only=True):
     """A page of hosts; ``next`` is where the following page starts, if there is one."""
 
     hosts: tuple[HostRecord, ...]
     next: int | None
 
 
-@result
-class TransfersFound:
+class TransfersFound(Result, frozen=True, kw_only=True):
     """A page of transfers; ``next`` is where the following page starts, if there is one."""
 
     transfers: tuple[TransferRecord, ...]

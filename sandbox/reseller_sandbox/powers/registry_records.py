@@ -24,11 +24,10 @@ from reseller_sandbox.core.model import Transfer as TransferKept
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.state import State
 from reseller_sandbox.powers.records import record_of
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 
 
-@result
-class HostRecord:
+class HostRecord(Result, frozen=True, kw_only=True):
     """A name server below a name of the registry, with its glue addresses."""
 
     name: str
@@ -36,8 +35,7 @@ class HostRecord:
     ips: tuple[str, ...]
 
 
-@result
-class TransferRecord:
+class TransferRecord(Result, frozen=True, kw_only=True):
     """The latest transfer of a name: who wants it from whom, and how that stands."""
 
     domain: str
@@ -50,8 +48,7 @@ class TransferRecord:
     completes: datetime
 
 
-@result
-class NameRecord:
+class NameRecord(Result, frozen=True, kw_only=True):
     """An account's holding of a name, with all that both interfaces know of it.
 
     ``ascii`` is the name as the registry keeps it, ``due`` when time alone will move it on, ``renewal`` what
@@ -82,8 +79,7 @@ class NameRecord:
     transfer: TransferRecord | None
 
 
-@result
-class AccountRecord:
+class AccountRecord(Result, frozen=True, kw_only=True):
     """An account: its money, what a client needs to act for it, and how much it has.
 
     ``revoked`` names the credentials that do not work any more; ``opening`` is the balance before the first
@@ -106,8 +102,7 @@ class AccountRecord:
     customers: int
 
 
-@result
-class CustomerRecord:
+class CustomerRecord(Result, frozen=True, kw_only=True):
     """An end client of an account."""
 
     id: int
@@ -117,8 +112,7 @@ class CustomerRecord:
     post_address: str
 
 
-@result
-class ContactRecord:
+class ContactRecord(Result, frozen=True, kw_only=True):
     """A contact under its handle."""
 
     handle: str

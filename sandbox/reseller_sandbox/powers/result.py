@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, ClassVar
+
+from msgspec import Struct
 
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.dataclass import dataclass
-
-T = TypeVar("T")
 
 #: How many items of a list, and how much of a text, a repr shows.
 _ITEMS, _LONGEST = 20, 400
@@ -21,20 +19,18 @@ _ITEMS, _LONGEST = 20, 400
 _EMPTY: tuple[Any, ...] = (None, "", (), [], {}, False)
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True)
-def result(described: type[T]) -> type[T]:
-    """Make a class the record of an answer: frozen, told by names, with a repr for people."""
-    made: Any = dataclass(frozen=True, slots=True, kw_only=True, repr=False)(described)
-    if "__repr__" not in vars(described):
-        made.__repr__ = _repr
-    found: type[T] = made
-    return found
+class Result(Struct, frozen=True, kw_only=True):
+    """A record of an answer: frozen, its fields given by name, with a repr for people."""
 
+    #: The fields that the repr leaves out.
+    hidden: ClassVar[tuple[str, ...]] = ()
 
-def _repr(self: Any) -> str:
-    told = ((one.name.removesuffix("_"), getattr(self, one.name)) for one in fields(self) if one.repr)
-    inner = ", ".join(f"{name}={_shown(value)}" for name, value in told if not _is_empty(value))
-    return f"{type(self).__name__}({inner})"
+    def __repr__(self) -> str:
+        shown = [(name, getattr(self, name)) for name in self.__struct_fields__ if name not in self.hidden]
+        inner = ", ".join(
+            f"{name.removesuffix('_')}={_shown(value)}" for name, value in shown if not _is_empty(value)
+        )
+        return f"{type(self).__name__}({inner})"
 
 
 def _is_empty(value: Any) -> bool:

@@ -26,15 +26,14 @@ from reseller_sandbox.powers.keyed import Keyed
 from reseller_sandbox.powers.points import POINT_RULES, FixtureText
 from reseller_sandbox.powers.power import Power, act, look
 from reseller_sandbox.powers.registry_records import AccountRecord, accounts_shown
-from reseller_sandbox.powers.result import result
+from reseller_sandbox.powers.result import Result
 from reseller_sandbox.worlds import Engine, Fork, World
 from reseller_sandbox.worlds.past import require_present
 
 WorldName = Annotated[str, TEXT, "The world's name."]
 
 
-@result
-class WorldSummary:
+class WorldSummary(Result, frozen=True, kw_only=True):
     """A world: its name, the path prefix that chooses it, its time, and how much it has seen.
 
     ``requests`` counts those it has had, ``idle_seconds`` is for how long nobody has used it, by the
@@ -51,16 +50,14 @@ class WorldSummary:
     idle_seconds: float
 
 
-@result
-class WorldRecord(WorldSummary):
+class WorldRecord(WorldSummary, frozen=True, kw_only=True):
     """A world, with the accounts that act in it and the assumptions that differ from the defaults."""
 
     accounts: tuple[AccountRecord, ...]
     assumptions: Mapping[str, Any]
 
 
-@result
-class WorldOpened(WorldRecord):
+class WorldOpened(WorldRecord, frozen=True, kw_only=True):
     """A world that has lived a capsule's past again.
 
     ``difference`` is what first came out otherwise than it was recorded, if anything did; ``notes`` say what
@@ -71,8 +68,7 @@ class WorldOpened(WorldRecord):
     notes: tuple[str, ...]
 
 
-@result
-class WorldsFound:
+class WorldsFound(Result, frozen=True, kw_only=True):
     """Every world, the oldest first, and how many there may be."""
 
     worlds: tuple[WorldSummary, ...]

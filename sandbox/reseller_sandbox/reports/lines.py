@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reseller_sandbox.coverage.gaps import Gap
 from reseller_sandbox.reports import recipes

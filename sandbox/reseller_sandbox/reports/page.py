@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import STAGES
 from reseller_sandbox.coverage.figures import ItemCovered
 from reseller_sandbox.coverage.gaps import Gap

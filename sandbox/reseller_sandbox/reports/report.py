@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
+from msgspec import to_builtins
+
 from reseller_sandbox.assembly import contract
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.coverage import figures, gaps
 from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
 from reseller_sandbox.coverage.gaps import Gap
@@ -69,7 +70,7 @@ class Report:
             "covered": self.covered,
             "total": len(self.items),
             "counts": COUNTS,
-            "areas": [asdict(one) for one in self.areas],
-            "items": [asdict(one) for one in self.items],
-            "missing": [asdict(one) for one in self.missing],
+            "areas": [to_builtins(one) for one in self.areas],
+            "items": [to_builtins(one) for one in self.items],
+            "missing": [to_builtins(one) for one in self.missing],
         }

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from http import HTTPStatus
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
 
 #: After how many seconds without news a follower is told that the server is still there.
 HEARTBEAT = 15.0
@@ -14,8 +14,7 @@ HEARTBEAT_BYTES = b": here\n\n"
 _PHRASES = {status.value: status.phrase.encode() for status in HTTPStatus}
 
 
-@dataclass(frozen=True, slots=True)
-class WireAnswer:
+class WireAnswer(Struct, frozen=True):
     """A whole answer."""
 
     status: int

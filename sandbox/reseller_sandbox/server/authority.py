@@ -9,7 +9,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.server.tls import BadCertificate, require_certificate
 
 if TYPE_CHECKING:
@@ -36,8 +37,7 @@ _MISSING = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Tls:
+class Tls(Struct, frozen=True):
     """What is wanted of TLS: its ``port`` where there is one beside that of plain HTTP, and a certificate.
 
     Without ``certfile`` one is made for ``names``. Its authority stays in ``folder``, and is used again the
@@ -51,8 +51,7 @@ class Tls:
     folder: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Certificate:
+class Certificate(Struct, frozen=True):
     """The files of a certificate and its key, and the one by which clients trust it, where that is known."""
 
     certfile: str | None = None

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from http.client import BadStatusLine
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
@@ -35,8 +35,7 @@ ENV_STREAM = "sandbox.stream"
 ENV_SAID = "sandbox.said"
 
 
-@dataclass(frozen=True, slots=True)
-class Drops:
+class Drops(Struct, frozen=True):
     """The body goes out ``size`` bytes at a time, with ``pause`` seconds between them."""
 
     size: int
@@ -47,18 +46,15 @@ class Drops:
             raise ValueError(f"{self} has no bytes to send at a time, or a pause below zero")
 
 
-@dataclass(frozen=True, slots=True)
-class TcpReset:
+class TcpReset(Struct, frozen=True):
     """A TCP RST takes the place of the answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class TcpClose:
+class TcpClose(Struct, frozen=True):
     """The connection is closed, with a FIN, in place of the answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class CutShort:
+class CutShort(Struct, frozen=True):
     """The head announces the whole body, of which ``keep`` bytes come; then a FIN, or a RST if ``reset``.
 
     They are half of it unless ``keep`` says otherwise, and one less than all of them at most.
@@ -72,15 +68,13 @@ class CutShort:
             raise ValueError(f"{self} keeps fewer than no bytes")
 
 
-@dataclass(frozen=True, slots=True)
-class RawBytes:
+class RawBytes(Struct, frozen=True):
     """``raw``, which need not be HTTP, takes the place of the answer; then the connection is closed."""
 
     raw: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Silence:
+class Silence(Struct, frozen=True):
     """Nothing is sent. The connection stays open for ``seconds``, or until the client leaves."""
 
     seconds: float | None = None
@@ -89,8 +83,7 @@ class Silence:
 Cut: TypeAlias = TcpReset | TcpClose | CutShort | RawBytes | Silence
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(Struct, frozen=True):
     """After ``delay`` seconds the answer goes, in drops if there is a ``drip``; unless ``cut`` strikes."""
 
     delay: float = 0.0
@@ -116,8 +109,7 @@ class Delivery:
         return self.holds_up(body) if self.cut is None or isinstance(self.cut, CutShort) else math.inf
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
+class Again(Struct, frozen=True):
     """The application is to be called with the same request again, ``after`` so many seconds.
 
     With ``when`` it is called as soon as that calls the function which it is handed. It finds this in the

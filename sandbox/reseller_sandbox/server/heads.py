@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from io import BytesIO
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.server.problem import MAX_HEAD, MAX_TARGET, Unserved
 
 _RAW = re.compile(rb"[\x80-\xff]")
@@ -15,8 +16,7 @@ _REQUEST_LINE = re.compile(r"(?P<method>[A-Za-z-]{1,20})(?: +(?P<target>.*?))?? 
 _TLS = b"\x16\x03"
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(Struct, frozen=True):
     """A request that did not reach the application, and the ``problem`` that kept it from that.
 
     ``method``, ``target`` and ``headers`` are what can be told of it: empty where nothing came, or nothing

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.server.answer import WireAnswer
 
 #: The longest request target and the longest head of a request, in bytes.
@@ -12,8 +13,7 @@ MAX_TARGET = 16 << 10
 MAX_HEAD = 64 << 10
 
 
-@dataclass(frozen=True, slots=True)
-class Unserved:
+class Unserved(Struct, frozen=True):
     """A reason not to serve, answered with a JSON body; ``error`` names it, ``message`` explains it."""
 
     status: int

@@ -6,12 +6,13 @@ import json
 import logging
 import traceback
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Any
 from urllib.parse import quote
 
+from msgspec import Struct, field
+
 from reseller_sandbox.core.clock import real_now
-from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.records import Quiet
 from reseller_sandbox.core.texts import printable
 from reseller_sandbox.server.delivery import LogWords
 from reseller_sandbox.server.secrecy import target_masked
@@ -23,8 +24,7 @@ _ENCODED = json.JSONEncoder(ensure_ascii=False).encode
 _PLAIN = "".join(map(chr, range(0x20, 0x7F)))
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(Struct, frozen=True):
     """What there is to say of a request that the application says nothing of."""
 
     note: str = ""
@@ -33,8 +33,7 @@ class Words:
     is_unanswered: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class LoggedRequest:
+class LoggedRequest(Quiet, frozen=True):
     """One request and its answer. ``target`` is as it was sent, with its secrets masked.
 
     ``status`` is what the application answered, whatever became of that on its way, 0 where there was no
@@ -46,7 +45,7 @@ class LoggedRequest:
     status: int
     duration_seconds: float
     size: int
-    said: LogWords = field(repr=False)
+    said: LogWords
 
     @property
     def note(self) -> str:

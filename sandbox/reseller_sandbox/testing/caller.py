@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from io import BytesIO
 from typing import TYPE_CHECKING
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec.structs import replace
+
 from reseller_sandbox.server.answer import WireAnswer
 from reseller_sandbox.server.delivery import (
     ENV_AGAIN,

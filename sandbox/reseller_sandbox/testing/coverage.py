@@ -6,14 +6,14 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from reseller_sandbox.assembly import contract
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.coverage.items import AREAS
@@ -129,7 +129,7 @@ class Collector:
         marks = merged(self._runs)
         output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
         if output is not None:
-            output[_TOLD] = json.dumps([[*key, asdict(mark)] for key, mark in marks.items()])
+            output[_TOLD] = json.dumps([[*key, to_builtins(mark)] for key, mark in marks.items()])
         elif not session.config.option.collectonly:
             self._report = report = Report(marks, "tests", self._wanted.operation)
             self._wrong = [*self._unwritten(report), *self._too_little(report)]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.remote import There, trust
 from reseller_sandbox.testing.caller import PORTS
 
@@ -15,8 +16,7 @@ if TYPE_CHECKING:
     from reseller_sandbox import Sandbox
 
 
-@dataclass(frozen=True, slots=True)
-class Elsewhere:
+class Elsewhere(Struct, frozen=True):
     """Where the server listens, and the ``prefix`` of the path by which it knows the world.
 
     ``authority`` is a file by which it is trusted, beside those of the environment.

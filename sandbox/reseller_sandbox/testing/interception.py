@@ -10,14 +10,14 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import field
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 import idna
+from msgspec import Struct
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.testing.caller import PORTS
@@ -53,8 +53,7 @@ class Interception:
     ways: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Detour:
+class Detour(Struct, frozen=True):
     """A method by which the clients of a library reach the network, and what is called instead of it.
 
     ``divert`` makes that of the method itself and of a function that returns the way to a sandbox for a URL,

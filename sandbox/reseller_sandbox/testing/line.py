@@ -12,10 +12,11 @@ import math
 import os
 import time
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from reseller_sandbox.server.answer import HEARTBEAT, HEARTBEAT_BYTES, WireAnswer
 from reseller_sandbox.server.delivery import (
     CutShort,
@@ -51,8 +52,7 @@ class EndlessWait(RuntimeError):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Pause:
+class Pause(Struct, frozen=True):
     """So many seconds without a byte; ``real`` ones have to be waited for, whatever the line's time."""
 
     seconds: float

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-
-from reseller_sandbox.core.dataclass import dataclass
 
 MARK = "reseller_sandbox"
 

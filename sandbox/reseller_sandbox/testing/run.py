@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
 import pytest
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.powers.worlds import ForkOptions

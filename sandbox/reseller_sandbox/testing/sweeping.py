@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Generator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec import to_builtins
 
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.testing.again import again, in_full, program_of
@@ -97,12 +98,12 @@ class SweepingTests:
         """Return the reports of a test, which carry what came of its sweep."""
         reports = again(item)
         if any(one.failed for one in reports):
-            say_to_tool(swept=asdict(SweepTold(test=item.nodeid, problem="it does not pass")))
+            say_to_tool(swept=to_builtins(SweepTold(test=item.nodeid, problem="it does not pass")))
         passed = all(one.passed for one in reports) and not self._over
         if passed and (told := self._sweep(item)) is not None:
             self._over = self._wanted.stop_at_first and bool(told.wrong)
-            say_to_tool(swept=asdict(told))
-            reports[-1].user_properties.append((_TOLD, json.dumps(asdict(told))))
+            say_to_tool(swept=to_builtins(told))
+            reports[-1].user_properties.append((_TOLD, json.dumps(to_builtins(told))))
         return reports
 
     def _sweep(self, item: pytest.Item) -> SweepTold | None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 from click.core import ParameterSource
+from msgspec import Struct
 
 from reseller_sandbox.console import JSON, Configured, give_up
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.testing.options import MODE, variable
 from reseller_sandbox.usual import ACCOUNT, TIMEOUT
 
@@ -66,8 +66,7 @@ CAPSULES = click.option(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunAsked:
+class RunAsked(Struct, frozen=True, kw_only=True):
     """A program to be run, and the world that it is to be run against."""
 
     words: tuple[str, ...]

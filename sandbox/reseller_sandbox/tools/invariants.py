@@ -13,9 +13,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from msgspec import Struct
+
 from reseller_sandbox.advice.record import LIST
 from reseller_sandbox.core import money
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import OK
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.settings import BadSetting
@@ -32,8 +33,7 @@ _SAME = timedelta(days=1)
 _REPEATED = ("registration_repeated", "transfer_repeated")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Expected:
+class Expected(Struct, frozen=True, kw_only=True):
     """What may be expected of a run.
 
     ``same`` is whether it can come to what the usual one comes to, since to ask again would have done;

@@ -9,8 +9,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec import Struct
+
 from reseller_sandbox.advice.finding import Severity
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.names import normalise
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.settings import BadSetting
@@ -41,8 +42,7 @@ class Paid(NamedTuple):
         return f"the {self.purpose} of {self.name}"
 
 
-@dataclass(frozen=True, slots=True)
-class Holding:
+class Holding(Struct, frozen=True):
     """A name as an account has it."""
 
     stage: str
@@ -53,8 +53,7 @@ class Holding:
     nameservers: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Left:
+class Left(Struct, frozen=True):
     """What a run has left: each name that it was about, what it paid and did not get back, what it asked.
 
     ``names`` are by account and name, and None where the account has no such name.

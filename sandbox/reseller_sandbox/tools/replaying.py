@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, field, replace
 from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from reseller_sandbox.assembly import open_worlds
 from reseller_sandbox.capsule.came import came
@@ -25,7 +27,7 @@ from reseller_sandbox.capsule.steps import (
 )
 from reseller_sandbox.capsule.writing import program_version, state_digest
 from reseller_sandbox.core.clock import wire
-from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.records import Quiet
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.sandbox import Sandbox
@@ -49,8 +51,7 @@ _ABOUT = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FirstDifference:
+class FirstDifference(Struct, frozen=True):
     """Where a replay first came out otherwise: at which ``step``, in what, and both sides.
 
     ``step`` is a request's id with its operation, a control call, or what time did.
@@ -71,21 +72,20 @@ class FirstDifference:
         return _told(self.recorded), _told(self.replayed)
 
 
-@dataclass(frozen=True, slots=True)
-class Replay:
+class Replay(Quiet, frozen=True):
     """What came of a replay, and the ``sandbox`` at the point that it reached.
 
     ``requests`` counts those that were done again, ``beyond`` says for each that could not be why, by its id.
     ``by`` is the version that wrote the capsule, ``settings`` are those of its server.
     """
 
-    sandbox: Sandbox = field(repr=False)
+    sandbox: Sandbox
     by: str
     requests: int
     beyond: dict[str, str]
     notes: tuple[str, ...]
     difference: FirstDifference | None
-    settings: Mapping[str, Any] = field(repr=False)
+    settings: Mapping[str, Any]
 
     @property
     def identical(self) -> bool:
@@ -115,7 +115,7 @@ def told(found: Replay) -> dict[str, Any]:
     difference = None
     if (one := found.difference) is not None:
         recorded, replayed = one.sides
-        difference = {**asdict(one), "recorded": recorded, "replayed": replayed}
+        difference = {**to_builtins(one), "recorded": recorded, "replayed": replayed}
     return {
         "identical": found.identical,
         "requests": found.requests,

@@ -8,15 +8,16 @@ import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from threading import Lock
 from traceback import format_exc
 from typing import IO, TYPE_CHECKING, Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.testing import options
 from reseller_sandbox.tools.environment import environment
@@ -47,8 +48,7 @@ _GLANCE = 0.25
 _GRACE = 2.0
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
+class Ended(Struct, frozen=True):
     """How a run ended: its exit ``status``, None where it took too long, and the end of what it wrote.
 
     ``view`` is what it says that it has ordered, None where it says nothing of that. ``tests`` are the tests

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from reseller_sandbox.core import refusals as r
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import Refused, Rule
 from reseller_sandbox.v2.wording import WORDING
 from reseller_sandbox.web import errors as web
@@ -19,8 +20,7 @@ from reseller_sandbox.web.errors import Shown
 _LONGEST = 120
 
 
-@dataclass(frozen=True, slots=True)
-class Documented:
+class Documented(Struct, frozen=True):
     """An error of the contract: its code, and its message with ``{info}`` or ``{param_name}`` in it."""
 
     code: int
@@ -40,8 +40,7 @@ class Worded(NamedTuple):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
+class Said(Struct, frozen=True):
     """A documented error as a rule says it; the placeholder takes a fact of the refusal, or a word.
 
     ``stand_in`` is the fact to take where the other is not told.

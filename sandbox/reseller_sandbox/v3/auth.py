@@ -10,11 +10,11 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from urllib.parse import unquote, unquote_to_bytes
 
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import CREDENTIALS_MISSING, SIGNATURE_MISMATCH, UNKNOWN_KEY, Refused
 from reseller_sandbox.server.secrecy import key_masked

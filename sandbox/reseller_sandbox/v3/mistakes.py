@@ -10,10 +10,10 @@ import base64
 import hmac
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.state import State
 from reseller_sandbox.v3 import slips

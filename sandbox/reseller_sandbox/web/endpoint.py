@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from msgspec import Struct
+
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Rule
 from reseller_sandbox.core.state import Draft
@@ -16,8 +18,7 @@ if TYPE_CHECKING:
     from marshmallow import Schema
 
 
-@dataclass(slots=True)
-class Call:
+class Call(Struct):
     """The input of an operation: a draft to work on, the account, and the arguments of the request.
 
     The operation adds to ``ignored`` the keys that have no effect on this request.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
 from datetime import datetime
 from typing import Any
 
+from msgspec import Struct, field
+
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lookups import order_met
 from reseller_sandbox.core.matching import FAULT, NO_OPERATION, OK
 from reseller_sandbox.core.model import Account, Stage
@@ -28,8 +28,7 @@ _NAMED = 3
 _SEARCHED = 1 << 16
 
 
-@dataclass(slots=True)
-class Exchange:
+class Exchange(Struct):
     """One request and its answer in the making, which faults and plans look at (``core.matching``).
 
     ``began`` is what the stopwatch showed when it came, ``admitted`` whether a row took the request and its

@@ -9,11 +9,10 @@ from __future__ import annotations
 import hmac
 import socket
 from collections.abc import Sequence
-from dataclasses import field
 from ipaddress import ip_address
 from urllib.parse import urlsplit
 
-from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.records import Quiet
 from reseller_sandbox.core.refusals import (
     CONTROL_TOKEN_MISSING,
     CONTROL_TOKEN_WRONG,
@@ -48,8 +47,7 @@ _NOBODYS = frozenset({"example", "internal", "invalid", "localhost", "test"})
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gate:
+class Gate(Quiet, frozen=True, kw_only=True):
     """Lets requests in to the control interface, or refuses them.
 
     ``token`` is what each must carry; None asks for nothing. ``open`` is the word that whoever reaches the
@@ -60,7 +58,7 @@ class Gate:
     #: What the gate refuses by, in the order of the checks.
     RULES = (CROSS_SITE, FOREIGN_HOST, CONTROL_TOKEN_MISSING, CONTROL_TOKEN_WRONG)
 
-    token: str | None = field(default=None, repr=False)
+    token: str | None = None
     open: bool = False
     public_urls: Sequence[str] = ()
     names: Sequence[str] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,7 +11,6 @@ from werkzeug.datastructures import EnvironHeaders
 from werkzeug.wsgi import get_input_stream
 
 from reseller_sandbox.core.assumptions import Assumptions, watched
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.names import well_formed
 from reseller_sandbox.core.refusals import MALFORMED_BODY, Refused

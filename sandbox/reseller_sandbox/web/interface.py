@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
+from msgspec import Struct
+
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.refusals import Refused, Rule, Wording
 from reseller_sandbox.core.state import Draft
@@ -23,8 +24,7 @@ if TYPE_CHECKING:
     from marshmallow import Schema
 
 
-@dataclass(frozen=True)
-class Answer:
+class Answer(Struct, frozen=True, dict=True):
     """A status and a JSON value, ready to be written; bytes are written as they are.
 
     Without a content type of its own it has that of its interface. A ``stream`` follows where it goes on.

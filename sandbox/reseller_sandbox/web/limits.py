@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
 
 _CONTROL = re.compile(r"(/_worlds/[^/]*)?/_sandbox(/|$)")
 
@@ -14,8 +14,7 @@ def is_control(path: str) -> bool:
     return _CONTROL.match(path) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class BodyLimits:
+class BodyLimits(Struct, frozen=True):
     """The limits in bytes."""
 
     clients: int

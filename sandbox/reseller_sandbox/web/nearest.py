@@ -11,7 +11,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from functools import lru_cache
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.web.endpoint import Endpoint
 
 #: How many are named, and from which likeness on.
@@ -39,8 +40,7 @@ _VERBS = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Row:
+class _Row(Struct, frozen=True):
     shown: str
     method: str
     literals: tuple[str, ...]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import fields as fields_of
-from dataclasses import is_dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
@@ -14,6 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 from marshmallow import EXCLUDE, Schema, fields, post_load
 
+from reseller_sandbox.core.records import field_names, is_record
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.web.fields import Amount, InnerObject, Instant, Listed, Text, Truth
 from reseller_sandbox.web.writers import Write, writer
@@ -79,19 +78,17 @@ class Fraction(fields.Float):
 def schema_of(record: Any) -> type[Schema]:
     """Return the schema of a frozen dataclass; a final underscore is no part of a key.
 
-    A field that begins with one stays on its side. One whose metadata has ``among``, a function that returns
-    parameters, has keys of its own, which stand among the others.
+    A field that begins with one stays on its side. Where the record has ``among``, the
+    name of a field and a function that returns parameters, those are keys that stand among the others.
     """
     hints = get_type_hints(record, include_extras=True)
-    rest = next((one.name for one in fields_of(record) if "among" in one.metadata), "")
+    rest, parameters = getattr(record, "among", ("", tuple))
     known = {
-        one.name: _field(hints[one.name], data_key=one.name.removesuffix("_"))
-        for one in fields_of(record)
-        if one.name != rest and not one.name.startswith("_")
+        name: _field(hints[name], data_key=name.removesuffix("_"))
+        for name in field_names(record)
+        if name != rest and not name.startswith("_")
     }
-    among = {
-        one.name: Part(one) for field in fields_of(record) for one in field.metadata.get("among", tuple)()
-    }
+    among = {one.name: Part(one) for one in parameters()}
     about = {"__doc__": record.__doc__, "record": record, "rest": rest, "among": frozenset(among)}
     return type(record.__name__, (RecordSchema,), {**known, **among, **about})
 
@@ -146,7 +143,7 @@ def _field(hint: Any, **told: Any) -> fields.Field[Any]:
     for one in found.__mro__:
         if one in _PLAIN:
             return _PLAIN[one](**told)
-    if not is_dataclass(found):
+    if not is_record(found):
         raise TypeError(f"{found} has no JSON form")
     kind: Any = found
     return InnerObject(schema_of(kind), **told)

@@ -12,9 +12,9 @@ from functools import cache
 from typing import Any
 
 from marshmallow import Schema, fields
+from msgspec import Struct
 
 from reseller_sandbox.core import names
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Price, Shape, Whole
@@ -38,8 +38,7 @@ _HOST_KEYS = ("hostname", "host_name")
 Statement = tuple[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class KnownKeys:
+class KnownKeys(Struct, frozen=True):
     """What can be said to an operation: the keys that it reads in each place.
 
     ``inner`` are those of each object inside the body, by the key of that, ``objects`` the keys of what is

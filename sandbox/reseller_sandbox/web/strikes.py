@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core import money
 from reseller_sandbox.core.matching import FAULT

@@ -10,8 +10,9 @@ from functools import lru_cache
 from itertools import chain, count
 from typing import TypeAlias
 
-from reseller_sandbox.core.copies import copied
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from reseller_sandbox.core.lookups import own_accounts
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.core.state import State, replaced
@@ -133,8 +134,7 @@ class Index:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Stranger:
+class Stranger(Struct, frozen=True):
     """Why a credential is refused, in words that do not repeat it, and the account that has it, if any."""
 
     reason: str
@@ -218,4 +218,4 @@ def _drawn(account: Account, source: str, number: int, attempt: int, shard: Shar
     for what in ("key", "secret", "token"):
         digest = hashlib.sha256(f"{source}/{account.client_id}/{what}{again}".encode()).hexdigest()
         made[what] = shard.unique(f"{word}-{what}-w{number}-{digest[:16]}")
-    return copied(account, made)
+    return replace(account, **made)

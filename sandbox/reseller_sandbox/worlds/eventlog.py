@@ -7,15 +7,14 @@ name the one that brought them about. The log is part of the world's moment: it 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from datetime import datetime
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
+from msgspec import Struct, field
+from msgspec.structs import replace
 from rpds import Queue
 
-from reseller_sandbox.core.copies import copied
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.happenings import Happening
 
 Kind = Literal["request", "control", "time", "plan"]
@@ -28,8 +27,7 @@ class FiredEvent(NamedTuple):
     plan: int | None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class Event(Struct, frozen=True, kw_only=True):
     """One thing that changed a world.
 
     ``number`` is its place in the world's line, ``cause`` that of what brought it about: the control call
@@ -49,8 +47,7 @@ class Event:
     effect: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class EventLog:
+class EventLog(Struct, frozen=True):
     """The latest events up to ``limit`` of them, and how many there have been, requests included.
 
     ``cause`` is the number of what is going on, where that brings others about. ``line`` tells apart the
@@ -66,7 +63,7 @@ class EventLog:
 
     def counted(self) -> EventLog:
         """Return the log with a number given away: to a request, or to what will be noted when it is done."""
-        return copied(self, {"number": self.number + 1})
+        return replace(self, number=self.number + 1)
 
     def during(self, cause: int | None) -> EventLog:
         """Return the log while ``cause`` is going on."""
@@ -101,7 +98,7 @@ class EventLog:
                 kept = kept.dequeue()  # type: ignore[call-arg]  # the stubs want a value
                 count, dropped = count - 1, dropped + 1
         number = max([self.number, *(event.number for event in events)])
-        return copied(self, {"kept": kept, "dropped": dropped, "number": number})
+        return replace(self, kept=kept, dropped=dropped, number=number)
 
     def since(self, earlier: EventLog) -> tuple[Event, ...]:
         """Return what has been noted since ``earlier``, from which this log has come."""
@@ -114,8 +111,7 @@ class EventLog:
         return tuple(sorted(self.kept, key=lambda event: event.number))
 
 
-@dataclass(slots=True)
-class Deed:
+class Deed(Struct):
     """A control call in the making: what it is told, and what it does as far as is known.
 
     ``number`` is its place in the world's line, as soon as it has one. ``forgotten`` is whether the log

@@ -8,10 +8,11 @@ from decimal import Decimal
 from itertools import takewhile
 from typing import NamedTuple
 
+from msgspec import Struct
+
 from reseller_sandbox.core import money
 from reseller_sandbox.core import refusals as r
 from reseller_sandbox.core.clock import days, wire
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.lifecycle import MOVES, Action, due, passages, permits
 from reseller_sandbox.core.lookups import account_named, order_met, pending_transfer
 from reseller_sandbox.core.model import OUTSIDE, Account, Order, Stage, Transfer
@@ -23,16 +24,14 @@ from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.moment import Moment
 
 
-@dataclass(frozen=True, slots=True)
-class Allowed:
+class Allowed(Struct, frozen=True):
     """The nearest move that would be allowed, in words; ``at`` is when time alone makes it possible."""
 
     words: str
     at: datetime | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class NameMet:
+class NameMet(Struct, frozen=True):
     """A name as a request met it: who held it, at which stage of its life, and a pending transfer."""
 
     name: str
@@ -41,8 +40,7 @@ class NameMet:
     transfer: Transfer | None
 
 
-@dataclass(frozen=True, slots=True)
-class Explanation:
+class Explanation(Struct, frozen=True):
     """Why a request was refused, at which moment: its account, and each name it was about, as they were."""
 
     refused: Refusal

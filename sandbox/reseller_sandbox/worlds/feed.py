@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import islice
 from threading import Condition
 from typing import Any
-
-from reseller_sandbox.core.dataclass import dataclass
 
 #: How many records are kept for a follower that reads slowly, each with the states before and after its
 #: request; what it misses beyond is counted.

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
+
 from reseller_sandbox import fixture
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import WorldClock, wire
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.refusals import INVALID_ENTRY, INVALID_FIXTURE, Refused
 from reseller_sandbox.core.vocabulary import Vocabulary
@@ -29,8 +29,7 @@ EXPORTED = 4
 _LONGEST = 4000
 
 
-@dataclass(slots=True)
-class Fixtures:
+class Fixtures(Struct):
     """Reads fixtures into first moments; the latest ones read are remembered.
 
     ``base`` are the assumptions where a fixture names none, ``frozen`` is whether the clock stands still
@@ -42,8 +41,8 @@ class Fixtures:
     frozen: bool = False
     own: str = ""
     words: Vocabulary | None = None
-    _read: dict[tuple[str, datetime | None], Seed] = field(default_factory=dict, repr=False)
-    _exported: tuple[tuple[Moment, str], ...] = field(default=(), repr=False)
+    _read: dict[tuple[str, datetime | None], Seed] = field(default_factory=dict)
+    _exported: tuple[tuple[Moment, str], ...] = ()
 
     def named(self, name: str, now: datetime | None = None) -> Moment:
         """Return the first moment of a packaged fixture, or of the server's own.

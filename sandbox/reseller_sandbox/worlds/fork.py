@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from reseller_sandbox.core.assumptions import BadAssumption
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import DEFAULT
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.worlds.moment import Moment, to
@@ -18,8 +19,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 _COUNTED = re.compile(r"w[0-9]+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fork:
+class Fork(Struct, frozen=True, kw_only=True):
     """What a new world is to be; None leaves a thing as its source has it.
 
     Its source is ``fixture`` (a packaged fixture's name), ``state`` (the YAML of one),

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import field
+from msgspec.structs import replace
+
 from reseller_sandbox.core.lookups import own_accounts
 from reseller_sandbox.core.model import OUTSIDE, Account
+from reseller_sandbox.core.records import Quiet
 from reseller_sandbox.core.state import State
 
 
-@dataclass(frozen=True, slots=True)
-class Inherited:
+class Inherited(Quiet, frozen=True):
     """What the accounts of a world had where the world comes from.
 
     It works where the world is chosen by its path: for a client that cannot change its credentials.
     """
 
-    keys: Mapping[str, tuple[int, str]] = field(default_factory=dict, repr=False)
-    tokens: Mapping[str, int] = field(default_factory=dict, repr=False)
+    keys: Mapping[str, tuple[int, str]] = field(default_factory=dict)
+    tokens: Mapping[str, int] = field(default_factory=dict)
 
     def and_of(self, state: State) -> Inherited:
         """Return these credentials and those in ``state``, which go first."""

@@ -6,14 +6,16 @@ import json
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import field, replace
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import field
+from msgspec.structs import replace
+
 from reseller_sandbox.core.model import LedgerEntry, Stage
+from reseller_sandbox.core.records import Quiet
 from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refusal, Refused
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule
@@ -37,8 +39,7 @@ class Arrival(NamedTuple):
     at: datetime
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class Entry(Quiet, frozen=True, kw_only=True):
     """One request and what came of it.
 
     ``id`` is the request's name (``r12``), ``step`` its number among all that changed the world, ``at`` the
@@ -69,19 +70,19 @@ class Entry:
     account: str | None
     domains: tuple[str, ...]
     method: str
-    raw_target: str = field(repr=False)
-    body: bytes = field(repr=False)
+    raw_target: str
+    body: bytes
     credentials_in_query: bool
     status: int
-    answer: bytes = field(repr=False)
+    answer: bytes
     duration: float
-    changes: tuple[Change, ...] = field(repr=False)
+    changes: tuple[Change, ...]
     refused: Refusal | None
     assumed: tuple[tuple[str, object], ...]
     carried_out: bool
     outcome: str
-    before: Moment = field(repr=False)
-    after: Moment = field(repr=False)
+    before: Moment
+    after: Moment
     step: int = 0
     held_up: float = 0.0
     body_size: int | None = None
@@ -90,7 +91,7 @@ class Entry:
     lost: bool = False
     error: str = ""
     stage: Stage | None = None
-    sent: Mapping[str, str] = field(default_factory=dict, repr=False)
+    sent: Mapping[str, str] = field(default_factory=dict)
     ignored: tuple[str, ...] = ()
     scheme: str = "http"
     port: str = ""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.copies import copied
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.state import State, replaced
 from reseller_sandbox.limits import Limits
 from reseller_sandbox.worlds.inherited import Inherited
@@ -17,8 +17,7 @@ from reseller_sandbox.worlds.tally import Counts
 from reseller_sandbox.worlds.world import Checkpoint, World
 
 
-@dataclass(frozen=True, slots=True)
-class KeptWorld:
+class KeptWorld(Struct, frozen=True):
     """A world with all that it can be taken back to. ``idle`` is for how many seconds nobody has used it."""
 
     name: str
@@ -65,7 +64,7 @@ class KeptWorld:
         def renewed(moment: Moment) -> Moment:
             if id(moment.state) not in known:
                 known[id(moment.state)] = _with_credentials(moment.state, state)
-            return copied(moment, {"state": known[id(moment.state)]})
+            return replace(moment, state=known[id(moment.state)])
 
         def entries(told: tuple[Entry, ...]) -> tuple[Entry, ...]:
             return tuple(replace(one, before=renewed(one.before), after=renewed(one.after)) for one in told)
@@ -97,8 +96,7 @@ class KeptWorld:
         return world
 
 
-@dataclass(frozen=True, slots=True)
-class Relived:
+class Relived(Struct, frozen=True):
     """A world that has lived a capsule's past again, and what came out otherwise, if anything did.
 
     ``notes`` say what of the past the capsule does not tell.
@@ -109,8 +107,7 @@ class Relived:
     notes: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KeptWorlds:
+class KeptWorlds(Struct, frozen=True):
     """The worlds of a server, the default one first, and what it remembers of former ones."""
 
     seed: str
@@ -127,4 +124,4 @@ def _with_credentials(state: State, new: State) -> State:
     told = {
         one: {what: getattr(new.accounts[one], what) for what in ("key", "secret", "token")} for one in both
     }
-    return replaced(state, [copied(state.accounts[one], words) for one, words in told.items()])
+    return replaced(state, [replace(state.accounts[one], **words) for one, words in told.items()])

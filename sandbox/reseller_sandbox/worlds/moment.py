@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
 from datetime import datetime, timedelta
 from heapq import heappop, heappush
+
+from msgspec import field
+from msgspec.structs import replace
 
 from reseller_sandbox.core import events, plans
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import LATEST, WorldClock, wire
-from reseller_sandbox.core.copies import copied
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.events import Happening
 from reseller_sandbox.core.matching import Request
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.names import to_unicode
+from reseller_sandbox.core.records import Quiet
 from reseller_sandbox.core.refusals import NOTHING_DUE, SET_BACK, Refused
 from reseller_sandbox.core.state import Draft, State
 from reseller_sandbox.faults import FaultBook
@@ -28,8 +29,7 @@ BY_ITSELF = "time"
 HORIZON = timedelta(days=366 * 20)
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(Quiet, frozen=True):
     """Everything that a world is at one moment: all of it immutable, so that keeping one costs nothing."""
 
     state: State
@@ -37,7 +37,7 @@ class Moment:
     assumptions: Assumptions
     requests: int = 0
     faults: FaultBook = FaultBook()
-    log: EventLog = field(default_factory=EventLog, compare=False, repr=False)
+    log: EventLog = field(default_factory=EventLog)
 
     def settled(self, until: datetime) -> tuple[Moment, list[Happening]]:
         """Let all that is due by ``until`` happen, each at its instant; return the moment then, and it."""
@@ -77,7 +77,7 @@ class Moment:
     def at(self, instant: datetime) -> Moment:
         """Return this moment with its clock at ``instant``."""
         clock = self.clock.at(instant)
-        return self if clock is self.clock else copied(self, {"clock": clock})
+        return self if clock is self.clock else replace(self, clock=clock)
 
 
 Journey = Callable[[Moment], tuple[Moment, list[Happening]]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from math import isfinite
@@ -13,6 +12,7 @@ from reseller_sandbox.core import money
 from reseller_sandbox.core.clock import wire
 from reseller_sandbox.core.matching import MATCH, Match
 from reseller_sandbox.core.model import Plan
+from reseller_sandbox.core.records import field_names, is_record
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.server.secrecy import MASK, is_secret
 
@@ -41,8 +41,8 @@ def plain(value: Any) -> Any:
             return {str(key): plain(inner) for key, inner in value.items()}
         case list() | tuple():
             return [plain(item) for item in value]
-    if is_dataclass(value):
-        return {one.name: _field(one.name, getattr(value, one.name)) for one in fields(value)}
+    if is_record(value):
+        return {name: _field(name, getattr(value, name)) for name in field_names(value)}
     return str(value)
 
 
@@ -54,9 +54,9 @@ def _field(name: str, value: Any) -> Any:
 
 def secrets_of(record: Any) -> Iterator[str]:
     """Yield the secrets that a record holds; what a plan's action is told is among them."""
-    if is_dataclass(record):
+    if is_record(record):
         told = record.given if isinstance(record, Plan) else ()
-        held = ((one.name, getattr(record, one.name)) for one in fields(record))
+        held = ((name, getattr(record, name)) for name in field_names(record))
         yield from (value for name, value in (*held, *told) if is_secret(name))
 
 
@@ -69,10 +69,10 @@ def shown(change: Change) -> dict[str, Any]:
     kind = "created" if before is None else "deleted" if after is None else "changed"
     some = after if before is None else before
     altered = {}
-    for one in fields(some):
-        old, new = (None if record is None else getattr(record, one.name) for record in (before, after))
+    for name in field_names(some):
+        old, new = (None if record is None else getattr(record, name) for record in (before, after))
         if kind != "changed" or old != new:
-            altered[one.name] = {"before": _field(one.name, old), "after": _field(one.name, new)}
+            altered[name] = {"before": _field(name, old), "after": _field(name, new)}
     return {
         "table": change.table,
         "key": plain(change.key),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.contract import Contract
-from reseller_sandbox.core.copies import copied
 from reseller_sandbox.core.lookups import own_accounts
 from reseller_sandbox.core.model import OUTSIDE, Account
 from reseller_sandbox.core.refusals import (
@@ -141,14 +141,14 @@ class Engine:
         """
         wanted = wanted or Fork()
         self._may_take(wanted.name)
-        source = copied(self._source(wanted), {"log": EventLog(self.limits.max_events)})
+        source = replace(self._source(wanted), log=EventLog(self.limits.max_events))
         begin, inherited = wanted.applied(source), self._inherited(wanted)
         with self._lock:
             name = self._may_take(wanted.name)
             number = self._count + 1
             state = self._with_credentials(begin.state, number)
-            state = copied(state, {"seed": wanted.seed or f"{begin.state.seed}/{name}"})
-            world = World(name, copied(begin, {"state": state}), self.limits, number)
+            state = replace(state, seed=wanted.seed or f"{begin.state.seed}/{name}")
+            world = World(name, replace(begin, state=state), self.limits, number)
             world.inherited = inherited.and_of(begin.state)
             self._count = number
             world.note("worlds.fork", wanted.told)

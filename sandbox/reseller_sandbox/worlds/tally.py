@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.core.happenings import Happening
 from reseller_sandbox.core.model import Stage
 from reseller_sandbox.core.state import Change
@@ -48,8 +49,7 @@ Passed = tuple[str, Stage | None]
 Counts = tuple[tuple[tuple[Exercise, int, str], ...], tuple[tuple[Passed, int], ...]]
 
 
-@dataclass(slots=True)
-class Counted:
+class Counted(Struct):
     """How often something was exercised, and by which request for the first time: ``default/r12``."""
 
     times: int

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from reseller_sandbox.core.complaints import there_are
 from reseller_sandbox.core.refusals import (

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import islice
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.core.matching import Match, Miss
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, Refused
 from reseller_sandbox.server.secrecy import MASK, is_secret
@@ -23,16 +24,14 @@ _COMPARED = 60
 _ANY = Match()
 
 
-@dataclass(frozen=True, slots=True)
-class NearMiss:
+class NearMiss(Struct, frozen=True):
     """A request that was not as expected, and in what."""
 
     entry: Entry
     misses: tuple[Miss, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """Whether the journal holds what was expected, and if not, why.
 
     ``found`` are the requests that were as expected, ``near`` those that were nearly so.

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import field, replace
 from datetime import datetime
 from threading import local
 from typing import Any, Generic, TypeVar
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from reseller_sandbox.core.assumptions import Assumptions, watched
 from reseller_sandbox.core.clock import WorldClock, stopwatch
-from reseller_sandbox.core.copies import copied
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.events import Happening
+from reseller_sandbox.core.records import Quiet
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.state import Change, Draft, State
 from reseller_sandbox.limits import Limits
@@ -32,8 +33,7 @@ T = TypeVar("T")
 MANY_DUE = 200
 
 
-@dataclass(slots=True)
-class Outcome(Generic[T]):
+class Outcome(Struct, Generic[T]):
     """What came of one request: its result or its refusal, and what it changed."""
 
     result: T | None = None
@@ -41,8 +41,7 @@ class Outcome(Generic[T]):
     changes: list[Change] = field(default_factory=list)
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
+class Checkpoint(Quiet, frozen=True):
     """A moment that can be gone back to, and the requests that led there.
 
     A snapshot is one, and so is the branch that a rewind leaves behind.
@@ -50,7 +49,7 @@ class Checkpoint:
 
     name: str
     moment: Moment
-    entries: tuple[Entry, ...] = field(repr=False)
+    entries: tuple[Entry, ...]
 
 
 class World:
@@ -137,7 +136,7 @@ class World:
         with self.lock:
             moment = self._moment
             number = moment.requests + 1
-            self._moment = copied(moment, {"requests": number, "log": moment.log.counted()})
+            self._moment = replace(moment, requests=number, log=moment.log.counted())
             return f"r{number}"
 
     def transact(
@@ -170,7 +169,7 @@ class World:
             else:
                 outcome.changes = draft.changes()
                 if draft.state is not draft.base:
-                    self.moment = copied(self._moment, {"state": draft.made()})
+                    self.moment = replace(self._moment, state=draft.made())
             return outcome
 
     @contextmanager
@@ -270,7 +269,7 @@ class World:
             happening=deed.happening,
             effect=deed.effect,
         )
-        self.moment = copied(moment, {"log": log.noted([event])})
+        self.moment = replace(moment, log=log.noted([event]))
         self._tell(moment.log)
 
     def travel(

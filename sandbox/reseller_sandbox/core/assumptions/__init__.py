@@ -7,7 +7,7 @@ seen to rely on where that differs, and what it decides. Settings, fixtures and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any
 
@@ -19,7 +19,6 @@ from reseller_sandbox.core.assumptions.silence import spelt as spelt
 from reseller_sandbox.core.assumptions.v2 import V2Silences
 from reseller_sandbox.core.assumptions.v3 import V3Silences
 from reseller_sandbox.core.complaints import shortened
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.spelling import nearest
 
 PROFILES = ("documented", "observed")

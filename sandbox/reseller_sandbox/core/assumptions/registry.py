@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from reseller_sandbox.core.assumptions.silence import one_of
-from reseller_sandbox.core.dataclass import dataclass
 
 
 @dataclass(frozen=True)

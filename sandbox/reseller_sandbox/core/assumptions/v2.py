@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from reseller_sandbox.core.assumptions.silence import (
     HEADERS,
     NAME_FORM,
@@ -12,7 +14,6 @@ from reseller_sandbox.core.assumptions.silence import (
     one_of,
     switch,
 )
-from reseller_sandbox.core.dataclass import dataclass
 
 
 @dataclass(frozen=True)

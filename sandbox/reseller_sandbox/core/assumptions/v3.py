@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from reseller_sandbox.core.assumptions.silence import NAME_FORM, WORD, free, one_of, switch
-from reseller_sandbox.core.dataclass import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+from msgspec.structs import replace
+
 from reseller_sandbox.core.refusals.wording import PLAIN, Wording
 
 
@@ -62,8 +64,7 @@ not_implemented = Category.NOT_IMPLEMENTED.rule
 unavailable = Category.UNAVAILABLE.rule
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why a request was refused, as a value that can be kept: unlike the exception it holds no frames.
 
     ``wording`` is that of the interface that answers.

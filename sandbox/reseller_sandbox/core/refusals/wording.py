@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import field
 from enum import StrEnum
 from typing import TypeVar
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct, field
 
 _Action = TypeVar("_Action", bound=StrEnum)
 _TERM = re.compile(r"\{([A-Z_]+)\}")
@@ -32,8 +31,7 @@ class Term(StrEnum):
     MAIL = "the mail"
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(Struct, frozen=True):
     """The words of an interface for terms and actions; what it has no word for, it calls as the domain does.
 
     ``lacks`` are the actions that it has no operation for.
@@ -63,8 +61,7 @@ class Wording:
         return [action for action in actions if action not in self.lacks]
 
 
-@dataclass(frozen=True, slots=True)
-class Possible:
+class Possible(Struct, frozen=True):
     """What is possible at a stage, as a fact: ``actions``, of which ``looks`` change nothing.
 
     ``until`` says how long that is all, where no other action is possible.

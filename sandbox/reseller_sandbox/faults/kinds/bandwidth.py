@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, ClassVar
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec.structs import replace
+
 from reseller_sandbox.core.values import whole
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Phase, Turn
@@ -15,8 +15,7 @@ from reseller_sandbox.server import delivery
 PIECES = 20
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bandwidth(FaultKind):
+class Bandwidth(FaultKind, frozen=True, kw_only=True):
     """The answer's body comes at a limited number of bytes a second."""
 
     slows: ClassVar[bool] = True

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from msgspec.structs import replace
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Turn
 from reseller_sandbox.server import delivery
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Close(FaultKind):
+class Close(FaultKind, frozen=True, kw_only=True):
     """The connection is closed in the ordinary way, without an answer."""
 
     def strike(self, so_far: Effects, turn: Turn) -> Effects:  # noqa: ARG002

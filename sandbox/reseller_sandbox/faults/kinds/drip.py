@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, ClassVar
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec.structs import replace
+
 from reseller_sandbox.core.values import span, whole
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Phase, Turn
 from reseller_sandbox.server import delivery
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Drip(FaultKind):
+class Drip(FaultKind, frozen=True, kw_only=True):
     """The answer's body comes in small pieces, with a pause after each."""
 
     slows: ClassVar[bool] = True

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec.structs import replace
+
 from reseller_sandbox.core.values import choice
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Asked, FaultKind, Phase, Turn
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Duplicate(FaultKind):
+class Duplicate(FaultKind, frozen=True, kw_only=True):
     """The request is carried out twice, as if a proxy had sent it again.
 
     In the ledger and among the changes the first has the request's name for its cause (``r7``), the

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated, Any
 
+from msgspec.structs import replace
+
 from reseller_sandbox.core.complaints import Must
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.values import ANYTHING, DAY, MAPPING, Kind, free_text, mapping, whole
 from reseller_sandbox.faults.effects import Effects, NamedError, RawAnswer
 from reseller_sandbox.faults.kind import FaultKind, Turn
@@ -64,8 +64,7 @@ HEADERS = Kind(MAPPING.shape, _headers, says="an object of names and values")
 MEDIA_TYPE = Kind({"type": "string"}, _media_type, says="a media type")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Error(FaultKind):
+class Error(FaultKind, frozen=True, kw_only=True):
     """An error comes: a documented one by its name, or a raw status and body.
 
     Before: the operation does not take effect. After: it has, although the answer says otherwise.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec.structs import replace
+
 from reseller_sandbox.core.values import free_text
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Turn
@@ -16,8 +16,7 @@ from reseller_sandbox.server import delivery
 NOISE = b"\x16\x00\xff\xfe this is no HTTP \x00\r\n\r\n"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Garbage(FaultKind):
+class Garbage(FaultKind, frozen=True, kw_only=True):
     """Bytes that are not HTTP come in place of an answer; then the connection is closed."""
 
     text: Annotated[str | None, free_text("text"), "What comes, in UTF-8."] = None

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec.structs import replace
+
 from reseller_sandbox.core.values import span
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Turn
 from reseller_sandbox.server import delivery
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Hang(FaultKind):
+class Hang(FaultKind, frozen=True, kw_only=True):
     """No answer comes, and the connection stays open.
 
     Before: the operation never takes effect. After: it has.

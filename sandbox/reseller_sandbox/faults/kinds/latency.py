@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Annotated, ClassVar
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec.structs import replace
+
 from reseller_sandbox.core.values import DAY, number, span
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Turn
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Latency(FaultKind):
+class Latency(FaultKind, frozen=True, kw_only=True):
     """The answer comes late.
 
     Before: the operation takes effect after the delay, too, whether the client still waits or not. After: it

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, ClassVar
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec.structs import replace
+
 from reseller_sandbox.core.paths import DROPPED, PATH, Path
 from reseller_sandbox.core.values import ANYTHING, SWITCH, choice
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Phase, Turn
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mutate(FaultKind):
+class Mutate(FaultKind, frozen=True, kw_only=True):
     """Something in the JSON answer is changed, dropped, or given another type."""
 
     phases: ClassVar[tuple[Phase, ...]] = ("after",)

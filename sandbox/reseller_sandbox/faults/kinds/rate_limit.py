@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Annotated, Any, ClassVar
 
+from msgspec import Struct
+from msgspec.structs import replace
 from rpds import HashTrieMap
 
 from reseller_sandbox.core.clock import real_now
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import RATE_LIMITED
 from reseller_sandbox.core.values import choice, span, whole
 from reseller_sandbox.faults.effects import Effects, NamedError
@@ -20,16 +20,14 @@ from reseller_sandbox.faults.kind import Asked, FaultKind, Phase, Turn
 SHORTEST = 0.001
 
 
-@dataclass(frozen=True, slots=True)
-class Window:
+class Window(Struct, frozen=True):
     """A window of time: when it began, and how many requests have been let through in it."""
 
     began: datetime
     used: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RateLimit(FaultKind):
+class RateLimit(FaultKind, frozen=True, kw_only=True):
     """A number of requests is let through in a window of time; others are answered 429 with Retry-After.
 
     A window begins with the first request after the end of the one before. Refused requests do not count.

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, ClassVar
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec.structs import replace
+
 from reseller_sandbox.core.values import whole
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import Asked, FaultKind, Phase, Turn
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Stale(FaultKind):
+class Stale(FaultKind, frozen=True, kw_only=True):
     """A request that only reads is answered as it would have been before the world's last commits.
 
     A request that changes nothing makes no commit. It looks no further back than the journal does.

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, ClassVar
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec.structs import replace
+
 from reseller_sandbox.core.values import SWITCH, whole
 from reseller_sandbox.faults.effects import Effects
 from reseller_sandbox.faults.kind import FaultKind, Phase, Turn
 from reseller_sandbox.server import delivery
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Truncate(FaultKind):
+class Truncate(FaultKind, frozen=True, kw_only=True):
     """The answer's head announces the whole body, and the connection ends in the middle of it."""
 
     phases: ClassVar[tuple[Phase, ...]] = ("after",)

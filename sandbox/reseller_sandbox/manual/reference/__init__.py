@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.powers.power import Power
 
 Powers = Mapping[str, type[Power]]
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
+class Made(Struct, frozen=True):
     """A page of the reference: its name, its title, and the sentence that says what is on it."""
 
     name: str

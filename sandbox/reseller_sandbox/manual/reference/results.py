@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
 from types import NoneType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+from reseller_sandbox.core.records import field_names, is_record
 from reseller_sandbox.manual.markdown import code
 from reseller_sandbox.manual.rendering import slug
 
@@ -29,7 +29,7 @@ def records(results: Iterable[Any]) -> list[type]:
     left = [*results]
     while left:
         sort = left.pop()
-        if is_dataclass(sort) and isinstance(sort, type) and sort.__name__ not in found:
+        if is_record(sort) and isinstance(sort, type) and sort.__name__ not in found:
             found[sort.__name__] = sort
             left += _sorts(sort).values()
         left += get_args(sort)
@@ -45,7 +45,7 @@ def parts(record: type) -> Iterator[tuple[str, str]]:
 def called(sort: Any) -> str:
     """Return a type in words, with links to the records in it."""
     origin, within = get_origin(sort), get_args(sort)
-    if is_dataclass(sort) and isinstance(sort, type):
+    if is_record(sort) and isinstance(sort, type):
         return f"[{code(sort.__name__)}](#{slug(sort.__name__)})"
     if origin is Annotated:
         return called(within[0])
@@ -63,4 +63,4 @@ def called(sort: Any) -> str:
 
 def _sorts(record: type) -> dict[str, Any]:
     known = get_type_hints(record, include_extras=True)
-    return {one.name: known[one.name] for one in fields(record)}
+    return {name: known[name] for name in field_names(record)}

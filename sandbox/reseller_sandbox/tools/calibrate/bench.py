@@ -5,18 +5,18 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from urllib.parse import unquote_to_bytes
 
 import yaml
+from msgspec import Struct
+from msgspec.structs import replace
 from werkzeug.test import run_wsgi_app
 
 from reseller_sandbox import fixture
 from reseller_sandbox.core.assumptions import Assumptions
 from reseller_sandbox.core.clock import WorldClock
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.model import Account
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.server.wsgi import environ_key
@@ -57,8 +57,7 @@ _ACCOUNTS: Mapping[str, Any] = {"main": ACCOUNT}
 RIGHT, WRONG, NONE = "right", "wrong", "none"
 
 
-@dataclass(frozen=True, slots=True)
-class TriedAnswer:
+class TriedAnswer(Struct, frozen=True):
     """An answer of the sandbox, the assumptions that it rests on, and what it was about."""
 
     status: int

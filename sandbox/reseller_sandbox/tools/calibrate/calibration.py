@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.tools.calibrate.bench import zones_of
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
 from reseller_sandbox.tools.calibrate.following import followed
@@ -25,8 +26,7 @@ from reseller_sandbox.tools.calibrate.values import (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ToldOf:
+class ToldOf(Struct, frozen=True):
     """What the transcripts tell of an assumption.
 
     ``value`` is the one that they force, None where they leave several; ``likely`` is the one to take: of
@@ -47,8 +47,7 @@ class ToldOf:
         return self.value is not None or bool(self.ruled_out)
 
 
-@dataclass(frozen=True, slots=True)
-class Deviation:
+class Deviation(Struct, frozen=True):
     """An exchange that no value and no state explains, with how it differs from the nearest answer.
 
     ``harmless`` is whether the rest of the answer could be explained.
@@ -60,8 +59,7 @@ class Deviation:
     harmless: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(Struct, frozen=True):
     """What transcripts tell of every assumption, and where nothing explains them.
 
     ``lost`` is the place from which on the registry that the recording began with was not followed any more.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import field
 from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qsl
 
+from msgspec import Struct, field
+
 from reseller_sandbox.core.clock import parse_instant
-from reseller_sandbox.core.dataclass import dataclass
+from reseller_sandbox.core.records import Quiet
 
 #: Where the reseller API begins in a path; what stands before it is the service's own.
 _OWN = re.compile(r"/(?:v3/(?:domains|balance|setContacts)|[Vv][0-9]+\.[0-9]+/(?:domain|contact|customer))\b")
@@ -22,18 +23,17 @@ class UnusableTranscript(ValueError):
     """A file cannot be used as a transcript; the message says where and why."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ObservedExchange:
+class ObservedExchange(Quiet, frozen=True, kw_only=True):
     """A request and its answer; ``place`` is the file and where in it. Headers have lower-case names."""
 
     place: str
     method: str
     target: str
-    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
-    body: bytes = field(default=b"", repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
     at: datetime
     status: int
-    answer: Any = field(repr=False)
+    answer: Any
 
     @property
     def path(self) -> str:
@@ -62,8 +62,7 @@ class ObservedExchange:
         return [value for name, value in self.headers.items() if name.endswith(("apikey", "token"))]
 
 
-@dataclass(frozen=True, slots=True)
-class Transcript:
+class Transcript(Struct, frozen=True):
     """What a file tells: the exchanges, and those that say nothing here, with the reason."""
 
     exchanges: Sequence[ObservedExchange]

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from reseller_sandbox.core.assumptions import Assumptions, named, watched
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.tools.calibrate.bench import Bench, TriedAnswer, is_locked_out
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange, instant
 from reseller_sandbox.tools.calibrate.likeness import LACKING, amounts, differences
@@ -34,8 +35,7 @@ _SAME = timedelta(days=1)
 _Values = frozenset[tuple[str, Any]]
 
 
-@dataclass(frozen=True, slots=True)
-class Guess:
+class Guess(Struct, frozen=True):
     """A state that the service may have come to, under ``values`` of what has made a difference so far.
 
     ``owed`` is by how much the service's balance is more than the one here, once that was seen.
@@ -46,8 +46,7 @@ class Guess:
     owed: Decimal | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class FollowedTo:
+class FollowedTo(Struct, frozen=True):
     """What following has come to: the values ``left`` of each assumption that it tells, and what told that.
 
     ``explained`` are the places of the exchanges that a guess explains; ``lost`` is that of the first which
@@ -182,8 +181,7 @@ class _Following:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class _CameTo:
+class _CameTo(Struct, frozen=True):
     """What a request has come to: the answer, the moment after it, and the values that it rests on."""
 
     answer: TriedAnswer

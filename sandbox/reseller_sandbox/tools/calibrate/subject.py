@@ -11,7 +11,8 @@ from decimal import Decimal, InvalidOperation
 from typing import Any
 from urllib.parse import unquote
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.core.names import well_formed
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange, instant
 
@@ -34,8 +35,7 @@ _IN_PATH = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
+class Subject(Struct, frozen=True, kw_only=True):
     """What a request is about: names, their hosts, handles, customers, a code, a price.
 
     ``shown`` is what the answer shows of each name, as a fixture writes it; ``zones`` are those it lists.

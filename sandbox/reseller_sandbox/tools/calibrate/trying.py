@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Any
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from reseller_sandbox.core.assumptions import Assumptions
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.tools.calibrate.belief import Belief, Known
 from reseller_sandbox.tools.calibrate.bench import NONE, RIGHT, WRONG, Bench, TriedAnswer, is_locked_out
 from reseller_sandbox.tools.calibrate.exchanges import ObservedExchange
@@ -32,8 +33,7 @@ _LET_IN = (VERSIONS, TOKEN_HEADERS)
 Values = Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Met:
+class Met(Struct, frozen=True):
     """An exchange, what it is about, and what earlier ones told of that."""
 
     exchange: ObservedExchange
@@ -48,8 +48,7 @@ class Met:
         return *sent, one.status, repr(one.answer), repr(self.known)
 
 
-@dataclass(slots=True)
-class Explained:
+class Explained(Struct):
     """What explains an exchange: any of ``ways``; without one, ``nearest`` is how it differs at the least.
 
     ``cut_short`` is whether the ways so far leave every value possible, so that others were not looked for.

@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import field
 from graphlib import CycleError, TopologicalSorter
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct, field
+
 from reseller_sandbox.core.footprint import Footprint
 
 #: How often an order is tried that the program does not come to.
@@ -24,8 +24,7 @@ _TRIES = 5
 RequestKey = tuple[str, int, str]
 
 
-@dataclass(frozen=True, slots=True)
-class Turned:
+class Turned(Struct, frozen=True):
     """One request let through: whose it was, who waited then, and what it touched.
 
     ``came`` are those of the ``waiting`` that were not waiting one step earlier.
@@ -37,8 +36,7 @@ class Turned:
     footprint: Footprint
 
 
-@dataclass(slots=True)
-class _Point:
+class _Point(Struct):
     """A point in the tree of runs, and what has been tried from there.
 
     ``wanted`` are the actors to be let through there, ``done`` those that have been, with what they touched;
@@ -56,8 +54,7 @@ class _Point:
         return self.wanted - self.done.keys() - self.asleep.keys()
 
 
-@dataclass(slots=True)
-class _Known:
+class _Known(Struct):
     """What is known of a program that has come this far: who waits then, and where each of them leads.
 
     ``waiting`` has for each what it asks for. ``ends`` is whether the program ends there.

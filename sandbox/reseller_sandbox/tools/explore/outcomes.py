@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields
 from datetime import datetime
 from decimal import Decimal
 from enum import Enum
@@ -30,12 +29,13 @@ from reseller_sandbox.core.model import (
 )
 from reseller_sandbox.core.names import to_unicode
 from reseller_sandbox.core.orders import drawn_at
+from reseller_sandbox.core.records import field_names
 from reseller_sandbox.core.state import State
 from reseller_sandbox.tools.running import Ended
 from reseller_sandbox.worlds.diff import changes
 
 #: The fields that name a record, follow from a counter or repeat another record.
-_UNTOLD = {
+_UNTOLD: dict[type, set[str]] = {
     Account: {"client_id", "name"},
     Contact: {"handle"},
     Customer: {"customer_id"},
@@ -75,10 +75,9 @@ class _Telling:
             return
         untold = _UNTOLD.get(type(after), set())
         told = {
-            one.name: self._text(one.name, getattr(after, one.name))
-            for one in fields(after)
-            if one.name not in untold
-            and (before is None or getattr(before, one.name) != getattr(after, one.name))
+            name: self._text(name, getattr(after, name))
+            for name in field_names(after)
+            if name not in untold and (before is None or getattr(before, name) != getattr(after, name))
         }
         if isinstance(after, LedgerEntry | Contact | Customer):
             yield f"{title}: " + ", ".join(f"{name} {text}" for name, text in told.items() if text)

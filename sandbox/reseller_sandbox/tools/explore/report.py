@@ -9,8 +9,9 @@ from itertools import pairwise
 from operator import and_
 from typing import Any
 
+from msgspec import Struct
+
 from reseller_sandbox.advice.words import plural
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.tools.running import Ended
 
 #: Kinds of findings: the program ends badly, an invariant does not hold, and what is left is left by no order
@@ -27,8 +28,7 @@ _ABOUT = {
 _SHOWN = 12
 
 
-@dataclass(frozen=True, slots=True)
-class LetThrough:
+class LetThrough(Struct, frozen=True):
     """A request of a run: whose it was, what it asked for, its answer's status, whether it was refused."""
 
     actor: str
@@ -37,8 +37,7 @@ class LetThrough:
     refused: bool
 
 
-@dataclass(frozen=True, slots=True)
-class OneOrder:
+class OneOrder(Struct, frozen=True):
     """One run: the requests in their order, how the program ended, and what it left.
 
     ``broken`` is what the invariants found, ``in_turn`` whether it comes to the same as an order in which
@@ -65,8 +64,7 @@ class OneOrder:
         return switches, len(actors), self.schedule
 
 
-@dataclass(frozen=True, slots=True)
-class OrderFinding:
+class OrderFinding(Struct, frozen=True):
     """What is wrong in some ``count`` of the orders; ``order`` is the one of them that is easiest to follow.
 
     ``words`` say what is wrong, ``capsule`` is the file that replays it, if one was written.
@@ -89,8 +87,7 @@ class OrderFinding:
             yield f"  reseller-sandbox open {self.capsule}"
 
 
-@dataclass(frozen=True, slots=True)
-class Exploration:
+class Exploration(Struct, frozen=True):
     """The orders that were tried, and what was found.
 
     ``untried`` is how many more there are at least, ``strayed`` how many were given up since the program went

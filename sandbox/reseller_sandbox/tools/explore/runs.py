@@ -5,13 +5,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import field, replace
 from itertools import islice, permutations
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
+from msgspec import Struct, field
+from msgspec.structs import replace
+
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.footprint import Footprint
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.tools.explore.actors import Actors
@@ -40,8 +41,7 @@ _GLANCE = 0.005
 _TURNS = 6
 
 
-@dataclass(slots=True)
-class GivenOrder:
+class GivenOrder(Struct):
     """An order that is given: of single requests by ``schedule``, after it of whole workers by ``turns``.
 
     ``missed`` is whom it has asked for in vain, if anybody.
@@ -111,8 +111,7 @@ def _judged(made: Sequence[_Made]) -> list[OneOrder]:
     return judged
 
 
-@dataclass(slots=True, kw_only=True)
-class Explorer:
+class Explorer(Struct, kw_only=True):
     """Runs a ``program`` with ``actors`` workers at a time in worlds of ``ground``, in one order a run.
 
     It makes at most ``max_runs`` runs, or tries one ``schedule`` alone. All that wait are there when nothing
@@ -128,7 +127,7 @@ class Explorer:
     quiet: float = QUIET
     invariants: Sequence[OwnInvariant] = ()
     folder: Path | None = None
-    _longest: float = field(default=0.0, init=False)
+    _longest: float = 0.0
 
     def explore(self, tell: Tell = lambda _, __: None) -> Exploration:
         """Try the one order or every one that could matter; call ``tell`` with the schedule of each of these.

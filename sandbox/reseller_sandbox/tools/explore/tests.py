@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct
+
 from reseller_sandbox.testing import options
 
 if TYPE_CHECKING:
@@ -17,8 +18,7 @@ if TYPE_CHECKING:
     from reseller_sandbox.tools.running import CommandProgram
 
 
-@dataclass(frozen=True, slots=True)
-class ExploredTold:
+class ExploredTold(Struct, frozen=True):
     """An exploration in words: of the program, or of a ``test`` of it.
 
     ``told`` is what programs are told, ``problem`` why it was not explored.

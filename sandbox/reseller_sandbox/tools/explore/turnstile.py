@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from contextlib import contextmanager
-from dataclasses import field, fields
+from dataclasses import dataclass, field
 from hashlib import sha256
 from io import BytesIO
 from threading import Condition, Event, Thread, current_thread
@@ -17,7 +17,6 @@ from threading import enumerate as threads
 from typing import TYPE_CHECKING, Any
 
 from reseller_sandbox.core.clock import stopwatch
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.footprint import Footprint
 from reseller_sandbox.core.state import Draft
 from reseller_sandbox.server.delivery import ENV_AGAIN, ENV_SERVED, Again
@@ -82,8 +81,7 @@ class HeldRequest:
             self._calls.pop()()
 
 
-@dataclass(frozen=True, slots=True)
-class _OfHeld(Again):
+class _OfHeld(Again, frozen=True):
     """A request that is to be called again: the turnstile's own wish, or one of the application behind it."""
 
     request: HeldRequest | None = None
@@ -221,7 +219,7 @@ class Turnstile:
                 answer = self._app(environ, start)
             later = environ.get(ENV_AGAIN)
             if isinstance(later, Again) and later is not again:
-                wish = {one.name: getattr(later, one.name) for one in fields(Again)}
+                wish = {name: getattr(later, name) for name in Again.__struct_fields__}
                 environ[ENV_AGAIN] = _OfHeld(**wish, request=request, inner=True)
                 answered[0] = 0
                 return answer

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec.structs import replace
+
 from reseller_sandbox.assembly import contract
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.settings import BadSetting

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
 from typing import Any
 
-from reseller_sandbox.core.dataclass import dataclass
+from msgspec import Struct, field
+
 from reseller_sandbox.powers.journal_records import RequestRecord
 from reseller_sandbox.tools.running import Ended
 from reseller_sandbox.tools.sweep.told import Came, RunTold, SweepTold
@@ -16,8 +16,7 @@ from reseller_sandbox.tools.sweep.troubles import SweptRequest, Trouble, asked
 _TOLD = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
+class Run(Struct, frozen=True):
     """One run: what went wrong, how the program ended, which invariants are ``broken``, the capsule's file.
 
     A program that fails has noticed; one that ends with 0 and has broken an invariant has not. ``number`` is
@@ -58,8 +57,7 @@ class Run:
         )
 
 
-@dataclass(slots=True)
-class SweepReport:
+class SweepReport(Struct):
     """The runs of a sweep, in their order, of so many that were ``planned``, and the requests they are about.
 
     ``refused`` are those of the program that are refused without any fault. ``unsteady`` is whether it asked

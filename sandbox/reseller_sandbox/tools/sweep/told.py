@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
 from enum import StrEnum
 from textwrap import wrap
 from typing import Any
 
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
+
 from reseller_sandbox.advice.words import plural
-from reseller_sandbox.core.dataclass import dataclass
 
 
 class Came(StrEnum):
@@ -29,8 +30,7 @@ _WORDS = {one: "WRONG" if one is Came.WRONG else str(one) for one in Came}
 _NAMED = 3
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunTold:
+class RunTold(Struct, frozen=True, kw_only=True):
     """A run in words: the request with its ``id``, what went wrong with it, and what came of that.
 
     ``number`` is its place among all that were planned.
@@ -59,11 +59,10 @@ class RunTold:
 
     def json(self) -> dict[str, Any]:
         """Return it for programs."""
-        return {name: value for name, value in asdict(self).items() if name != "number"}
+        return {name: value for name, value in to_builtins(self).items() if name != "number"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SweepTold:
+class SweepTold(Struct, frozen=True, kw_only=True):
     """The runs of one program, or of one ``test`` of it, of so many that were ``planned``.
 
     ``rows`` are the requests in the order of the table, ``refused`` those that are refused without any fault,
@@ -81,7 +80,7 @@ class SweepTold:
 
     @classmethod
     def read(cls, told: Mapping[str, Any]) -> SweepTold:
-        """Return what ``asdict`` has made."""
+        """Return what ``to_builtins`` has made."""
         runs = [RunTold(**{**one, "came": Came(one["came"])}) for one in told["runs"]]
         return cls(**{**told, "runs": runs})
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from reseller_sandbox.advice.record import ORDERS
 from reseller_sandbox.core import money
 from reseller_sandbox.core.contract import ApiOperation
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.core.matching import NO_OPERATION
 from reseller_sandbox.core.refusals import Category, Refused
 from reseller_sandbox.tools.invariants import Expected
@@ -46,8 +46,7 @@ FAULTS: Mapping[str, tuple[str, Mapping[str, Any], str]] = {
 ASSUMPTIONS, OUTSIDERS = "assumptions", "outsiders"
 
 
-@dataclass(frozen=True, slots=True)
-class SweptRequest:
+class SweptRequest(Struct, frozen=True):
     """A request of the program, known by its operation, its name, and how many of that came before it."""
 
     record: RequestRecord
@@ -79,8 +78,7 @@ def asked(one: RequestRecord) -> str:
 Arm = Callable[["Sandbox"], object]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class Trouble(Struct, frozen=True, kw_only=True):
     """One thing that goes wrong in one run: its ``kind``, which of that, and the request it is about.
 
     ``arm`` prepares a world; ``assume`` is what silences mean there; ``expected`` is what may be expected.

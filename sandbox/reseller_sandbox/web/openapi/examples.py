@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.web.interface import Interface
 from reseller_sandbox.web.openapi.glossary import beside, operations_of
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 import yaml
 
-from reseller_sandbox.core.dataclass import dataclass
 from reseller_sandbox.web.interface import Interface
 
 
