@@ -48,9 +48,10 @@ def _every_entry_is_valid(request: pytest.FixtureRequest) -> Iterator[None]:
     checked = thorough.THOROUGH or request.path.parent.name in RENDERED
     names = {"sandbox", "served"} & {*request.fixturenames} if checked else set()
     sandboxes = [request.getfixturevalue(name) for name in sorted(names)]
+    apps = [app for sandbox in sandboxes if (app := getattr(sandbox, "app", None))]
     yield
-    for sandbox in sandboxes:
-        entries(InProcess(sandbox.app))
+    for app in apps:
+        entries(InProcess(app))
 
 
 @pytest.fixture(scope="session")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import asdict
 from functools import partial
 from typing import Any
 
 import pytest
+from msgspec import to_builtins
 
 from reseller_sandbox import Sandbox
 from tests.clients import signature
@@ -127,7 +127,7 @@ def _story(make: Callable[[], Any], sandbox: Sandbox, url: str, rules: Any, stre
     for method, path, raw in (("POST", "/v3/domains/createDomain", body), ("GET", "/v3/balance", b"")):
         with closing(make()) as client:
             answers.append(_ask(client, sandbox, url, method, path, raw, streamed))
-    journal = [asdict(sandbox.journal.get(entry.id)) for entry in sandbox.journal.find().requests]
+    journal = [to_builtins(sandbox.journal.get(entry.id)) for entry in sandbox.journal.find().requests]
     for entry in journal:
         del entry["duration_ms"]
     return [*answers, journal, sandbox.export()]
