@@ -24,15 +24,17 @@ FILES = sorted(ROOT.rglob("*.py"))
 #: The parts from the bottom up. A part may import what stands below it, and nothing beside or above it.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("core",),
-    ("server", "limits", "shards"),
+    ("server",),
     ("faults",),
     ("fixture",),
+    ("settings",),
     ("worlds",),
-    ("settings", "advice", "coverage"),
+    ("advice", "coverage"),
     ("capsule",),
     ("powers",),
     ("web",),
     ("v3", "v2", "control"),
+    ("config_sources",),
 )
 #: What else may be imported from outside: by the core little, by the wire's parts what they are made of.
 CORE_MAY = {"rpds", "msgspec", "dateutil", "idna", "re2"}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Unpack
 
 from flask import Flask
 
-from reseller_sandbox.assembly import assemble, open_worlds, server_of
+from reseller_sandbox.app_factory import assemble, open_worlds, server_of
 from reseller_sandbox.core.refusals import UNKNOWN_WORLD, Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.powers.catalogue import Powers

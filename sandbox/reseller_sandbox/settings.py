@@ -25,7 +25,9 @@ from reseller_sandbox.core.assumptions import PROFILES, Assumptions
 from reseller_sandbox.core.assumptions import profile as profile_called
 from reseller_sandbox.core.complaints import Must, complaint
 from reseller_sandbox.core.docstrings import told_of
+from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.names import BadName, normalise
+from reseller_sandbox.core.shards import NAME as SHARD_NAME
 from reseller_sandbox.core.signatures import declared, read
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.core.values import (
@@ -40,8 +42,6 @@ from reseller_sandbox.core.values import (
     mapping,
     whole,
 )
-from reseller_sandbox.limits import Limits
-from reseller_sandbox.shards import NAME as SHARD_NAME
 
 P = ParamSpec("P")
 S = TypeVar("S")

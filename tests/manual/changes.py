@@ -157,7 +157,7 @@ def a_method(here: Changed) -> None:
                 clock.sleep_until("2026-02-01")
         document = api.get("/_sandbox/openapi/control.json").json
         assert "post" in document["paths"]["/_sandbox/clock/sleep_until"]
-        command = [sys.executable, "-m", "reseller_sandbox.cli", "clock", "sleep-until", "2026-02-03"]
+        command = [sys.executable, "-m", "reseller_sandbox", "clock", "sleep-until", "2026-02-03"]
         done = subprocess.run(
             [*command, "--json", "--url", api.base], capture_output=True, text=True, check=True
         )

@@ -20,7 +20,7 @@ from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.server.logwriter import LogWriter
 
 PATIENCE = 60  # Seconds until a test that waits in vain gives up.
-COMMAND = [sys.executable, "-m", "reseller_sandbox.cli"]
+COMMAND = [sys.executable, "-m", "reseller_sandbox"]
 LOST = re.compile(r"WARNING (\d+) lines of this log could not be written\.")
 
 posix_only = pytest.mark.skipif(sys.platform == "win32", reason="Windows has no signals and limits to send")

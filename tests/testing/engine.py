@@ -33,7 +33,7 @@ class Engine(ThreadingHTTPServer):
         """Serve on a free port, with the environment of the container."""
         settings = dict(pair.split("=", 1) for pair in self.wanted["Env"])
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "reseller_sandbox.cli", "serve", "--port", "0"],
+            [sys.executable, "-m", "reseller_sandbox", "serve", "--port", "0"],
             env={**os.environ, "RESELLER_SANDBOX_HOST": "0.0.0.0", **settings},
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any
 
+from reseller_sandbox.config_sources import variables
 from reseller_sandbox.deploy.wheel import Wheel, own_name, own_version
 from reseller_sandbox.settings import ServerSettings
-from reseller_sandbox.sources import variables
 
 #: The image that the Dockerfile begins with. A tag moves and a digest does not; both say what it is.
 BASE = "python:3.13-slim@sha256:7c61056e61ac89e852de05f3dc6fa51a6dd2181797bceed46aa725dd7cb2cd3b"

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from reseller_sandbox.core.assumptions import Assumptions
+from reseller_sandbox.core.shards import NAME
 from reseller_sandbox.settings import ServerSettings
-from reseller_sandbox.shards import NAME
 
 #: The StatefulSet of the shards, and the service that gives each of its pods a name.
 STATEFUL_SET, PODS = "reseller-sandbox", "reseller-shards"

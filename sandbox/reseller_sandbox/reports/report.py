@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from msgspec import to_builtins
 
-from reseller_sandbox.assembly import contract
+from reseller_sandbox.app_factory import contract
 from reseller_sandbox.coverage import figures, gaps
 from reseller_sandbox.coverage.figures import AreaCovered, ItemCovered
 from reseller_sandbox.coverage.gaps import Gap

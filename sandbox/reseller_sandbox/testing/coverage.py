@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from msgspec import to_builtins
 
-from reseller_sandbox.assembly import contract
+from reseller_sandbox.app_factory import contract
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.coverage.items import AREAS

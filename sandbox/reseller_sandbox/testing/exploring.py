@@ -20,11 +20,11 @@ from reseller_sandbox.testing.options import (
     above_0,
     flag,
 )
+from reseller_sandbox.tools.defaults import QUIET_HERE
 from reseller_sandbox.tools.explore.runs import Explorer
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.hearing import is_heard, say_to_tool
 from reseller_sandbox.tools.invariants import named
-from reseller_sandbox.usual import QUIET_HERE
 
 if TYPE_CHECKING:
     from reseller_sandbox.testing.run import Sandboxes

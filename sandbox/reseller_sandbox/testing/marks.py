@@ -27,8 +27,8 @@ def wanted(node: pytest.Item, strict: frozenset[str]) -> Wanted:
 
     Assumptions count one by one. ``strict`` holds where no mark says otherwise. Raise ``BadSetting``.
     """
+    from reseller_sandbox.config_sources import over
     from reseller_sandbox.settings import BadSetting
-    from reseller_sandbox.sources import over
 
     told: dict[str, Any] = {}
     for mark in reversed(list(node.iter_markers(MARK))):

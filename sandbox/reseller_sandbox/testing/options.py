@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-from reseller_sandbox.usual import ACTORS, MAX_RUNS, QUIET_HERE, SLOW
+from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET_HERE, SLOW
 
 Number = TypeVar("Number", int, float)
 

@@ -27,7 +27,7 @@ from reseller_sandbox.testing.options import (
     flag,
     variable,
 )
-from reseller_sandbox.usual import ACTORS, MAX_RUNS
+from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS
 
 if TYPE_CHECKING:
     from reseller_sandbox import Sandbox

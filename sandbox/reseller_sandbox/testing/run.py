@@ -11,13 +11,13 @@ from typing import Any, Unpack
 
 import pytest
 
+from reseller_sandbox.config_sources import around, over
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.signatures import declared
 from reseller_sandbox.powers.worlds import ForkOptions
 from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.sandbox import Sandbox
 from reseller_sandbox.settings import BadSetting, Settings
-from reseller_sandbox.sources import around, over
 from reseller_sandbox.testing import aftermath
 from reseller_sandbox.testing.marks import wanted
 from reseller_sandbox.testing.modes import Mode

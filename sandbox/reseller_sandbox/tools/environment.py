@@ -6,10 +6,10 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reseller_sandbox.config_sources import variables
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.remote import AUTHORITY, URL, WORLD
 from reseller_sandbox.settings import BadSetting
-from reseller_sandbox.sources import variables
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox

@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from reseller_sandbox.assembly import open_worlds
+from reseller_sandbox.app_factory import open_worlds
 from reseller_sandbox.capsule.came import came
 from reseller_sandbox.capsule.document import BadCapsule, from_bytes
 from reseller_sandbox.capsule.steps import (

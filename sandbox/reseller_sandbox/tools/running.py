@@ -20,10 +20,10 @@ from msgspec.structs import replace
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.settings import BadSetting
 from reseller_sandbox.testing import options
+from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT
 from reseller_sandbox.tools.environment import environment
 from reseller_sandbox.tools.hearing import TOLD, Hearing, with_near_files
 from reseller_sandbox.tools.view import BadView, OrderSaid, read_view, view_in
-from reseller_sandbox.usual import ACCOUNT, TIMEOUT
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox

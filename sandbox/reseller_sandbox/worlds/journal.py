@@ -14,12 +14,12 @@ from urllib.parse import parse_qsl, unquote
 from msgspec import field
 from msgspec.structs import replace
 
+from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.model import LedgerEntry, Stage
 from reseller_sandbox.core.records import Quiet
 from reseller_sandbox.core.refusals import UNKNOWN_REQUEST, Refusal, Refused
 from reseller_sandbox.core.state import Change
 from reseller_sandbox.faults import FaultRule
-from reseller_sandbox.limits import Limits
 from reseller_sandbox.server.requestlog import masked
 from reseller_sandbox.worlds import redact
 from reseller_sandbox.worlds.feed import Feed, Follower

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reseller_sandbox.core.clock import stopwatch
+from reseller_sandbox.core.limits import Limits
 from reseller_sandbox.core.state import State, replaced
-from reseller_sandbox.limits import Limits
 from reseller_sandbox.worlds.inherited import Inherited
 from reseller_sandbox.worlds.journal import Entry
 from reseller_sandbox.worlds.moment import Moment

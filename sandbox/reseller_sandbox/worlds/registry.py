@@ -20,9 +20,9 @@ from reseller_sandbox.core.refusals import (
     WORLD_EXISTS,
     Refused,
 )
+from reseller_sandbox.core.shards import ALONE, Shard
 from reseller_sandbox.core.state import State
 from reseller_sandbox.fixture import FixtureError, added
-from reseller_sandbox.shards import ALONE, Shard
 from reseller_sandbox.worlds import timeline
 from reseller_sandbox.worlds.credentials import NOBODYS, Index, Stranger, renewed, somebodys
 from reseller_sandbox.worlds.eventlog import EventLog

@@ -15,7 +15,7 @@ _WIDTH = 100
 
 def page(powers: Powers) -> Iterator[str]:
     """Yield the parts of the page."""
-    from reseller_sandbox.cli import main
+    from reseller_sandbox.cli.main import main
 
     yield (
         "Commands that act on a running server print tables for people and, with `--json`, JSON for "

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from reseller_sandbox.core.lifecycle import MOVES, STAGES, TIMED, Move, Passage, permits
 from reseller_sandbox.core.state import State
-from reseller_sandbox.diagram import mermaid, when
+from reseller_sandbox.manual.diagram import mermaid, when
 from reseller_sandbox.manual.markdown import block, code, prose, table
 from reseller_sandbox.manual.reference import Powers
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from reseller_sandbox.config_sources import option, variable
 from reseller_sandbox.core.signatures import Parameter, declared
 from reseller_sandbox.manual.markdown import block, code, prose, table
 from reseller_sandbox.manual.reference import Powers
 from reseller_sandbox.settings import ServerSettings, Settings, help_of
-from reseller_sandbox.sources import option, variable
 
 _EXAMPLE = """\
 [tool.reseller_sandbox]  # in the nearest pyproject.toml that has it, from the working directory upwards

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from reseller_sandbox.assembly import contract
+from reseller_sandbox.app_factory import contract
 from reseller_sandbox.tools.calibrate.values import UNSEEN
 
 #: By assumption, the operation to ask for, and how.

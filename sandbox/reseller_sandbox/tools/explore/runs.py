@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from reseller_sandbox.core.clock import stopwatch
 from reseller_sandbox.core.footprint import Footprint
 from reseller_sandbox.sandbox import Sandbox
+from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET, QUIET_HERE
 from reseller_sandbox.tools.explore.actors import Actors
 from reseller_sandbox.tools.explore.orders import Orders, RequestKey, Turned, goes_in_turn, preferred
 from reseller_sandbox.tools.explore.outcomes import outcome
@@ -25,7 +26,6 @@ from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, ow
 from reseller_sandbox.tools.left import Left, in_a_line, kept, left_in
 from reseller_sandbox.tools.progress import Tell
 from reseller_sandbox.tools.running import BadProgram, Ended, FunctionProgram, Program
-from reseller_sandbox.usual import ACTORS, MAX_RUNS, QUIET, QUIET_HERE
 
 #: How many times as long it waits for somebody who came there in an earlier run, or is named by a schedule;
 #: and for more workers while not all have been there.

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
-from reseller_sandbox.assembly import contract
+from reseller_sandbox.app_factory import contract
 from reseller_sandbox.core.refusals import Refused
 from reseller_sandbox.core.spelling import nearest
 from reseller_sandbox.settings import BadSetting
+from reseller_sandbox.tools.defaults import SLOW
 from reseller_sandbox.tools.ground import Ground
 from reseller_sandbox.tools.invariants import Expected, OwnInvariant, broken, own_broken
 from reseller_sandbox.tools.left import MOST, Left, kept, left_in
@@ -32,7 +33,6 @@ from reseller_sandbox.tools.sweep.troubles import (
     of_others,
     of_request,
 )
-from reseller_sandbox.usual import SLOW
 
 if TYPE_CHECKING:
     from reseller_sandbox.sandbox import Sandbox

@@ -173,7 +173,7 @@ def narrow(tables: Mapping[str, Sequence[Mapping[str, str]]]) -> Iterator[str]:
 
 def in_sections(one: SweepTold) -> list[str]:
     """Return a sweep as text: the tables, and what is said below them."""
-    from reseller_sandbox.tables import in_lines
+    from reseller_sandbox.cli.tables import in_lines
 
     tables = one.tables()
     return [*(in_lines(tables) if tables else ()), *([""] if tables else []), *one.lines()]

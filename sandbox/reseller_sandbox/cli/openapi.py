@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.console import Configured, give_up, say, write
+from reseller_sandbox.cli.base import Configured, give_up, say, write
 
 #: The settings that a document depends on.
 _OF_DOCUMENTS = ("fixture", "profile", "assume", "token_headers", "header_prefix", "control_token")
@@ -27,7 +27,7 @@ def openapi(
     """Print the OpenAPI document of an interface, which clients can be made of."""
     import yaml
 
-    from reseller_sandbox.assembly import mounts, open_worlds
+    from reseller_sandbox.app_factory import mounts, open_worlds
     from reseller_sandbox.settings import USUAL_URL, BadSetting, Settings
     from reseller_sandbox.web.openapi import describe
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.console import JSON, say, say_json, write
-from reseller_sandbox.reaching import OPTIONS, calling, door
+from reseller_sandbox.cli.base import JSON, say, say_json, write
+from reseller_sandbox.cli.server_options import OPTIONS, calling, door
 from reseller_sandbox.reports.lines import lines
 from reseller_sandbox.reports.report import Report
 from reseller_sandbox.sandbox import Sandbox

@@ -8,8 +8,8 @@ from typing import Any
 import click
 
 from reseller_sandbox.advice.words import plural
-from reseller_sandbox.console import EXITS, JSON, PROGRAM, give_up, say, say_json
-from reseller_sandbox.reaching import OPTIONS, calling, door
+from reseller_sandbox.cli.base import EXITS, JSON, PROGRAM, give_up, say, say_json
+from reseller_sandbox.cli.server_options import OPTIONS, calling, door
 from reseller_sandbox.remote import Unreachable
 from reseller_sandbox.sandbox import Sandbox
 

@@ -13,12 +13,12 @@ import click
 from click.core import ParameterSource
 from msgspec import Struct
 
-from reseller_sandbox.console import JSON, Configured, give_up
+from reseller_sandbox.cli.base import JSON, Configured, give_up
 from reseller_sandbox.testing.options import MODE, variable
-from reseller_sandbox.usual import ACCOUNT, TIMEOUT
+from reseller_sandbox.tools.defaults import ACCOUNT, TIMEOUT
 
 if TYPE_CHECKING:
-    from reseller_sandbox.options import Options
+    from reseller_sandbox.cli.options import Options
     from reseller_sandbox.tools.ground import Ground
     from reseller_sandbox.tools.running import CommandProgram
 
@@ -114,7 +114,7 @@ class RunAsked(Struct, frozen=True, kw_only=True):
 
     @contextmanager
     def _ground(self) -> Iterator[Ground]:
-        from reseller_sandbox.reaching import calling
+        from reseller_sandbox.cli.server_options import calling
         from reseller_sandbox.remote import There
         from reseller_sandbox.tools.ground import ground_at, own_ground
 
@@ -144,8 +144,8 @@ class RunningCommand(Configured):
 
     @cached_property
     def _options(self) -> Options:
+        from reseller_sandbox.cli.options import Options
         from reseller_sandbox.core.signatures import declared
-        from reseller_sandbox.options import Options
         from reseller_sandbox.settings import Settings
 
         return Options(*(one.name for one in declared(Settings)))
@@ -155,7 +155,7 @@ class RunningCommand(Configured):
         said = [name for name in ctx.params if ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE]
         own = {one.name for one in self._options.click} - {"control_token"}
         _require_one_place(ctx, [name for name in said if name in own], [one for one in said if one in _AWAY])
-        from reseller_sandbox.sources import variables
+        from reseller_sandbox.config_sources import variables
 
         told = {name: ctx.params[name] for name in said if name in variables()}
         ctx.params["asked"] = RunAsked(

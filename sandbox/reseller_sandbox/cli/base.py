@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from reseller_sandbox.cli.lazy_groups import Listing, LoadedLater, PowerCommands
 from reseller_sandbox.core.docstrings import docstring
-from reseller_sandbox.groups import Listing, LoadedLater, PowerCommands
 from reseller_sandbox.powers.listing import powers_told
 
 if TYPE_CHECKING:
     import logging
 
-    from reseller_sandbox.options import Options
+    from reseller_sandbox.cli.options import Options
     from reseller_sandbox.server.logwriter import LogWriter
 
 #: How a command ends that has done nothing: since a server or a check refused, since its words cannot be
@@ -85,7 +85,9 @@ class Configured(Command):
 
     @cached_property
     def _options(self) -> Options:
-        from reseller_sandbox.options import Options  # settings are loaded for the commands that take some
+        from reseller_sandbox.cli.options import (
+            Options,  # settings are loaded for the commands that take some
+        )
 
         return Options(*self._named)
 
@@ -112,14 +114,14 @@ class Reaching(Command):
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Return its own parameters and the options that say where the server is, with ``--help`` last."""
-        from reseller_sandbox.reaching import OPTIONS
+        from reseller_sandbox.cli.server_options import OPTIONS
 
         own = super().get_params(ctx)
         return [*own[:-1], *OPTIONS, *own[-1:]]
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run it with the way to the server."""
-        from reseller_sandbox.reaching import door
+        from reseller_sandbox.cli.server_options import door
 
         ctx.params["server"] = door(ctx.params)
         return super().invoke(ctx)

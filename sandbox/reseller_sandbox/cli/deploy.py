@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import Command, give_up
-from reseller_sandbox.groups import Listing
+from reseller_sandbox.cli.base import Command, give_up
+from reseller_sandbox.cli.lazy_groups import Listing
 
 if TYPE_CHECKING:
     from reseller_sandbox.deploy.wheel import Wheel

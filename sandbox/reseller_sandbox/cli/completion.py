@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from click.shell_completion import get_completion_class
 
-from reseller_sandbox.console import PROGRAM, give_up
+from reseller_sandbox.cli.base import PROGRAM, give_up
 
 #: What a shell reads when it starts, where it does not look for completions by itself.
 _READ = {"bash": ".bashrc", "zsh": ".zshrc"}

@@ -13,13 +13,13 @@ from typing import Any
 
 import click
 
-from reseller_sandbox.console import EXITS, JSON, say, say_json
+from reseller_sandbox.cli.base import EXITS, JSON, say, say_json
+from reseller_sandbox.cli.options import PAIRS, completing, flagged
+from reseller_sandbox.cli.server_options import OPTIONS, calling, door
 from reseller_sandbox.core.docstrings import unmarked
 from reseller_sandbox.core.signatures import Parameter
 from reseller_sandbox.core.texts import printable
-from reseller_sandbox.options import PAIRS, completing, flagged
 from reseller_sandbox.powers.power import Operation, Power
-from reseller_sandbox.reaching import OPTIONS, calling, door
 from reseller_sandbox.remote import FollowedThere
 from reseller_sandbox.web.words import alternatives, sorts_of, spoken
 
@@ -174,6 +174,6 @@ def _print(answer: Any, as_json: bool) -> None:
     if as_json:
         say_json(answer)
     else:
-        from reseller_sandbox.tables import show  # rich is for people alone
+        from reseller_sandbox.cli.tables import show  # rich is for people alone
 
         show(answer)

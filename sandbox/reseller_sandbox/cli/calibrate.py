@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from reseller_sandbox.console import AS_JSON, Command, give_up, say, say_json, write
+from reseller_sandbox.cli.base import AS_JSON, Command, give_up, say, say_json, write
 
 _EXITS = "Ends with 0 when all is explained, 1 when something is not, 2 when a file cannot be used."
 

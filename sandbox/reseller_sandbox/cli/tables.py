@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from reseller_sandbox.console import say
+from reseller_sandbox.cli.base import say
 from reseller_sandbox.core.texts import printable
 
 #: The width of a table where there is no screen.

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reseller_sandbox.console import Command, give_up, say
-from reseller_sandbox.console import write as write_file
+from reseller_sandbox.cli.base import Command, give_up, say
+from reseller_sandbox.cli.base import write as write_file
 
 if TYPE_CHECKING:
     from reseller_sandbox.manual.pages import ManualPage

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reseller_sandbox import assembly
-from reseller_sandbox.banner import banner
-from reseller_sandbox.console import PROGRAM, log_on_standard_error, say
+from reseller_sandbox import app_factory
+from reseller_sandbox.cli.banner import banner
+from reseller_sandbox.cli.base import PROGRAM, log_on_standard_error, say
+from reseller_sandbox.cli.fixture_watcher import Watch, watching
+from reseller_sandbox.config_sources import misspelt
 from reseller_sandbox.server.collector import sparing_survivors, without_collections
 from reseller_sandbox.server.requestlog import AsJson, LoggedRequest, as_json, as_text
 from reseller_sandbox.server.server import Server
 from reseller_sandbox.settings import BadSetting, ServerSettings
-from reseller_sandbox.sources import misspelt
-from reseller_sandbox.watching import Watch, watching
 
 if TYPE_CHECKING:
     from reseller_sandbox.keeping.keeper import KeptFile
@@ -35,7 +35,7 @@ def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, sour
     """
     for stranger in misspelt():
         click.echo(f"{PROGRAM}: {stranger}", err=True)
-    tls = assembly.tls_of(settings)
+    tls = app_factory.tls_of(settings)
     with ExitStack() as stack:
         keeping = None if settings.keep is None else stack.enter_context(_kept_file(settings.keep))
         kept = None if keeping is None else keeping.found()
@@ -43,10 +43,10 @@ def serve(settings: ServerSettings, worlds_there: KeptWorlds | None = None, sour
             raise BadSetting(f"keep: {settings.keep} has worlds already; those of {source} need another file")
         with without_collections():
             watch = Watch(settings) if settings.watch else None
-            worlds = assembly.open_worlds(settings, frozen=False, kept=worlds_there or kept)
-            app = assembly.assemble(worlds, settings)
+            worlds = app_factory.open_worlds(settings, frozen=False, kept=worlds_there or kept)
+            app = app_factory.assemble(worlds, settings)
         file = stack.enter_context(ready_file(settings.ready_file))
-        server = stack.enter_context(assembly.server_of(app, settings, settings.host, settings.port, tls))
+        server = stack.enter_context(app_factory.server_of(app, settings, settings.host, settings.port, tls))
         say(banner(worlds.default, server, source or str(settings.fixture), settings.header_prefix))
         in_json = settings.log == "json"
         log = stack.enter_context(log_on_standard_error(AsJson() if in_json else None))

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, say, say_json
+from reseller_sandbox.cli.base import REFUSED, UNUSABLE, give_up, say, say_json
+from reseller_sandbox.cli.tool_options import CAPSULES, INVARIANTS, RunAsked, RunningCommand
 from reseller_sandbox.core.texts import printable
-from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunAsked, RunningCommand
-from reseller_sandbox.usual import SLOW
+from reseller_sandbox.tools.defaults import SLOW
 
 if TYPE_CHECKING:
     from reseller_sandbox.tools.sweep.engine import SweepWanted
@@ -117,7 +117,7 @@ def _json(found: Sequence[SweepTold]) -> dict[str, Any]:
 
 
 def _show(found: Sequence[SweepTold]) -> None:
-    from reseller_sandbox.tables import in_lines, show
+    from reseller_sandbox.cli.tables import in_lines, show
     from reseller_sandbox.tools.sweep.told import narrow
 
     room = get_terminal_size().columns if sys.stdout.isatty() else math.inf

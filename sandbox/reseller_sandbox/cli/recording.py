@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import AS_JSON, PROGRAM, REFUSED, Command, Configured, give_up, say, say_json
+from reseller_sandbox.cli.base import AS_JSON, PROGRAM, REFUSED, Command, Configured, give_up, say, say_json
 from reseller_sandbox.core.texts import printable
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def open(file: Path, given: dict[str, Any]) -> None:  # noqa: A001 - a command i
 
     The clock stands still unless --no-frozen is said; all settings of serve can be used.
     """
-    from reseller_sandbox import serving
+    from reseller_sandbox.cli import serve as serving
     from reseller_sandbox.server.server import CannotListen
     from reseller_sandbox.settings import BadSetting, ServerSettings
 

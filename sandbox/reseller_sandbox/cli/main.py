@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from reseller_sandbox.console import (
+from reseller_sandbox.cli.base import (
     AS_JSON,
     METHOD,
     REFUSED,
@@ -26,7 +26,7 @@ from reseller_sandbox.console import (
     say,
     say_json,
 )
-from reseller_sandbox.groups import Listing, LoadedLater
+from reseller_sandbox.cli.lazy_groups import Listing, LoadedLater
 
 if TYPE_CHECKING:
     from reseller_sandbox.remote import There
@@ -64,16 +64,16 @@ def main(context: click.Context) -> None:
 
 #: Commands that have a module of their own, which is loaded for them and for the list of all commands.
 _ELSEWHERE = {
-    "calibrate": "reseller_sandbox.tools.calibrate.command",
-    "capsule": "reseller_sandbox.tools.capturing",
-    "coverage": "reseller_sandbox.reports.command",
-    "deploy": "reseller_sandbox.deploy.commands",
-    "explore": "reseller_sandbox.tools.explore.command",
-    "manual": "reseller_sandbox.manual.command",
-    "open": "reseller_sandbox.tools.capsules",
-    "openapi": "reseller_sandbox.documents",
-    "replay": "reseller_sandbox.tools.capsules",
-    "sweep": "reseller_sandbox.tools.sweep.command",
+    "calibrate": "reseller_sandbox.cli.calibrate",
+    "capsule": "reseller_sandbox.cli.capture",
+    "coverage": "reseller_sandbox.cli.coverage",
+    "deploy": "reseller_sandbox.cli.deploy",
+    "explore": "reseller_sandbox.cli.explore",
+    "manual": "reseller_sandbox.cli.manual",
+    "open": "reseller_sandbox.cli.recording",
+    "openapi": "reseller_sandbox.cli.openapi",
+    "replay": "reseller_sandbox.cli.recording",
+    "sweep": "reseller_sandbox.cli.sweep",
 }
 for _name, _module in _ELSEWHERE.items():
     main.add_command(LoadedLater(_name, _module))
@@ -89,7 +89,7 @@ def serve(given: dict[str, Any]) -> None:
     from reseller_sandbox.server.collector import without_collections
 
     with without_collections():  # as in the package: of what is loaded nothing goes away
-        from reseller_sandbox import serving
+        from reseller_sandbox.cli import serve as serving
         from reseller_sandbox.server.server import CannotListen
         from reseller_sandbox.settings import BadSetting, ServerSettings
     try:
@@ -112,8 +112,8 @@ def sign(
     PATH begins with a slash and has its query with it; a full URL will do as well. The secret is that of the
     account of the server; where none answers, or with --fixture, that of the fixture.
     """
-    from reseller_sandbox.banner import curl, curl_options
-    from reseller_sandbox.requesting import is_v2
+    from reseller_sandbox.cli.banner import curl, curl_options
+    from reseller_sandbox.cli.send import is_v2
     from reseller_sandbox.settings import Settings
 
     prefix = given.get("header_prefix", Settings.header_prefix)
@@ -148,8 +148,8 @@ def request(
 
     BODY is the request's body, @FILE reads it from one. Ends with 1 after an answer of 400 or more.
     """
-    from reseller_sandbox.reaching import calling
-    from reseller_sandbox.requesting import request as send
+    from reseller_sandbox.cli.send import request as send
+    from reseller_sandbox.cli.server_options import calling
     from reseller_sandbox.settings import Settings
 
     prefix = given.get("header_prefix", Settings.header_prefix)
@@ -173,8 +173,8 @@ def request(
 @click.option("--timeout", type=click.FloatRange(0), default=30.0, show_default=True, help="In seconds.")
 def wait(ready_file: Path | None, timeout: float, server: There) -> None:
     """Wait until a server answers, and print its address; end with 3 when none does in time."""
+    from reseller_sandbox.cli.send import await_server, told_in
     from reseller_sandbox.remote import Unreachable
-    from reseller_sandbox.requesting import await_server, told_in
 
     try:
         say(await_server(lambda: told_in(ready_file) if ready_file is not None else server, timeout))
@@ -189,7 +189,7 @@ def check(files: tuple[str, ...], as_json: bool) -> None:
     """Check fixtures: every mistake with its place, or what each file holds. Exits with 1 after a mistake."""
     from reseller_sandbox import fixture as fixtures
     from reseller_sandbox.advice.words import plural
-    from reseller_sandbox.assembly import vocabulary
+    from reseller_sandbox.app_factory import vocabulary
 
     told: list[dict[str, Any]] = []
     words = vocabulary()
@@ -274,7 +274,7 @@ def assumptions(chosen: str, as_json: bool) -> None:
 def lifecycle(fixture: str | None) -> None:
     """Print the life of a name as a Mermaid state diagram."""
     from reseller_sandbox import fixture as fixtures
-    from reseller_sandbox.diagram import mermaid
+    from reseller_sandbox.manual.diagram import mermaid
 
     try:
         state = None if fixture is None else fixtures.load(fixtures.find(fixture)).state
@@ -288,7 +288,7 @@ def lifecycle(fixture: str | None) -> None:
 @click.option("--install", is_flag=True, help="Put it where the shell finds it when it starts.")
 def completion(shell: str, install: bool) -> None:
     """Print what completes commands and options in a shell, or install it."""
-    from reseller_sandbox import completion as completions
+    from reseller_sandbox.cli import completion as completions
 
     if not install:
         click.echo(completions.script(shell, main))
@@ -300,9 +300,9 @@ def completion(shell: str, install: bool) -> None:
 
 def _credentials(server: There, account: str, fixture: str) -> Any:
     """Return what signs for an account: of the server, or of the fixture where that is all there is."""
+    from reseller_sandbox.cli.send import credentials
     from reseller_sandbox.core.refusals import Refused
     from reseller_sandbox.remote import Unreachable
-    from reseller_sandbox.requesting import credentials
 
     source = click.get_current_context().get_parameter_source("fixture")
     if source is ParameterSource.COMMANDLINE:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from reseller_sandbox.console import REFUSED, UNUSABLE, give_up, say, say_json
+from reseller_sandbox.cli.base import REFUSED, UNUSABLE, give_up, say, say_json
+from reseller_sandbox.cli.tool_options import CAPSULES, INVARIANTS, RunningCommand
 from reseller_sandbox.core.texts import printable
-from reseller_sandbox.tools.asking import CAPSULES, INVARIANTS, RunningCommand
-from reseller_sandbox.usual import ACTORS, MAX_RUNS, QUIET
+from reseller_sandbox.tools.defaults import ACTORS, MAX_RUNS, QUIET
 
 if TYPE_CHECKING:
-    from reseller_sandbox.tools.asking import RunAsked
+    from reseller_sandbox.cli.tool_options import RunAsked
     from reseller_sandbox.tools.explore.runs import Explorer
     from reseller_sandbox.tools.explore.tests import ExploredTold
     from reseller_sandbox.tools.progress import Tell

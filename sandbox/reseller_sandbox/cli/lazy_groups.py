@@ -113,6 +113,6 @@ class PowerCommands(Listing):
         """Return the command of that name; the power is loaded for it."""
         if cmd_name not in self.told():
             return None
-        from reseller_sandbox.commands import commands_of
+        from reseller_sandbox.cli.operations import commands_of
 
         return commands_of(self._told.load())[cmd_name]

@@ -13,7 +13,7 @@ from reseller_sandbox.core.model import Account
 from reseller_sandbox.v3.signing import signed_headers
 
 if TYPE_CHECKING:
-    from reseller_sandbox.requesting import Credentials
+    from reseller_sandbox.cli.send import Credentials
     from reseller_sandbox.server.server import Server
     from reseller_sandbox.worlds import World
 

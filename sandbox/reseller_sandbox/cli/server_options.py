@@ -9,14 +9,14 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
-from reseller_sandbox.console import REFUSED, UNREACHABLE, UNUSABLE, give_up
+from reseller_sandbox.cli.base import REFUSED, UNREACHABLE, UNUSABLE, give_up
+from reseller_sandbox.cli.options import Options
 from reseller_sandbox.core.refusals import (
     CONTROL_TOKEN_MISSING,
     CONTROL_TOKEN_WRONG,
     INVALID_PARAMETER,
     Refused,
 )
-from reseller_sandbox.options import Options
 from reseller_sandbox.remote import AUTHORITY, URL, WORLD, There, Unreachable
 from reseller_sandbox.settings import USUAL_URL, BadSetting, ServerSettings
 
