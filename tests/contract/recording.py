@@ -18,7 +18,6 @@ import reseller_sandbox
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, Headers, InProcess, Transport, encoded
 from tests.contract.example_requests import BEFORE_CONTROL, REQUESTS, Asked
-from tests.contract.test_v3 import BY_ID
 from tests.contract.v2_pairs import PAIRS
 from tests.documented import document
 from tests.powers.doors import over_http
@@ -27,7 +26,8 @@ from tests.powers.examples import EXAMPLES
 from tests.registry import BASE, REGISTRY
 from tests.script import MEASURED
 from tests.v2 import client as v2
-from tests.v3.ladders import ASSUME, LADDERS, Climb
+from tests.v3.operations import operations
+from tests.v3.test_refusals import ASSUME, LADDERS, Climb
 
 NAMES = tuple(REQUESTS)
 
@@ -133,13 +133,7 @@ Through = Callable[[Transport], Transport]
 
 def _v3(through: Through) -> Iterator[object]:
     for operation, climb in LADDERS.items():
-        row = BY_ID[operation]
-        one = Climb(
-            Sandbox(REGISTRY, assume=ASSUME),
-            row["method"],
-            row["path"],
-            takes_body=row["method"] in ("POST", "PUT"),
-        )
+        one = Climb(Sandbox(REGISTRY, assume=ASSUME), operations()[operation])
         one.api.transport = through(one.api.transport)
         one.transport()
         yield climb(one)

@@ -15,7 +15,6 @@ class Operation(NamedTuple):
     method: str
     paths: tuple[str, ...]
     errors: dict[str, int]
-    takes_body: bool
 
 
 @cache
@@ -23,14 +22,13 @@ def operations() -> dict[str, Operation]:
     """Return every operation of v3 by its id."""
     found: dict[str, Operation] = {}
     for path, methods in document("v3").content["paths"].items():
-        for method, told in methods.items():
+        for method, row in methods.items():
             errors = {
                 code: int(status)
-                for status, answer in told["responses"].items()
+                for status, answer in row["responses"].items()
                 if status != "200"
                 for code in answer["content"]["application/json"].get("examples", {})
             }
-            paths = found[told[ID]].paths if told[ID] in found else ()
-            takes_body = "requestBody" in told
-            found[told[ID]] = Operation(told[ID], method.upper(), (*paths, path), errors, takes_body)
+            paths = found[row[ID]].paths if row[ID] in found else ()
+            found[row[ID]] = Operation(row[ID], method.upper(), (*paths, path), errors)
     return found

@@ -8,13 +8,12 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, person
-from tests.registry import REGISTRY, connect, contents
-from tests.shapes import AVAILABILITY, fits
+from tests.registry import connect, contents
 from tests.thorough import tries
 from tests.v3.operations import Operation, operations
 from tests.wrong import BROKEN_BODIES, PARTS, encoded, spoiled
@@ -86,15 +85,14 @@ def test_a_good_body_is_accepted_and_refused_without_a_key_that_it_needs(
     sandbox: Sandbox, api: Api, subtests: pytest.Subtests
 ) -> None:
     for operation, body in GOOD.items():
-        row, missed = ROWS[operation], set()
         inner = body.get("domain", {})
-        less = {"": body, **{key: {one: body[one] for one in body if one != key} for key in body}}
-        for key in inner:
-            less[f"domain.{key}"] = body | {"domain": {one: inner[one] for one in inner if one != key}}
+        lacking = {"": body, **{key: {**body, key: None} for key in body}}
+        lacking |= {f"domain.{key}": body | {"domain": {**inner, key: None}} for key in inner}
+        missed = set()
         with subtests.test(operation=operation):
-            for key, sent in less.items():
+            for key, sent in lacking.items():
                 sandbox.reset()
-                answer = api.call(row.method, target_of(row), sent)
+                answer = api.call(ROWS[operation].method, target_of(ROWS[operation]), sent)
                 if answer.status != 200:
                     missed.add(key)
                     assert answer.error == "invalid_parameter", answer.raw
@@ -103,87 +101,71 @@ def test_a_good_body_is_accepted_and_refused_without_a_key_that_it_needs(
 
 
 def test_a_broken_body_is_refused_by_every_operation(
-    wire: Api, served: Sandbox, subtests: pytest.Subtests
+    sandbox: Sandbox, api: Api, subtests: pytest.Subtests
 ) -> None:
-    before = contents(served)
+    before = contents(sandbox)
     bodies = list(BROKEN_BODIES.items())
     rows = [row for row in ROWS.values() if row.method in ("POST", "PUT")]
     pairs = [(ROWS["v3.createDomain"], *body) for body in bodies]
     pairs += [(row, *bodies[at % len(bodies)]) for at, row in enumerate(rows)]
     for row, kind, raw in pairs:
         with subtests.test(operation=row.id, kind=kind):
-            answer = wire.call(row.method, target_of(row), raw)
+            answer = api.call(row.method, target_of(row), raw)
             assert (answer.status, answer.error) == (400, "malformed_body"), answer.raw[:300]
             assert answer.message.startswith("The body is not usable: ")
-    assert contents(served) == before
+    assert contents(sandbox) == before
 
 
 def test_a_wrong_value_is_named_by_its_path_and_the_expected_type(
     sandbox: Sandbox, api: Api, subtests: pytest.Subtests
 ) -> None:
-    create = f"{DOMAINS}/createDomain"
-    name: dict[str, Any] = {"domainName": "new.com"}
+    create, code = f"{DOMAINS}/createDomain", f"{DOMAINS}/setAuthcode/active.com"
+    new = {"domainName": "new.com", "nameservers": [None]}
     cases: list[tuple[str, Any, str]] = [
-        (create, {"domain": name | {"nameservers": [None]}}, "domain.nameservers[0] must be a string."),
-        (
-            create,
-            {"domain": name | {"contacts": {"reg-contact": {"zipcode": []}}}},
-            "domain.contacts.reg-contact.zipcode must be a string or a whole number, not [].",
-        ),
-        (f"{DOMAINS}/setAuthcode/active.com", {"authcode": [48]}, "authcode must be a string or a number."),
-        *(
-            (
-                create,
-                {"domain": {"domainName": "new.ua"}, "tldRequirements": sent},
-                f"tldRequirements{problem}.",
-            )
-            for sent, problem in [
-                ({"license": 1}, ".license must be a string, not 1"),
-                (["1"], " must be an object, not ['1']"),
-                ([], " must be an object, not []"),
-                ({"license": "12\0"}, ".license holds a control character"),
-                ({"a\x1b": "x"}, ".a\x1b holds a control character"),
-            ]
-        ),
+        (create, {"domain": new}, "domain.nameservers[0] must be a string"),
+        (code, {"authcode": [48]}, "authcode must be a string or a number"),
     ]
+    for requirements, problem in [
+        ({"license": 1}, ".license must be a string, not 1"),
+        (["1"], " must be an object, not ['1']"),
+        ({"license": "12\0"}, ".license holds a control character"),
+        ({"a\x1b": "x"}, ".a\x1b holds a control character"),
+    ]:
+        body = {"domain": {"domainName": "new.ua"}, "tldRequirements": requirements}
+        cases.append((create, body, f"tldRequirements{problem}"))
     for target, body, problem in cases:
         with subtests.test(problem=problem):
             answer = api.post(target, body)
-            assert (answer.error, answer.message) == ("invalid_parameter", problem)
+            assert (answer.error, answer.message) == ("invalid_parameter", f"{problem}.")
     for raw, place in [
         (b'{"a', "unterminated string starting at line 1, column 2."),
         (b'{"a":}', "expecting value at line 1, column 6."),
         (b"\xef\xbb\xbf{}", "a byte order mark, which JSON does not have."),
     ]:
-        with subtests.test(raw=raw):
-            assert api.call("POST", create, raw).message.endswith(place)
+        assert api.call("POST", create, raw).message.endswith(place)
 
 
 @pytest.mark.parametrize("operation", GOOD)
 def test_a_wrong_value_anywhere_changes_nothing(sandbox: Sandbox, operation: str) -> None:
-    """Each value of a body is replaced by every fifth wrong value, at another offset for each place."""
+    """Each value of a body is replaced by every ninth wrong value, at another offset for each place."""
     row, api = ROWS[operation], connect(sandbox)
     before = contents(sandbox)
-    for place, body in islice(spoiled(GOOD[operation]), 0, None, 5):
+    for _, body in islice(spoiled(GOOD[operation]), 0, None, 9):
         sandbox.reset()
         answer = api.call(row.method, target_of(row), encoded(body))
-        assert answer.status < 500, (place, answer.raw)
         assert_civil(sandbox, before, answer)
 
 
 def test_a_wrong_path_changes_nothing(wire: Api, served: Sandbox, subtests: pytest.Subtests) -> None:
     before = contents(served)
-    paths = [(row, path) for row in ROWS.values() for path in row.paths if "{" in path]
-    parts = [(*paths[at % len(paths)], part) for at, part in enumerate(PARTS * 4)]
-    parts += [
-        (ROWS["v3.updateGlueRecord"], f"{DOMAINS}/glueRecords/active.com/{{hostname}}", part)
-        for part in PARTS
-    ]
-    for row, path, part in parts:
+    paths = [(row.method, path) for row in ROWS.values() for path in row.paths if "{" in path]
+    parts = [(*paths[at % len(paths)], part) for at, part in enumerate(PARTS * 2)]
+    parts += [("PUT", f"{DOMAINS}/glueRecords/active.com/{{hostname}}", part) for part in PARTS]
+    for method, path, part in parts:
         raw = part.encode("utf-8").decode("latin-1")
         target = quote(re.sub(r"{[a-zA-Z]+}", lambda _: part, path), safe="/%")
         with subtests.test(path=path, part=part[:20]):
-            answer = wire.call(row.method, f"{target}?x={quote(raw, safe='%')}")
+            answer = wire.call(method, f"{target}?x={quote(raw, safe='%')}")
             assert_civil(served, before, answer)
 
 
@@ -200,49 +182,25 @@ def test_a_wrong_query_changes_nothing(wire: Api, served: Sandbox, subtests: pyt
             assert_civil(served, before, answer)
 
 
-def test_any_content_type_is_accepted_by_default(wire: Api, served: Sandbox) -> None:
-    for declared in ("", "text/html", "application/json; charset=latin-1", "x" * 5000, "multipart/form-data"):
-        sent = [("Content-Type", declared)]
-        answer = wire.call("POST", f"{DOMAINS}/checkAvailability", {"domainNames": ["a.com"]}, sent)
-        assert answer.status == 200, declared[:40]
-
-
-def test_a_name_of_a_megabyte_is_not_repeated_in_the_answer(wire: Api, served: Sandbox) -> None:
-    before = contents(served)
+def test_a_name_of_a_megabyte_is_not_repeated_in_the_answer(sandbox: Sandbox, api: Api) -> None:
+    before = contents(sandbox)
     name = "a" * 1_000_000
-    answer = wire.post(f"{DOMAINS}/createDomain", {"domain": {"domainName": name}})
-    assert answer.error == "invalid_name"
-    assert_civil(served, before, answer)
-    contact = {"contacts": {"reg-contact": person(name)}}
-    answer = wire.post(f"{DOMAINS}/setContacts/active.com", contact)
-    assert answer.error == "invalid_contact"
-    assert_civil(served, before, answer)
-    listed = wire.post(f"{DOMAINS}/checkAvailability", {"domainNames": [name]})
-    assert listed.json["results"][0]["status"] == "invalid"
-
-
-@pytest.fixture(scope="module")
-def shared() -> tuple[Sandbox, Api]:
-    """One sandbox for many generated requests."""
-    sandbox = Sandbox(REGISTRY)
-    return sandbox, connect(sandbox)
-
-
-@settings(max_examples=tries(30))
-@given(
-    st.lists(st.text(max_size=30) | st.sampled_from(["a.b.com", "españa.net", "a.quiet", "."]), max_size=5)
-)
-def test_any_availability_result_has_all_its_fields(shared: tuple[Sandbox, Api], asked: list[str]) -> None:
-    answer = shared[1].post(f"{DOMAINS}/checkAvailability", {"domainNames": asked})
-    fits(answer.json, {"results": [AVAILABILITY]})
-    assert len(answer.json["results"]) == len(asked)
+    new, contacts = {"domain": {"domainName": name}}, {"contacts": {"reg-contact": person(name)}}
+    for answer, error in (
+        (api.post(f"{DOMAINS}/createDomain", new), "invalid_name"),
+        (api.post(f"{DOMAINS}/setContacts/active.com", contacts), "invalid_contact"),
+    ):
+        assert answer.error == error
+        assert_civil(sandbox, before, answer)
+    listed = api.post(f"{DOMAINS}/checkAvailability", {"domainNames": [name, *PARTS]}).json["results"]
+    assert [row["status"] for row in listed] == ["invalid"] * (1 + len(PARTS))
 
 
 WORDS = [part for row in ROWS.values() for path in row.paths for part in path.split("/") if part]
 SEGMENTS = st.sampled_from([*WORDS, "_worlds", "default", "active.com", "ns1", ""]) | st.text(max_size=8)
 
 
-@settings(max_examples=tries(50))
+@settings(max_examples=tries(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     method=st.sampled_from(["GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS"]),
     segments=st.lists(SEGMENTS, max_size=6),
@@ -250,9 +208,8 @@ SEGMENTS = st.sampled_from([*WORDS, "_worlds", "default", "active.com", "ns1", "
     body=st.binary(max_size=30) | st.sampled_from([b"{}", b""]),
 )
 def test_any_request_has_an_answer(
-    shared: tuple[Sandbox, Api], method: str, segments: list[str], query: str, body: bytes
+    sandbox: Sandbox, api: Api, method: str, segments: list[str], query: str, body: bytes
 ) -> None:
-    sandbox, api = shared
     sandbox.reset()
     before = contents(sandbox)
     path = "/" + "/".join(quote(segment, safe="") for segment in segments)
@@ -261,31 +218,3 @@ def test_any_request_has_an_answer(
     if method != "HEAD" and answer.error is not None:
         assert answer.json["message"]
         assert contents(sandbox) == before
-
-
-JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=12),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
-    max_leaves=6,
-)
-
-
-@settings(max_examples=tries(50))
-@given(st.sampled_from(sorted(GOOD)), st.data())
-def test_any_values_have_an_answer(shared: tuple[Sandbox, Api], operation: str, data: st.DataObject) -> None:
-    """Good bodies in which any of the parts are replaced or removed at random."""
-    sandbox, api = shared
-    sandbox.reset()
-    before = contents(sandbox)
-    body = data.draw(_mutated(GOOD[operation]))
-    answer = api.call(ROWS[operation].method, target_of(ROWS[operation]), body)
-    assert_civil(sandbox, before, answer)
-
-
-def _mutated(good: Any) -> st.SearchStrategy[Any]:
-    if isinstance(good, dict):
-        parts = {key: _mutated(value) for key, value in good.items()}
-        return st.fixed_dictionaries({}, optional=parts) | JSON_VALUES
-    if isinstance(good, list):
-        return st.lists(_mutated(good[0]), max_size=3) | JSON_VALUES
-    return st.just(good) | st.just(good) | JSON_VALUES
