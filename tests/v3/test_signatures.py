@@ -3,36 +3,49 @@
 from __future__ import annotations
 
 import base64
+import hashlib
+import hmac
 import itertools
 import json
 import re
-import subprocess
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
 from pathlib import Path
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.clients import JSON, Answer, Headers, InProcess, Socket, signature
-from tests.registry import BASE, Make, contents
+from tests.clients import JSON, Answer, Headers, InProcess, Socket
+from tests.command import run
+from tests.keeping.serving import wait_until
+from tests.registry import BASE, Make, contents, edit
 
-KEY, SECRET = "main-key", "main-secret"
+KEY, SECRET, TOKEN = "main-key", "main-secret", "main-token"
 PLAIN = "/v3/balance"
-QUERIED = "/v3/domains?perPage=2&page=1"
-SPANISH = "/v3/domains/getDomain/espa%C3%B1a.com"
-TARGETS = (PLAIN, QUERIED, SPANISH)
+LIST = "/v3/domains?perPage=2&page=1"
+CHECK = "/v3/domains/checkAvailability"
+LETTERS = "/v3/domains/getDomain/españa.com"
+ESCAPED = quote(LETTERS)
+PUNYCODE = "/v3/domains/getDomain/xn--espaa-rta.com"
+URL = BASE + CHECK
+BODY = b'{"domainNames": ["a.com"], "note": "x/y"}'
+TEXT = KEY.encode() + URL.encode() + BODY
+#: The host on the local machine, in another name than that of the request.
+LOCAL = "http://localhost:80"
 
-#: What of a request's URL each value of ``v3.signature.endpoint`` signs.
-ENDPOINTS: dict[str, Callable[[str], str]] = {
-    "url": lambda target: BASE + target,
-    "path": lambda target: target,
-    "path_no_query": lambda target: target.partition("?")[0],
-}
-#: What each value of ``v3.signature.payload`` signs for an empty body.
-PAYLOADS = {"raw": (b"",), "empty_object": (b"{}", b"[]")}
+
+def joined(parts: tuple[bytes | str, ...]) -> bytes:
+    return b"".join(part.encode() if isinstance(part, str) else part for part in parts)
+
+
+def over(*parts: bytes | str, secret: str = SECRET, name: str = "sha256") -> str:
+    """The HMAC of the parts together."""
+    return hmac.new(secret.encode(), joined(parts), name).hexdigest()
+
+
+def plain(name: str, *parts: bytes | str) -> str:
+    """The bare hash of the parts together."""
+    return hashlib.new(name, joined(parts)).hexdigest()
 
 
 def headers(signed: str, key: str = KEY) -> Headers:
@@ -40,288 +53,300 @@ def headers(signed: str, key: str = KEY) -> Headers:
     return [("X-SVC-APIKEY", key), ("X-SVC-SIGNATURE", signed)]
 
 
-def in_query(target: str, signed: str, key: str = KEY) -> str:
+def in_query(target: str, signed: str) -> str:
     """The target with the two elements in its query string."""
-    joint = "&" if "?" in target else "?"
-    return f"{target}{joint}X-SVC-APIKEY={key}&X-SVC-SIGNATURE={signed}"
+    return f"{target}{'&' if '?' in target else '?'}X-SVC-APIKEY={KEY}&X-SVC-SIGNATURE={signed}"
 
 
-def decoded(target: str) -> bytes:
-    """The target as a caller types it, before it is percent-encoded."""
-    return unquote_to_bytes(target)
+def send(
+    sandbox: Sandbox, target: str, sent: Headers, body: bytes = b"", host: str = "", scheme: str = "http"
+) -> Answer:
+    """A request with these headers: a POST if there is a body."""
+    sent = [JSON, *sent, *([("Host", host)] if host else [])]
+    return InProcess(sandbox.app, scheme)("POST" if body else "GET", target, sent, body)
 
 
-@dataclass
-class Sender:
-    """Sends requests to a sandbox in this process."""
-
-    sandbox: Sandbox
-    scheme: str = "http"
-
-    def get(self, target: str, sent: Headers = ()) -> Answer:  # type: ignore[assignment]
-        """A GET with these headers and no others."""
-        return InProcess(self.sandbox.app, self.scheme)("GET", target, list(sent), b"")
-
-    def post(self, target: str, sent: Headers, raw: bytes) -> Answer:
-        """A POST with these headers and this body."""
-        return InProcess(self.sandbox.app, self.scheme)("POST", target, [JSON, *sent], raw)
+# Accepted
 
 
-@pytest.fixture
-def send(sandbox: Sandbox) -> Sender:
-    """A sender to a sandbox with the default assumptions."""
-    return Sender(sandbox)
+def test_every_reading_is_accepted_by_default_and_reported(
+    sandbox: Sandbox, subtests: pytest.Subtests
+) -> None:
+    """Each part of the URL may be signed, in each spelling, and the elements travel in either place."""
+    for target, payload in itertools.product((PLAIN, LIST, ESCAPED), (b"", b"{}", b"[]")):
+        endpoints = {BASE + target, target, target.partition("?")[0]}
+        for endpoint in endpoints | {text.replace(ESCAPED, LETTERS) for text in endpoints}:
+            with subtests.test(target=target, endpoint=endpoint, payload=payload):
+                signed = over(KEY, endpoint, payload)
+                for asked, sent in ((target, headers(signed)), (in_query(target, signed), [])):
+                    answer = send(sandbox, asked, sent)
+                    assert answer.status == 200, answer.raw
+                    assert answer.assumptions["v3.signature.endpoint"] == "any"
+                    part = "url" if endpoint.startswith(BASE) else "path"
+                    report = answer.headers["x-sandbox-signature"]
+                    assert report.startswith(f"v3.signature.endpoint={part}")
+                    assert f"payload={'empty_object' if payload else 'raw'}" in report
+                    assert ("(percent-decoded)" in report) is (LETTERS in endpoint)
 
 
-def test_every_reading_is_accepted_by_default(send: Sender, subtests: pytest.Subtests) -> None:
-    """Whichever part of the URL is signed, in whichever spelling, and wherever the elements travel."""
-    for target, endpoint, spelling in itertools.product(TARGETS, ENDPOINTS, ("encoded", "raw")):
-        text = ENDPOINTS[endpoint](target)
-        for payload, place in itertools.product((b"", b"{}", b"[]"), ("headers", "query")):
-            with subtests.test(
-                target=target, endpoint=endpoint, spelling=spelling, payload=payload, place=place
-            ):
-                signed = signature(SECRET, KEY, decoded(text) if spelling == "raw" else text, payload)
-                placed = (target, headers(signed)) if place == "headers" else (in_query(target, signed), [])
-                answer = send.get(*placed)
-                assert answer.status == 200, answer.raw
-                assert answer.assumptions["v3.signature.endpoint"] == "any"
-                assert "v3.signature." in answer.headers["x-sandbox-signature"]
+#: The string that a GET of LIST signs under each value of an assumption.
+READINGS: dict[str, dict[str, tuple[str, ...]]] = {
+    "v3.signature.endpoint": {"url": (BASE + LIST,), "path": (LIST,), "path_no_query": ("/v3/domains",)},
+    "v3.signature.payload": {"raw": (BASE + LIST,), "empty_object": (f"{BASE}{LIST}{{}}", f"{BASE}{LIST}[]")},
+    "v3.signature.query": {"excluded": (BASE + LIST,), "included": (f"{BASE}{LIST}&X-SVC-APIKEY={KEY}",)},
+}
 
 
-def test_the_answer_names_the_settings_of_the_signature(send: Sender) -> None:
-    url = send.get(QUERIED, headers(signature(SECRET, KEY, BASE + QUERIED, b"")))
-    path = send.get(QUERIED, headers(signature(SECRET, KEY, PLAIN.replace("balance", "domains"), b"{}")))
-    assert url.headers["x-sandbox-signature"] == "v3.signature.endpoint=url v3.signature.payload=raw"
-    assert path.headers["x-sandbox-signature"] == (
-        "v3.signature.endpoint=path_no_query v3.signature.payload=empty_object"
-    )
+def test_one_reading_can_be_demanded_and_another_is_named_in_the_refusal(
+    make: Make, subtests: pytest.Subtests
+) -> None:
+    for assumption, readings in READINGS.items():
+        for value, reading in itertools.product(readings, readings):
+            sandbox = make(assume={assumption: value})
+            for text in readings[reading]:
+                with subtests.test(value=value, text=text):
+                    signed = over(KEY, text)
+                    placed = (
+                        (in_query(LIST, signed), []) if "query" in assumption else (LIST, headers(signed))
+                    )
+                    answer = send(sandbox, *placed)
+                    assert answer.assumptions[assumption] == value
+                    if reading == value:
+                        assert answer.status == 200
+                    else:
+                        assert (answer.status, answer.error) == (401, "signature_mismatch")
+                        assert f"{assumption}={reading}" in answer.message
 
 
-def test_one_reading_of_the_endpoint_can_be_demanded(make: Make, subtests: pytest.Subtests) -> None:
-    for value, target, endpoint in itertools.product(ENDPOINTS, TARGETS, ENDPOINTS):
-        with subtests.test(value=value, target=target, endpoint=endpoint):
-            send = Sender(make(assume={"v3.signature.endpoint": value}))
-            signed = ENDPOINTS[endpoint](target)
-            answer = send.get(target, headers(signature(SECRET, KEY, signed, b"")))
-            assert answer.assumptions["v3.signature.endpoint"] == value
-            if signed == ENDPOINTS[value](target):
-                assert answer.status == 200, answer.raw
-            else:
-                assert answer.error == "signature_mismatch"
-                named = next(name for name, reading in ENDPOINTS.items() if reading(target) == signed)
-                assert f"set v3.signature.endpoint={named} v3.signature.payload=raw" in answer.message
-
-
-def test_one_reading_of_an_empty_payload_can_be_demanded(make: Make) -> None:
-    for value in PAYLOADS:
-        send = Sender(make(assume={"v3.signature.payload": value}))
-        for reading, payloads in PAYLOADS.items():
-            for payload in payloads:
-                answer = send.get(PLAIN, headers(signature(SECRET, KEY, BASE + PLAIN, payload)))
-                assert answer.assumptions["v3.signature.payload"] == value
-                if reading == value:
-                    assert answer.status == 200
-                else:
-                    assert answer.error == "signature_mismatch"
-                    assert f"v3.signature.payload={reading}" in answer.message
-
-
-def test_the_key_in_the_query_is_signed_or_not_as_assumed(make: Make) -> None:
-    signed_urls = {"excluded": BASE + QUERIED, "included": f"{BASE}{QUERIED}&X-SVC-APIKEY={KEY}"}
-    for value, reading in itertools.product(signed_urls, signed_urls):
-        send = Sender(make(assume={"v3.signature.query": value}))
-        answer = send.get(in_query(QUERIED, signature(SECRET, KEY, signed_urls[reading], b"")))
-        if reading == value:
-            assert answer.status == 200
-            assert answer.assumptions["v3.signature.query"] == value
-        else:
-            assert answer.error == "signature_mismatch"
-            assert f"v3.signature.query={reading}" in answer.message
-        signed = signature(SECRET, KEY, BASE + PLAIN, b"")
-        assert send.get(f"{PLAIN}?X-SVC-SIGNATURE={signed}", [("X-SVC-APIKEY", KEY)]).status == 200
-
-
-def test_header_names_have_no_case_and_query_names_have(send: Sender) -> None:
-    signed = signature(SECRET, KEY, BASE + PLAIN, b"")
-    assert send.get(PLAIN, [("x-svc-apikey", KEY), ("x-svc-signature", signed)]).status == 200
-    refused = send.get(f"{PLAIN}?x-svc-apikey={KEY}&x-svc-signature={signed}")
+def test_the_elements_stand_anywhere_and_only_header_names_have_no_case(sandbox: Sandbox) -> None:
+    signed = over(KEY, BASE, LIST)
+    elements = f"X-SVC-APIKEY={KEY}&X-SVC-SIGNATURE={signed}"
+    for query in (
+        f"{elements}&perPage=2&page=1",
+        f"perPage=2&{elements}&page=1",
+        f"perPage=2&page=1&{elements}".replace("X-SVC-", "X%2DSVC%2D"),
+    ):
+        assert send(sandbox, f"/v3/domains?{query}", []).status == 200, query
+    assert send(sandbox, f"{LIST}&X-SVC-SIGNATURE={signed}", [("X-SVC-APIKEY", KEY)]).status == 200
+    assert send(sandbox, LIST, [("x-svc-apikey", KEY), ("x-svc-signature", signed)]).status == 200
+    refused = send(sandbox, f"{LIST}&{elements.lower()}", [])
     assert (refused.status, refused.error) == (401, "credentials_missing")
     assert "X-SVC-SIGNATURE; it carries x-svc-apikey and x-svc-signature." in refused.message
     assert KEY not in refused.message
 
 
-def test_the_elements_stand_anywhere_in_the_query_and_may_be_encoded(send: Sender) -> None:
-    signed = signature(SECRET, KEY, BASE + QUERIED, b"")
-    elements = f"X-SVC-APIKEY={KEY}&X-SVC-SIGNATURE={signed}"
-    for query in (
-        f"{elements}&perPage=2&page=1",
-        f"perPage=2&{elements}&page=1",
-        f"perPage=2&page=1&{elements}",
-        f"perPage=2&page=1&{elements}".replace("X-SVC-", "X%2DSVC%2D"),
-    ):
-        assert send.get(f"/v3/domains?{query}").status == 200, query
-
-
-# The host
-
-
 def test_the_signed_host_is_the_requests_under_either_scheme_with_or_without_its_port(
-    send: Sender, subtests: pytest.Subtests
+    sandbox: Sandbox, url: str, subtests: pytest.Subtests
 ) -> None:
-    for sent, scheme in itertools.product(
+    for host, scheme in itertools.product(
         ("sandbox.test", "api.test:8443", "[::1]:8053", "127.0.0.1:80"), ("http", "https")
     ):
-        for host in {sent, re.sub(r":\d+$", "", sent)}:
-            with subtests.test(sent=sent, scheme=scheme, host=host):
-                signed = signature(SECRET, KEY, f"{scheme}://{host}{PLAIN}", b"")
-                assert send.get(PLAIN, [*headers(signed), ("Host", sent)]).status == 200
-
-
-def test_the_port_may_be_left_out_of_the_host_header(url: str) -> None:
+        for name in {host, re.sub(r":\d+$", "", host)}:
+            with subtests.test(host=host, scheme=scheme, name=name):
+                signed = over(KEY, f"{scheme}://{name}{PLAIN}")
+                assert send(sandbox, PLAIN, headers(signed), host=host).status == 200
     socket = Socket(url)
-    signed = signature(SECRET, KEY, url + PLAIN, b"")
-    answer = socket("GET", PLAIN, [*headers(signed), ("Host", "127.0.0.1")], b"")
+    answer = socket("GET", PLAIN, [*headers(over(KEY, url, PLAIN)), ("Host", "127.0.0.1")], b"")
     socket.close()
     assert answer.status == 200, answer.raw
 
 
-def test_the_host_may_be_that_of_a_proxy_or_of_a_configured_public_url(send: Sender, make: Make) -> None:
-    signed = signature(SECRET, KEY, f"https://api.reseller.test{PLAIN}", b"")
+def test_the_host_may_be_that_of_a_proxy_or_of_a_configured_public_url(sandbox: Sandbox, make: Make) -> None:
+    signed = headers(over(KEY, f"https://api.reseller.test{PLAIN}"))
     forwarded = [("X-Forwarded-Host", "api.reseller.test, inner.test"), ("X-Forwarded-Proto", "https")]
-    assert send.get(PLAIN, [*headers(signed), *forwarded]).status == 200
-    assert send.get(PLAIN, headers(signed)).error == "signature_mismatch"
-    public = Sender(make(public_urls=("https://api.reseller.test/base/",)))
-    signed = signature(SECRET, KEY, f"https://api.reseller.test/base{PLAIN}", b"")
-    assert public.get(PLAIN, headers(signed)).status == 200
-    assert send.get(PLAIN, headers(signed)).error == "signature_mismatch"
-
-
-def test_the_world_prefix_may_be_signed_or_not(send: Sender) -> None:
+    assert send(sandbox, PLAIN, [*signed, *forwarded]).status == 200
+    assert send(sandbox, PLAIN, signed).error == "signature_mismatch"
+    public = make(public_urls=("https://api.reseller.test/base/",))
+    signed = headers(over(KEY, f"https://api.reseller.test/base{PLAIN}"))
+    assert send(public, PLAIN, signed).status == 200
+    assert send(sandbox, PLAIN, signed).error == "signature_mismatch"
     for prefix in ("", "/_worlds/default"):
-        signed = signature(SECRET, KEY, BASE + prefix + QUERIED, b"")
-        assert send.get(f"/_worlds/default{QUERIED}", headers(signed)).status == 200
-
-
-# The body
+        signed = headers(over(KEY, BASE, prefix, LIST))
+        assert send(sandbox, f"/_worlds/default{LIST}", signed).status == 200
 
 
 def test_the_very_bytes_of_a_body_are_signed(make: Make) -> None:
     for payload in ("any", "raw", "empty_object"):
-        send = Sender(make(assume={"v3.signature.payload": payload}))
+        sandbox = make(assume={"v3.signature.payload": payload})
         for raw in (
-            b'{"domainNames":["a.com"]}',
             b'{ "domainNames" : [ "a.com" ] }\n',
-            b'{"domainNames":["a\\/b.com"]}',
-            b'{"domainNames":["espa\\u00f1a.com"]}',
+            b'{"domainNames":["a\\/b.com", "espa\\u00f1a.com"]}',
             '{"domainNames":["españa.com"]}'.encode(),
         ):
-            signed = check_signed(raw)
-            answer = send.post(CHECK, headers(signed), raw)
+            signed = headers(over(KEY, URL, raw))
+            answer = send(sandbox, CHECK, signed, raw)
             assert answer.status == 200, raw
             assert "v3.signature.payload" not in answer.assumptions
-            assert send.post(CHECK, headers(signed), raw + b" ").error == "signature_mismatch"
+            assert send(sandbox, CHECK, signed, raw + b" ").error == "signature_mismatch"
 
 
-def test_a_header_prefix_may_be_configured(make: Make) -> None:
-    sandbox = make(header_prefix="X-ACME-")
-    signed = signature(SECRET, KEY, BASE + PLAIN, b"")
-    named = [("X-ACME-APIKEY", KEY), ("X-ACME-SIGNATURE", signed)]
-    assert Sender(sandbox).get(PLAIN, named).status == 200
-    refused = Sender(sandbox).get(PLAIN, headers(signed))
-    assert refused.error == "credentials_missing"
-    assert "X-ACME-APIKEY" in refused.message
+def test_the_sign_command_signs_the_very_bytes_of_a_file(tmp_path: Path) -> None:
+    body = tmp_path / "body"
+    body.write_bytes(b'{"domainNames": []}\r\n')
+    command = ("sign", "POST", CHECK, "--data", f"@{body}")
+    url = f"http://127.0.0.1:8053{CHECK}"
+    assert over("sandbox-key", url, body.read_bytes(), secret="sandbox-secret") in run(*command).out
+    body.write_bytes(b"{\xff}")
+    refused = run(*command)
+    assert refused.status == 2
+    assert refused.err.endswith("byte 1 is not UTF-8, which JSON is written in\n")
 
 
-# Refusals
+# Refused
+
+RIGHT = over(TEXT)
+#: A mistake: the target of the request, its body, the signature that it results in, and the explanation.
+MISTAKES: list[tuple[str, bytes, str, str]] = [
+    (CHECK, BODY, RIGHT.upper(), "lower-case hexadecimal"),
+    (CHECK, BODY, base64.b64encode(bytes.fromhex(RIGHT)).decode(), "not in Base64"),
+    (CHECK, BODY, RIGHT[:-1], "63 characters instead of 64"),
+    (CHECK, BODY, "ünïcode", f"{KEY}{URL}"),
+    (CHECK, BODY, over(TEXT, secret="other-secret"), "the secret of the account other, not of main"),
+    (CHECK, BODY, over(TEXT, secret="wrong"), f"The string to sign is {TEXT.decode()}, by HMAC-SHA256"),
+    (CHECK, BODY, over(URL, BODY), "leaves out the API key"),
+    (CHECK, BODY, over(KEY, URL), "leaves out the body"),
+    (CHECK, BODY, over("POST", KEY, URL, BODY), "has the method POST"),
+    (CHECK, BODY, over(KEY, "POST", URL, BODY), "has the method POST"),
+    (CHECK, BODY, over(KEY, CHECK, "POST", BODY), "has the method POST"),
+    (LIST, b"", over(KEY, "GET", BASE + LIST), "has the method GET"),
+    (CHECK, BODY, over(KEY, CHECK.removeprefix("/v3"), BODY), "leaves /v3 out"),
+    (CHECK, BODY, over(KEY, URL.replace("/v3", ""), BODY), "leaves /v3 out"),
+    (LIST, b"", over(KEY, BASE + "/v3/domains"), "leaves out the query"),
+    (CHECK, BODY, over(TEXT, name="sha1"), "an HMAC with SHA-1"),
+    (CHECK, BODY, over(TEXT, name="md5"), "an HMAC with MD5"),
+    (CHECK, BODY, over(TEXT, name="sha512"), "an HMAC with SHA-512"),
+    (CHECK, BODY, plain("sha256", TEXT), "a plain SHA-256"),
+    (CHECK, BODY, plain("sha256", SECRET, TEXT), "a plain SHA-256"),
+    (CHECK, BODY, plain("sha1", TEXT, SECRET), "a plain SHA-1"),
+    (CHECK, BODY, hmac.new(TEXT, SECRET.encode(), "sha256").hexdigest(), "changed places"),
+    (CHECK, BODY, over(TEXT, secret=KEY), "the API key in place of"),
+    (CHECK, BODY, over(TEXT, secret=TOKEN), "the v2.0 token in place of"),
+    (CHECK, BODY, over(KEY, "\n", URL, "\n", BODY), "something between them"),
+    (CHECK, BODY, over(URL, KEY, BODY), "in another order"),
+    (ESCAPED, b"", over(KEY, BASE, ESCAPED.replace("C3%B1", "c3%b1")), "another spelling"),
+    (ESCAPED, b"", over(KEY, BASE, PUNYCODE), "another spelling"),
+    (PUNYCODE, b"", over(KEY, BASE, LETTERS), "another spelling"),
+    (PUNYCODE, b"", over(KEY, BASE, ESCAPED), "another spelling"),
+    (LETTERS.encode().decode("latin-1"), b"", over(KEY, ESCAPED), "another spelling"),
+    (CHECK, BODY, over(KEY, LOCAL, CHECK, BODY), f"--public-url {LOCAL}"),
+    (CHECK, BODY, over(KEY, f"https://api.test{CHECK}", BODY), "set --public-url"),
+]  # fmt: skip
 
 
-def test_missing_elements_and_an_unknown_key_are_named(send: Sender) -> None:
-    for sent, missing in [
-        ([], "lacks X-SVC-APIKEY and X-SVC-SIGNATURE."),
-        ([("X-SVC-APIKEY", KEY)], "lacks X-SVC-SIGNATURE"),
-        ([("X-SVC-SIGNATURE", "00")], "lacks X-SVC-APIKEY"),
-        ([("X-SVC-APIKEY", ""), ("X-SVC-SIGNATURE", "00")], "lacks X-SVC-APIKEY"),
-    ]:
-        answer = send.get(PLAIN, sent)
-        assert (answer.status, answer.error) == (401, "credentials_missing")
-        assert missing in answer.message
-    answer = send.get(PLAIN, headers("00", "no-such-key"))
-    assert (answer.status, answer.error) == (401, "unknown_key")
-    assert "'no***ey'" in answer.message, "masked: it may be a key of the real service"
-
-
-BODY = b'{"domainNames": ["a.com"], "note": "x/y"}'
-CHECK = "/v3/domains/checkAvailability"
-
-
-def check_signed(payload: bytes) -> str:
-    """Return the signature of a check with that payload."""
-    return signature(SECRET, KEY, BASE + CHECK, payload)
-
-
-RIGHT = check_signed(BODY)
-#: Signatures that a client made by mistake, and the distinctive part of their explanation.
-MISTAKES = {
-    RIGHT.upper(): "lower-case hexadecimal",
-    base64.b64encode(bytes.fromhex(RIGHT)).decode(): "not in Base64",
-    signature("other-secret", KEY, BASE + CHECK, BODY): "the secret of the account other, not of main",
-    signature(SECRET, "", BASE + CHECK, BODY): "leaves out the API key",
-    check_signed(b""): "leaves out the body",
-    signature("wrong", KEY, BASE + CHECK, BODY): f"{KEY}{BASE}{CHECK}{BODY.decode()}",
-    "nonsense": f"{KEY}{BASE}{CHECK}{BODY.decode()}",
-    "ünïcode": f"{KEY}{BASE}{CHECK}",
-    RIGHT[:-1]: "63 characters instead of 64",
-}
-
-
-def test_a_wrong_signature_is_explained_without_a_secret_or_the_right_signature(
-    sandbox: Sandbox, send: Sender, subtests: pytest.Subtests
+def test_a_mistake_in_the_signature_is_explained_without_a_secret_or_the_right_signature(
+    sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
     before = contents(sandbox)
-    for signed, hint in MISTAKES.items():
-        with subtests.test(hint=hint):
-            answer = send.post(CHECK, headers(signed.encode().decode("latin-1")), BODY)
+    for number, (target, body, signed, message) in enumerate(MISTAKES):
+        with subtests.test(number=number, message=message):
+            answer = send(sandbox, target, headers(signed.encode().decode("latin-1")), body)
             assert (answer.status, answer.error) == (401, "signature_mismatch")
-            assert hint in answer.message
+            assert message in answer.message
             whole = answer.raw.decode() + str(answer.headers)
-            assert not any(word in whole for word in (SECRET, "other-secret", "poor-secret", RIGHT))
-    assert send.post("/v3/domains/lock/active.com", headers("00"), b"").error == "signature_mismatch"
+            assert not any(word in whole for word in (SECRET, TOKEN, "other-secret", "poor-secret", RIGHT))
     assert contents(sandbox) == before
 
 
-def test_a_body_that_was_signed_in_another_spelling_is_recognised(
-    send: Sender, subtests: pytest.Subtests
-) -> None:
+def test_a_body_that_was_signed_in_another_spelling_is_recognised(sandbox: Sandbox) -> None:
     body = {"note": "x/é", "domainNames": ["a.com"]}
     sent = json.dumps(body, indent=1).encode()
     for sort_keys, ensure_ascii, separators, slash in itertools.product(
         (False, True), (False, True), ((",", ":"), (", ", ": ")), ("/", "\\/")
     ):
         spelt = json.dumps(body, sort_keys=sort_keys, ensure_ascii=ensure_ascii, separators=separators)
-        signed = spelt.replace("/", slash).encode()
-        with subtests.test(signed=signed):
-            answer = send.post(CHECK, headers(check_signed(signed)), sent)
-            assert (answer.status, answer.error) == (401, "signature_mismatch")
-            assert "another serialiser" in answer.message
+        answer = send(sandbox, CHECK, headers(over(KEY, URL, spelt.replace("/", slash))), sent)
+        assert (answer.status, answer.error) == (401, "signature_mismatch")
+        assert "another serialiser" in answer.message, spelt
 
 
-def test_a_refused_signature_names_the_assumptions_of_the_answer(make: Make) -> None:
-    send = Sender(make(assume={"v3.signature.endpoint": "path"}))
-    answer = send.get(PLAIN, headers(signature(SECRET, KEY, BASE + PLAIN, b"")))
-    assert answer.error == "signature_mismatch"
-    assert answer.assumptions["v3.signature.endpoint"] == "path"
-    assert answer.assumptions["v3.errors.http_status"] == "semantic"
+def test_the_journal_lists_every_accepted_string_of_a_wrong_signature(sandbox: Sandbox) -> None:
+    answer = send(sandbox, CHECK, headers("0" * 64), BODY)
+    assert answer.message.count(KEY) == 1
+    why = sandbox.journal.why("r1")
+    assert why is not None
+    accepted = why.facts["accepted"]
+    assert accepted[0] == TEXT.decode()
+    assert f"{KEY}{CHECK}{BODY.decode()}" in accepted
+    assert f"lists {len(accepted) - 1} other strings that are accepted" in answer.message
 
 
-def test_the_sign_command_signs_the_very_bytes_of_a_file(tmp_path: Path) -> None:
-    body = tmp_path / "body"
-    body.write_bytes(b'{"domainNames": []}\r\n')
-    command = [sys.executable, "-m", "reseller_sandbox", "sign", "POST", CHECK, "--data", f"@{body}"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    url = f"http://127.0.0.1:8053{CHECK}"
-    assert signature("sandbox-secret", "sandbox-key", url, body.read_bytes()) in printed
-    body.write_bytes(b"{\xff}")
-    refused = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert refused.returncode == 2
-    assert refused.stderr.endswith("byte 1 is not UTF-8, which JSON is written in\n")
+def test_another_name_of_this_machine_is_reported_with_both_and_the_option(sandbox: Sandbox) -> None:
+    for host, other in [
+        ("127.0.0.1:8053", "http://localhost:8053"),
+        ("localhost:8053", "http://127.0.0.1:8053"),
+        ("localhost:8053", "http://[::1]:8053"),
+        ("172.17.0.1:8053", "http://host.docker.internal:8053"),
+        ("127.0.0.1:8053", "https://localhost"),
+    ]:
+        answer = send(sandbox, CHECK, headers(over(KEY, other, CHECK, BODY)), BODY, host)
+        assert f"It matches {other}, and the request was sent to http://{host}" in answer.message
+        assert f"--public-url {other}" in answer.message
+
+
+def test_a_wrong_signature_is_refused_quickly(make: Make) -> None:
+    """The search for mistakes is bounded for long bodies, many accounts, public URLs and readings."""
+    sandbox = make(public_urls=tuple(f"https://api{number}.test" for number in range(20)))
+    edit(sandbox, {"accounts": {f"a{number}": {"contact": {"name": "A"}} for number in range(300)}})
+    forwarded = [("X-Forwarded-Host", "proxy.test"), ("Referer", "https://elsewhere.test")]
+    query = f"{ESCAPED}?x=%20&X-SVC-APIKEY=a&X-SVC-SIGNATURE=b"
+    long = b'{"domainNames": ["' + b"a" * 900_000 + b'"]}'
+    for target, body in [(LIST, b""), (query, b""), (CHECK, long)]:
+        began = time.process_time()
+        assert send(sandbox, target, [*headers("0" * 64), *forwarded], body).error == "signature_mismatch"
+        assert time.process_time() - began < 0.5, target  # 0.02 as measured
+
+
+# The key
+
+
+def test_missing_elements_are_named_with_the_option_for_another_prefix(sandbox: Sandbox, make: Make) -> None:
+    for sent, missing in [
+        ([("X-SVC-APIKEY", KEY)], "lacks X-SVC-SIGNATURE"),
+        ([("X-SVC-SIGNATURE", "00")], "lacks X-SVC-APIKEY"),
+        ([("X-SVC-APIKEY", ""), ("X-SVC-SIGNATURE", "00")], "lacks X-SVC-APIKEY"),
+        ([("X-ACME-APIKEY", "x"), ("X-ACME-SIGNATURE", "x")], "which --header-prefix X-Acme- would take"),
+        ([("APIKEY", "x"), ("SIGNATURE", "x")], "which --header-prefix '' would take"),
+        ([("X-API-KEY", "x")], "it carries X-Api-Key."),
+    ]:
+        answer = send(sandbox, PLAIN, sent)
+        assert (answer.status, answer.error) == (401, "credentials_missing")
+        assert missing in answer.message
+    answer = send(sandbox, f"{PLAIN}?X-ACME-APIKEY=k&X-ACME-SIGNATURE=s", [])
+    assert "--header-prefix X-ACME- would take" in answer.message
+    configured, signed = make(header_prefix="X-ACME-"), over(KEY, BASE, PLAIN)
+    assert send(configured, PLAIN, [("X-ACME-APIKEY", KEY), ("X-ACME-SIGNATURE", signed)]).status == 200
+    refused = send(configured, PLAIN, headers(signed))
+    assert (refused.error, "X-ACME-APIKEY" in refused.message) == ("credentials_missing", True)
+
+
+def test_a_credential_that_is_not_a_key_is_named_and_not_repeated(sandbox: Sandbox) -> None:
+    for key, reason in {
+        SECRET: "No account has the API key 'ma***et': it is the v3 secret of the account main.",
+        TOKEN: "No account has the API key 'ma***en': it is the v2.0 token of the account main.",
+        "nobody": "No account has the API key '***': nobody has it.",
+    }.items():
+        assert send(sandbox, PLAIN, headers("0", key)).message == reason
+        shown = sandbox.client().get("/_sandbox/journal?limit=1").text
+        assert "unknown_key" in shown
+        assert key == "nobody" or key not in shown
+    sandbox.outside.revoke_credentials(account="main")
+    assert "it has been revoked" in send(sandbox, PLAIN, headers("0")).message
+
+
+def test_a_credential_of_another_or_a_former_world_is_reported_with_that_world(
+    sandbox: Sandbox, make: Make
+) -> None:
+    with sandbox.fork(name="mine") as fork:
+        mine = fork.account()
+        message = send(sandbox, "/_worlds/default/v3/balance", headers("0", mine.key)).message
+        assert "it is of the world mine, and the path names another" in message
+    forgetful = make(world_idle=0.05)
+    left = forgetful.fork(name="left").account()
+    wait_until(lambda: "left" not in [world.name for world in forgetful.worlds])
+    for origin, former, end in [
+        (sandbox, mine, "it was of the world mine, which was deleted"),
+        (forgetful, left, "it was of the world left, which nobody used for 0.05 seconds (--world-idle)"),
+    ]:
+        assert end in send(origin, PLAIN, headers("0", former.key)).message
+        v2 = send(origin, "/V2.0/customer/1", [("X-Auth-Token", former.token)])
+        assert end in v2.headers["x-sandbox-refusal"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import logging
+import re
 from typing import Any
 from urllib.parse import quote
 
@@ -12,25 +13,20 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api
-from tests.registry import Make, contents
-
-ERROR = {"error", "message"}
+from tests.registry import contents
 
 
 def refusal(answer: Answer, status: int, error: str) -> str:
-    """Return the message of a refusal of that status and code."""
     assert (answer.status, answer.error) == (status, error), answer.raw
-    assert set(answer.json) == ERROR
+    assert set(answer.json) == {"error", "message"}
     return answer.message
 
 
 NEAREST = [
-    ("GET", "/v3/balanse", "the nearest is GET /v3/balance"),
     ("GET", "/v3/balnace", "the nearest is GET /v3/balance"),
     ("POST", "/v3/domains/createDomains", "the nearest is POST /v3/domains/createDomain"),
     ("GET", "/v3/domains/getDomain", "the nearest is GET /v3/domains/getDomain/{domainName}"),
     ("POST", "/v3/domains/unlock/", "the nearest is POST /v3/domains/unlock/{domainName}"),
-    ("POST", "/v3/domains/lockDomain/a.com", "the nearest is POST /v3/domains/lock/{domainName}"),
     ("POST", "/v3/lock/a.com", "the nearest is POST /v3/domains/lock/{domainName}"),
     ("GET", "/v3//balance", "the nearest is GET /v3/balance"),
     ("GET", "/v4/balance", "the nearest is GET /v3/balance"),
@@ -39,9 +35,10 @@ NEAREST = [
     ("GET", "/v3", "the contract's v3 has nothing like it"),
     ("DELETE", "/v3/domains/deleteDnssec/a.com", "the contract's v3 has no operations on dnssec"),
     ("POST", "/v3/domains/createUrlForwarding/a.com", "v3 has no operations on url forwarding"),
-    ("GET", "/v3/webhooks", "the contract's v3 has no operations on webhooks"),
     ("POST", "/v3/domains/deleteDomain/a.com", "the contract's v3 has nothing like it"),
     ("GET", "/robots.txt", "paths begin with /v3, with a version such as /V2.0, or with /_sandbox"),
+]
+NEAREST_IN_V2 = [
     ("GET", "/V2.0/domains/a.com/check", "the nearest is GET /{version}/domain/{domain_name}/check"),
     ("DELETE", "/V2.0/domain/a.com/dnssec", "the contract's v2.0 has no operations on dnssec"),
     ("GET", "/V2.0/balance", "the contract's v2.0 has no operations on balance"),
@@ -53,34 +50,23 @@ def test_an_unknown_path_is_answered_with_the_nearest_of_its_interface(
 ) -> None:
     for method, target, nearest in NEAREST:
         with subtests.test(target=target):
-            answer = wire.call(method, target)
-            if target.startswith("/V2.0"):
-                message = answer.headers["x-sandbox-refusal"]
-                assert "/v3" not in message
-            else:
-                message = refusal(answer, 404, "unknown_path")
-                assert f"{method} {target} is no operation: " in message
+            message = refusal(wire.call(method, target), 404, "unknown_path")
+            assert f"{method} {target} is no operation: " in message
             assert nearest in message
+    for method, target, nearest in NEAREST_IN_V2:
+        message = wire.call(method, target).headers["x-sandbox-refusal"]
+        assert (nearest in message, "/v3" in message) == (True, False), message
 
 
 def test_a_wrong_method_is_answered_with_the_methods_of_the_path(wire: Api) -> None:
     for method, target, allowed in [
-        ("POST", "/v3/balance", "GET"),
         ("GET", "/v3/domains/lock/active.com", "POST"),
         ("PATCH", "/v3/domains/glueRecords/active.com/ns1", "DELETE, GET, PUT"),
-        ("DELETE", "/v3/domains/glueRecords/active.com", "GET, POST"),
         ("OPTIONS", "/v3/balance", "GET"),
-        ("TRACE", "/v3/balance", "GET"),
     ]:
         answer = wire.call(method, target)
         assert allowed in refusal(answer, 405, "method_not_allowed")
         assert answer.headers["allow"] == allowed
-
-
-def test_a_head_request_has_a_head_and_no_body(wire: Api) -> None:
-    answer = wire.call("HEAD", "/v3/balance")
-    assert (answer.status, answer.raw) == (200, b"")
-    assert answer.headers["content-type"] == "application/json"
 
 
 def test_a_body_that_is_too_large_is_refused_and_its_connection_closed(wire: Api) -> None:
@@ -99,11 +85,6 @@ def test_an_unknown_world_is_named_in_its_own_letters(wire: Api) -> None:
         assert message.startswith("There is no world '")
     message = refusal(wire.call("GET", f"/_worlds/{quote('світ')}/v3/balance"), 404, "unknown_world")
     assert message == "There is no world 'світ'."
-
-
-def test_every_answer_has_the_date_of_the_world(wire: Api) -> None:
-    for target in ("/v3/balance", "/v3/nothing", "/"):
-        assert wire.get(target).headers["date"] == "Sun, 01 Mar 2026 12:00:00 GMT"
 
 
 class _Broken(io.RawIOBase):
@@ -130,20 +111,12 @@ def test_an_internal_failure_is_one_line_in_the_log_and_changes_nothing(
     before = contents(sandbox)
     with caplog.at_level(logging.DEBUG):
         answer = broken(sandbox)
-    message = refusal(answer, 500, "internal_error")
-    assert "secret" not in message
+    assert "secret" not in refusal(answer, 500, "internal_error")
     assert "Traceback" not in answer.raw.decode()
     (record,) = [record for record in caplog.records if record.name.startswith("reseller_sandbox")]
     assert record.levelname == "ERROR"
-    assert "RuntimeError" in record.getMessage()
-    assert "\n" not in record.getMessage()
-    assert "test_unmatched.py" in record.getMessage()
+    assert re.fullmatch(".*RuntimeError.*test_unmatched.py.*", record.getMessage()), "in one line"
     assert contents(sandbox) == before
     assert api.get("/v3/domains/getDomain/active.com").status == 200
-
-
-def test_an_internal_failure_has_status_200_if_every_error_has(
-    make: Make, caplog: pytest.LogCaptureFixture
-) -> None:
-    with caplog.at_level(logging.CRITICAL, "reseller_sandbox"):
-        refusal(broken(make(assume={"v3.errors.http_status": "always_200"})), 200, "internal_error")
+    sandbox.assumptions.set({"v3.errors.http_status": "always_200"})
+    refusal(broken(sandbox), 200, "internal_error")
