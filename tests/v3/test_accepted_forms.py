@@ -17,10 +17,10 @@ def test_codes_and_addresses_are_accepted_under_either_name(api: Api, other: Api
     for key in ("ips", "ip"):
         assert api.post(GLUE, {"hostname": f"of-{key}", key: ["192.0.2.2"]}).json["ips"] == ["192.0.2.2"]
         assert api.put(f"{GLUE}/of-{key}", {key: ["192.0.2.3"]}).json["ips"] == ["192.0.2.3"]
-    numbers = {123456: "123456", 1234.5: "1234.5", 1e20: f"1{'0' * 20}"}
-    codes = {code: code for code in ("abcd", "x" * 64, "!\"#$%&'()~", "12 34")}
+    codes: dict[str | float, str] = {123456: "123456", 1234.5: "1234.5", 1e20: f"1{'0' * 20}"}
+    codes |= {code: code for code in ("abcd", "x" * 64, "!\"#$%&'()~", "12 34")}
     for key, name in {"authcode": "theirs.com", "authCode": "far.com"}.items():
-        for code, kept in {**codes, **numbers}.items():
+        for code, kept in codes.items():
             assert api.post(f"{D}/setAuthcode/active.com", {key: code}).json["authCode"] == kept
             assert api.get(f"{D}/getAuthcode/active.com").json["authCode"] == kept
         for wrong in ("", "abc", "x" * 65, "pässword", "a\nbcd", "abc\x7f", 123):
