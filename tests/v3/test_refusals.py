@@ -215,27 +215,27 @@ def set_nameservers(climb: Climb) -> None:
     climb.refused("invalid_nameserver", nameservers=["ns1.example.net"])
 
 
-def switch(operation: str, *, on: bool, pending: bool = False, held: bool = False) -> None:
+def switch(operation: str, opposite: str, *, on: bool) -> None:
     @ladder(operation)
     def climbing(climb: Climb) -> None:
-        flags = FLAGS if on else []
-        edit_name(climb.sandbox, "active.com", stage="overdue", flags=flags, autorenew=on)
-        edit(climb.sandbox, {"transfers": {"active.com": LEAVING if pending else None}})
+        changes = {"stage": "overdue", "flags": FLAGS if on else [], "autorenew": on}
+        edit_name(climb.sandbox, "active.com", **changes)
         climb.unreadable({"domainName": "other.com"})
         climb.refused("invalid_parameter")
         climb.body = None
         climb.found("active.com")
         climb.refused("wrong_state")
-        edit_name(climb.sandbox, "active.com", stage="active")
-        if pending:
+        edit_name(climb.sandbox, "active.com", **changes | {"stage": "active"})
+        if operation == "lockTransfer":
+            edit(climb.sandbox, {"transfers": {"active.com": LEAVING}})
             climb.refused("transfer_pending")
             edit(climb.sandbox, {"transfers": {"active.com": None}})
-        if held:
-            edit_name(climb.sandbox, "active.com", flags=[*FLAGS, "server_hold"])
+        if operation == "unlock":
+            climb.sandbox.outside.hold("active.com")
             climb.refused("held_by_registry")
-            edit_name(climb.sandbox, "active.com", flags=[])
+            climb.sandbox.outside.release_hold("active.com")
         climb.refused("switched_already")
-        edit_name(climb.sandbox, "active.com", flags=[] if on else FLAGS, autorenew=not on)
+        assert climb.api.post(f"/v3/domains/{opposite}/active.com").status == 200
 
 
 for switched_on, switched_off in {
@@ -244,21 +244,21 @@ for switched_on, switched_off in {
     "lockUpdate": "unlockUpdate",
     "enableAutorenew": "disableAutorenew",
 }.items():
-    switch(switched_on, on=True, pending=switched_on == "lockTransfer")
-    switch(switched_off, on=False, held=switched_off == "unlock")
+    switch(switched_on, switched_off, on=True)
+    switch(switched_off, switched_on, on=False)
 
 
 def without_hosts(climb: Climb) -> None:
-    hosts = {name: {"hosts": None} for name in ("active.com", "leaving.com")}
-    edit(climb.sandbox, {"zones": {"com": {"hosts": False}}, "domains": hosts})
+    names: dict[str, Any] = {name: {"hosts": None} for name in ("active.com", "leaving.com")}
+    edit(climb.sandbox, {"zones": {"com": {"hosts": False}}, "domains": names})
     climb.overdue("active.com")
 
 
 def with_hosts(climb: Climb) -> None:
     climb.found("active.com")
     climb.refused("hosts_not_supported")
-    edit_zone(climb.sandbox, "com", hosts=None)
-    edit_name(climb.sandbox, "active.com", hosts={"ns1": ["192.0.2.1"]})
+    hosts = {"active.com": {"hosts": {"ns1": ["192.0.2.1"]}}}
+    edit(climb.sandbox, {"zones": {"com": {"hosts": None}}, "domains": hosts})
     climb.updatable("active.com")
 
 
