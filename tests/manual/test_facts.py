@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tests.command import printed
 from tests.contract.v2_pairs import PAIRS, fail, unreadable
 from tests.documents import python
-from tests.manual import command, pages
+from tests.manual import pages
 
 
 def test_the_script_of_a_names_life_is_the_script_in_the_tests() -> None:
     tour = (Path(__file__).parents[1] / "tour.py").read_text("utf-8")
-    assert [one.content for one in python(pages()["how-to/life"])] == [tour]
+    assert [block.content for block in python(pages()["how-to/life"])] == [tour]
 
 
 def test_the_page_of_refusals_counts_the_documented_errors() -> None:
@@ -27,15 +28,12 @@ def test_the_page_of_refusals_counts_the_documented_errors() -> None:
 
 
 def test_the_reference_shows_the_values_of_both_profiles() -> None:
-    """Of each assumption: the default and, if it differs, the value that callers were seen to rely on."""
     lines = pages()["reference/assumptions"].splitlines()
     rows = [[cell.strip("| `") for cell in line.split(" | ")] for line in lines if line.startswith("| `")]
     shown = {name: (default, observed or default) for name, default, observed, *_ in rows}
-
-    def listed(*words: str) -> dict[str, str]:
-        printed = command("assumptions", *words).output
-        return dict(re.findall(r"(?m)^([a-z][\w.]+)=(\S*)", printed))
-
-    documented, observed = listed(), listed("--profile", "observed")
+    documented, observed = (
+        dict(re.findall(r"(?m)^([a-z][\w.]+)=(\S*)", printed("assumptions", *words)))
+        for words in ((), ("--profile", "observed"))
+    )
     assert len(documented) > 40
     assert shown == {name: (value, observed[name]) for name, value in documented.items()}

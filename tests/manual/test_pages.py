@@ -1,143 +1,194 @@
-"""The manual's pages point at what is there, and the reference names whatever is declared."""
+"""The manual's pages, by the command and over HTTP: complete, linked, and named after the code."""
 
 from __future__ import annotations
 
+import os
+import pty
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
-from functools import cache
+from html.parser import HTMLParser
 from pathlib import Path
+from posixpath import join, normpath
 from typing import Any
 
 import pytest
-from markdown_it import MarkdownIt
 
 from reseller_sandbox import Sandbox
+from tests.clients import Api
+from tests.command import printed, run
 from tests.documents import blocks
-from tests.manual import FOLDER, command, pages
+from tests.manual import FOLDER, pages
+from tests.registry import Make, connect
 
-#: This page shows changes of the source, which another test makes.
-OF_THE_SOURCE = "explanation/architecture"
-
-#: Languages of blocks that are read and not run.
-READ = {"text", "toml", "yaml", "json", "ini", "mermaid", "pycon", "diff", "py", "shell", "javascript"}
-
-#: The lines that a block of ``shell`` may show without being run: they install, run on, or need an engine.
-SHELL = re.compile(
-    r"(python3? -m venv|\.? ?\.venv/|pip install|make |docker |export |#"
-    r"|reseller-sandbox (serve|wait|journal follow)).*"
-)
+MANUAL = "/_sandbox/manual"
 
 
-def test_no_block_is_left_out(subtests: pytest.Subtests) -> None:
-    """Each is run, is a file that a command uses, or is of a language that is read."""
-    for name, text in pages().items():
-        if name == OF_THE_SOURCE or not (FOLDER / f"{name}.md").exists():
-            continue
-        with subtests.test(name):
-            found = blocks(text)
-            for one in found:
-                if one.file:
-                    stem = Path(one.file).stem
-                    uses = [other.content for other in found if other != one and stem in other.content]
-                    assert stem.startswith(("test_", "conftest")) or uses, one
-                else:
-                    assert one.language in {"sh", "python", *READ}, one.language
-                if one.language == "shell" and name != "how-to/sign":
-                    assert not [
-                        line for line in one.content.splitlines() if line and not SHELL.fullmatch(line)
-                    ]
-            fences = re.findall(r"^```\w+$", text, re.MULTILINE)
-            assert len(fences) == sum(1 + bool(one.output) for one in found)
+def test_pages_are_listed_with_their_titles_and_printed_as_markdown() -> None:
+    lines = printed("manual").splitlines()
+    listed = dict(line.split(maxsplit=1) for line in lines if line.startswith("  "))
+    assert listed == {name: text.splitlines()[0].removeprefix("# ") for name, text in pages().items()}
+    written = {path.relative_to(FOLDER).with_suffix("").as_posix(): path for path in FOLDER.rglob("*.md")}
+    assert all(name.startswith("reference/") for name in pages().keys() - written.keys())
+    different = [name for name, path in written.items() if pages()[name] != path.read_text("utf-8")]
+    assert different == ["index"], "which lists the pages"
+    for short, name in (("settings", "reference/settings"), ("faults.md", "how-to/faults")):
+        assert printed("manual", short) == pages()[name]
+    for wrong, near in (("tutorail", "tutorial"), ("how-to/falts", "how-to/faults")):
+        refused = run("manual", wrong)
+        assert (refused.status, refused.out) == (2, "")
+        assert f"the nearest is {near};" in refused.err
 
 
-def test_every_link_leads_to_a_page_and_a_heading(subtests: pytest.Subtests) -> None:
-    for name in pages():
-        with subtests.test(name):
-            assert not [link for link in links(pages()[name]) if not leads(link, name)]
+def test_a_page_is_formatted_on_a_terminal() -> None:
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "reseller_sandbox", "manual", "faults"]
+    environment = {**os.environ, "COLUMNS": "200", "TERM": "xterm"}
+    with subprocess.Popen(words, stdout=theirs, env=environment) as running:
+        os.close(theirs)
+        seen = b""
+        try:
+            while piece := os.read(ours, 65536):
+                seen += piece
+        except OSError:  # the other end is closed
+            pass
+        assert running.wait(60) == 0
+    text = seen.decode()
+    assert "\x1b[" in text
+    assert "```" not in text
+    assert "Make requests fail" in text
 
 
-def links(text: str) -> Iterator[str]:
-    """Yield the targets of a page's links."""
-    for token in MarkdownIt("commonmark").enable("table").parse(text):
-        for child in token.children or ():
-            if child.type == "link_open":
-                yield str(child.attrs["href"])
+def test_all_pages_are_written_for_a_site(tmp_path: Path) -> None:
+    site = tmp_path / "new" / "site"
+    printed("manual", "--write", str(site))
+    texts = {name: (site / f"{name}.md").read_text("utf-8") for name in pages()}
+    assert not [name for name, text in pages().items() if not texts[name].startswith(text)]
+    assert pages().keys() - {"index"} <= {*texts["index"].splitlines()}
+    pictures = {path.name for path in FOLDER.rglob("*.webp")}
+    assert set() < pictures <= {path.name for path in site.rglob("*.webp")}
+    compile((site / "conf.py").read_text("utf-8"), "conf.py", "exec")
 
 
-def leads(link: str, name: str) -> bool:
-    """Whether a link of the page of that name leads to a page and a heading."""
-    if "://" in link:
-        return False  # the manual needs no network
-    path, _, anchor = link.partition("#")
-    file = (FOLDER / name).parent / path if path else FOLDER / f"{name}.md"
-    text = pages().get(file.resolve().relative_to(FOLDER.resolve()).with_suffix("").as_posix())
-    return text is not None and (not anchor or anchor in headings(text))
+def test_every_block_is_run_or_a_file_or_of_a_language_that_is_read() -> None:
+    read = {"text", "toml", "yaml", "json", "ini", "mermaid", "pycon", "diff", "py", "shell", "javascript"}
+    for path in FOLDER.rglob("*.md"):
+        found = blocks(path.read_text("utf-8"))
+        assert {block.language for block in found if not block.file} <= {"sh", "python", *read}, path
 
 
-@cache
-def headings(text: str) -> list[str]:
-    """Return the anchors of a page's headings."""
-    tokens = MarkdownIt("commonmark").enable("table").parse(text)
-    found = [tokens[at + 1] for at, token in enumerate(tokens) if token.type == "heading_open"]
-    words = ["".join(child.content for child in one.children or ()) for one in found]
-    return [re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in words]
+class Page(HTMLParser):
+    """The links, anchors, pictures and tags of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags, self.links, self.anchors = set[str](), list[str](), list[str]()
+        self.pictures: dict[str, str | None] = {}
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        values = {name: value or "" for name, value in attrs}
+        self.tags.add(tag)
+        self.links += [values["href"]] if "href" in values else []
+        self.anchors += [values["id"]] if "id" in values else []
+        if tag == "img":
+            self.pictures[values.pop("src")] = values["alt"]
+        assert not [name for name in values if name.startswith("on") or name in ("style", "src")]
 
 
-def test_a_page_has_a_title_and_a_sentence_below_it(subtests: pytest.Subtests) -> None:
-    for name, text in pages().items():
-        with subtests.test(name):
-            title, empty, summary = text.split("\n", 2)
-            assert title.startswith("# ")
-            assert not empty
-            assert summary.partition("\n\n")[0].endswith((".", ":"))
-            assert len({*headings(text)}) == len(headings(text))
-            for token in MarkdownIt("commonmark").enable("table").parse(text):
-                kinds = {child.type for child in token.children or ()} | {token.type}
-                assert not kinds & {"html_inline", "html_block"}, token.content
+@pytest.fixture(scope="module")
+def served_pages() -> dict[str, Page]:
+    """Every page by the path that it is served under, behind a world's prefix."""
+    api = connect(Sandbox("empty"))
+    paths = [MANUAL, f"{MANUAL}/settings", f"{MANUAL}/settings/", *(f"{MANUAL}/{name}" for name in pages())]
+    texts = {path: api.send("GET", f"/_worlds/default{path}", []).raw.decode() for path in paths}
+    assert all(text.startswith("<!doctype html>") for text in texts.values())
+    return {path: Page(text) for path, text in texts.items()}
 
 
-#: Paths of control that show files, and belong to no resource.
-WITHOUT_A_RESOURCE = tuple(
-    f"/_sandbox/{name}" for name in ("openapi", "manual", "page", "reader", "session", "sign")
-)
+def test_every_link_leads_to_a_page_and_a_heading_and_nothing_else_is_needed(
+    served_pages: dict[str, Page],
+) -> None:
+    for path, page in served_pages.items():
+        folder = path.rpartition("/")[0]
+        assert not page.tags & {"script", "link", "iframe", "object", "form", "base"}, path
+        assert len(page.anchors) == len({*page.anchors}), path
+        for link in page.links:
+            target, _, anchor = link.partition("#")
+            found = normpath(join(folder, target)) if target else path
+            assert found in served_pages, f"{path} links to {link}"
+            assert not anchor or anchor in served_pages[found].anchors, f"{path} links to {link}"
+        listed = {normpath(join(folder, link)) for link in page.links if "#" not in link}
+        assert listed >= {f"{MANUAL}/{name}" for name in pages()}
 
 
-def everything() -> Iterator[tuple[str, Any]]:
-    """Yield what each page of the reference has to name."""
-    client = Sandbox().client()
-    for interface in ("v3", "v2", "control"):
-        page = "powers" if interface == "control" else "operations"
-        for path, row in client.get(f"/_sandbox/openapi/{interface}.json").json["paths"].items():
-            if not path.startswith(WITHOUT_A_RESOURCE):
+def test_every_picture_is_served_and_described(wire: Api, served_pages: dict[str, Page]) -> None:
+    found = {
+        normpath(join(path.rpartition("/")[0], source)): words
+        for path, page in served_pages.items()
+        for source, words in page.pictures.items()
+    }
+    assert {path.rpartition("/")[2] for path in found} == {path.name for path in FOLDER.rglob("*.webp")}
+    assert all(found.values())
+    for path in found:
+        answer = wire.send("GET", path, [])
+        assert (answer.status, answer.headers["content-type"]) == (200, "image/webp")
+        assert answer.raw[8:12] == b"WEBP"
+
+
+def test_a_page_is_html_or_markdown_and_may_do_nothing_in_a_browser(wire: Api, make: Make) -> None:
+    for path, accept, form in (
+        ("index", "*/*", "html"),
+        ("index", "text/markdown", "markdown"),
+        ("index", "text/html,text/markdown;q=0.5", "html"),
+        ("explanation/assumptions.md", "text/html", "markdown"),
+        ("settings", "", "html"),
+    ):
+        answer = wire.send("GET", f"{MANUAL}/{path}", [("Accept", accept)])
+        assert (answer.status, answer.headers["content-type"]) == (200, f"text/{form}; charset=utf-8")
+        assert form == "html" or answer.raw.decode() == pages()[path.removesuffix(".md")]
+    for path in ("nothing", "how-to/fault", "<script>", "../settings", "a" * 300, "%00"):
+        answer = wire.send("GET", f"{MANUAL}/{path}", [])
+        assert (answer.status, (answer.error or "")[:8]) == (404, "unknown_")
+        assert "how-to" not in path or "the nearest is how-to/faults" in answer.message
+    headers = wire.send("GET", MANUAL, []).headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert re.fullmatch(
+        r"default-src 'none'; style-src 'sha256-[\w+/]{43}='; base-uri 'none'; form-action 'none'; "
+        r"frame-ancestors 'none'; img-src 'self'",
+        headers["content-security-policy"],
+    )
+    guarded = connect(make(control_token="secret"))
+    for path in (MANUAL, "/_sandbox/openapi/v3.json"):
+        assert guarded.send("GET", path, []).error == "control_token_missing"
+        assert guarded.send("GET", path, [("X-Sandbox-Token", "secret")]).status == 200
+
+
+def declared() -> Iterator[tuple[str, Any]]:
+    """Yield the words that each page of the reference has to contain."""
+    without_a_resource = re.compile("/_sandbox/(openapi|manual|page|reader|session|sign)")
+    for interface, page in {"v3": "operations", "v2": "operations", "control": "powers"}.items():
+        document = Sandbox().client().get(f"/_sandbox/openapi/{interface}.json").json
+        for path, row in document["paths"].items():
+            if not without_a_resource.match(path):
                 yield from ((page, f"`{method.upper()} {path}`") for method in row)
     for name, rule in re.findall(r"\[`(\w+)`\]\(errors\.md#(\w+)\)", pages()["reference/operations"]):
         assert name == rule
         yield "errors", f"### {rule}\n"
-    yield from (("assumptions", f"| `{one.name}` |") for one in Sandbox().assumptions.list().assumptions)
-    yield from (("faults", f"### {one.kind}\n") for one in Sandbox().faults.kinds().kinds)
-    yield from (
-        ("settings", name) for name in re.findall(r"(?m)^  (--[a-z-]+) ", command("serve", "--help").output)
-    )
-    helped = command("--help").output
-    for name in re.findall(r"(?m)^  ([a-z][a-z-]+) {2,}", helped):
-        yield "commands", f"## reseller-sandbox {name}\n"
-    schema = command("fixture", "schema").output
+    yield from (("assumptions", f"| `{row.name}` |") for row in Sandbox().assumptions.list().assumptions)
+    yield from (("faults", f"### {row.kind}\n") for row in Sandbox().faults.kinds().kinds)
+    settings = re.findall(r"(?m)^  (--[a-z-]+) ", printed("serve", "--help"))
+    yield from (("settings", name) for name in settings if name != "--help")
+    commands = re.findall(r"(?m)^  ([a-z][a-z-]+) {2,}", printed("--help"))
+    yield from (("commands", f"## reseller-sandbox {name}\n") for name in commands)
+    schema = printed("fixture", "schema")
     yield from (("fixture", f"## {name}\n") for name in re.findall(r'(?m)^    "(\w+)": \{$', schema))
+    yield from (("powers", words) for words in ("### Moved\n", "| `fired` | a list of [`Fired`](#fired) |"))
+    yield from (("powers", words) for words in ("### Fired\n", "| `at` | an instant |"))
 
 
-def test_the_reference_names_whatever_is_declared() -> None:
-    wanted = [row for row in everything() if row != ("settings", "--help")]
-    missing = [(page, words) for page, words in wanted if words not in pages()[f"reference/{page}"]]
+def test_the_reference_names_everything_that_is_declared() -> None:
+    wanted = list(declared())
     assert len(wanted) > 300
-    assert not missing
-
-
-def test_every_result_is_described_with_its_fields() -> None:
-    results = pages()["reference/powers"].partition("## Results\n")[2]
-    for words in (
-        "### Moved\n",
-        "| `fired` | a list of [`Fired`](#fired) |",
-        "### Fired\n",
-        "| `at` | an instant |",
-    ):
-        assert words in results
+    assert not [(page, words) for page, words in wanted if words not in pages()[f"reference/{page}"]]

@@ -14,7 +14,6 @@ import pytest
 from reseller_sandbox import BadSetting, Sandbox
 from tests.clients import Answer, Api, person
 from tests.registry import Make, connect, contents, edit, edit_name, edit_zone
-from tests.shapes import CONTACTS, envelope, fits
 from tests.v2.client import connect as connect_v2
 
 Check = Callable[[Sandbox, Api, Any], Answer]
@@ -22,6 +21,8 @@ Check = Callable[[Sandbox, Api, Any], Answer]
 D = "/v3/domains"
 GET = f"{D}/getDomain/"
 CREATE = f"{D}/createDomain"
+TRANSFERRED = {"domainName": "elsewhere.com"}
+TRANSFER = {"domain": TRANSFERRED, "authCode": "let-me-in"}
 CHECKS: dict[str, Check] = {}
 #: These change the OpenAPI document, which the answers are then held against.
 DOCUMENTED = (
@@ -45,35 +46,21 @@ def create(api: Api, name: str = "new.com", years: int = 1, cost: Any = None, **
     return api.post(CREATE, body)
 
 
-@checks("v3.request.content_type")
-def content_type(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    usable = ("application/json", "application/json; charset=utf-8", "application/vnd.x+json")
-    for declared in (*usable, "text/plain", "application/x-www-form-urlencoded", ""):
-        sent = [("Content-Type", declared)]
-        answer = api.call("POST", f"{D}/checkAvailability", b'{"domainNames":[]}', sent)
-        refused = value == "json" and declared not in usable
-        assert answer.error == ("unsupported_media_type" if refused else None), declared
-    return answer
-
-
-@checks("v3.errors.http_status")
-def http_status(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    answers = [api.send("GET", "/v3/balance", []), api.get("/v3/nothing"), api.post("/v3/balance")]
-    answers.append(api.get(GET + "nobodys.com"))
-    assert answers[3].error == "domain_not_found"
-    semantic = [401, 404, 405, 404]
-    assert [answer.status for answer in answers] == ([200] * 4 if value == "always_200" else semantic)
-    return answers[3]
-
-
-WORDS = {"taken": "active.com", "reserved": "nic.com", "unsupported": "a.zone", "invalid": "-.com"}
+WORDS = {
+    "taken": ("active.com",),
+    "reserved": ("nic.com",),
+    "unsupported": ("a.zone", "a.quiet"),
+    "invalid": ("-.com",),
+}
 
 
 def _availability_word(name: str) -> Check:
     def check(sandbox: Sandbox, api: Api, value: str) -> Answer:
-        answer = api.post(f"{D}/checkAvailability", {"domainNames": [*WORDS.values()]})
-        usual = {**{word: word for word in WORDS}, "taken": "registered"}
-        assert [row["status"] for row in answer.json["results"]] == [*{**usual, name: value}.values()]
+        asked = [domain for domains in WORDS.values() for domain in domains]
+        answer = api.post(f"{D}/checkAvailability", {"domainNames": asked})
+        words = {word: word for word in WORDS} | {"taken": "registered", name: value}
+        expected = [words[word] for word, domains in WORDS.items() for _ in domains]
+        assert [row["status"] for row in answer.json["results"]] == expected
         return answer
 
     return check
@@ -81,19 +68,6 @@ def _availability_word(name: str) -> Check:
 
 for word in WORDS:
     checks(f"v3.availability.{word}")(_availability_word(word))
-
-
-@checks("v3.contacts.required")
-def contacts_required(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    roles = ("reg-contact", "admin-contact", "tech-contact", "billing-contact")
-    cards = [dict.fromkeys(roles[:count], person()) for count in (0, 1, 3, 4)]
-    answers = [create(api, f"new{len(given)}.com", contacts=given) for given in cards]
-    assert [answer.error for answer in answers] == {
-        "none": [None] * 4,
-        "registrant": ["contacts_required", None, None, None],
-        "all": ["contacts_required"] * 3 + [None],
-    }[value]
-    return answers[3]
 
 
 WIRE = ["name", "company-name", "address1", "city", "state", "zipcode", "country", "phone", "fax", "email"]
@@ -154,58 +128,12 @@ def purchase_cost(sandbox: Sandbox, api: Api, value: str) -> Answer:
     return wrong if value == "whenever_given" else left_out
 
 
-@checks("v3.unlock_transfer.locked")
-def unlock_transfer(sandbox: Sandbox, api: Api, value: bool) -> Answer:
-    edit_name(sandbox, "active.com", flags=["client_transfer_prohibited"])
-    answer = api.post(f"{D}/unlockTransfer/active.com")
-    assert answer.json["domain"]["lockedEnabled"] is value
-    assert api.get(GET + "active.com").json["domain"]["lockedEnabled"] is False
-    return answer
-
-
-@checks("v3.list.last_page")
-def last_page(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    first, answer = (api.get(f"{D}?perPage=10&page={page}") for page in (1, 2))
-    assert (first.json["nextPage"], first.json["lastPage"]) == (2, 2)
-    assert "nextPage" not in answer.json
-    assert answer.json.get("lastPage") == (2 if value == "always" else None)
-    return answer
-
-
-@checks("v3.list.parameters")
-def list_parameters(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    answers = [api.get(f"{D}{query}") for query in ("", "?perPage=100", "?page=1")]
-    expected = None if value == "optional" else "invalid_parameter"
-    assert [answer.error for answer in answers] == [expected] * 3
-    assert api.get(f"{D}?perPage=100&page=1").status == 200
-    return answers[0]
-
-
-@checks("v3.set_contacts.answer")
-def set_contacts_answer(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    answer = api.post(f"{D}/setContacts/active.com", {"contacts": {"tech-contact": person("T")}})
-    shapes = {
-        "envelope": envelope(),
-        "contacts": {"contacts": CONTACTS},
-        "message": {"domainName": "active.com", "message": re.compile(".*active.com.*")},
-    }
-    fits(answer.json, shapes[value])
-    return answer
-
-
 @checks("v3.expired_status")
 def expired_status(sandbox: Sandbox, api: Api, value: str) -> Answer:
     edit_name(sandbox, "active.com", stage="overdue", flags=["client_hold"])
     for name in ("overdue.com", "redemption.com", "pending.com", "active.com"):
         answer = api.get(GET + name)
         assert answer.json["status"] == value, name
-    return answer
-
-
-@checks("v3.transfer.outcome")
-def transfer_outcome(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    answer = api.post(f"{D}/approveTransfer/leaving.com")
-    assert api.get(GET + "leaving.com").error == "domain_not_found"
     return answer
 
 
@@ -239,106 +167,16 @@ def registry_hold(sandbox: Sandbox, api: Api, value: str) -> Answer:
 
 @checks("v3.get_domain.order_id")
 def get_domain_order_id(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    mine = sandbox.names["active.com"].order
-    theirs = sandbox.names["theirs.com"].order
+    mine, theirs = (sandbox.names[name].order for name in ("active.com", "theirs.com"))
     answer = api.get(f"{GET}{mine}")
-    if value == "on":
-        assert answer.json["domain"]["domainName"] == "active.com"
-        for absent in (theirs, 1, "9" * 30):
-            refused = api.get(f"{GET}{absent}")
-            assert refused.error == "domain_not_found"
-            assert str(absent)[:20] in refused.message
-    else:
+    if value == "off":
         assert answer.error == "invalid_name"
-    return answer
-
-
-@checks("v3.ids")
-def ids(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    kind = str if value == "string" else int
-    assert type(api.get("/v3/balance").json[0]["client-id"]) is kind
-    made = create(api).json
-    assert (type(made["order-id"]), type(made["client-id"])) == (kind, kind)
-    answer = api.post(f"{D}/requestTransfer", TRANSFER)
-    assert type(answer.json["order-id"]) is kind
-    return answer
-
-
-TRANSFERRED = {"domainName": "elsewhere.com"}
-TRANSFER = {"domain": TRANSFERRED, "authCode": "let-me-in"}
-
-
-@checks("v3.names.form")
-def names_form(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    unicode, ascii_form = "españa.com", "xn--espaa-rta.com"
-    asked = [("espa%C3%B1a.com", unicode), (ascii_form, ascii_form)]
-    for path, as_asked in asked:
-        answer = api.get(GET + path)
-        expected = {"as_asked": as_asked, "unicode": unicode, "ascii": ascii_form}[value]
-        assert answer.json["domain"]["domainName"] == expected
-    listed = [row["domainName"] for row in api.get(D).json["domains"]]
-    assert (ascii_form if value == "ascii" else unicode) in listed
-    return answer
-
-
-@checks("v3.availability.out_of_service")
-def out_of_service(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    sandbox.outside.set_service("com", in_service=False)
-    answer = api.post(f"{D}/checkAvailability", {"domainNames": ["free.com", "second.com"]})
-    assert [row["status"] for row in answer.json["results"]] == [value, "registered"]
-    sandbox.assumptions.set({"v3.availability.unsupported": "nowhere"})
-    renamed = api.post(f"{D}/checkAvailability", {"domainNames": ["free.com", "free.zone"]}).json["results"]
-    assert [row["status"] for row in renamed] == ["nowhere" if value == "unsupported" else value, "nowhere"]
-    return answer
-
-
-@checks("v3.switches.repeated")
-def repeated(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    for on, off in {
-        "lock": "unlock",
-        "lockTransfer": "unlockTransfer",
-        "lockUpdate": "unlockUpdate",
-        "enableAutorenew": "disableAutorenew",
-    }.items():
-        for switch in (on, off):
-            first = api.post(f"{D}/{switch}/second.com")
-            before = contents(sandbox)
-            answer = api.post(f"{D}/{switch}/second.com")
-            assert contents(sandbox) == before
-            assert answer.error == (None if value == "accepted" else "switched_already")
-        assert first.error is None
-    return answer
-
-
-def _created(field: str) -> Check:
-    def check(sandbox: Sandbox, api: Api, value: str) -> Answer:
-        answers = [create(api, f"new{bool(on)}.com", **{field: on}) for on in (True, False)]
-        answers.append(create(api, "new.com"))
-        shown = [answer.json["domain"][field] for answer in answers]
-        assert shown == {"as_sent": [True, False, False], "always": [True] * 3, "never": [False] * 3}[value]
-        return answers[0]
-
-    return check
-
-
-checks("v3.create.autorenew")(_created("autorenewEnabled"))
-checks("v3.create.locked")(_created("lockedEnabled"))
-
-
-@checks("v3.privacy.charged")
-def privacy_charged(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    answer = create(api, years=3, privacyEnabled=True)
-    assert answer.json["totalPaid"] == {"per_year": "39.00", "once": "33.00"}[value]
-    assert sandbox.accounts["main"].balance == 10_000 - (39 if value == "per_year" else 33)
-    return answer
-
-
-@checks("v3.privacy.renewal")
-def privacy_renewal(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    answer = api.post(f"{D}/renewDomain/active.com", {"years": 2})
-    assert answer.json["totalPaid"] == {"free": "24.00", "charged": "30.00"}[value]
-    plain = api.post(f"{D}/renewDomain/second.com", {"years": 2})
-    assert plain.json["totalPaid"] == "24.00"
+        return answer
+    assert answer.json["domain"]["domainName"] == "active.com"
+    for absent in (theirs, 1, "9" * 30):
+        refused = api.get(f"{GET}{absent}")
+        assert refused.error == "domain_not_found"
+        assert str(absent)[:20] in refused.message
     return answer
 
 
@@ -372,17 +210,13 @@ def privacy_not_offered(sandbox: Sandbox, api: Api, value: str) -> Answer:
 def own_glue(sandbox: Sandbox, api: Api, value: str) -> Answer:
     target = f"{D}/setNameservers/active.com"
     refused = None if value == "ignored" else "invalid_nameserver"
-    new = {"domainName": "new.com", "nameservers": ["ns1.new.com"]}
-    assert api.post(CREATE, {"domain": new}).error == refused
+    assert create(api, nameservers=["ns1.new.com"]).error == refused
     for default, error in {"ns1.second.com": refused, "ns1.active.com": None}.items():
         edit(sandbox, {"accounts": {"main": {"nameservers": ["ns1.example.org", default]}}})
-        for number, servers in enumerate(({}, {"nameservers": list[str]()})):
-            made = create(api, f"by-{default[4:-4]}-{number}.com", **servers)
-            assert made.error == error
-            assert error is None or "'ns1.second.com' lies below second.com" in made.message
+        assert create(api, f"by-{default[4:]}").error == error
+    edit_name(sandbox, "active.com", nameservers=["ns1.free.com", "ns2.free.com"])
     v2 = connect_v2(sandbox)
     for server, parent in {
-        "ns1.second.com": "second.com",
         "ns1.nobodys.com.ua": "nobodys.com.ua",
         "a.b.redemption.com": "redemption.com",
         "ns8.active.com": "active.com",
@@ -392,22 +226,9 @@ def own_glue(sandbox: Sandbox, api: Api, value: str) -> Answer:
         assert refused is None or f"{server!r} lies below {parent} and needs a glue record" in answer.message
         added = v2.put("/domain/second.com", {"ns": {"add": [f"x{server}"]}})
         assert added.status == (200 if refused is None else 400)
-    for server in ("ns1.active.com", "ns1.theirs.com", "ns.elsewhere.com", "second.com", "ns1.example.org"):
+    kept = "ns2.free.com" if value == "required" else "ns1.example.org"
+    for server in (kept, "ns1.active.com", "ns1.theirs.com", "ns.elsewhere.com", "second.com"):
         assert api.post(target, {"nameservers": [server]}).error is None, server
-    return answer
-
-
-@checks("hosts.private_addresses")
-def private_addresses(sandbox: Sandbox, api: Api, value: str) -> Answer:
-    glue = f"{D}/glueRecords/active.com"
-    for number, ip in enumerate(["10.1.2.3", "192.168.0.1", "fd00::1", "::ffff:172.16.0.1", "192.0.2.1"]):
-        made = api.post(glue, {"hostname": f"ns{number + 5}", "ips": ["8.8.8.8", ip]})
-        answer = api.put(f"{glue}/ns1", {"ips": [ip]})
-        for checked in (made, answer):
-            assert checked.error == (None if value == "accepted" else "invalid_ip")
-            assert checked.assumptions["hosts.private_addresses"] == value
-    public = api.put(f"{glue}/ns1", {"ips": ["8.8.8.8", "2a00:1450::1"]})
-    assert (public.status, public.assumptions.get("hosts.private_addresses")) == (200, None)
     return answer
 
 
@@ -421,23 +242,159 @@ def transfer_years(sandbox: Sandbox, api: Api, value: str) -> Answer:
     return answer
 
 
-@pytest.mark.parametrize("name", CHECKS)
+Request = tuple[Any, ...]
+
+
+def new(name: str = "new.com", years: int = 1, **domain: Any) -> Request:
+    return ("POST", CREATE, {"domain": {"domainName": name, **domain}, "years": years})
+
+
+def typed(declared: str) -> Request:
+    return ("POST", f"{D}/checkAvailability", b'{"domainNames":[]}', [("Content-Type", declared)])
+
+
+def error(answer: Answer) -> str | None:
+    return answer.error
+
+
+def paid(answer: Answer) -> str:
+    return str(answer.json["totalPaid"])
+
+
+def flagged(key: str) -> tuple[list[Request], Callable[[Answer], Any], dict[Any, list[Any]]]:
+    requests = [new("on.com", **{key: True}), new("off.com", **{key: False}), new("neither.com")]
+    values = {"as_sent": [True, False, False], "always": [True] * 3, "never": [False] * 3}
+    return requests, lambda answer: answer.json["domain"][key], values
+
+
+ROLES = ("reg-contact", "admin-contact", "tech-contact", "billing-contact")
+LETTERS, ASCII = "españa.com", "xn--espaa-rta.com"
+SWITCHES = ("lock", "unlock", "lockTransfer", "unlockTransfer", "lockUpdate", "unlockUpdate")
+PRIVATE = ("10.1.2.3", "192.168.0.1", "fd00::1", "::ffff:172.16.0.1", "192.0.2.1")
+
+#: The other assumptions: requests, the fact that each answer shows, and the facts under each value.
+FACTS: dict[str, tuple[list[Request], Callable[[Answer], Any], dict[Any, list[Any]]]] = {
+    "v3.request.content_type": (
+        [
+            typed(f"application/{kind}")
+            for kind in ("x-www-form-urlencoded", "json; charset=utf-8", "vnd.x+json")
+        ],
+        error,
+        {"any": [None] * 3, "json": ["unsupported_media_type", None, None]},
+    ),
+    "v3.errors.http_status": (
+        [("GET", GET + "nobodys.com"), ("GET", "/v3/nothing"), ("POST", "/v3/balance")],
+        lambda answer: answer.status,
+        {"semantic": [404, 404, 405], "always_200": [200] * 3},
+    ),
+    "v3.contacts.required": (
+        [new(f"a{count}.com", contacts=dict.fromkeys(ROLES[:count], person())) for count in (0, 1, 3, 4)],
+        error,
+        {
+            "none": [None] * 4,
+            "registrant": ["contacts_required", None, None, None],
+            "all": [*["contacts_required"] * 3, None],
+        },
+    ),
+    "v3.unlock_transfer.locked": (
+        [("POST", f"{D}/{switch}Transfer/active.com") for switch in ("lock", "unlock")]
+        + [("GET", f"{GET}active.com")],
+        lambda answer: answer.json["domain"]["lockedEnabled"],
+        {False: [True, False, False], True: [True, True, False]},
+    ),
+    "v3.list.last_page": (
+        [("GET", f"{D}?perPage=10&page={page}") for page in (2, 1)],
+        lambda answer: (answer.json.get("nextPage"), answer.json.get("lastPage")),
+        {"with_next": [(None, None), (2, 2)], "always": [(None, 2), (2, 2)]},
+    ),
+    "v3.list.parameters": (
+        [("GET", D + query) for query in ("", "?perPage=100", "?page=1", "?perPage=100&page=1")],
+        error,
+        {"optional": [None] * 4, "required": [*["invalid_parameter"] * 3, None]},
+    ),
+    "v3.set_contacts.answer": (
+        [("POST", f"{D}/setContacts/active.com", {"contacts": {"tech-contact": person("T")}})],
+        lambda answer: sorted(answer.json),
+        {
+            "envelope": [["domain", "order-id", "status"]],
+            "contacts": [["contacts"]],
+            "message": [["domainName", "message"]],
+        },
+    ),
+    "v3.transfer.outcome": (
+        [("POST", f"{D}/approveTransfer/leaving.com"), ("GET", f"{GET}leaving.com")],
+        error,
+        {"immediate": [None, "domain_not_found"]},
+    ),
+    "v3.ids": (
+        [new(), ("POST", f"{D}/requestTransfer", TRANSFER)],
+        lambda answer: type(answer.json["order-id"]),
+        {"string": [str, str], "integer": [int, int]},
+    ),
+    "v3.names.form": (
+        [("GET", f"{GET}espa%C3%B1a.com"), ("GET", GET + ASCII), ("GET", D)],
+        lambda answer: re.findall('"domainName":"([^"]*espa[^"]*)"', answer.raw.decode()),
+        {"as_asked": [[LETTERS], [ASCII], [LETTERS]], "unicode": [[LETTERS]] * 3, "ascii": [[ASCII]] * 3},
+    ),
+    "v3.availability.out_of_service": (
+        [("POST", f"{D}/checkAvailability", {"domainNames": ["free.quiet", "held.quiet"]})],
+        lambda answer: [row["status"] for row in answer.json["results"]],
+        {"unsupported": [["unsupported", "registered"]], "available": [["available", "registered"]]},
+    ),
+    "v3.switches.repeated": (
+        [("POST", f"{D}/{switch}/second.com") for switch in SWITCHES for _ in range(2)],
+        error,
+        {"accepted": [None] * 12, "refused": [None, "switched_already"] * 6},
+    ),
+    "v3.create.autorenew": flagged("autorenewEnabled"),
+    "v3.create.locked": flagged("lockedEnabled"),
+    "v3.privacy.charged": (
+        [new(years=3, privacyEnabled=True)],
+        paid,
+        {"per_year": ["39.00"], "once": ["33.00"]},
+    ),
+    "v3.privacy.renewal": (
+        [("POST", f"{D}/renewDomain/{name}.com", {"years": 2}) for name in ("active", "second")],
+        paid,
+        {"free": ["24.00", "24.00"], "charged": ["30.00", "24.00"]},
+    ),
+    "hosts.private_addresses": (
+        [("PUT", f"{D}/glueRecords/active.com/ns1", {"ips": ["8.8.8.8", ip]}) for ip in PRIVATE]
+        + [("PUT", f"{D}/glueRecords/active.com/ns1", {"ips": ["8.8.8.8", "2a00:1450::1"]})],
+        error,
+        {"accepted": [None] * 6, "refused": [*["invalid_ip"] * 5, None]},
+    ),
+}
+
+
+def values_of(sandbox: Sandbox, name: str) -> list[Any]:
+    takes = next(row.takes for row in sandbox.assumptions.list().assumptions if row.name == name)
+    if takes.startswith("a word"):
+        return ["registered", "not-available"]
+    known: dict[str, Any] = {"true": True, "false": False}
+    return [known.get(word, word) for word in takes.removeprefix("one of ").split(", ")]
+
+
+@pytest.mark.parametrize("name", [*CHECKS, *FACTS])
 def test_a_value_has_the_effect_that_it_describes_and_is_named(
     make: Make, name: str, subtests: pytest.Subtests
 ) -> None:
-    takes = next(row.takes for row in make().assumptions.list().assumptions if row.name == name)
-    words = takes.removeprefix("one of ").split(", ")
-    for value in ["registered", "not-available"] if takes.startswith("a word") else words:
+    for value in values_of(make(), name):
         with subtests.test(value=value):
             sandbox = make(assume={name: value})
             api = connect(sandbox, checked=name in DOCUMENTED)
-            answer = CHECKS[name](sandbox, api, {"true": True, "false": False}.get(value, value))
-            assert answer.assumptions[name] == value
+            if name in CHECKS:
+                answers = [CHECKS[name](sandbox, api, value)]
+            else:
+                requests, fact, facts = FACTS[name]
+                answers = [api.call(*request) for request in requests]
+                assert [fact(answer) for answer in answers] == facts[value]
+            assert str(value).lower() in {answer.assumptions.get(name) for answer in answers}
 
 
 def test_every_assumption_about_v3_has_a_check(sandbox: Sandbox) -> None:
-    names = {row.name for row in sandbox.assumptions.list().assumptions}
-    rest = {name for name in names - CHECKS.keys() if name.startswith(("v3.", "hosts.", "locks."))}
+    names = {row.name for row in sandbox.assumptions.list().assumptions} - CHECKS.keys() - FACTS.keys()
+    rest = {name for name in names if name.startswith(("v3.", "hosts.", "locks."))}
     assert rest == {"v3.signature.endpoint", "v3.signature.payload", "v3.signature.query"}
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from reseller_sandbox import Refused, Sandbox
 from tests.clients import Api, InProcess
-from tests.registry import Make, connect, contents, edit_name
+from tests.registry import connect, contents
 from tests.v2.client import Client, refusal
 from tests.v2.client import connect as connect_v2
 
@@ -155,12 +154,6 @@ def test_a_host_is_named_by_its_label_or_in_full(api: Api, sandbox: Sandbox) -> 
         assert repr(host)[:60] in refused.message
 
 
-def test_a_zone_without_hosts_has_an_empty_list_of_glue_records(api: Api) -> None:
-    glue = f"{D}/glueRecords/held.shop"
-    assert api.get(glue).json == {"glueRecords": []}
-    assert api.get(f"{glue}/ns1").error == "host_not_found"
-
-
 def test_a_host_in_use_stays_and_five_of_its_names_are_listed(api: Api, other: Api) -> None:
     for number in range(6):
         new = {"domainName": f"user{number}.com", "nameservers": ["ns1.active.com"]}
@@ -170,54 +163,11 @@ def test_a_host_in_use_stays_and_five_of_its_names_are_listed(api: Api, other: A
     assert "active.com, user0.com" in api.delete(f"{GLUE}/ns1").message
 
 
-def test_a_name_that_cannot_be_registered_is_refused_for_its_own_reason(api: Api, sandbox: Sandbox) -> None:
-    before = contents(sandbox)
-    for name, error, reason in [
-        ("a.b.com", "invalid_name", "more than one label below com"),
-        ("españa.net", "invalid_name", "net takes no internationalised names"),
-        ("com.ua", "zone_not_supported", "com.ua"),
-        ("ua", "invalid_name", "it has no zone"),
-        ("ACTIVE.com.", "name_taken", "active.com"),
-        ("elsewhere.com", "name_taken", "elsewhere.com"),
-        ("pending.com", "name_taken", "pending.com"),
-        ("arriving.com", "name_taken", "arriving.com"),
-    ]:
-        answer = api.post(f"{D}/createDomain", {"domain": {"domainName": name}})
-        assert (answer.error, reason in answer.message) == (error, True), answer.raw
-    assert contents(sandbox) == before
-
-
-def test_a_term_has_the_limits_of_its_zone_and_of_ten_years_ahead(api: Api, sandbox: Sandbox) -> None:
-    short, long = "period_too_short", "period_too_long"
-    for years, error in {1: short, 2: None, 5: None, 6: long}.items():
-        sandbox.reset()
-        body: Any = {"domain": {"domainName": "new.shop"}, "years": years}
-        assert api.post(f"{D}/createDomain", body).error == error, years
-    assert "more than 10 years ahead" not in api.post(f"{D}/renewDomain/held.shop", {"years": 6}).message
-    for years, error in {-3: short, 0: short, 9: None, 10: long}.items():
-        sandbox.reset()
-        answer = api.post(f"{D}/renewDomain/active.com", {"years": years})
-        assert answer.error == error, years
-    assert "more than 10 years ahead" in answer.message
-
-
 def test_a_licence_is_kept_in_a_zone_that_asks_for_it(sandbox: Sandbox, api: Api) -> None:
     requirements = {"tldRequirements": {"license": "654321", "other": "x"}}
     for name, licence in {"new.com.ua": "654321", "new.com": ""}.items():
         assert api.post(f"{D}/createDomain", {"domain": {"domainName": name}, **requirements}).status == 200
         assert sandbox.names[name].license == licence
-
-
-def test_a_name_server_that_is_set_already_needs_no_glue_to_stay(make: Make) -> None:
-    sandbox = make(assume={"v3.nameservers.own_glue": "required"})
-    edit_name(sandbox, "active.com", nameservers=["ns1.free.com", "ns2.free.com"])
-    v2 = connect_v2(sandbox)
-    stay = {"nameservers": ["ns2.free.com", "ns1.example.org"]}
-    assert connect(sandbox, checked=False).post(SERVERS, stay).status == 200
-    for change in ({"add": ["ns3.example.org"]}, {"del": ["ns3.example.org"]}):
-        assert v2.put("/domain/active.com", {"ns": change}).status == 200
-    answer = v2.put("/domain/active.com", {"ns": {"add": ["ns1.free.com"]}})
-    assert refusal(answer)[:2] == (400, "Not the correct ns: ns1.free.com")
 
 
 def test_the_name_servers_of_the_packaged_accounts_need_no_glue() -> None:

@@ -7,7 +7,6 @@ from decimal import Decimal
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, person
 from tests.registry import balance
-from tests.soundness import assert_books_balance
 
 D = "/v3/domains"
 
@@ -50,18 +49,6 @@ def test_an_agreed_price_counts_by_its_amount_in_any_spelling(sandbox: Sandbox, 
         sandbox.outside.set_premium(name, registration=500, renewal=300, transfer=200)
         paid = create(api, name, 1, cost, privacyEnabled=True).json["totalPaid"]
         assert paid == "503.00", "the agreed price leaves privacy out"
-
-
-def test_the_last_cent_can_be_spent_and_not_more(sandbox: Sandbox, api: Api) -> None:
-    sandbox.outside.adjust_balance("main", to="22.99")
-    refused = create(api, "one.com", 2, privacyEnabled=True)
-    assert refused.error == "insufficient_funds"
-    assert "26.00 USD are needed and the balance is 22.99 USD" in refused.message
-    assert create(api, "one.com", 1, privacyEnabled=True).json["totalPaid"] == "13.00"
-    sandbox.outside.adjust_balance("main", to="10.00")
-    assert create(api, "two.com").status == 200
-    assert balance(sandbox) == 0
-    assert_books_balance(sandbox)
 
 
 def test_a_new_registrant_costs_the_price_of_the_zone_once(sandbox: Sandbox, api: Api) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, person
-from tests.registry import Make, balance, connect, edit_name, edit_zone
+from tests.registry import Make, balance, connect, edit_name
 from tests.soundness import assert_books_balance
 
 D = "/v3/domains"
@@ -28,10 +28,8 @@ def test_a_name_arrives_with_the_settings_of_its_request(api: Api, other: Api) -
     got = api.get(f"{D}/getDomain/theirs.com").json["domain"]
     assert {key: got[key] for key in switches} == switches
     assert got["nameservers"] == servers
-    assert (got["contacts"]["reg-contact"]["name"], got["contacts"]["tech-contact"]["name"]) == (
-        "Ann",
-        "Main Holder",
-    )
+    assert got["contacts"]["reg-contact"]["name"] == "Ann"
+    assert got["contacts"]["tech-contact"]["name"] == "Main Holder"
 
 
 def test_a_name_arrives_with_its_hosts_and_servers_and_without_its_other_settings(sandbox: Sandbox) -> None:
@@ -83,19 +81,6 @@ def test_the_price_and_the_privacy_are_charged_and_refunded_in_entries_of_each(
     assert ask(api).json["totalPaid"] == "0.00"
     other.post(f"{D}/rejectTransfer/theirs.com")
     assert sandbox.ledger.find().matching == before, "a free transfer makes no entry"
-
-
-def test_the_years_of_a_transfer_are_checked_even_if_one_year_is_added_always(make: Make) -> None:
-    short, long = "period_too_short", "period_too_long"
-    for assumed in ("one", "as_sent"):
-        sandbox = make(assume={"v3.transfer.years": assumed})
-        api = connect(sandbox, checked=False)
-        for years, error in {0: short, -1: short, 10: long, 11: long}.items():
-            assert ask(api, years=years).error == error, (assumed, years)
-        assert "more than 10 years ahead" in ask(api, years=10).message
-        edit_zone(sandbox, "com", max_years=2)
-        refused = ask(connect(sandbox, checked=False), years=3)
-        assert ("at most 2" in refused.message, "10 years ahead" in refused.message) == (True, False)
 
 
 def test_the_sixty_days_count_from_the_creation_or_also_from_a_transfer(make: Make) -> None:

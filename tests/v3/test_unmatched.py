@@ -6,7 +6,6 @@ import io
 import logging
 import re
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from werkzeug.test import EnvironBuilder, run_wsgi_app
@@ -24,15 +23,12 @@ def refusal(answer: Answer, status: int, error: str) -> str:
 
 NEAREST = [
     ("GET", "/v3/balnace", "the nearest is GET /v3/balance"),
-    ("POST", "/v3/domains/createDomains", "the nearest is POST /v3/domains/createDomain"),
     ("GET", "/v3/domains/getDomain", "the nearest is GET /v3/domains/getDomain/{domainName}"),
     ("POST", "/v3/domains/unlock/", "the nearest is POST /v3/domains/unlock/{domainName}"),
     ("POST", "/v3/lock/a.com", "the nearest is POST /v3/domains/lock/{domainName}"),
     ("GET", "/v3//balance", "the nearest is GET /v3/balance"),
-    ("GET", "/v4/balance", "the nearest is GET /v3/balance"),
     ("GET", "/api/v3/balance", "the nearest is GET /v3/balance"),
     ("GET", "/domains/getDomain/a.com", "the nearest is GET /v3/domains/getDomain/{domainName}"),
-    ("GET", "/v3", "the contract's v3 has nothing like it"),
     ("DELETE", "/v3/domains/deleteDnssec/a.com", "the contract's v3 has no operations on dnssec"),
     ("POST", "/v3/domains/createUrlForwarding/a.com", "v3 has no operations on url forwarding"),
     ("POST", "/v3/domains/deleteDomain/a.com", "the contract's v3 has nothing like it"),
@@ -77,14 +73,6 @@ def test_a_body_that_is_too_large_is_refused_and_its_connection_closed(wire: Api
     assert "1048576 bytes" in refusal(answer, 413, "body_too_large")
     assert answer.headers["connection"] == "close"
     assert wire.get("/v3/balance").status == 200
-
-
-def test_an_unknown_world_is_named_in_its_own_letters(wire: Api) -> None:
-    for world in ("nowhere", "", "a%20b", "..", "x" * 3000):
-        message = refusal(wire.call("GET", f"/_worlds/{world}/v3/balance"), 404, "unknown_world")
-        assert message.startswith("There is no world '")
-    message = refusal(wire.call("GET", f"/_worlds/{quote('світ')}/v3/balance"), 404, "unknown_world")
-    assert message == "There is no world 'світ'."
 
 
 class _Broken(io.RawIOBase):
