@@ -94,22 +94,3 @@ def test_an_empty_body_is_accepted_in_any_of_its_forms(api: Api) -> None:
     for operation in ("lock", "enableAutorenew"):
         for raw in (b"", b"{}", b"[]", b" \n", b'{"domainName":"active.com"}', b'{"x":null}'):
             assert api.post(f"{D}/{operation}/active.com", raw).status == 200, raw
-
-
-def test_unknown_keys_are_ignored_and_null_counts_as_left_out(api: Api) -> None:
-    body = {
-        "domain": {
-            "domainName": "new.com",
-            "renewalCost": "1.00",
-            "nameservers": None,
-            "contacts": {"reg-contact": person(title="Dr", fax=None), "tech-contact": None},
-            "privacyEnabled": None,
-        },
-        "years": None,
-        "coupon": "x",
-    }
-    made = api.post(f"{D}/createDomain", body).json
-    assert (made["domain"]["contacts"]["reg-contact"]["name"], made["totalPaid"]) == ("Ann", "10.00")
-    empty = {"domain": {"domainName": "new2.com", "nameservers": []}}
-    for answer in (made, api.post(f"{D}/createDomain", empty).json):
-        assert answer["domain"]["nameservers"] == ["ns1.home.net", "ns2.home.net"]

@@ -76,20 +76,16 @@ WIRE = ["name", "company-name", "address1", "city", "state", "zipcode", "country
 @checks("v3.contacts.fields")
 def contacts_fields(sandbox: Sandbox, api: Api, value: str) -> Answer:
     whole = person(**{"company-name": "Works", "state": "Kyiv", "fax": "380.441234568"})
-    for number, field in enumerate(WIRE):
-        left_out = {key: whole[key] for key in whole if key != field}
-        for lacking in (left_out, {**whole, field: ""}):
+    for field in WIRE:
+        is_needed = value == "all" or (value == "usual" and field in person())
+        for lacking in ({key: whole[key] for key in whole if key != field}, {**whole, field: ""}):
             before = contents(sandbox)
             sent = {"contacts": {"reg-contact": whole, "billing-contact": lacking}}
-            made = create(api, f"new{number}.com", **sent)
             answer = api.post(f"{D}/setContacts/active.com", sent)
-            if value == "all" or (value == "usual" and field in person()):
-                for refused in (made, answer):
-                    assert refused.error == "invalid_parameter", field
-                    assert f"contacts.billing-contact.{field} is missing" in refused.message
+            assert answer.error == ("invalid_parameter" if is_needed else None), field
+            if is_needed:
+                assert f"contacts.billing-contact.{field} is missing" in answer.message
                 assert contents(sandbox) == before
-            else:
-                assert (made.error, answer.error) == (None, None), field
             sandbox.reset()
     return answer
 
@@ -192,17 +188,12 @@ def privacy_not_offered(sandbox: Sandbox, api: Api, value: str) -> Answer:
             continue
         assert (answer.status, answer.json["totalPaid"]) == (200, paid)
         assert answer.headers["x-sandbox-ignored"] == "domain.privacyEnabled"
-        entry = sandbox.journal[answer.headers["x-sandbox-request"]]
-        assert entry.request.ignored == ("domain.privacyEnabled",)
     sandbox.clock.advance("P5D")
     sandbox.outside.set_prices("com", privacy=3)
     for name in ("new.com", "elsewhere.com") if value == "ignored" else ():
         renewed = api.post(f"{D}/renewDomain", {"domain": {"domainName": name}}).json
         assert (renewed["domain"]["privacyEnabled"], renewed["totalPaid"]) == (False, "12.00")
-    offered = create(api, "charged.com", privacyEnabled=True)
-    assert offered.json["totalPaid"] == "13.00"
-    assert "x-sandbox-ignored" not in offered.headers
-    assert "v3.privacy.not_offered" not in offered.assumptions
+    assert "x-sandbox-ignored" not in create(api, "charged.com", privacyEnabled=True).headers
     return made
 
 
@@ -226,8 +217,7 @@ def own_glue(sandbox: Sandbox, api: Api, value: str) -> Answer:
         assert refused is None or f"{server!r} lies below {parent} and needs a glue record" in answer.message
         added = v2.put("/domain/second.com", {"ns": {"add": [f"x{server}"]}})
         assert added.status == (200 if refused is None else 400)
-    kept = "ns2.free.com" if value == "required" else "ns1.example.org"
-    for server in (kept, "ns1.active.com", "ns1.theirs.com", "ns.elsewhere.com", "second.com"):
+    for server in ("ns2.free.com", "ns1.active.com", "ns1.theirs.com", "ns.elsewhere.com", "second.com"):
         assert api.post(target, {"nameservers": [server]}).error is None, server
     return answer
 

@@ -116,27 +116,18 @@ def test_a_broken_body_is_refused_by_every_operation(
     assert contents(sandbox) == before
 
 
-def test_a_wrong_value_is_named_by_its_path_and_the_expected_type(
-    sandbox: Sandbox, api: Api, subtests: pytest.Subtests
-) -> None:
-    create, code = f"{DOMAINS}/createDomain", f"{DOMAINS}/setAuthcode/active.com"
-    new = {"domainName": "new.com", "nameservers": [None]}
-    cases: list[tuple[str, Any, str]] = [
-        (create, {"domain": new}, "domain.nameservers[0] must be a string"),
-        (code, {"authcode": [48]}, "authcode must be a string or a number"),
-    ]
+def test_a_mistake_is_named_by_its_place(api: Api) -> None:
+    create = f"{DOMAINS}/createDomain"
     for requirements, problem in [
-        ({"license": 1}, ".license must be a string, not 1"),
-        (["1"], " must be an object, not ['1']"),
-        ({"license": "12\0"}, ".license holds a control character"),
-        ({"a\x1b": "x"}, ".a\x1b holds a control character"),
+        ({"license": 1}, ".license must be a string, not 1."),
+        (["1"], " must be an object, not ['1']."),
+        ({"license": "12\0"}, ".license holds a control character."),
+        ({"a\x1b": "x"}, ".a\x1b holds a control character."),
     ]:
-        body = {"domain": {"domainName": "new.ua"}, "tldRequirements": requirements}
-        cases.append((create, body, f"tldRequirements{problem}"))
-    for target, body, problem in cases:
-        with subtests.test(problem=problem):
-            answer = api.post(target, body)
-            assert (answer.error, answer.message) == ("invalid_parameter", f"{problem}.")
+        answer = api.post(create, {"domain": {"domainName": "new.ua"}, "tldRequirements": requirements})
+        assert (answer.error, answer.message) == ("invalid_parameter", f"tldRequirements{problem}")
+    new = {"domain": {"domainName": "new.com", "nameservers": [None]}}
+    assert api.post(create, new).message == "domain.nameservers[0] must be a string."
     for raw, place in [
         (b'{"a', "unterminated string starting at line 1, column 2."),
         (b'{"a":}', "expecting value at line 1, column 6."),

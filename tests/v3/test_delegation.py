@@ -8,7 +8,7 @@ import pytest
 
 from reseller_sandbox import Refused, Sandbox
 from tests.clients import Api, InProcess
-from tests.registry import connect, contents
+from tests.registry import contents
 from tests.v2.client import Client, refusal
 from tests.v2.client import connect as connect_v2
 
@@ -168,10 +168,3 @@ def test_a_licence_is_kept_in_a_zone_that_asks_for_it(sandbox: Sandbox, api: Api
     for name, licence in {"new.com.ua": "654321", "new.com": ""}.items():
         assert api.post(f"{D}/createDomain", {"domain": {"domainName": name}, **requirements}).status == 200
         assert sandbox.names[name].license == licence
-
-
-def test_the_name_servers_of_the_packaged_accounts_need_no_glue() -> None:
-    sandbox = Sandbox(assume={"v3.nameservers.own_glue": "required"})
-    for account in ("main", "other"):
-        body = {"domain": {"domainName": f"new-{account}.com"}}
-        assert connect(sandbox, account, checked=False).post(f"{D}/createDomain", body).status == 200

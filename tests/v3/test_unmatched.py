@@ -65,16 +65,6 @@ def test_a_wrong_method_is_answered_with_the_methods_of_the_path(wire: Api) -> N
         assert answer.headers["allow"] == allowed
 
 
-def test_a_body_that_is_too_large_is_refused_and_its_connection_closed(wire: Api) -> None:
-    raw = b'{"domainNames":["' + b"a" * ((1 << 20) - 20) + b'"]}'
-    target = "/v3/domains/checkAvailability"
-    assert wire.call("POST", target, raw.ljust(1 << 20)).status == 200
-    answer = wire.call("POST", target, raw.ljust((1 << 20) + 1))
-    assert "1048576 bytes" in refusal(answer, 413, "body_too_large")
-    assert answer.headers["connection"] == "close"
-    assert wire.get("/v3/balance").status == 200
-
-
 class _Broken(io.RawIOBase):
     """The body of a request whose connection fails."""
 
