@@ -135,7 +135,7 @@ def test_a_wrong_value_anywhere_changes_nothing(sandbox: Sandbox, operation: str
         assert_civil(sandbox, before, answer)
 
 
-def test_a_wrong_path_changes_nothing(wire: Api, served: Sandbox, subtests: pytest.Subtests) -> None:
+def test_a_wrong_path_or_query_changes_nothing(wire: Api, served: Sandbox, subtests: pytest.Subtests) -> None:
     before = contents(served)
     paths = [(row.method, path) for row in ROWS.values() for path in row.paths if "{" in path]
     parts = [(*paths[at % len(paths)], part) for at, part in enumerate(PARTS * 2)]
@@ -146,19 +146,13 @@ def test_a_wrong_path_changes_nothing(wire: Api, served: Sandbox, subtests: pyte
         with subtests.test(path=path, part=part[:20]):
             answer = wire.call(method, f"{target}?x={quote(raw, safe='%')}")
             assert_civil(served, before, answer)
-
-
-def test_a_wrong_query_changes_nothing(wire: Api, served: Sandbox, subtests: pytest.Subtests) -> None:
-    before = contents(served)
     wrong = ["perPage=0", "perPage=-1&page=-1", "perPage=1e3", "perPage=99999999999999999999"]
     wrong += ["perPage=%D9%A3", "perPage=&page=", "perPage=1&perPage=x", "page=1.0", "page=%00"]
     for query in [*wrong, "page=" + "9" * 10_000, "&&&=&==", "perPage=%ff"]:
+        renewal = query.replace("perPage", "years").replace("page", "purchaseCost")
         with subtests.test(query=query[:40]):
             assert_civil(served, before, wire.get(f"/v3/domains?{query}"))
-            renewal = query.replace("perPage", "years").replace("page", "purchaseCost")
-            answer = wire.post(f"{DOMAINS}/renewDomain/pending.com?{renewal}")
-            assert answer.error in ("invalid_parameter", "wrong_state")
-            assert_civil(served, before, answer)
+            assert_civil(served, before, wire.post(f"{DOMAINS}/renewDomain/pending.com?{renewal}"))
 
 
 def test_a_name_of_a_megabyte_is_not_repeated_in_the_answer(sandbox: Sandbox, api: Api) -> None:

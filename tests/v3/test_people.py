@@ -20,45 +20,40 @@ def set_tech(api: Api, **fields: Any) -> Answer:
     return api.post(SET, {"contacts": {"tech-contact": person(**fields)}})
 
 
-def test_a_valid_contact_is_shown_with_a_country_in_capitals(api: Api, subtests: pytest.Subtests) -> None:
-    for fields in [
-        {"phone": "+380.441234567", "fax": "1.2345678"},
-        {"country": "gb", "email": "a+b@sub.example.com"},
-        {"name": "Ганна Îñtërnâtiønàl 名前"},
-        {"name": "x" * 255},
-        {"fax": "", "company-name": "", "state": ""},
-        {"zipcode": 1001},
-        {"zipcode": "SW1A 1AA"},
-    ]:
-        with subtests.test(fields=fields):
-            answer = set_tech(api, **fields)
-            assert answer.status == 200, answer.raw
-            shown = answer.json["domain"]["contacts"]["tech-contact"]
-            for field, value in person(**fields).items():
-                assert shown[field] == (value.upper() if field == "country" else str(value))
-
-
-def test_an_invalid_contact_is_refused_by_field_and_value(
+def test_a_valid_contact_is_shown_and_an_invalid_contact_is_refused_by_field_and_value(
     api: Api, sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
-    before = contents(sandbox)
-    for field, value, expected in [
+    fields: list[tuple[str, str | int, str]] = [
+        ("phone", "+380.441234567", ""),
         ("phone", "441234567", "<country code>.<number>"),
         ("phone", "+44.12x", "<country code>.<number>"),
+        ("fax", "1.2345678", ""),
+        ("fax", "", ""),
         ("fax", "44-1234567", "<country code>.<number>"),
+        ("country", "gb", ""),
         ("country", "GBR", "two-letter country code"),
         ("country", "1A", "two-letter country code"),
+        ("email", "a+b@sub.example.com", ""),
         ("email", "nobody", "e-mail address"),
         ("email", "a@b", "e-mail address"),
         ("email", "a b@example.com", "e-mail address"),
+        ("name", "Ганна Îñtërnâtiønàl 名前", ""),
+        ("name", "x" * 255, ""),
         ("name", "x" * 256, "longer than 255"),
-    ]:
+        ("zipcode", 1001, ""),
+    ]
+    for field, value, problem in fields:
+        before = contents(sandbox)
         with subtests.test(field=field, value=value):
             answer = set_tech(api, **{field: value})
+            if not problem:
+                shown = answer.json["domain"]["contacts"]["tech-contact"][field]
+                assert shown == ("GB" if value == "gb" else str(value))
+                continue
             assert answer.error == "invalid_contact"
-            for part in (f"contacts.tech-contact.{field}", value[:30], expected):
+            for part in (f"contacts.tech-contact.{field}", str(value)[:30], problem):
                 assert part in answer.message
-    assert contents(sandbox) == before
+            assert contents(sandbox) == before
 
 
 def test_contacts_of_a_wrong_type_or_role_or_without_a_field_are_refused_in_every_call(

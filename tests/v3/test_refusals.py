@@ -6,7 +6,7 @@ the refusal and then corrects that one thing. At the top the request is accepted
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -30,6 +30,10 @@ ASSUME = {
 #: Every flag that a registrant sets.
 FLAGS = ["client_hold", *(f"client_{word}_prohibited" for word in ("transfer", "update", "delete", "renew"))]
 LEAVING = {"to": "other", "requested": "-1d"}
+
+
+def headers(key: str, signed: str) -> Headers:
+    return [("X-SVC-APIKEY", key), ("X-SVC-SIGNATURE", signed)]
 
 
 class Climb:
@@ -56,7 +60,7 @@ class Climb:
         return self.api.send(self.operation.method, target, headers, raw)
 
     def refused(self, code: str, **corrected: Any) -> None:
-        """Assert a refusal that changes nothing. Then correct keys of the body, or of the domain in it."""
+        """Assert a refusal that changes nothing. Then correct the request, its body, or its domain."""
         before = contents(self.sandbox)
         answer = self.send()
         assert answer.error == code, f"after {self.visited}: {answer.raw!r}, not {code}"
@@ -65,41 +69,36 @@ class Climb:
         assert contents(self.sandbox) == before
         self.visited.append(code)
         for key, value in corrected.items():
-            domain = self.body.get("domain", {})
-            (domain if key in domain else self.body)[key] = value
+            if hasattr(self, key):
+                setattr(self, key, value)
+            else:
+                domain = self.body.get("domain", {})
+                (domain if key in domain else self.body)[key] = value
 
     def transport(self) -> None:
         """The rungs that every operation has: host, size, world, key and signature."""
         key = self.api.key
-        self.refused("invalid_host")
-        self.sign = lambda target, raw: []
-        self.refused("body_too_large")
-        self.raw = b"{" if self.has_body else None
-        self.refused("unknown_world")
-        self.prefix = ""
-        self.refused("credentials_missing")
-        self.sign = lambda target, raw: [("X-SVC-APIKEY", "nobody"), ("X-SVC-SIGNATURE", "0" * 64)]
-        self.refused("unknown_key")
-        self.sign = lambda target, raw: [("X-SVC-APIKEY", key), ("X-SVC-SIGNATURE", "0" * 64)]
-        self.refused("signature_mismatch")
-        self.sign = lambda target, raw: [
-            ("X-SVC-APIKEY", key),
-            ("X-SVC-SIGNATURE", signature(self.api.secret, key, self.api.base + target, raw)),
-        ]
+        self.refused("invalid_host", sign=lambda target, raw: [])
+        self.refused("body_too_large", raw=b"{" if self.has_body else None)
+        self.refused("unknown_world", prefix="")
+        self.refused("credentials_missing", sign=lambda target, raw: headers("nobody", "0" * 64))
+        self.refused("unknown_key", sign=lambda target, raw: headers(key, "0" * 64))
+        self.refused(
+            "signature_mismatch",
+            sign=lambda target, raw: headers(
+                key, signature(self.api.secret, key, self.api.base + target, raw)
+            ),
+        )
 
     def unreadable(self, body: Any = None) -> None:
         """The rungs of a body's form, its type and its JSON, up to ``body``."""
-        self.refused("unsupported_media_type")
-        self.content_type = "application/json"
-        self.refused("malformed_body")
-        self.raw, self.body = None, body
+        self.refused("unsupported_media_type", content_type="application/json")
+        self.refused("malformed_body", raw=None, body=body)
 
     def found(self, name: str) -> None:
         """The rungs of a name in the path."""
-        self.refused("invalid_name")
-        self.name = "nobodys.com"
-        self.refused("domain_not_found")
-        self.name = name
+        self.refused("invalid_name", name="nobodys.com")
+        self.refused("domain_not_found", name=name)
 
     def overdue(self, name: str) -> None:
         """Have a name at a stage where updates are not possible, with a flag that forbids updates."""
@@ -171,8 +170,7 @@ def create_domain(climb: Climb) -> None:
 @ladder("listDomains")
 def list_domains(climb: Climb) -> None:
     climb.query = "?perPage=0&page=x"
-    climb.refused("invalid_parameter")
-    climb.query = "?perPage=1&page=1"
+    climb.refused("invalid_parameter", query="?perPage=1&page=1")
 
 
 @ladder("renewDomain")
@@ -183,8 +181,7 @@ def renew_domain(climb: Climb) -> None:
     climb.sandbox.outside.adjust_balance("main", to="299.99")
     climb.query = "?years=x"
     climb.unreadable({"domain": {"domainName": "not a name"}, "years": "0"})
-    climb.refused("invalid_parameter", years=0)
-    climb.query = ""
+    climb.refused("invalid_parameter", years=0, query="")
     climb.refused("invalid_name", domainName="nobodys.com")
     climb.refused("domain_not_found", domainName="gold.com")
     climb.refused("wrong_state")
@@ -204,24 +201,13 @@ def renew_domain(climb: Climb) -> None:
     climb.sandbox.outside.adjust_balance("main", to="300.00")
 
 
-@ladder("setNameservers")
-def set_nameservers(climb: Climb) -> None:
-    climb.overdue("active.com")
-    climb.unreadable({"nameservers": ["a.com", 5]})
-    climb.refused("invalid_parameter", nameservers=["nothing"])
-    climb.found("active.com")
-    climb.updatable("active.com")
-    climb.refused("invalid_nameserver", nameservers=["ns1.example.net"])
-
-
 def switch(operation: str, opposite: str, *, on: bool) -> None:
     @ladder(operation)
     def climbing(climb: Climb) -> None:
         changes = {"stage": "overdue", "flags": FLAGS if on else [], "autorenew": on}
         edit_name(climb.sandbox, "active.com", **changes)
         climb.unreadable({"domainName": "other.com"})
-        climb.refused("invalid_parameter")
-        climb.body = None
+        climb.refused("invalid_parameter", body=None)
         climb.found("active.com")
         climb.refused("wrong_state")
         edit_name(climb.sandbox, "active.com", **changes | {"stage": "active"})
@@ -262,10 +248,8 @@ def with_hosts(climb: Climb) -> None:
 
 
 def named_host(climb: Climb) -> None:
-    climb.refused("invalid_hostname")
-    climb.host = "ns9"
-    climb.refused("host_not_found")
-    climb.host = "ns1"
+    climb.refused("invalid_hostname", host="ns9")
+    climb.refused("host_not_found", host="ns1")
 
 
 @ladder("createGlueRecord")
@@ -364,11 +348,9 @@ def decision(operation: str, name: str, permitted: dict[str, list[str]]) -> None
     @ladder(operation)
     def climbing(climb: Climb) -> None:
         climb.unreadable({"domainName": "other.com"})
-        climb.refused("invalid_parameter")
-        climb.body = None
+        climb.refused("invalid_parameter", body=None)
         climb.found("active.com")
-        climb.refused("no_transfer")
-        climb.name = name
+        climb.refused("no_transfer", name=name)
         edit(climb.sandbox, {"lifecycle": permitted})
         climb.refused("wrong_state")
         edit(climb.sandbox, {"lifecycle": None})
@@ -379,21 +361,25 @@ decision("approveTransfer", "leaving.com", {"active": ["renew"]})
 decision("cancelTransfer", "arriving.com", {"arriving": []})
 
 
-@ladder("setAuthcode")
-def set_authcode(climb: Climb) -> None:
-    climb.overdue("active.com")
-    climb.unreadable({"authcode": []})
-    climb.refused("invalid_parameter", authcode="abc")
-    climb.found("active.com")
-    climb.updatable("active.com")
-    climb.refused("invalid_auth_code", authcode="abcd")
+def update(operation: str, code: str, key: str, values: Sequence[Any]) -> None:
+    @ladder(operation)
+    def climbing(climb: Climb) -> None:
+        climb.overdue("active.com")
+        climb.unreadable({key: values[0]})
+        climb.refused("invalid_parameter", **{key: values[1]})
+        climb.found("active.com")
+        climb.updatable("active.com")
+        climb.refused(code, **{key: values[2]})
+
+
+update("setAuthcode", "invalid_auth_code", "authcode", ([], "abc", "abcd"))
+update("setNameservers", "invalid_nameserver", "nameservers", ([5], ["nothing"], ["ns1.example.net"]))
 
 
 @ladder("getAuthcode")
 def get_authcode(climb: Climb) -> None:
     climb.found("redemption.com")
-    climb.refused("wrong_state")
-    climb.name = "active.com"
+    climb.refused("wrong_state", name="active.com")
 
 
 @ladder("setContacts")

@@ -54,17 +54,6 @@ def test_an_unknown_path_is_answered_with_the_nearest_of_its_interface(
         assert (nearest in message, "/v3" in message) == (True, False), message
 
 
-def test_a_wrong_method_is_answered_with_the_methods_of_the_path(wire: Api) -> None:
-    for method, target, allowed in [
-        ("GET", "/v3/domains/lock/active.com", "POST"),
-        ("PATCH", "/v3/domains/glueRecords/active.com/ns1", "DELETE, GET, PUT"),
-        ("OPTIONS", "/v3/balance", "GET"),
-    ]:
-        answer = wire.call(method, target)
-        assert allowed in refusal(answer, 405, "method_not_allowed")
-        assert answer.headers["allow"] == allowed
-
-
 class _Broken(io.RawIOBase):
     """The body of a request whose connection fails."""
 
