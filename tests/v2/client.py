@@ -42,19 +42,15 @@ class Client:
         return answer
 
     def get(self, path: str) -> Answer:
-        """A GET."""
         return self.call("GET", path)
 
     def post(self, path: str, body: Any = None) -> Answer:
-        """A POST."""
         return self.call("POST", path, body)
 
     def put(self, path: str, body: Any = None) -> Answer:
-        """A PUT."""
         return self.call("PUT", path, body)
 
     def delete(self, path: str) -> Answer:
-        """A DELETE."""
         return self.call("DELETE", path)
 
 
@@ -67,18 +63,18 @@ def check(method: str, target: str, answer: Answer) -> None:
     """Assert the answer's content type, and that the document knows its status and its shape under that."""
     assert answer.headers["content-type"] == "application/json; charset=utf-8", answer.headers
     path = _VERSION.sub("/{version}/", target.partition("?")[0])
-    found = document("v2", answer)
-    operation = found.operation(method, path)
+    served = document("v2", answer)
+    operation = served.operation(method, path)
     if operation is None or method == "HEAD" or _rule(answer) in STRAYS:
         return
     assert str(answer.status) in operation["responses"], f"{path} does not document {answer.raw!r}"
-    found.validate(operation, answer.status, answer.json)
+    served.validate(operation, answer.status, answer.json)
 
 
 def _rule(answer: Answer) -> str:
     """The name of the rule (or of the fault) behind a refusal."""
-    told = answer.headers.get("x-sandbox-fault") or answer.headers.get("x-sandbox-refusal", "")
-    return told.partition(":")[0]
+    explanation = answer.headers.get("x-sandbox-fault") or answer.headers.get("x-sandbox-refusal", "")
+    return explanation.partition(":")[0]
 
 
 def refusal(answer: Answer) -> tuple[int, str, str]:

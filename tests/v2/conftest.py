@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import pytest
 
 from reseller_sandbox import Sandbox
+from tests.registry import Make
 from tests.v2.client import REGISTRY, Client, connect
 
 
@@ -23,20 +22,18 @@ def sandbox(_sandbox: Sandbox) -> Sandbox:
 
 
 @pytest.fixture
-def make() -> Callable[..., Sandbox]:
+def make() -> Make:
     """Makes sandboxes of that registry with settings of their own."""
     return lambda **settings: Sandbox(REGISTRY, **settings)
 
 
 @pytest.fixture
 def main(sandbox: Sandbox) -> Client:
-    """The account ``main``, in reseller mode."""
     return connect(sandbox)
 
 
 @pytest.fixture
 def other(sandbox: Sandbox) -> Client:
-    """The account ``other``, another reseller."""
     return connect(sandbox, "other")
 
 

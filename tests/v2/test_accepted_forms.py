@@ -13,97 +13,83 @@ from tests.registry import Make, contents
 from tests.v2.client import FORM, Client, connect, done, refusal
 from tests.v2.works import CARD, CUSTOMER, HOST, NAME, WORKS
 
-TWO = ["ns1.home.net", "ns2.home.net"]
+HOME = ["ns1.home.net", "ns2.home.net"]
+NO_NS = "Not enough parameter: ns"
 
 
-def test_name_servers_of_a_registration_are_accepted_in_either_form(sandbox: Sandbox, main: Client) -> None:
-    long = ".".join(["x" * 60] * 4) + ".home.net"
-    for ns in ({"array": TWO}, TWO, {"array": ["NS1.Home.net.", "ns2.home.net"]}, [long]):
+def test_name_servers_of_a_registration_are_a_list_or_an_object_with_an_array(
+    sandbox: Sandbox, main: Client, subtests
+) -> None:
+    longest = ".".join(["x" * 60] * 4) + ".home.net"
+    accepted: list[tuple[Any, list[str]]] = [
+        ({"array": HOME}, HOME),
+        (HOME, HOME),
+        ({"array": ["NS1.Home.net.", "ns2.home.net"]}, HOME),
+        ([longest], [longest]),
+    ]
+    for ns, kept in accepted:
         sandbox.reset()
         assert done(main.post("/domain/new.com", {**NAME, "ns": ns}))
-        assert main.get("/domain/new.com").json["ns"] == ([long] if ns == [long] else TWO)
-
-
-def test_a_wrong_list_of_name_servers_is_refused_by_its_wrong_part(
-    main: Client, subtests: pytest.Subtests
-) -> None:
+        assert main.get("/domain/new.com").json["ns"] == kept
     wrong: list[tuple[Any, str]] = [
         ("ns1.home.net", "Not the correct ns: ns1.home.net"),
         (5, "Not the correct ns: 5"),
-        ({"add": TWO}, 'Not the correct ns: {"add": ["ns1.home.net", "ns2.home.net"]}'),
+        ({"add": HOME}, 'Not the correct ns: {"add": ["ns1.home.net", "ns2.home.net"]}'),
         ([["ns1.home.net"]], 'Not the correct ns: ["ns1.home.net"]'),
         ([None], "Not the correct ns: null"),
         (["ns1.home.net"] * 2, "Not the correct ns: ns1.home.net"),
         ([f"ns{n}.home.net" for n in range(14)], "Not the correct ns: ns13.home.net"),
-        ({"array": []}, "Not enough parameter: ns"),
-        ([], "Not enough parameter: ns"),
-        ({}, "Not enough parameter: ns"),
+        ({"array": []}, NO_NS),
+        ([], NO_NS),
+        ({}, NO_NS),
     ]
     for ns, message in wrong:
         with subtests.test(ns=ns):
             assert refusal(main.post("/domain/new.com", {**NAME, "ns": ns}))[:2] == (400, message)
 
 
-def test_name_servers_are_removed_first_and_added_last(
-    sandbox: Sandbox, main: Client, subtests: pytest.Subtests
-) -> None:
-    changed: list[tuple[Any, list[str]]] = [
-        ({"add": ["ns3.home.net"]}, [*TWO, "ns3.home.net"]),
+def test_name_servers_are_removed_first_and_added_last(sandbox: Sandbox, main: Client, subtests) -> None:
+    accepted: list[tuple[Any, list[str]]] = [
+        ({"add": ["ns3.home.net"]}, [*HOME, "ns3.home.net"]),
         ({"del": ["ns1.home.net"]}, ["ns2.home.net"]),
-        ({"add": ["ns3.home.net"], "del": TWO}, ["ns3.home.net"]),
+        ({"add": ["ns3.home.net"], "del": HOME}, ["ns3.home.net"]),
         ({"add": ["ns1.home.net"], "del": ["NS1.home.net"]}, ["ns2.home.net", "ns1.home.net"]),
         ({"add": [], "del": ["ns2.home.net"]}, ["ns1.home.net"]),
         ({"add": None, "del": ["ns2.home.net"]}, ["ns1.home.net"]),
     ]
-    for changes, left in changed:
-        with subtests.test(changes=changes):
+    for ns, kept in accepted:
+        with subtests.test(ns=ns):
             sandbox.reset()
-            assert done(main.put("/domain/active.com", {"ns": changes}))
-            assert main.get("/domain/active.com").json["ns"] == left
-
-
-def test_a_wrong_change_of_name_servers_is_refused_by_its_wrong_part(
-    sandbox: Sandbox, main: Client, subtests: pytest.Subtests
-) -> None:
-    """A name keeps at least one, and none is added or removed twice."""
+            assert done(main.put("/domain/active.com", {"ns": ns}))
+            assert main.get("/domain/active.com").json["ns"] == kept
+    sandbox.reset()
+    before = contents(sandbox)
     wrong: list[tuple[Any, str]] = [
-        ({"del": TWO}, "Not the correct ns: ns2.home.net"),
-        ({"del": ["ns9.home.net"]}, "Not the correct ns: ns9.home.net"),
-        ({"add": ["ns1.home.net"]}, "Not the correct ns: ns1.home.net"),
+        ({"del": HOME}, "Not the correct ns: ns2.home.net"),
         ({"add": "ns3.home.net"}, 'Not the correct ns: {"add": "ns3.home.net"}'),
         (["ns3.home.net"], 'Not the correct ns: ["ns3.home.net"]'),
         ({"array": ["ns3.home.net"]}, 'Not the correct ns: {"array": ["ns3.home.net"]}'),
         ({"add": [], "del": []}, "Not enough parameter: client_*, contact_* or ns"),
     ]
-    before = contents(sandbox)
-    for changes, message in wrong:
-        with subtests.test(changes=changes):
-            assert refusal(main.put("/domain/active.com", {"ns": changes}))[:2] == (400, message)
+    for ns, message in wrong:
+        with subtests.test(ns=ns):
+            assert refusal(main.put("/domain/active.com", {"ns": ns}))[:2] == (400, message)
     assert contents(sandbox) == before
 
 
-def test_the_expiry_of_a_renewal_is_a_date_or_a_date_time(
-    sandbox: Sandbox, main: Client, subtests: pytest.Subtests
-) -> None:
-    dates = ["2026-11-21", "2026-11-21 12:00:00", "2026-11-21 00:00:01", "2026-11-21T12:00:00Z"]
-    for date in [*dates, "2026-11-22T01:00:00+02:00", "20261121"]:
+def test_the_expiry_of_a_renewal_is_a_date_or_a_date_time(sandbox: Sandbox, main: Client, subtests) -> None:
+    right = "2026-11-21, 2026-11-21 12:00:00, 2026-11-21 00:00:01, 2026-11-21T12:00:00Z, 20261121"
+    for date in [*right.split(", "), "2026-11-22T01:00:00+02:00"]:
         with subtests.test(date=date):
             sandbox.reset()
-            answer = done(main.put("/domain/active.com/renew", {"current_expiry_date": date, "period": 1}))
+            body = {"current_expiry_date": date, "period": 1}
+            answer = done(main.put("/domain/active.com/renew", body))
             assert answer["data"] == {"date_end": "2027-11-21 12:00:00", "domain": "active.com"}
     sandbox.reset()
-    wrong: list[Any] = ["2026-11-20", "2026-11-22 12:00:00", "21.11.2026", "tomorrow", "0000-00-00", 20261121]
-    for date in wrong:
-        answer = main.put("/domain/active.com/renew", {"current_expiry_date": date, "period": 1})
-        assert refusal(answer)[:2] == (400, "Not the correct current_expiry_date"), date
-
-
-def test_a_repeated_renewal_is_caught(sandbox: Sandbox, main: Client) -> None:
-    """The same request again speaks of a term that is over."""
-    ask = WORKS["v2.domain.renew"]
-    assert done(ask.send(main))
-    assert refusal(ask.send(main))[1] == "Not the correct current_expiry_date"
-    assert sandbox.account().balance == 10000 - 12
+    wrong = "2026-11-20, 2026-11-22 12:00:00, 21.11.2026, tomorrow, 0000-00-00"
+    for value in [*wrong.split(", "), 20261121]:
+        answer = main.put("/domain/active.com/renew", {"current_expiry_date": value, "period": 1})
+        assert refusal(answer)[:2] == (400, "Not the correct current_expiry_date"), value
 
 
 def test_a_host_is_named_by_its_label_or_in_full_in_every_operation(main: Client) -> None:
@@ -118,11 +104,9 @@ def test_a_host_is_named_by_its_label_or_in_full_in_every_operation(main: Client
         assert done(main.post(path, {"ip": ["type=>v4,ip=>192.0.2.1", "type=>v6,ip=>2001:db8::1"]}))
 
 
-ENTRIES = ["type=>v6,ip=>2001:DB8:0::7", {"type": "v6", "ip": "2001:db8::7"}, "ip=>2001:db8::7, type=>v6"]
-
-
 def test_an_address_is_an_object_or_words(sandbox: Sandbox, main: Client) -> None:
-    for entry in ENTRIES:
+    same = {"type": "v6", "ip": "2001:db8::7"}
+    for entry in ("type=>v6,ip=>2001:DB8:0::7", same, "ip=>2001:db8::7, type=>v6"):
         sandbox.reset()
         assert done(main.post(f"{HOST}/new", {"ip": [entry]}))
         assert done(main.put(f"{HOST}/ns1", {"ip": {"add": [entry], "del": ["type=>v4,ip=>192.0.2.1"]}}))
@@ -131,47 +115,44 @@ def test_an_address_is_an_object_or_words(sandbox: Sandbox, main: Client) -> Non
         assert done(main.put(f"{HOST}/ns1", {"ip": {"del": [entry]}}))
 
 
-def test_a_wrong_address_is_refused_by_its_type_first(
-    sandbox: Sandbox, main: Client, subtests: pytest.Subtests
-) -> None:
-    no_ip, unknown = "Not enough parameter: ip", "Unknown ip type : "
+def test_a_wrong_address_is_refused_by_its_type_first(sandbox: Sandbox, main: Client, subtests) -> None:
+    no_ip, no_type, unknown = "Not enough parameter: ip", "Not enough parameter: type", "Unknown ip type : "
     wrong: list[tuple[Any, str, str]] = [
         ("192.0.2.7", no_ip, f"{unknown}192.0.2.7"),
-        ({"ip": "192.0.2.7"}, "Not enough parameter: type", unknown),
+        ({"ip": "192.0.2.7"}, no_type, unknown),
         ({"type": "v4"}, no_ip, "Not the correct IPv4: "),
         ("type=>v4", no_ip, "Not the correct IPv4: "),
         (None, no_ip, f"{unknown}null"),
         ([], no_ip, f"{unknown}[]"),
+        ({"type": 4, "ip": "192.0.2.7"}, f"{unknown}4", ""),
+        ({"type": "V4", "ip": "192.0.2.7"}, f"{unknown}V4", ""),
+        ({"type": "v4", "ip": 7}, "Not the correct IPv4: 7", ""),
+        ({"type": "v4", "ip": "2001:db8::7"}, "Not the correct IPv4: 2001:db8::7", ""),
+        ({"type": "v6", "ip": "fe80::1%eth0"}, "Not the correct IPv6: fe80::1%eth0", ""),
     ]
-    for entry, message in [
-        ({"type": 4, "ip": "192.0.2.7"}, f"{unknown}4"),
-        ({"type": "V4", "ip": "192.0.2.7"}, f"{unknown}V4"),
-        ({"type": "v4", "ip": 7}, "Not the correct IPv4: 7"),
-        ({"type": "v4", "ip": "2001:db8::7"}, "Not the correct IPv4: 2001:db8::7"),
-        ({"type": "v6", "ip": "fe80::1%eth0"}, "Not the correct IPv6: fe80::1%eth0"),
-    ]:
-        wrong.append((entry, message, message))
     before = contents(sandbox)
     for entry, created, changed in wrong:
         with subtests.test(entry=entry):
             assert refusal(main.post(f"{HOST}/new", {"ip": [entry]}))[:2] == (400, created)
-            assert refusal(main.put(f"{HOST}/ns1", {"ip": {"add": [entry]}}))[:2] == (400, changed)
+            answer = main.put(f"{HOST}/ns1", {"ip": {"add": [entry]}})
+            assert refusal(answer)[:2] == (400, changed or created)
     assert contents(sandbox) == before
 
 
 def test_a_host_keeps_an_address_and_has_none_twice(main: Client) -> None:
-    """The last one stays."""
     four, six = "type=>v4,ip=>192.0.2.1", "type=>v6,ip=>2001:db8::1"
-    assert refusal(main.put(f"{HOST}/ns1", {"ip": {"add": [four]}}))[1] == "Not the correct IPv4: 192.0.2.1"
-    assert (
-        refusal(main.put(f"{HOST}/ns1", {"ip": {"del": [four, six]}}))[1]
-        == "Not the correct IPv6: 2001:db8::1"
-    )
-    twice = {"ip": [{"type": "v4", "ip": "192.0.2.7"}] * 2}
-    assert refusal(main.post(f"{HOST}/new", twice))[1] == "Not the correct IPv4: 192.0.2.7"
-    many = [f"type=>v4,ip=>192.0.2.{n}" for n in range(100, 120)]
-    assert refusal(main.put(f"{HOST}/ns1", {"ip": {"add": many}}))[0] == 400
-    assert done(main.get(f"{HOST}/ns1"))["data"]["ip"] == ["192.0.2.1", "2001:db8::1"]
+    many = [f"type=>v4,ip=>192.0.2.{n}" for n in range(100, 112)]
+    rows: list[tuple[str, Any, str]] = [
+        ("PUT", {"add": [four]}, "Not the correct IPv4: 192.0.2.1"),
+        ("PUT", {"del": [four, six]}, "Not the correct IPv6: 2001:db8::1"),
+        ("POST", [four, four], "Not the correct IPv4: 192.0.2.1"),
+        ("PUT", {"add": many}, "Not the correct IPv4: 192.0.2.111"),
+    ]
+    for method, ip, message in rows:
+        host = "new" if method == "POST" else "ns1"
+        assert refusal(main.call(method, f"{HOST}/{host}", {"ip": ip}))[1] == message
+    assert done(main.put(f"{HOST}/ns1", {"ip": {"add": many[1:]}}))
+    assert len(done(main.get(f"{HOST}/ns1"))["data"]["ip"]) == 13
 
 
 # Zones
@@ -179,7 +160,7 @@ def test_a_host_keeps_an_address_and_has_none_twice(main: Client) -> None:
 ALL = ["com", "com.ua", "net", "quiet", "shop"]
 
 
-def test_zones_are_listed_by_type_limit_and_start(main: Client, subtests: pytest.Subtests) -> None:
+def test_zones_are_listed_by_type_limit_and_start(main: Client, subtests) -> None:
     for path, names in [
         ("", ALL),
         ("/limit/2", ["com", "com.ua"]),
@@ -189,9 +170,6 @@ def test_zones_are_listed_by_type_limit_and_start(main: Client, subtests: pytest
         ("/popular/limit/1", ["com"]),
         ("/popular/start/1", ["net"]),
         ("/popular/limit/1/start/1", ["net"]),
-        ("/international", ["com"]),
-        ("/ukrainian", ["com.ua"]),
-        ("/new", ["net", "shop"]),
         ("/unheard-of", []),
         ("/limit/0", []),
         ("/start/5", []),
@@ -205,24 +183,20 @@ def test_zones_are_listed_by_type_limit_and_start(main: Client, subtests: pytest
         assert refusal(main.get(f"/domain/zones{quote(path)}"))[2] == "unknown_path", path
 
 
-def test_a_version_without_its_v_is_refused_in_the_shape_of_v2(make: Make) -> None:
-    """With the versions that are served; also where the minor version is missing."""
-    for assume, served in (({}, "V2.0"), ({"v2.versions": "V2.0,V2.1"}, "V2.0 or V2.1")):
-        client = connect(make(assume=assume))
-        for client.version in ("2.0", "1.0", "V2", "v2", "2"):
-            answer = client.get("/domain/x.com/check")
-            path = f"GET /{client.version}/domain/x.com/check"
+def test_a_version_without_its_v_is_refused_with_the_served_versions(sandbox: Sandbox, main: Client) -> None:
+    for versions, served in (("V2.0", "V2.0"), ("V2.0,V2.1", "V2.0 or V2.1")):
+        sandbox.assumptions.set({"v2.versions": versions})
+        for main.version in ("2.0", "V2", "2"):
+            path = f"GET /{main.version}/domain/x.com/check"
             message = f"{path} is no operation: the version must be {served}."
-            assert refusal(answer) == (404, message, "unknown_path")
+            assert refusal(main.get("/domain/x.com/check")) == (404, message, "unknown_path")
 
 
 # Names, ids and handles
 
 
-def test_names_and_handles_and_customer_ids_are_checked(
-    sandbox: Sandbox, main: Client, subtests: pytest.Subtests
-) -> None:
-    for name in ("NEW.com", "new.COM.", "New.Com"):
+def test_names_and_handles_and_customer_ids_are_checked(sandbox: Sandbox, main: Client, subtests) -> None:
+    for name in ("NEW.com", "new.COM."):
         sandbox.reset()
         assert done(main.post(f"/domain/{name}", NAME))
         assert done(main.get("/domain/new.com"))["status"] == "2"
@@ -247,77 +221,76 @@ def test_names_and_handles_and_customer_ids_are_checked(
 # Bodies
 
 
-def test_a_body_is_ignored_by_an_operation_without_one(sandbox: Sandbox, main: Client) -> None:
-    for body in (b"", b"{}", b"[]", b"null", b"not JSON", b"\xff\xfe", b'{"a": 1}'):
+def test_a_body_is_ignored_by_an_operation_without_a_body(sandbox: Sandbox, main: Client) -> None:
+    for body in (b"", b"[]", b"not JSON", b"\xff\xfe", b'{"a": 1}'):
         sandbox.reset()
         assert done(main.call("PUT", "/domain/leaving.com/transfer/reject", body)), body
 
 
-def test_json_under_any_content_type(main: Client) -> None:
-    """A body that is JSON is read as JSON, whatever it is called."""
+def test_a_body_that_is_json_is_accepted_under_any_content_type(main: Client) -> None:
     for number, kind in enumerate(["text/plain", FORM[1], "application/json; charset=utf-8", ""]):
         main.own = [("Content-Type", kind)] if kind else []
         assert done(main.post(f"/domain/new{number}.com", NAME))
-    main.own = [JSON]
 
 
-def test_unknown_keys_are_passed_over(main: Client) -> None:
-    """All bodies but a new contact's."""
+def test_unknown_keys_are_ignored_but_for_a_new_contact(main: Client) -> None:
     assert done(main.post("/customer", {**CUSTOMER, "more": [1]}))
     assert done(main.put("/contact/OWNER", {**CARD, "more": [1], "customer_id": 9}))
     assert done(main.post("/domain/new.com", {**NAME, "more": [1], "domain_name": "New.com."}))
     assert done(main.put("/domain/active.com", {"client_hold": 1, "more": [1]}))
     assert done(main.post(f"{HOST}/new", {"ip": [{"ip": "192.0.2.7", "type": "v4", "more": 1}], "more": [1]}))
-    assert done(main.get("/domain/new.com"))
     assert refusal(main.post("/contact/NEW", {**CARD, "more": [1]}))[1] == "Extra param more unknown"
 
 
 # Forms
 
 
+@pytest.fixture
+def forms(sandbox: Sandbox) -> Client:
+    """A client that sends forms."""
+    sandbox.assumptions.set({"v2.request_format": "json_or_form"})
+    client = connect(sandbox)
+    client.own = [FORM]
+    return client
+
+
 def form_of(value: Any, key: str = "") -> list[str]:
-    """A JSON value as PHP writes it in a form."""
-    items = (
-        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
-    )
-    if items is None:
+    """Return a JSON value as PHP writes it in a form."""
+    if not isinstance(value, (dict, list)):
         return [f"{quote_plus(key, safe='[]')}={quote_plus(str(value))}"]
+    items = value.items() if isinstance(value, dict) else enumerate(value)
     return [pair for name, inner in items for pair in form_of(inner, f"{key}[{name}]" if key else str(name))]
 
 
-def test_every_body_has_the_same_effect_as_a_form(make: Make, subtests: pytest.Subtests) -> None:
-    as_json, as_form = (make(assume={"v2.request_format": "json_or_form"}) for _ in range(2))
+def test_every_body_has_the_same_effect_as_a_form(make: Make, subtests) -> None:
+    sandbox = make(assume={"v2.request_format": "json_or_form"})
     for operation, ask in WORKS.items():
-        if not ask.body:
-            continue
-        with subtests.test(operation=operation):
-            as_json.reset()
-            as_form.reset()
-            assert done(ask.send(connect(as_json)))
-            client = connect(as_form)
-            client.own = [FORM]
-            assert done(client.call(ask.method, ask.path, "&".join(form_of(ask.body)).encode()))
-            assert contents(as_form) == contents(as_json)
+        if ask.body:
+            with subtests.test(operation=operation):
+                effects = []
+                for body, kind in ((ask.body, JSON), ("&".join(form_of(ask.body)).encode(), FORM)):
+                    sandbox.reset()
+                    client = connect(sandbox)
+                    client.own = [kind]
+                    assert done(client.call(ask.method, ask.path, body))
+                    effects.append(contents(sandbox))
+                assert effects[0] == effects[1]
 
 
-def test_an_array_in_a_form_is_counted_or_not_and_in_any_order(make: Make) -> None:
-    sandbox = make(profile="observed")
-    client = connect(sandbox)
-    client.own = [FORM]
+def test_an_array_in_a_form_is_counted_or_not_and_in_any_order(forms: Client) -> None:
     roles = "&".join(f"contact_{role}=MAIN" for role in ("admin", "billing", "registrant", "tech"))
-    for ns in (
-        "ns[]=ns1.home.net&ns[]=ns2.home.net",
-        "ns%5Barray%5D%5B0%5D=ns1.home.net&ns%5Barray%5D%5B1%5D=ns2.home.net",
-        "ns[5]=ns2.home.net&ns[2]=ns1.home.net",
+    for number, ns in enumerate(
+        (
+            "ns[]=ns1.home.net&ns[]=ns2.home.net",
+            "ns%5Barray%5D%5B0%5D=ns1.home.net&ns%5Barray%5D%5B1%5D=ns2.home.net",
+            "ns[5]=ns2.home.net&ns[2]=ns1.home.net",
+        )
     ):
-        sandbox.reset()
-        assert done(client.post("/domain/new.com", f"{roles}&period=1&{ns}".encode()))
-        assert client.get("/domain/new.com").json["data"]["ns"] == TWO
+        assert done(forms.post(f"/domain/new{number}.com", f"{roles}&period=1&{ns}".encode()))
+        assert forms.get(f"/domain/new{number}.com").json["ns"] == HOME
 
 
-def test_a_malformed_form_is_refused_with_the_problem(make: Make, subtests: pytest.Subtests) -> None:
-    client = connect(make(profile="observed"))
-    client.own = [FORM]
+def test_a_malformed_form_is_refused_with_the_problem(forms: Client, subtests) -> None:
     for form, problem in [
         (b"\xff=1", "not a form in UTF-8"),
         (b"a=%ff", "not a form in UTF-8"),
@@ -329,6 +302,6 @@ def test_a_malformed_form_is_refused_with_the_problem(make: Make, subtests: pyte
         (b"&".join(b"a%d=1" % n for n in range(1200)), "more than 1000 fields"),
     ]:
         with subtests.test(problem=problem):
-            answer = client.post("/customer", form)
+            answer = forms.post("/customer", form)
             assert refusal(answer)[::2] == (400, "malformed_body")
             assert problem in answer.json["msg"]

@@ -2,418 +2,355 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer
-from tests.registry import Make, edit_name, edit_zone
-from tests.v2.client import FORM, REGISTRY, Client, connect, done, refusal
-from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
+from tests.registry import Make, balance, edit_name, edit_zone
+from tests.v2.client import FORM, Client, connect, done, refusal
+from tests.v2.works import CARD, CUSTOMER, NAME, WORKS, Ask
 
-STATUS = "The status of the order does not allow to perform the operation"
-
-#: The assumptions of v2.0 that a test below is of.
-COVERED: set[str] = set()
-
-
-def tries(name: str) -> pytest.MarkDecorator:
-    """Mark the test of an assumption, which has to try each value of it."""
-    COVERED.add(name)
-    return pytest.mark.parametrize("with_", [name], indirect=True)
+RENEW = WORKS["v2.domain.renew"]
+LINKED = {"code": 403, "msg": "You can not delete the contact has active orders"}
+ZONES = ["com", "com.ua", "net", "quiet", "shop"]
+WRONG_ENDS: tuple[Any, ...] = ("2027-11-20", "2028-11-21", "2026-11-21", "2027-02-30", "soon", 5, [], {})
+RIGHT_ENDS = ("2027-11-21", "2027-11-21 23:00:00", "2027-11-21T12:00:00Z")
 
 
-class With:
-    """Sandboxes with one assumption switched, and their clients."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.tried: set[str] = set()
-
-    def sandbox(self, value: object) -> Sandbox:
-        """A sandbox under this value of it."""
-        self.tried.add(str(value).lower())
-        return Sandbox(REGISTRY, assume={self.name: value})
-
-    def __call__(self, value: object, account: str = "main") -> Client:
-        """A client of such a sandbox."""
-        return connect(self.sandbox(value), account)
+def get(path: str) -> Ask:
+    return Ask("GET", path)
 
 
-@pytest.fixture
-def with_(request: pytest.FixtureRequest) -> Iterator[With]:
-    """The assumption that the test is of; at its end, all of its values have been tried."""
-    switch = With(request.param)
-    yield switch
-    rows = Sandbox(REGISTRY).assumptions.list().assumptions
-    takes = next(row.takes for row in rows if row.name == switch.name)
-    if takes.startswith("one of "):
-        assert switch.tried == set(takes.removeprefix("one of ").split(", "))
-    assert switch.tried
+def put(path: str, **body: Any) -> Ask:
+    return Ask("PUT", path, body)
 
 
-def rests(answer: Answer, name: str, value: object) -> Answer:
-    """The answer, which must say that it rests on this."""
-    assert answer.assumptions.get(name) == str(value), answer.headers
-    return answer
+def register(name: str, **changes: Any) -> Ask:
+    return Ask("POST", f"/domain/{name}", {**NAME, **changes})
 
 
-@tries("v2.versions")
-def test_versions(with_: With) -> None:
-    client = with_("V2.0,v2.1")
-    client.version = "V2.1"
-    assert done(rests(client.get("/domain/new.com/check"), "v2.versions", "V2.0|v2.1"))
+def contact(handle: str, **changes: Any) -> Ask:
+    return Ask("POST", f"/contact/{handle}", {**CARD, **changes})
+
+
+def new_customer(keys: set[str]) -> Ask:
+    return Ask("POST", "/customer", {key: CUSTOMER[key] for key in keys})
+
+
+def nameservers(**changes: list[str]) -> Ask:
+    return Ask("PUT", "/domain/active.com", {"ns": changes})
+
+
+def availability(free: object, taken: object) -> list[tuple[Ask, Any]]:
+    names = {"new.com": free, "active.com": taken, "theirs.com": taken, "nic.com": taken}
+    return [(get(f"/domain/{name}/check"), {"avail": word}) for name, word in names.items()]
+
+
+def too_long(limits: dict[int, int]) -> list[tuple[Ask, Any]]:
+    renewals = {years: RENEW.with_(date_end=None, period=years) for years in limits}
+    return [(renewals[years], f"400 maximum value period: {most}") for years, most in limits.items()]
+
+
+def spelled(when_ascii: str, when_unicode: str) -> list[tuple[Ask, Any]]:
+    body = {"current_expiry_date": "2026-11-21", "period": 1}
+    again = {**body, "current_expiry_date": "2027-11-21"}
+    return [
+        (Ask("PUT", "/domain/xn--espaa-rta.com/renew", body), {"data": {"domain": when_ascii}}),
+        (Ask("PUT", "/domain/espa%C3%B1a.com/renew", again), {"data": {"domain": when_unicode}}),
+    ]
+
+
+def ends(expected: Any, values: tuple[Any, ...]) -> list[tuple[Ask, Any]]:
+    return [(RENEW.with_(date_end=value), expected) for value in values]
+
+
+ENDS = {"date_end": "2026-11-21 12:00:00"}
+POSTAL = {"address", "city", "country", "mail", "name", "phone", "zip"}
+LOOSE_PHONE = contact("A", phone="+380 (48) 123-45-67")
+ADDED, REMOVED = (nameservers(add=["NS1.home.net."]), nameservers(**{"del": ["ns9.home.net"]}))
+OLD_SERVERS = (get("/domain/active.com"), {"ns": ["ns1.home.net", "ns2.home.net"]})
+NO_ID = "400 Invalid customer_id"
+NO_LICENSE = "400 Not the correct license"
+
+#: For each value of an assumption, requests with the code and message of a refusal, or a part of the body.
+#: The first answer names the assumption.
+ROWS: dict[str, dict[Any, list[tuple[Ask, Any]]]] = {
+    "v2.customer_edit.by": {
+        "mail": [
+            (put("/customer", mail="seven@example.com", name="A"), {}),
+            (put("/customer", customer_id=7, mail="new@example.com"), {}),
+            (put("/customer/7", mail="newer@example.com"), {}),
+            (get("/customer/7"), {"data": {"mail": "newer@example.com"}}),
+        ],
+        "customer_id": [
+            (put("/customer", mail="seven@example.com"), NO_ID),
+            (put("/customer", customer_id=7, mail="new@example.com"), {}),
+            (put("/customer/7", name="B"), {}),
+            (put("/customer", customer_id="7"), NO_ID),
+        ],
+    },
+    "v2.domain_info.shape": {
+        "bare": [(get("/domain/active.com"), ENDS)],
+        "wrapped": [(get("/domain/active.com"), {"status": True, "data": ENDS})],
+    },
+    "v2.domain_check.avail": {"string": availability("true", "false"), "boolean": availability(True, False)},
+    "v2.zones.data": {
+        "list": [(get("/domain/zones"), {"data": [{"zone": zone} for zone in ZONES]})],
+        "object": [
+            (get("/domain/zones"), {"data": {"zone": "com"}}),
+            (get("/domain/zones/start/1"), {"data": {"zone": "com.ua"}}),
+            (get("/domain/zones/start/99"), {"data": {}}),
+        ],
+    },
+    "v2.customer_delete.refusal_status": {
+        "true": [(Ask("DELETE", "/customer/7"), {**LINKED, "status": True})],
+        "false": [(Ask("DELETE", "/customer/7"), {**LINKED, "status": False})],
+    },
+    "v2.extra_contact_params": {"fixture": [(contact("NEW", tax_number="12345678"), {})]},
+    "v2.license": {
+        "license": [
+            (register("new.com.ua", license="123456"), {}),
+            (register("two.com.ua", certificate="123456"), NO_LICENSE),
+            (register("three.com"), {}),
+        ],
+        "certificate": [
+            (register("new.com.ua", certificate="123456"), {}),
+            (register("two.com.ua", license="123456"), NO_LICENSE),
+        ],
+    },
+    "v2.contact.required": {
+        "postal": [(contact("N", company="", fax="", region=""), {})],
+        "all": [(contact("N", **{key: ""}), f"400 Not enough parameter: {key}") for key in CARD],
+    },
+    "v2.customer.required": {
+        "mail_and_name": [(new_customer({"mail", "name"}), {})],
+        "postal": [
+            (new_customer(POSTAL), {}),
+            *((new_customer(POSTAL - {k}), f"400 Invalid {k}") for k in POSTAL),
+        ],
+        "all": [(new_customer({*CUSTOMER} - {key}), f"400 Invalid {key}") for key in CUSTOMER],
+    },
+    "v2.phone": {
+        "any": [(LOOSE_PHONE, {})],
+        "dotted": [(LOOSE_PHONE, "400 Invalid value for extra param phone"), (contact("B"), {})],
+    },
+    "v2.arriving_status": {
+        "processing": [(get("/domain/arriving.com"), {"status": "1"})],
+        "requested": [(get("/domain/arriving.com"), {"status": "0"})],
+    },
+    "v2.ns.repeated": {
+        "refused": [
+            (ADDED, "400 Not the correct ns: NS1.home.net."),
+            (REMOVED, "400 Not the correct ns: ns9.home.net"),
+            OLD_SERVERS,
+        ],
+        "accepted": [(ADDED, {}), (REMOVED, {}), OLD_SERVERS],
+    },
+    "v2.names.form": {
+        "as_asked": spelled("xn--espaa-rta.com", "españa.com"),
+        "ascii": spelled("xn--espaa-rta.com", "xn--espaa-rta.com"),
+        "unicode": spelled("españa.com", "españa.com"),
+    },
+    "v2.renew.maximum": {"remaining": too_long({10: 9, 11: 9}), "zone": too_long({10: 9, 11: 10})},
+    "v2.renew.date_end": {
+        "checked": ends("400 Not the correct current_expiry_date", WRONG_ENDS),
+        "ignored": ends({"data": {"date_end": "2027-11-21 12:00:00"}}, (*WRONG_ENDS, *RIGHT_ENDS)),
+    },
+}
+
+Check = Callable[[Sandbox, Client, Any], Answer]
+#: The assumptions of which a value needs more than requests, with the values to try where not all are listed.
+CHECKS: dict[str, tuple[Check, list[Any]]] = {}
+
+
+def assumption(name: str, *values: Any) -> Callable[[Check], Check]:
+    def add(check: Check) -> Check:
+        CHECKS[name] = check, list(values)
+        return check
+
+    return add
+
+
+@assumption("v2.versions", "V2.0,v2.1")
+def versions(sandbox: Sandbox, client: Client, value: Any) -> Answer:
     client.version = "v2.0"
     assert "v2.versions" not in client.get("/domain/new.com/check").assumptions
-    client = with_("V3.0")
+    client.version = "V2.1"
+    answer = client.get("/domain/new.com/check")
+    assert done(answer)
+    sandbox.assumptions.set({"v2.versions": "V3.0"})
     assert client.get("/domain/new.com/check").json["msg"] == "no implementation for this version"
     client.version = "V3.0"
     assert done(client.get("/domain/new.com/check"))
+    return answer
 
 
-@tries("v2.token_headers")
-def test_token_headers(with_: With) -> None:
-    both = with_("X-Auth-Token,X-Token")
-    assert "v2.token_headers" not in both.get("/customer/1").assumptions
-    taken = both.call("GET", "/domain/new.com/check", headers=[("x-token", "main-token")])
-    assert done(rests(taken, "v2.token_headers", "X-Auth-Token|X-Token"))
-    other = with_("X-Token")
-    refused = rests(other.get("/customer/1"), "v2.token_headers", "X-Token")
+@assumption("v2.token_headers", "X-Auth-Token,X-Token")
+def token_headers(sandbox: Sandbox, client: Client, value: Any) -> Answer:
+    assert "v2.token_headers" not in client.get("/customer/1").assumptions
+    answer = client.call("GET", "/domain/new.com/check", headers=[("x-token", "main-token")])
+    assert done(answer)
+    sandbox.assumptions.set({"v2.token_headers": "X-Token"})
+    refused = client.get("/customer/1")
     assert refusal(refused) == (403, "Token not found", "token_missing")
     assert "--token-header X-Auth-Token would take" in refused.headers["x-sandbox-refusal"]
+    return answer
 
 
-@tries("v2.http_status")
-def test_http_status(with_: With) -> None:
-    for value, status in (("mirror", 404), ("always_200", 200)):
-        client = with_(value)
-        answer = rests(client.get("/customer/9"), "v2.http_status", value)
-        assert (answer.status, answer.json["code"]) == (status, 404)
-        answer = client.get("/nothing")
-        assert (answer.status, answer.json["code"]) == (status, 404)
+@assumption("v2.http_status")
+def http_status(sandbox: Sandbox, client: Client, value: Any) -> Answer:
+    answers = [client.get("/nothing"), client.get("/customer/9")]
+    status = {"mirror": 404, "always_200": 200}[value]
+    assert [(answer.status, answer.json["code"]) for answer in answers] == [(status, 404)] * 2
+    return answers[1]
 
 
-@tries("v2.customer_edit.by")
-def test_customer_edit_by(with_: With) -> None:
-    by_mail = with_("mail")
-    assert done(
-        rests(
-            by_mail.put("/customer", {"mail": "seven@example.com", "name": "A"}),
-            "v2.customer_edit.by",
-            "mail",
-        )
-    )
-    assert done(by_mail.put("/customer", {"customer_id": 7, "mail": "new@example.com"}))
-    assert done(by_mail.put("/customer/7", {"mail": "newer@example.com"}))
-    assert done(by_mail.get("/customer/7"))["data"]["mail"] == "newer@example.com"
-    by_id = with_("customer_id")
-    answer = rests(
-        by_id.put("/customer", {"mail": "seven@example.com"}), "v2.customer_edit.by", "customer_id"
-    )
-    assert refusal(answer)[:2] == (400, "Invalid customer_id")
-    assert done(by_id.put("/customer", {"customer_id": 7, "mail": "new@example.com"}))
-    assert done(by_id.put("/customer/7", {"name": "B"}))
-    assert refusal(by_id.put("/customer", {"customer_id": "7"}))[:2] == (400, "Invalid customer_id")
-
-
-@tries("v2.domain_info.shape")
-def test_domain_info_shape(with_: With) -> None:
-    bare = rests(with_("bare").get("/domain/active.com"), "v2.domain_info.shape", "bare")
-    whole = with_("wrapped").get("/domain/active.com").json
-    assert whole == {"code": 200, "status": True, "data": bare.json}
-    assert bare.json["date_end"] == "2026-11-21 12:00:00"
-
-
-@tries("v2.domain_check.avail")
-def test_domain_check_avail(with_: With) -> None:
-    for value, free, taken in (("string", "true", "false"), ("boolean", True, False)):
-        client = with_(value)
-        answer = rests(client.get("/domain/new.com/check"), "v2.domain_check.avail", value)
-        assert answer.json["avail"] is free or answer.json["avail"] == free
-        for name in ("active.com", "theirs.com", "nic.com"):
-            assert client.get(f"/domain/{name}/check").json["avail"] == taken
-
-
-@tries("v2.zones.data")
-def test_zones_data(with_: With) -> None:
-    listed = rests(with_("list").get("/domain/zones"), "v2.zones.data", "list").json["data"]
-    client = with_("object")
-    assert rests(client.get("/domain/zones"), "v2.zones.data", "object").json["data"] == listed[0]
-    assert client.get("/domain/zones/start/1").json["data"] == listed[1]
-    assert client.get("/domain/zones/start/99").json["data"] == {}
-
-
-@tries("v2.customer_delete.refusal_status")
-def test_customer_delete_refusal_status(with_: With) -> None:
-    for value in (True, False):
-        answer = with_(value).delete("/customer/7")
-        rests(answer, "v2.customer_delete.refusal_status", str(value).lower())
-        said = "You can not delete the contact has active orders"
-        assert answer.json == {"code": 403, "status": value, "msg": said}
-
-
-ENDS: list[tuple[str, str, str]] = [
-    ("", "pending", "pending"),
-    ("approve", "clientApproved", "approved"),
-    ("reject", "clientRejected", "rejected"),
-    ("cancel", "clientCancelled", "cancelled"),
-    ("complete", "serverApproved", "approved"),
-    ("overtake", "serverCancelled", "cancelled"),
-]
-
-
-@tries("v2.transfer_status")
-def test_transfer_status(with_: With, subtests: pytest.Subtests) -> None:
-    for end, epp, plain in ENDS:
-        for value, word in (("epp", epp), ("plain", plain)):
-            with subtests.test(end=end, value=value):
-                sandbox = with_.sandbox(value)
-                client = connect(sandbox)
-                path = "/domain/leaving.com/transfer"
-                if end == "overtake":  # the name falls into removal before its transfer completes
-                    edit_name(sandbox, "leaving.com", stage="overdue", since="-29d")
-                    sandbox.clock.advance("P2D")
-                elif end == "complete":
-                    sandbox.clock.advance("P5D")
-                elif end == "cancel":
-                    assert done(connect(sandbox, "other").delete(path))
-                elif end:
-                    assert done(client.put(f"{path}/{end}"))
-                answer = rests(client.get(path), "v2.transfer_status", value)
-                assert answer.json["transfer_status"] == word
-
-
-@tries("v2.request_format")
-def test_request_format(with_: With) -> None:
-    form = "customer_id=8&transfer_code=let-me-in"
-    for value in ("json", "json_or_form"):
-        client = with_(value)
-        client.own = [FORM]
-        answer = client.post("/domain/elsewhere.com/transfer", form.encode())
-        rests(answer, "v2.request_format", value)
-        assert answer.status == (415 if value == "json" else 200), answer.raw
-        assert (
-            "v2.request_format" not in client.post("/domain/new.com", NAME).assumptions
-        )  # JSON, whatever it is called
-
-
-@tries("v2.order_processing")
-def test_order_processing(with_: With) -> None:
-    sandbox = with_.sandbox(60)
-    client = connect(sandbox)
-    rests(client.post("/domain/new.com", NAME), "v2.order_processing", 60)
-    assert client.get("/domain/new.com").json["status"] == "0"
-    assert refusal(client.put("/domain/new.com", {"client_hold": 1}))[1] == "Not the correct status"
-    sandbox.clock.advance(60)
-    assert client.get("/domain/new.com").json["status"] == "1"
-    sandbox.clock.advance(60)
-    assert client.get("/domain/new.com").json["status"] == "2"
-    client = connect(Sandbox(REGISTRY))
-    client.post("/domain/new.com", NAME)
-    assert client.get("/domain/new.com").json["status"] == "2"
-
-
-@tries("v2.extra_contact_params")
-def test_extra_contact_params(with_: With) -> None:
-    client = with_("fixture")
-    answer = client.post("/contact/NEW", {**CARD, "tax_number": "12345678"})
-    assert done(rests(answer, "v2.extra_contact_params", "fixture"))
-
-
-@tries("v2.license")
-def test_license(with_: With) -> None:
-    for key in ("license", "certificate"):
-        client = with_(key)
-        answer = client.post("/domain/new.com.ua", {**NAME, key: "123456"})
-        assert done(rests(answer, "v2.license", key))
-        other = "certificate" if key == "license" else "license"
-        assert (
-            refusal(client.post("/domain/two.com.ua", {**NAME, other: "123456"}))[1]
-            == "Not the correct license"
-        )
-        assert done(client.post("/domain/three.com", NAME))
-
-
-@tries("v2.contact.required")
-def test_contact_required(with_: With) -> None:
-    spared = {"company", "fax", "region"}
-    for value in ("postal", "all"):
-        client = with_(value)
-        for number, field in enumerate(sorted(CARD)):
-            answer = client.post(f"/contact/N{number}", {**CARD, field: ""})
-            rests(answer, "v2.contact.required", value)
-            if value == "postal" and field in spared:
-                assert done(answer)
-            else:
-                assert refusal(answer)[1] == f"Not enough parameter: {field}"
-                assert (
-                    refusal(client.put("/contact/OWNER", {**CARD, field: None}))[1]
-                    == f"Not enough parameter: {field}"
-                )
-
-
-@tries("v2.customer.required")
-def test_customer_required(with_: With) -> None:
-    needed = {
-        "mail_and_name": {"mail", "name"},
-        "postal": {"address", "city", "country", "mail", "name", "phone", "zip"},
-        "all": set(CUSTOMER),
+@assumption("v2.transfer_status")
+def transfer_status(sandbox: Sandbox, client: Client, value: Any) -> Answer:
+    path = "/domain/leaving.com/transfer"
+    ways: dict[tuple[str, str], Callable[[], object]] = {
+        ("pending", "pending"): lambda: None,
+        ("clientApproved", "approved"): lambda: done(client.put(f"{path}/approve")),
+        ("clientRejected", "rejected"): lambda: done(client.put(f"{path}/reject")),
+        ("clientCancelled", "cancelled"): lambda: done(connect(sandbox, "other").delete(path)),
+        ("serverApproved", "approved"): lambda: sandbox.clock.advance("P5D"),
     }
-    for value, fields in needed.items():
-        client = with_(value)
-        for field in sorted(CUSTOMER):
-            whole = {**CUSTOMER, "mail": f"{field}@example.com"}
-            answer = client.post("/customer", {key: whole[key] for key in whole if key != field})
-            rests(answer, "v2.customer.required", value)
-            if field in fields:
-                assert refusal(answer)[:2] == (400, f"Invalid {field}")
-            else:
-                assert done(answer)
+    for words, end in ways.items():
+        begin(sandbox, "v2.transfer_status", value)
+        end()
+        answer = client.get(path)
+        assert answer.json["transfer_status"] == words[value == "plain"]
+    return answer
 
 
-@tries("v2.phone")
-def test_phone(with_: With) -> None:
-    for value in ("any", "dotted"):
-        client = with_(value)
-        assert done(rests(client.post("/contact/A", CARD), "v2.phone", value))
-        loose = client.post("/contact/B", {**CARD, "phone": "+380 (48) 123-45-67"})
-        assert loose.status == (200 if value == "any" else 400)
-        assert refusal(client.post("/contact/C", {**CARD, "fax": "none"}))[0] == 400
+@assumption("v2.request_format")
+def request_format(sandbox: Sandbox, client: Client, value: Any) -> Answer:
+    client.own = [FORM]
+    assert "v2.request_format" not in client.post("/domain/new.com", NAME).assumptions  # the body is JSON
+    answer = client.post("/domain/elsewhere.com/transfer", b"customer_id=8&transfer_code=let-me-in")
+    assert answer.status == (415 if value == "json" else 200), answer.raw
+    return answer
 
 
-@tries("v2.active_orders")
-def test_active_orders(with_: With) -> None:
-    for value, counted in (("unremoved", 1), ("status_2", 0)):
-        sandbox = with_.sandbox(value)
-        client = connect(sandbox)
-        assert client.get("/customer/7").json["data"]["count_active_orders"] == 1
-        edit_name(sandbox, "active.com", stage="overdue")
-        answer = rests(client.get("/customer/7"), "v2.active_orders", value)
-        assert answer.json["data"]["count_active_orders"] == counted
-        assert client.delete("/customer/7").status == (403 if counted else 200)
-        if counted:
-            edit_name(sandbox, "active.com", stage="redemption")
-            assert client.get("/customer/7").json["data"]["count_active_orders"] == 0
-            assert done(client.delete("/customer/7"))
+@assumption("v2.order_processing", 60)
+def order_processing(sandbox: Sandbox, client: Client, value: Any) -> Answer:
+    answer = client.post("/domain/new.com", NAME)
+    for status in ("0", "1", "2"):
+        assert client.get("/domain/new.com").json["status"] == status
+        if status == "0":
+            assert refusal(client.put("/domain/new.com", {"client_hold": 1}))[1] == "Not the correct status"
+        sandbox.clock.advance(60)
+    sandbox.reset(original=True)
+    assert done(client.post("/domain/new.com", NAME))
+    assert client.get("/domain/new.com").json["status"] == "2"
+    return answer
 
 
-@tries("v2.premium_names")
-def test_premium_names(with_: With) -> None:
+@assumption("v2.active_orders")
+def active_orders(sandbox: Sandbox, client: Client, value: Any) -> Answer:
+    counts = {"active": 1, "overdue": int(value == "unremoved"), "redemption": 0}
+    for stage, count in counts.items():
+        edit_name(sandbox, "active.com", stage=stage)
+        answer = client.get("/customer/7")
+        assert answer.json["data"]["count_active_orders"] == count
+    edit_name(sandbox, "active.com", stage="overdue")
+    assert client.delete("/customer/7").status == (403 if counts["overdue"] else 200)
+    return answer
+
+
+@assumption("v2.premium_names")
+def premium_names(sandbox: Sandbox, client: Client, value: Any) -> Answer:
     premium = {"registration": "500.00", "renewal": "300.00", "transfer": "200.00"}
-    for value in ("charged", "refused"):
-        sandbox = with_.sandbox(value)
-        edit_zone(sandbox, "net", premium={"gold": premium})
-        edit_zone(sandbox, "com", premium={"active": premium, "elsewhere": premium})
-        client = connect(sandbox)
-        check = rests(client.get("/domain/gold.net/check"), "v2.premium_names", value)
-        assert check.json["avail"] == {"charged": "true", "refused": "false"}[value]
-        assert "v2.premium_names" not in client.get("/domain/plain.net/check").assumptions
-        for ask, price, words in (
-            (WORKS["v2.domain.register"].at("/domain/gold.net"), 1000, (403, "Domain is already registered")),
-            (WORKS["v2.domain.renew"], 300, (403, STATUS)),
-            (WORKS["v2.transfer.request"], 200, (400, "Invalid id")),
-        ):
-            before = sandbox.accounts["main"].balance
-            answer = rests(ask.send(client), "v2.premium_names", value)
-            assert done(answer) if value == "charged" else refusal(answer)[:2] == words
-            assert before - sandbox.accounts["main"].balance == (price if value == "charged" else 0)
+    edit_zone(sandbox, "net", premium={"gold": premium})
+    answer = client.get("/domain/gold.net/check")
+    assert answer.json["avail"] == {"charged": "true", "refused": "false"}[value]
+    assert "v2.premium_names" not in client.get("/domain/plain.net/check").assumptions
+    answer = WORKS["v2.domain.register"].at("/domain/gold.net").send(client)
+    compare(answer, {} if value == "charged" else "403 Domain is already registered")
+    assert balance(sandbox) == (9000 if value == "charged" else 10_000)
+    return answer
 
 
-@tries("v2.arriving_status")
-def test_arriving_status(with_: With) -> None:
-    for value, status in (("processing", "1"), ("requested", "0")):
-        answer = with_(value).get("/domain/arriving.com")
-        assert rests(answer, "v2.arriving_status", value).json["status"] == status
+@assumption("v2.zones.no_promotion")
+def no_promotion(sandbox: Sandbox, client: Client, value: Any) -> Answer:
+    keys = sorted(f"{name}_{term}_action" for name in ("price", "date_end") for term in ("reg", "renew"))
+    shown = {"regular": ["", "", 10.0, 12.0], "nulls": [None] * 4, "omitted": []}
+    answer = client.get("/domain/zones/popular")
+    com, net = answer.json["data"]
+    assert [com[key] for key in keys if key in com] == shown[value]
+    assert [net[key] for key in keys][2:] == [4.75, 5.0]
+    return answer
 
 
-@tries("v2.ns.repeated")
-def test_repeated_nameservers(with_: With) -> None:
-    for value in ("refused", "accepted"):
-        for changes in ({"add": ["NS1.home.net."]}, {"del": ["ns9.home.net"]}):
-            client = with_(value)
-            before = client.get("/domain/active.com").json["ns"]
-            answer = rests(client.put("/domain/active.com", {"ns": changes}), "v2.ns.repeated", value)
-            assert answer.status == (400 if value == "refused" else 200)
-            assert client.get("/domain/active.com").json["ns"] == before
+def compare(answer: Answer, expected: Any) -> None:
+    """Assert the code and message of a refusal, or a part of a body."""
+    if isinstance(expected, str):
+        assert "{} {}".format(*refusal(answer)[:2]) == expected
+    else:
+        assert answer.status == expected.get("code", 200), answer.raw
+        compare_part(answer.json, expected)
 
 
-@tries("v2.names.form")
-def test_names_form(with_: With) -> None:
-    spelled = {"as_asked": ("xn--espaa-rta.com", "españa.com"), "ascii": ("xn--espaa-rta.com",) * 2}
-    spelled["unicode"] = ("españa.com",) * 2
-    for value, (when_ascii, when_unicode) in spelled.items():
-        for asked, shown in (("xn--espaa-rta.com", when_ascii), ("espa%C3%B1a.com", when_unicode)):
-            client = with_(value)
-            renewal = {"current_expiry_date": "2026-11-21", "period": 1}
-            answer = rests(client.put(f"/domain/{asked}/renew", renewal), "v2.names.form", value)
-            assert answer.json["data"]["domain"] == shown
+def compare_part(value: Any, expected: Any) -> None:
+    if isinstance(expected, dict) and expected:
+        for key, inner in expected.items():
+            compare_part(value[key], inner)
+    elif isinstance(expected, list):
+        for item, inner in zip(value, expected, strict=True):
+            compare_part(item, inner)
+    elif expected != {} or not isinstance(value, dict):
+        assert (value, type(value)) == (expected, type(expected))
 
 
-@tries("v2.zones.no_promotion")
-def test_no_promotion(with_: With) -> None:
-    keys = {f"{what}_{when}_action" for what in ("price", "date_end") for when in ("reg", "renew")}
-    regular = ["", "", 10.0, 12.0]
-    for value, expected in (("regular", regular), ("nulls", [None] * 4), ("omitted", [])):
-        answer = with_(value).get("/domain/zones/popular")
-        com, net = rests(answer, "v2.zones.no_promotion", value).json["data"]
-        assert [com[key] for key in sorted(keys) if key in com] == expected
-        assert [net[key] for key in sorted(keys)][2:] == [4.75, 5.0]
+def begin(sandbox: Sandbox, name: str, value: Any) -> Client:
+    """Return a client of the world as it began, but for one assumption."""
+    sandbox.reset(original=True)
+    sandbox.assumptions.set({name: value})
+    return connect(sandbox)
 
 
-@tries("v2.renew.maximum")
-def test_the_maximum_in_a_renewals_refusal(with_: With) -> None:
-    asked = WORKS["v2.domain.renew"].with_(date_end=None)
-    for value, years, most in (("remaining", 10, 9), ("remaining", 11, 9), ("zone", 10, 9), ("zone", 11, 10)):
-        answer = asked.with_(period=years).send(with_(value))
-        rests(answer, "v2.renew.maximum", value)
-        assert refusal(answer)[:2] == (400, f"maximum value period: {most}"), (value, years)
+@pytest.mark.parametrize("name", [*ROWS, *CHECKS])
+def test_a_value_has_its_effect_and_is_named(sandbox: Sandbox, name: str, subtests) -> None:
+    takes = next(row.takes for row in sandbox.assumptions.list().assumptions if row.name == name)
+    listed = takes.removeprefix("one of ").split(", ")
+    if name in ROWS and takes.startswith("one of "):
+        assert set(listed) == set(ROWS[name])
+    for value in ROWS.get(name) or CHECKS[name][1] or listed:
+        with subtests.test(value=value):
+            client = begin(sandbox, name, value)
+            if name in CHECKS:
+                answer = CHECKS[name][0](sandbox, client, value)
+            else:
+                answer, *_ = [respond(sandbox, client, row) for row in ROWS[name][value]]
+            assert answer.assumptions[name] == str(value).replace(",", "|")
 
 
-@tries("v2.renew.date_end")
-def test_the_new_end_of_a_renewal(with_: With) -> None:
-    name, asked = "v2.renew.date_end", WORKS["v2.domain.renew"]
-    days = ("2027-11-20", "2028-11-21", "2026-11-21", "1999-01-01", "2027-02-30")
-    wrong: Any
-    for wrong in (*days, "soon", 5, [], {}):
-        refused = rests(asked.with_(date_end=wrong).send(with_("checked")), name, "checked")
-        assert refusal(refused)[:2] == (400, "Not the correct current_expiry_date")
-        passed = rests(asked.with_(date_end=wrong).send(with_("ignored")), name, "ignored")
-        assert done(passed)["data"]["date_end"] == "2027-11-21 12:00:00"
-    for right in ("2027-11-21", "2027-11-21 23:00:00", "2027-11-21T12:00:00Z"):
-        for value in ("checked", "ignored"):
-            assert done(asked.with_(date_end=right).send(with_(value)))
+def respond(sandbox: Sandbox, client: Client, row: tuple[Ask, Any]) -> Answer:
+    """Send the request of a row, compare its answer, and undo a renewal, which the next row may repeat."""
+    answer = row[0].send(client)
+    compare(answer, row[1])
+    if row[0].path == RENEW.path and answer.status == 200:
+        sandbox.rewind(answer.headers["x-sandbox-request"])
+    return answer
+
+
+def test_every_assumption_about_v2_has_a_check(sandbox: Sandbox) -> None:
+    names = [row.name for row in sandbox.assumptions.list().assumptions]
+    assert {name for name in names if name.startswith("v2.")} == {*ROWS, *CHECKS}
 
 
 def test_every_operation_succeeds_under_both_profiles(make: Make) -> None:
     for profile in ("documented", "observed"):
+        sandbox = make(profile=profile)
+        client = connect(sandbox)
         for ask in WORKS.values():
-            assert done(ask.send(connect(make(profile=profile))))
-
-
-def test_the_observed_profile(make: Make) -> None:
-    """What callers were seen to rely on."""
-    client = connect(make(profile="observed"))
+            sandbox.reset()
+            assert done(ask.send(client))
+    client.own = [FORM]
+    assert done(client.post("/domain/elsewhere.com/transfer", b"transfer_code=let-me-in"))
     assert client.get("/domain/new.com/check").json["avail"] is True
     assert client.get("/domain/active.com").json["data"]["status"] == "2"
     assert client.delete("/customer/7").json["status"] is False
-    client.own = [FORM]
-    assert done(client.post("/domain/elsewhere.com/transfer", b"transfer_code=let-me-in"))
-    assert client.get("/customer/9").status == 404
-
-
-def test_what_is_locked_follows_the_update_lock(make: Make) -> None:
-    """Under ``registrant_only``, a name whose updates are prohibited keeps its registrant alone."""
-    sandbox = make(assume={"v3.update_lock.covers": "registrant_only"})
-    client = connect(sandbox)
-    assert done(client.put("/domain/active.com", {"client_update_prohibited": 1}))
-    assert done(client.put("/domain/active.com", {"ns": {"add": ["ns3.home.net"]}, "contact_admin": "SPARE"}))
-    answer = client.put("/domain/active.com", {"contact_registrant": "SPARE"})
-    assert refusal(answer)[:2] == (400, "Not the correct client_update_prohibited")
-    assert done(client.post("/domain/active.com/host/new", {"ip": [{"ip": "192.0.2.7", "type": "v4"}]}))
-
-
-def test_every_assumption_about_v2_has_its_test(make: Make) -> None:
-    names = {row.name for row in make().assumptions.list().assumptions}
-    assert {name for name in names if name.startswith("v2.")} == COVERED

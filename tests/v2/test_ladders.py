@@ -1,4 +1,4 @@
-"""The order of the checks of each v2.0 operation.
+"""The order of the checks of the v2.0 operations that have many.
 
 A ladder begins with a request that is wrong in every way that its operation can refuse. Each rung has the
 rule of a refusal, its code and message, and the corrections after which the next rule refuses. At the top
@@ -17,7 +17,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Headers, InProcess
 from tests.documented import ID, document
-from tests.registry import contents, edit, edit_name, edit_zone
+from tests.registry import contents, edit, edit_name
 from tests.v2.client import FORM, Client, connect, done, refusal
 from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
 
@@ -32,7 +32,6 @@ NO_ID = "400 Invalid id"
 UNKNOWN_ID = "404 ID not found"
 WRONG_DATE = "400 Not the correct current_expiry_date"
 WRONG_CODE = "400 Not the correct transfer_code"
-LINKED = "403 You can not delete the contact has active orders"
 NOTHING = "400 Not enough parameter: client_*, contact_* or ns"
 LOCK = "400 Not the correct client_transfer_prohibited"
 UPDATE = "400 Not the correct client_update_prohibited"
@@ -105,8 +104,21 @@ class Climb:
                 before = contents(self.sandbox)
                 self.refused(*rung)
                 assert contents(self.sandbox) == before
-            for correct in corrections:
-                correct(self)
+            for correction in corrections:
+                self.correct(correction)
+
+    def correct(self, correction: Any) -> None:
+        """Set the path, the name in the path, or the raw body, or change the fixture or anything else."""
+        if isinstance(correction, bytes):
+            self.raw = correction
+        elif isinstance(correction, dict):
+            edit(self.sandbox, correction)
+        elif callable(correction):
+            correction(self)
+        elif correction.startswith("/"):
+            self.path = correction
+        else:
+            self.path = re.sub(r"^(/\w+/)[^/]+", rf"\g<1>{correction}", self.path)
 
 
 Correction = Callable[[Climb], object]
@@ -122,47 +134,14 @@ def body(**changes: Any) -> Correction:
     return correct
 
 
-def raw(text: bytes | None) -> Correction:
-    return lambda climb: setattr(climb, "raw", text)
-
-
-def path(text: str) -> Correction:
-    return lambda climb: setattr(climb, "path", text)
-
-
-def at(name: str) -> Correction:
-    """Ask about another name."""
-    return lambda climb: setattr(climb, "path", re.sub(r"^(/\w+/)[^/]+", rf"\g<1>{name}", climb.path))
-
-
 def host(label: str) -> Correction:
     """Ask about another host."""
-    return lambda climb: setattr(climb, "path", re.sub(r"/host/[^/]+", f"/host/{label}", climb.path))
+    return lambda climb: setattr(climb, "path", re.sub("/host/[^/]+", f"/host/{label}", climb.path))
 
 
 def name(domain: str, **changes: Any) -> Correction:
     """Change keys of a name's fixture entry."""
     return lambda climb: edit_name(climb.sandbox, domain, **changes)
-
-
-def zone(label: str, **changes: Any) -> Correction:
-    """Change keys of a zone's fixture entry."""
-    return lambda climb: edit_zone(climb.sandbox, label, **changes)
-
-
-def transfer(domain: str, entry: dict[str, str] | None) -> Correction:
-    """Have a transfer of a name pending, or with None remove it."""
-    return lambda climb: edit(climb.sandbox, {"transfers": {domain: entry}})
-
-
-def permit(stage: str, actions: list[str] | None) -> Correction:
-    """Permit only these actions at a stage. None permits the usual ones."""
-    entry = {stage: actions} if actions is not None else None
-    return lambda climb: edit(climb.sandbox, {"lifecycle": entry})
-
-
-def service(label: str) -> Correction:
-    return lambda climb: climb.sandbox.outside.set_service(label, in_service=True)
 
 
 def balance(amount: str) -> Correction:
@@ -176,48 +155,28 @@ def premium(value: str) -> Correction:
 def held(domain: str, lost: str = NO_ID, *, malformed: str = NO_NAME) -> list[Any]:
     """The rungs of a name in the path that the account has to hold."""
     return [
-        at("-name-.com"),
-        ("invalid_name", malformed, at("name.nowhere")),
-        ("zone_not_supported", NO_ZONE, at("nobodys.com")),
-        ("domain_not_found", lost, at("theirs.com")),
-        ("domain_not_found", lost.replace("nobodys", "theirs"), at(domain)),
-    ]
-
-
-def hosts(*, changes: bool, support: bool = True) -> list[Any]:
-    """The rungs of a name and a host in the path; ``support`` where the zone has to have hosts."""
-    lost = "404 Object not found nobodys.com"
-    unsupported = ("hosts_not_supported", "403 Order not support this action", at("active.com"))
-    return [
-        name("active.com", flags=["client_update_prohibited"]),
-        permit("active", ["renew"]),
-        *held("held.shop" if support else "active.com", lost, malformed=NO_ZONE),
-        *([unsupported] if support else []),
-        ("wrong_state", STATUS, permit("active", None)),
-        *([("locked", STATUS, name("active.com", flags=[]))] if changes else []),
-        host("-"),
-        ("invalid_hostname", "404 Object not found -", host("new")),
+        "-name-.com",
+        ("invalid_name", malformed, "name.nowhere"),
+        ("zone_not_supported", NO_ZONE, "nobodys.com"),
+        ("domain_not_found", lost, "theirs.com"),
+        ("domain_not_found", lost.replace("nobodys", "theirs"), domain),
     ]
 
 
 #: A body that names another domain than the path, where nothing else of it is read.
-CONTRADICTED = [raw(b'{"domain": "other.com"}'), ("invalid_parameter", NO_NAME, raw(b""))]
-PARTY = [
-    at("-name-.com"),
-    ("invalid_name", NO_NAME, at("nobodys.com")),
-    ("domain_not_found", "404 Object not found nobodys.com", at("name.nowhere")),
-    ("domain_not_found", "404 Object not found name.nowhere", at("theirs.com")),
-    ("domain_not_found", NO_ID, at("active.com")),
-    ("no_transfer", STATUS, at("leaving.com")),
-]
-DECISION = [
-    *CONTRADICTED,
-    *PARTY,
-    at("arriving.com"),
-    ("no_transfer", STATUS, at("leaving.com"), permit("active", ["renew"])),
-    ("wrong_state", STATUS, permit("active", None)),
-]
+CONTRADICTED = [b'{"domain": "other.com"}', ("invalid_parameter", NO_NAME, b"")]
 WRONG_ADDRESS = [{"type": "v5", "ip": "here"}]
+
+HOSTS = [
+    name("active.com", flags=["client_update_prohibited"]),
+    {"lifecycle": {"active": ["renew"]}},
+    *held("held.shop", "404 Object not found nobodys.com", malformed=NO_ZONE),
+    ("hosts_not_supported", "403 Order not support this action", "active.com"),
+    ("wrong_state", STATUS, {"lifecycle": None}),
+    ("locked", STATUS, name("active.com", flags=[])),
+    host("-"),
+    ("invalid_hostname", "404 Object not found -", host("new")),
+]
 
 LADDERS: dict[str, list[Any]] = {
     "customer.create": [
@@ -231,78 +190,54 @@ LADDERS: dict[str, list[Any]] = {
     "customer.edit": [
         body(country="Ukraine", zip=-1),
         ("invalid_parameter", "400 Invalid zip", body(zip=1)),
-        ("missing_parameter", "400 Invalid mail", body(mail="seven@example.com"), path("/customer/seven")),
-        ("invalid_customer_id", "400 Invalid customer_id", path("/customer/9")),
-        ("customer_not_found", UNKNOWN_ID, path("/customer/8")),
+        ("missing_parameter", "400 Invalid mail", body(mail="seven@example.com"), "/customer/seven"),
+        ("invalid_customer_id", "400 Invalid customer_id", "/customer/9"),
+        ("customer_not_found", UNKNOWN_ID, "/customer/8"),
         ("invalid_contact", "400 Invalid country", body(country="UA")),
         ("mail_taken", "400 Invalid mail", body(mail="free@example.com")),
     ],
-    "customer.info": [
-        path("/customer/seven"),
-        ("invalid_customer_id", "400 Invalid customer_id", path("/customer/9")),
-        ("customer_not_found", UNKNOWN_ID, path("/customer/7")),
-    ],
-    "customer.delete": [
-        path("/customer/seven"),
-        ("invalid_customer_id", UNKNOWN_ID, path("/customer/9")),
-        ("customer_not_found", UNKNOWN_ID, path("/customer/7")),
-        ("customer_has_orders", LINKED, name("active.com", customer=None)),
-    ],
-    "contact.check": [path("/contact/-/check"), ("invalid_handle", "400 Invalid contact_id", at("OWNER"))],
     "contact.create": [
-        path("/contact/-"),
+        "/contact/-",
         body(**{**CARD, "address": None}, size=1, tax_number="1", customer_id=9),
         body(zip=650.5, mail="nobody"),
         ("missing_parameter", "400 Not enough parameter: address", body(address="9 New Street")),
         ("invalid_parameter", "400 Invalid value for extra param zip", body(zip="65000")),
-        ("invalid_handle", "400 Invalid value for extra param contact_id", path("/contact/THEIRS")),
+        ("invalid_handle", "400 Invalid value for extra param contact_id", "/contact/THEIRS"),
         ("unknown_extra", "400 Extra param size unknown", body(size=None)),
         ("invalid_extra", "400 Invalid value for extra param tax_number", body(tax_number="12345678")),
         ("invalid_contact", "400 Invalid value for extra param mail", body(mail="nora@example.com")),
         ("customer_not_found", "400 Invalid value for extra param customer_id", body(customer_id=7)),
-        ("handle_taken", "400 Invalid value for extra param contact_id", path("/contact/NEW")),
+        ("handle_taken", "400 Invalid value for extra param contact_id", "/contact/NEW"),
     ],
     "contact.edit": [
-        path("/contact/-"),
+        "/contact/-",
         body(**{**CARD, "name": None}, tax_number="1", size=1),
         body(city=5, mail="nobody"),
         ("missing_parameter", "400 Not enough parameter: name", body(name="Nora")),
         ("invalid_parameter", "400 Invalid Param", body(city="Odesa")),
-        ("invalid_handle", "400 Invalid Param", path("/contact/THEIRS")),
-        ("contact_not_found", UNKNOWN_ID, path("/contact/OWNER")),
+        ("invalid_handle", "400 Invalid Param", "/contact/THEIRS"),
+        ("contact_not_found", UNKNOWN_ID, "/contact/OWNER"),
         ("invalid_extra", "400 Invalid Param", body(tax_number="12345678")),
         ("invalid_contact", "400 Invalid Param", body(mail="nora@example.com")),
     ],
-    "contact.info": [
-        path("/contact/-"),
-        ("contact_not_found", UNKNOWN_ID, path("/contact/THEIRS")),
-        ("contact_not_found", UNKNOWN_ID, path("/contact/OWNER")),
-    ],
-    "contact.delete": [
-        path("/contact/-"),
-        ("contact_not_found", UNKNOWN_ID, path("/contact/THEIRS")),
-        ("contact_not_found", UNKNOWN_ID, path("/contact/ADMIN")),
-        ("contact_linked", "403 This object linked", path("/contact/SPARE")),
-    ],
-    "domain.check": [
-        at("-name-.com"),
-        ("invalid_name", NO_NAME, at("name.nowhere")),
-        ("zone_not_supported", NO_ZONE, at("new.com")),
-    ],
     "domain.register": [
-        zone("com.ua", premium={"gold": PREMIUM}, in_service=False, min_years=2, max_years=3),
-        zone("com.ua", reserved=["gold"]),
+        {
+            "zones": {
+                "com.ua": {"premium": {"gold": PREMIUM}, "in_service": False, "min_years": 2, "max_years": 3}
+            }
+        },
+        {"zones": {"com.ua": {"reserved": ["gold"]}}},
         premium("refused"),
         balance("5.00"),
-        at("-"),
+        "-",
         body(
             **{**NAME, "contact_tech": 5, "period": 1, "contact_admin": "THEIRS", "customer_id": 9, "ns": []}
         ),
         ("missing_parameter", "400 Not enough parameter: ns", body(ns=["-"])),
         ("invalid_parameter", NO_ID, body(contact_tech="MAIN")),
-        ("invalid_name", NO_NAME, at("gold.nowhere")),
-        ("zone_not_supported", NO_ZONE, at("held.com.ua")),
-        ("zone_out_of_service", NO_ZONE, service("com.ua")),
+        ("invalid_name", NO_NAME, "gold.nowhere"),
+        ("zone_not_supported", NO_ZONE, "held.com.ua"),
+        ("zone_out_of_service", NO_ZONE, {"zones": {"com.ua": {"in_service": None}}}),
         ("period_too_short", "400 minimum value period: 2", body(period=4)),
         ("period_too_long", "400 maximum value period: 3", body(period=2)),
         ("contact_not_found", NO_ID, body(contact_admin="ADMIN")),
@@ -310,16 +245,15 @@ LADDERS: dict[str, list[Any]] = {
         ("invalid_nameserver", "400 Not the correct ns: -", body(ns=["ns1.home.net"])),
         ("license_required", "400 Not the correct license", body(license="12")),
         ("invalid_license", "400 Not the correct license", body(license="123456")),
-        ("name_taken", "403 Domain is already registered", at("gold.com.ua")),
-        ("name_reserved", "403 Domain is already registered", zone("com.ua", reserved=None)),
-        ("premium_not_taken", "403 Domain is already registered", at("new.com.ua")),
+        ("name_taken", "403 Domain is already registered", "gold.com.ua"),
+        ("name_reserved", "403 Domain is already registered", {"zones": {"com.ua": {"reserved": None}}}),
+        ("premium_not_taken", "403 Domain is already registered", "new.com.ua"),
         ("insufficient_funds", NO_FUNDS, balance("12.00")),
     ],
-    "domain.info": held("active.com", "404 Object not found nobodys.com"),
     "domain.edit": [
         balance("2.49"),
         name("held.com.ua", stage="overdue", flags=["client_update_prohibited"]),
-        transfer("held.com.ua", LEAVING),
+        {"transfers": {"held.com.ua": LEAVING}},
         (
             "missing_parameter",
             NOTHING,
@@ -340,17 +274,9 @@ LADDERS: dict[str, list[Any]] = {
         ("contact_not_found", NO_ID, body(contact_registrant="OWNER")),
         ("insufficient_funds", NO_FUNDS, balance("2.50")),
     ],
-    "domain.delete": [
-        name("active.com", stage="redemption", flags=["client_delete_prohibited"]),
-        *held("active.com"),
-        ("wrong_state", STATUS, name("active.com", stage="active"), transfer("active.com", LEAVING)),
-        ("transfer_pending", STATUS, transfer("active.com", None)),
-        ("locked", STATUS, name("active.com", flags=[])),
-        ("host_in_use", STATUS, name("served.com", nameservers=["ns1.home.net"])),
-    ],
     "domain.renew": [
         name("active.com", stage="redemption", flags=["client_renew_prohibited"]),
-        zone("com", in_service=False, premium={"active": PREMIUM}),
+        {"zones": {"com": {"in_service": False, "premium": {"active": PREMIUM}}}},
         premium("refused"),
         balance("299.99"),
         body(current_expiry_date="soon", date_end="2027-11-20"),
@@ -358,10 +284,10 @@ LADDERS: dict[str, list[Any]] = {
         ("invalid_parameter", WRONG_DATE, body(current_expiry_date="2026-11-20")),
         *held("active.com"),
         ("wrong_state", STATUS, name("active.com", stage="active", created="-100d")),
-        transfer("active.com", LEAVING),
-        ("transfer_pending", STATUS, transfer("active.com", None)),
+        {"transfers": {"active.com": LEAVING}},
+        ("transfer_pending", STATUS, {"transfers": {"active.com": None}}),
         ("locked", STATUS, name("active.com", flags=[], expires="2026-11-21T12:00:00Z", since=None)),
-        ("zone_out_of_service", NO_ZONE, service("com")),
+        ("zone_out_of_service", NO_ZONE, {"zones": {"com": {"in_service": None}}}),
         ("expiry_mismatch", WRONG_DATE, body(current_expiry_date="2026-11-21")),
         ("period_too_short", "400 minimum value period: 1", body(period=10)),
         ("period_too_long", "400 maximum value period: 9", body(period=1)),
@@ -371,54 +297,44 @@ LADDERS: dict[str, list[Any]] = {
     ],
     "domain.restore": [
         name("removed.com", stage="pending_delete"),
-        zone("com", in_service=False),
+        {"zones": {"com": {"in_service": False}}},
         balance("79.99"),
         *CONTRADICTED,
         *held("removed.com"),
         ("wrong_state", STATUS, name("removed.com", stage="redemption")),
-        ("zone_out_of_service", NO_ZONE, service("com")),
+        ("zone_out_of_service", NO_ZONE, {"zones": {"com": {"in_service": None}}}),
         ("insufficient_funds", NO_FUNDS, balance("80.00")),
     ],
-    "domain.zones": [],
     "transfer.request": [
-        zone("com", in_service=False, transfers=False, premium={"theirs": PREMIUM}),
+        {"zones": {"com": {"in_service": False, "transfers": False, "premium": {"theirs": PREMIUM}}}},
         name("theirs.com", stage="redemption", flags=["client_transfer_prohibited"]),
         premium("refused"),
         balance("199.99"),
         body(customer_id=9),
         ("missing_parameter", WRONG_CODE, body(transfer_code=["let-me-in"])),
         ("invalid_parameter", WRONG_CODE, body(transfer_code="let-me-out")),
-        at("-name-.com"),
-        ("invalid_name", NO_NAME, at("name.nowhere")),
-        ("zone_not_supported", NO_ZONE, at("nobodys.com")),
-        ("transfers_not_supported", NO_ZONE, zone("com", transfers=True)),
-        ("zone_out_of_service", NO_ZONE, service("com")),
+        "-name-.com",
+        ("invalid_name", NO_NAME, "name.nowhere"),
+        ("zone_not_supported", NO_ZONE, "nobodys.com"),
+        ("transfers_not_supported", NO_ZONE, {"zones": {"com": {"transfers": True}}}),
+        ("zone_out_of_service", NO_ZONE, {"zones": {"com": {"in_service": None}}}),
         ("customer_not_found", NO_ID, body(customer_id=7)),
-        ("not_registered", NO_ID, at("active.com")),
-        ("already_yours", NO_ID, at("theirs.com")),
+        ("not_registered", NO_ID, "active.com"),
+        ("already_yours", NO_ID, "theirs.com"),
         ("wrong_state", NO_ID, name("theirs.com", stage="active", created="-0d")),
-        transfer("theirs.com", {"to": "poor", "requested": "-0d"}),
-        ("transfer_pending", NO_ID, transfer("theirs.com", None)),
+        {"transfers": {"theirs.com": {"to": "poor", "requested": "-0d"}}},
+        ("transfer_pending", NO_ID, {"transfers": {"theirs.com": None}}),
         ("locked", NO_ID, name("theirs.com", flags=[])),
         ("too_young", NO_ID, name("theirs.com", created="-100d", since=None)),
         ("wrong_auth_code", WRONG_CODE, body(transfer_code="let-me-in")),
         ("premium_not_taken", NO_ID, premium("charged")),
         ("insufficient_funds", NO_FUNDS, balance("200.00")),
     ],
-    "transfer.status": PARTY,
-    "transfer.cancel": [
-        *PARTY,
-        ("no_transfer", STATUS, at("arriving.com"), permit("arriving", [])),
-        ("wrong_state", STATUS, permit("arriving", None)),
-    ],
-    "transfer.approve": DECISION,
-    "transfer.reject": DECISION,
-    "host.check": hosts(changes=False),
     "host.create": [
         ("missing_parameter", "400 Not enough parameter: ip", body(ip=[*WRONG_ADDRESS, {"ip": "192.0.2.9"}])),
         ("missing_parameter", "400 Not enough parameter: type", body(ip=WRONG_ADDRESS[0])),
         ("invalid_parameter", "400 Not enough parameter: ip", body(ip=WRONG_ADDRESS)),
-        *hosts(changes=True),
+        *HOSTS,
         host("ns1"),
         ("unknown_ip_type", "400 Unknown ip type : v5", body(ip=[{"type": "v6", "ip": "here"}])),
         ("invalid_ip", "400 Not the correct IPv6: here", body(ip=[{"type": "v4", "ip": "here"}])),
@@ -428,36 +344,27 @@ LADDERS: dict[str, list[Any]] = {
     "host.edit": [
         ("missing_parameter", "400 Unknown ip type : ip", body(ip={"add": "v5"})),
         ("invalid_parameter", '400 Unknown ip type : {"add": "v5"}', body(ip={"add": WRONG_ADDRESS})),
-        *hosts(changes=True),
+        *HOSTS,
         ("host_not_found", "404 Object not found new.active.com", host("ns1")),
         ("unknown_ip_type", "400 Unknown ip type : v5", body(ip={"add": ["type=>v6,ip=>here"]})),
         ("invalid_ip", "400 Not the correct IPv6: here", body(ip={"del": ["type=>v4,ip=>192.0.2.77"]})),
         ("invalid_ip", "400 Not the correct IPv4: 192.0.2.77", body(ip={"add": ["type=>v4,ip=>192.0.2.77"]})),
     ],
-    "host.info": [
-        *hosts(changes=False, support=False),
-        ("host_not_found", "404 Object not found new.active.com", host("ns1")),
-    ],
-    "host.delete": [
-        *hosts(changes=True, support=False),
-        ("host_not_found", "404 Object not found new.active.com", host("ns2")),
-        ("host_in_use", STATUS, host("ns1")),
-    ],
 }
 
 
-@pytest.mark.parametrize("operation", WORKS)
+@pytest.mark.parametrize("operation", LADDERS)
 def test_checks_are_made_in_order_and_each_documented_refusal_occurs(
     sandbox: Sandbox, operation: str
 ) -> None:
-    climb = Climb(sandbox, operation)
+    climb = Climb(sandbox, f"v2.{operation}")
     climb.transport()
-    climb.climb(LADDERS[operation.removeprefix("v2.")])
+    climb.climb(LADDERS[operation])
     done(climb.send())
-    assert set(climb.visited) == documented_rules(operation)
+    assert set(climb.visited) == documented_rules(f"v2.{operation}")
 
 
-def test_the_contact_of_the_account_cannot_be_deleted_even_if_no_name_has_it(sandbox: Sandbox) -> None:
+def test_the_contact_of_the_account_is_never_deleted(sandbox: Sandbox) -> None:
     roles = dict.fromkeys(("registrant", "admin", "tech", "billing"), "SPARE")
     names = [row.name for row in sandbox.names.list(account="main").names if row.stage != "arriving"]
     edit(sandbox, {"domains": {domain: {"contacts": roles} for domain in names},

@@ -4,31 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from reseller_sandbox import Sandbox
 from tests.clients import person
-from tests.registry import edit, edit_name
+from tests.registry import contents, edit, edit_name
 from tests.v2.client import Client, connect, done, refusal
-from tests.v2.works import CARD, CUSTOMER, NAME, WORKS
+from tests.v2.works import CARD, CUSTOMER, NAME, ROLES, WORKS
+
+#: v3's words for the fields of a card.
+FIELDS = {
+    "name": "name",
+    "company": "company-name",
+    "address": "address1",
+    "city": "city",
+    "region": "state",
+    "zip": "zipcode",
+    "country": "country",
+    "phone": "phone",
+    "fax": "fax",
+    "mail": "email",
+}
 
 
-def new_customer(main: Client, **changes: Any) -> int:
-    """Create a customer; answers its id."""
-    return int(done(main.post("/customer", {**CUSTOMER, **changes}))["data"]["customer_id"])
+def create_customer(main: Client) -> int:
+    """Create a customer. Return the id."""
+    return int(done(main.post("/customer", CUSTOMER))["data"]["customer_id"])
 
 
 def test_a_customer_is_shown_without_fax_language_password_and_postal_address(
     sandbox: Sandbox, main: Client
 ) -> None:
-    number = new_customer(main)
+    number = create_customer(main)
     kept = sandbox.customers[number]
     assert (kept.lang, kept.post_address, kept.card.fax) == ("uk", "PO box 9", CARD["fax"])
     shown = {key: CARD[key] for key in CARD if key not in ("fax", "zip")}
-    assert done(main.get(f"/customer/{number}")) == {
-        "data": {**shown, "id": number, "zip": 65000, "count_active_orders": 0},
-        "status": True,
-    }
+    shown |= {"id": number, "zip": 65000, "count_active_orders": 0}
+    assert done(main.get(f"/customer/{number}")) == {"data": shown, "status": True}
+    assert done(main.put(f"/customer/{number}", {"city": "Lviv", "phone": None}))
+    assert done(main.get(f"/customer/{number}"))["data"] == {**shown, "city": "Lviv"}
 
 
 def test_the_postal_code_of_a_customer_is_shown_as_a_number(sandbox: Sandbox) -> None:
@@ -37,59 +49,45 @@ def test_the_postal_code_of_a_customer_is_shown_as_a_number(sandbox: Sandbox) ->
         assert done(connect(sandbox).get("/customer/7"))["data"]["zip"] == shown
 
 
-def test_a_wrong_value_of_a_customer_is_refused_by_its_field(main: Client, subtests: pytest.Subtests) -> None:
-    wrong: list[tuple[str, Any]] = [
-        *(("zip", value) for value in ("65000", -1, 1.5)),
-        *(("mail", value) for value in ("nora", 5)),
-        *(("post_adress", value) for value in ({"street": "New"}, "x" * 256)),
-        ("country", "UKR"),
-        ("phone", "call me"),
-        ("lang", "ukr"),
-        ("name", ["Nora"]),
-        ("company", "x" * 256),
-        ("password", "x" * 256),
-        ("fax", "x"),
-    ]
-    for field, value in wrong:
+def test_a_wrong_value_of_a_customer_is_refused_by_its_field(main: Client, subtests) -> None:
+    wrong: dict[str, tuple[Any, ...]] = {
+        "zip": ("65000", -1, 1.5),
+        "mail": ("nora", 5),
+        "post_adress": ({"street": "New"}, "x" * 256),
+        "country": ("UKR",),
+        "phone": ("call me",),
+        "lang": ("ukr",),
+        "name": (["Nora"],),
+        "company": ("x" * 256,),
+        "password": ("x" * 256,),
+        "fax": ("x",),
+    }
+    for field, value in ((field, value) for field, values in wrong.items() for value in values):
         with subtests.test(field=field, value=value):
-            for answer in (
-                main.post("/customer", {**CUSTOMER, field: value}),
-                main.put("/customer/8", {field: value}),
-            ):
+            created = main.post("/customer", {**CUSTOMER, field: value})
+            for answer in (created, main.put("/customer/8", {field: value})):
                 assert refusal(answer)[:2] == (400, f"Invalid {field}")
                 assert "x" * 100 not in answer.headers["x-sandbox-refusal"]
 
 
-def test_a_change_leaves_the_rest(main: Client) -> None:
-    """What is not sent, or is null, stays."""
-    number = new_customer(main)
-    before = done(main.get(f"/customer/{number}"))["data"]
-    assert done(main.put(f"/customer/{number}", {"city": "Lviv", "phone": None}))
-    assert done(main.get(f"/customer/{number}"))["data"] == {**before, "city": "Lviv"}
-
-
-def test_a_customers_mail_can_change_by_its_id(main: Client) -> None:
-    """And the old one is free then."""
-    number = new_customer(main)
+def test_a_customers_mail_can_change_by_its_id_and_becomes_free(main: Client) -> None:
+    number = create_customer(main)
     assert done(main.put("/customer", {"customer_id": number, "mail": "other@example.com"}))
-    assert new_customer(main) == number + 1
+    assert create_customer(main) == number + 1
     taken = main.put("/customer", {"customer_id": number, "mail": CUSTOMER["mail"]})
     assert refusal(taken)[1:] == ("Invalid mail", "mail_taken")
     assert done(main.put("/customer", {"customer_id": number, "mail": "OTHER@example.com"}))
 
 
-def test_path_and_body_have_to_name_one_customer(main: Client) -> None:
-    """Where both name one."""
-    other = main.put("/customer/7", {"customer_id": 8, "name": "Path"})
-    assert refusal(other) == (400, "Invalid customer_id", "invalid_parameter")
+def test_path_and_body_have_to_name_the_same_customer(main: Client) -> None:
+    answer = main.put("/customer/7", {"customer_id": 8, "name": "Path"})
+    assert refusal(answer) == (400, "Invalid customer_id", "invalid_parameter")
     assert done(main.put("/customer/7", {"customer_id": 7, "name": "Path"}))
-    assert done(main.get("/customer/7"))["data"]["name"] == "Path"
-    assert done(main.get("/customer/8"))["data"]["name"] == "Eight"
+    names = [done(main.get(f"/customer/{number}"))["data"]["name"] for number in (7, 8)]
+    assert names == ["Path", "Eight"]
 
 
-def test_active_orders_are_counted(sandbox: Sandbox, main: Client) -> None:
-    """Registered, asked for from elsewhere, released."""
-
+def test_a_customer_is_deleted_when_no_active_orders_are_counted(sandbox: Sandbox, main: Client) -> None:
     def count() -> Any:
         return done(main.get("/customer/8"))["data"]["count_active_orders"]
 
@@ -105,111 +103,106 @@ def test_active_orders_are_counted(sandbox: Sandbox, main: Client) -> None:
     assert count() == 0
     assert done(main.delete("/customer/8"))
     assert refusal(main.get("/customer/8"))[1] == "ID not found"
+    assert done(main.post("/customer", {"name": "Bea", "mail": "EIGHT@example.com"}))["data"] != {
+        "customer_id": 8
+    }
 
 
-def test_a_deleted_customer_leaves_its_contacts_and_its_names_in_removal(sandbox: Sandbox) -> None:
+def test_a_deleted_customer_leaves_its_contacts_and_its_names_in_removal(
+    sandbox: Sandbox, main: Client
+) -> None:
     edit_name(sandbox, "active.com", stage="redemption")
-    main = connect(sandbox)
     assert done(main.delete("/customer/7"))
     assert sandbox.contacts["OWNER"].customer is None
     assert sandbox.names["active.com"].customer is None
     assert done(main.get("/contact/OWNER"))
 
 
-def test_the_customer_of_a_registration_counts_in_reseller_mode_alone(
-    sandbox: Sandbox, main: Client, poor: Client
-) -> None:
-    sandbox.outside.adjust_balance("poor", to=100)
-    roles = dict.fromkeys(("contact_admin", "contact_billing", "contact_registrant", "contact_tech"), "POOR")
-    without = {key: NAME[key] for key in NAME if key != "customer_id"}
-    assert done(poor.post("/domain/poor.com", {**NAME, **roles, "customer_id": 7}))
-    assert done(main.post("/domain/rich.com", {**NAME, "customer_id": 7}))
-    assert done(main.post("/domain/richer.com", without))
-    customers = [sandbox.names[name].customer for name in ("poor.com", "rich.com", "richer.com")]
-    assert customers == [None, 7, None]
-
-
 def test_a_customer_without_effect_is_reported(sandbox: Sandbox, main: Client, poor: Client) -> None:
-    """Where the account is no reseller, and where a contact is edited; no other answer reports one."""
+    """An account that is no reseller has no customers, and an edited contact keeps its own."""
     sandbox.outside.adjust_balance("poor", to=100)
-    roles = dict.fromkeys(("contact_admin", "contact_billing", "contact_registrant", "contact_tech"), "POOR")
+    name = {**NAME, **dict.fromkeys(ROLES, "POOR"), "customer_id": 7}
     transfer = {"customer_id": 7, "transfer_code": "let-me-in"}
     wrong_code = {**transfer, "transfer_code": "no"}
-    without_effect = [
-        poor.post("/domain/poor.com", {**NAME, **roles, "customer_id": 7}),
-        poor.post("/domain/poor.com", {**NAME, **roles, "customer_id": 7}),  # refused: taken
-        poor.post("/domain/elsewhere.com/transfer", wrong_code),
-        poor.post("/domain/elsewhere.com/transfer", transfer),
-        poor.put("/contact/POOR", {**CARD, "customer_id": 7}),
-        main.put("/contact/OWNER", {**CARD, "customer_id": 7}),
+    extra = {**CARD, "customer_id": 7, "tax_number": "12345678"}
+    rows = [
+        (poor.post("/domain/poor.com", name), 200, "customer_id"),
+        (poor.post("/domain/poor.com", name), 403, "customer_id"),
+        (poor.post("/domain/elsewhere.com/transfer", wrong_code), 400, "customer_id"),
+        (poor.post("/domain/elsewhere.com/transfer", transfer), 200, "customer_id"),
+        (poor.put("/contact/POOR", {**CARD, "customer_id": 7}), 200, "customer_id"),
+        (main.put("/contact/OWNER", {**CARD, "customer_id": 7}), 200, "customer_id"),
+        (main.post("/domain/rich.com", {**NAME, "customer_id": 7}), 200, None),
+        (main.post("/contact/NEW", extra), 200, None),
+        (main.put("/customer", {"customer_id": 7, "name": "Seven"}), 200, None),
+        (poor.put("/customer", {"customer_id": 7, "name": "Seven"}), 404, None),
     ]
-    assert [one.headers.get("x-sandbox-ignored") for one in without_effect] == ["customer_id"] * 6
-    assert [one.status for one in without_effect] == [200, 403, 400, 200, 200, 200]
-    entry = sandbox.journal[without_effect[0].headers["x-sandbox-request"]]
+    for number, (answer, status, ignored) in enumerate(rows):
+        assert (answer.status, answer.headers.get("x-sandbox-ignored")) == (status, ignored), number
+    entry = sandbox.journal[rows[0][0].headers["x-sandbox-request"]]
     assert entry.request.ignored == ("customer_id",)
-    others = [
-        main.post("/domain/rich.com", {**NAME, "customer_id": 7}),
-        main.post("/contact/NEW", {**CARD, "customer_id": 7, "tax_number": "12345678"}),
-        main.put("/customer", {"customer_id": 7, "name": "Seven"}),
-        poor.put("/customer", {"customer_id": 7, "name": "Seven"}),
-        poor.get("/customer/7"),
-    ]
-    assert [one.headers.get("x-sandbox-ignored") for one in others] == [None] * 5
-    assert [one.status for one in others] == [200, 200, 200, 404, 404]
+    assert [sandbox.names[name].customer for name in ("poor.com", "rich.com")] == [None, 7]
 
 
 # Contacts
 
 
-def test_a_contact_as_it_is_shown(main: Client) -> None:
-    """Its ten fields, all strings."""
+def test_a_contact_keeps_the_fields_that_a_change_leaves_out(sandbox: Sandbox, main: Client) -> None:
     assert done(main.post("/contact/NEW", {**CARD, "customer_id": 7, "tax_number": "12345678"}))
     assert done(main.get("/contact/NEW")) == {"code": 200, "status": True, "data": CARD}
-
-
-def test_an_extra_parameter_is_kept(sandbox: Sandbox, main: Client) -> None:
-    """At creation and in a change; unknown ones are passed over in a change."""
-    assert done(main.post("/contact/NEW", {**CARD, "tax_number": "12345678"}))
+    needed = {key: CARD[key] for key in CARD if key not in ("company", "fax", "region")}
+    assert done(main.put("/contact/NEW", {**needed, "city": "Lviv"}))
+    assert done(main.get("/contact/NEW"))["data"] == {**CARD, "city": "Lviv"}
+    assert done(main.put("/contact/NEW", {**needed, "fax": ""}))
+    assert done(main.get("/contact/NEW"))["data"]["fax"] == ""
     assert sandbox.contacts["NEW"].extra == {"tax_number": "12345678"}
     assert done(main.put("/contact/NEW", {**CARD, "tax_number": "87654321", "size": "1"}))
     assert sandbox.contacts["NEW"].extra == {"tax_number": "87654321"}
     assert refusal(main.put("/contact/NEW", {**CARD, "tax_number": 87654321}))[1] == "Invalid Param"
 
 
-def test_a_changed_contact_is_its_names_contact(sandbox: Sandbox, main: Client) -> None:
-    """v3 shows the new card."""
+def test_both_interfaces_have_the_same_contacts(sandbox: Sandbox, main: Client) -> None:
+    """A contact of v3 gets the next free handle."""
+    v3 = sandbox.client()
     assert done(main.put("/contact/OWNER", CARD))
-    shown = sandbox.client().get("/v3/domains/getDomain/active.com").get_json()["domain"]["contacts"]
-    assert shown["reg-contact"]["name"] == CARD["name"]
-
-
-def test_a_change_of_a_contact_keeps_what_may_be_left_out(main: Client) -> None:
-    """Company, fax and region."""
-    assert done(main.post("/contact/NEW", CARD))
-    needed = {key: CARD[key] for key in CARD if key not in ("company", "fax", "region")}
-    assert done(main.put("/contact/NEW", {**needed, "city": "Lviv"}))
-    assert done(main.get("/contact/NEW"))["data"] == {**CARD, "city": "Lviv"}
-    assert done(main.put("/contact/NEW", {**needed, "fax": ""}))
-    assert done(main.get("/contact/NEW"))["data"]["fax"] == ""
-
-
-def test_a_contact_that_v3_made_is_there(sandbox: Sandbox, main: Client) -> None:
-    """Under the handle that domain info shows, and linked."""
-    v3 = {"contacts": {"tech-contact": person("Vera Three")}}
-    assert sandbox.client().post("/v3/domains/setContacts/served.com", json=v3).status_code == 200
-    handle = main.get("/domain/served.com").json["contact_tech"]
-    assert done(main.get(f"/contact/{handle}"))["data"]["name"] == "Vera Three"
-    assert done(main.get(f"/contact/{handle}/check"))["avail"] is False
-    assert refusal(main.delete(f"/contact/{handle}"))[1] == "This object linked"
-    assert done(main.put("/domain/served.com", {"contact_tech": "SPARE"}))
-    assert done(main.delete(f"/contact/{handle}"))
-    assert done(main.get(f"/contact/{handle}/check"))["avail"] is True
-
-
-def test_a_handle_of_ones_own_does_not_disturb_v3(sandbox: Sandbox, main: Client) -> None:
-    """v3 takes the next one that is free."""
+    shown = v3.get("/v3/domains/getDomain/active.com").json["domain"]["contacts"]["reg-contact"]
+    assert shown == {FIELDS[key]: value for key, value in CARD.items()}
     for number in range(1, 4):
         assert done(main.post(f"/contact/C{number:06d}", CARD))
-    v3 = {"contacts": {"tech-contact": person("Vera Three")}}
-    assert sandbox.client().post("/v3/domains/setContacts/served.com", json=v3).status_code == 200
+    body = {"contacts": {"tech-contact": person("Vera Three")}}
+    assert v3.post("/v3/domains/setContacts/served.com", json=body).status_code == 200
     assert main.get("/domain/served.com").json["contact_tech"] == "C000004"
+    assert done(main.get("/contact/C000004"))["data"]["name"] == "Vera Three"
+    assert done(main.get("/contact/C000004/check"))["avail"] is False
+    assert refusal(main.delete("/contact/C000004"))[1] == "This object linked"
+    assert done(main.put("/domain/served.com", {"contact_tech": "SPARE"}))
+    assert done(main.delete("/contact/C000004"))
+    assert done(main.get("/contact/C000004/check"))["avail"] is True
+
+
+# Data of other accounts
+
+
+def test_handles_are_unique_in_all_accounts_and_a_mail_in_its_account(main: Client, other: Client) -> None:
+    for client in (main, other):
+        for handle, is_free in {"OWNER": False, "THEIRS": False, "NEW": True}.items():
+            assert done(client.get(f"/contact/{handle}/check"))["avail"] is is_free
+    assert done(other.post("/customer", {**CUSTOMER, "mail": "seven@example.com"}))
+    assert refusal(main.post("/customer", {**CUSTOMER, "mail": "SEVEN@example.com"}))[0] == 403
+    assert done(main.put("/customer", {"mail": "Seven@Example.com", "name": "Mine"}))
+    assert done(main.get("/customer/7"))["data"]["name"] == "Mine"
+
+
+def test_contacts_and_customers_of_another_account_are_invalid_ids(sandbox: Sandbox, other: Client) -> None:
+    before = contents(sandbox)
+    own = {**NAME, **dict.fromkeys(ROLES, "THEIRS"), "customer_id": 9}
+    answers = [
+        other.post("/domain/new.com", {**own, "customer_id": 7}),
+        other.post("/domain/elsewhere.com/transfer", {"transfer_code": "let-me-in", "customer_id": 7}),
+    ]
+    for change in ({"contact_registrant": "OWNER"}, {"contact_admin": "OUTSIDE"}, {"contact_tech": "MAIN"}):
+        answers += [other.post("/domain/new.com", {**own, **change}), other.put("/domain/theirs.com", change)]
+    assert [refusal(answer)[:2] for answer in answers] == [(400, "Invalid id")] * 8
+    answer = other.post("/contact/NEW", {**CARD, "customer_id": 7})
+    assert refusal(answer)[1] == "Invalid value for extra param customer_id"
+    assert contents(sandbox) == before

@@ -22,6 +22,7 @@ CARD: dict[str, Any] = {
     "zip": "65000",
 }
 CUSTOMER = {**CARD, "zip": 65000, "lang": "uk", "password": "secret", "post_adress": "PO box 9"}
+ROLES = ("contact_admin", "contact_billing", "contact_registrant", "contact_tech")
 NAME = {
     "contact_admin": "ADMIN",
     "contact_billing": "MAIN",
