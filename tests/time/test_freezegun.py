@@ -1,10 +1,9 @@
-"""freezegun in a user's own test: a running sandbox goes with it, and a helper moves both."""
+"""freezegun in a user's own test: a running sandbox goes with freezegun, and a helper moves both."""
 
 from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Any
 from urllib.request import urlopen
 
 import freezegun
@@ -12,109 +11,65 @@ import pytest
 
 from reseller_sandbox import Refused, Sandbox
 from reseller_sandbox.testing import freeze_time
-from tests.registry import REGISTRY, connect
+from tests.registry import REGISTRY, Make, connect
 
 MAY = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def server_time(sandbox: Sandbox) -> str:
-    """What the service says the time is."""
     return str(connect(sandbox).get("/v3/balance").json[0]["serverTime"])
 
 
-def test_a_running_sandbox_begins_at_freezeguns_time() -> None:
-    """``now="real"`` is what the test takes for the present."""
-    with freezegun.freeze_time(MAY):
-        sandbox = Sandbox(now="real", frozen=False)
-        assert sandbox.clock.now == MAY
-        assert server_time(sandbox) == "2026-05-01 00:00:00"
+def test_a_running_sandbox_moves_with_freezegun_and_a_frozen_sandbox_does_not() -> None:
+    with freezegun.freeze_time(MAY) as frozen:
+        real = Sandbox(REGISTRY, now="real", frozen=False)
+        other, still = Sandbox(REGISTRY, frozen=False), Sandbox(REGISTRY)
+        assert (real.clock.now, server_time(real)) == (MAY, "2026-05-01 00:00:00")
+        frozen.tick(timedelta(hours=1))
+        times = [server_time(sandbox) for sandbox in (real, other, still)]
+        assert times == ["2026-05-01 01:00:00", "2026-03-01 13:00:00", "2026-03-01 12:00:00"]
+        frozen.move_to("2026-05-03")
+        assert server_time(real) == "2026-05-03 00:00:00"
+        assert connect(real).get("/v3/domains/getDomain/requested.com").json["status"] == "active"
 
 
-def test_a_running_sandbox_ticks_and_moves_with_freezegun() -> None:
-    """And what comes due on the way happens."""
+@pytest.mark.parametrize("path", ["clock", "health", "worlds", "clock/due", "balance", "nowhere"])
+def test_the_clock_never_goes_back_behind_a_time_that_an_answer_has_shown(path: str) -> None:
+    """The machine's time goes back. The clock stands still, and then continues from there."""
+
+    def shown() -> str:
+        if path == "balance":
+            return server_time(sandbox).replace(" ", "T") + "Z"
+        if path == "nowhere":  # a request that is not authenticated
+            date = str(sandbox.app.test_client().get("/v3/nowhere").headers["Date"])
+            return f"{datetime.strptime(date, '%a, %d %b %Y %H:%M:%S GMT'):%Y-%m-%dT%H:%M:%SZ}"
+        body = sandbox.client().get(f"/_sandbox/{path}").json
+        return str((body["worlds"][0] if path == "worlds" else body)["now"])
+
     with freezegun.freeze_time(MAY) as frozen:
         sandbox = Sandbox(REGISTRY, now="real", frozen=False)
+        frozen.move_to("2026-06-01")
+        assert shown() == "2026-06-01T00:00:00Z"
+        frozen.move_to("2026-01-01")
+        assert shown() == "2026-06-01T00:00:00Z"
         frozen.tick(timedelta(hours=1))
-        assert server_time(sandbox) == "2026-05-01 01:00:00"
-        frozen.move_to("2026-05-03")
-        assert server_time(sandbox) == "2026-05-03 00:00:00"
-        assert connect(sandbox).get("/v3/domains/getDomain/requested.com").json["status"] == "active"
-
-
-def test_a_sandbox_at_another_time_moves_by_as_much() -> None:
-    """Its clock runs from where the fixture put it."""
-    with freezegun.freeze_time(MAY) as frozen:
-        sandbox = Sandbox(REGISTRY, frozen=False)
-        frozen.tick(90)
-        assert server_time(sandbox) == "2026-03-01 12:01:30"
-
-
-def test_a_standing_sandbox_stands() -> None:
-    """Time moves only when it is told."""
-    with freezegun.freeze_time(MAY) as frozen:
-        sandbox = Sandbox(REGISTRY)
-        frozen.tick(timedelta(days=400))
-        assert server_time(sandbox) == "2026-03-01 12:00:00"
-
-
-def test_a_running_sandbox_does_not_go_back() -> None:
-    """When the machine's time is put back, the clock stands for that moment and goes on from there."""
-    with freezegun.freeze_time(MAY) as frozen:
-        sandbox = Sandbox(now="real", frozen=False)
-        frozen.move_to("2026-06-01")
-        assert server_time(sandbox) == "2026-06-01 00:00:00"
-        frozen.move_to("2026-01-01")
-        assert server_time(sandbox) == "2026-06-01 00:00:00"
-        frozen.tick(timedelta(days=1))
-        assert server_time(sandbox) == "2026-06-02 00:00:00"
-
-
-def test_the_clock_never_goes_back_behind_a_time_that_control_has_shown() -> None:
-    """Nobody else has asked since the machine's time moved on; it goes back, and the clock does not."""
-
-    def shown(sandbox: Sandbox, path: str) -> str:
-        found = sandbox.client().get(f"/_sandbox/{path}").json
-        return str((found["worlds"][0] if path == "worlds" else found)["now"])
-
-    for path in ("clock", "health", "worlds", "clock/due"):
-        with freezegun.freeze_time(MAY) as frozen:
-            sandbox = Sandbox(now="real", frozen=False)
-            frozen.move_to("2026-06-01")
-            assert shown(sandbox, path) == "2026-06-01T00:00:00Z", path
-            frozen.move_to("2026-01-01")
-            assert shown(sandbox, path) == "2026-06-01T00:00:00Z", path
-            frozen.tick(timedelta(hours=1))
-            assert shown(sandbox, path) == "2026-06-01T01:00:00Z", path
-
-
-def test_an_answer_never_bears_an_earlier_date_than_the_one_before_it() -> None:
-    """Not even the answer to a request that was not let in."""
-    with freezegun.freeze_time(MAY) as frozen:
-        sandbox = Sandbox(now="real", frozen=False)
-
-        def date() -> str:
-            return str(sandbox.app.test_client().get("/v3/nowhere").headers["Date"])
-
-        frozen.move_to("2026-06-01")
-        assert date() == "Mon, 01 Jun 2026 00:00:00 GMT"
-        frozen.move_to("2026-01-01")
-        assert date() == "Mon, 01 Jun 2026 00:00:00 GMT"
+        assert shown() == "2026-06-01T01:00:00Z"
 
 
 def test_a_world_made_under_freezegun_can_be_exported() -> None:
-    """freezegun's own kind of datetime does not get in the way."""
-    text = "now: 2026-01-01\nzones:\n  com: {prices: {registration: 1, renewal: 1, transfer: 1, restore: 1}, "
-    text += "renewal_promotion: {price: 0.5, until: 2026-03-01}}\n"
+    prices = {"registration": 1, "renewal": 1, "transfer": 1, "restore": 1}
+    promotion = {"price": 0.5, "until": "2026-03-01"}
     with freezegun.freeze_time(MAY):
         sandbox = Sandbox()
-        sandbox.load(text)
+        sandbox.load(
+            {"now": "2026-01-01", "zones": {"com": {"prices": prices, "renewal_promotion": promotion}}}
+        )
         exported = sandbox.export()
         sandbox.load(exported)
         assert sandbox.export() == exported
 
 
-def test_both_clocks_move_as_one(sandbox: Sandbox) -> None:
-    """By a length, to an instant, until something happens; what fired is told."""
+def test_both_clocks_move_together(sandbox: Sandbox) -> None:
     with freeze_time(sandbox, MAY) as clocks:
         assert datetime.now(UTC) == sandbox.clock.now == clocks.now == MAY
         fired = clocks.advance(until={"domain": "second.com", "stage": "overdue"}).fired
@@ -126,28 +81,22 @@ def test_both_clocks_move_as_one(sandbox: Sandbox) -> None:
     assert datetime.now(UTC) != sandbox.clock.now == datetime(2027, 1, 1, tzinfo=UTC)
 
 
-def test_both_clocks_begin_at_the_sandboxs(sandbox: Sandbox) -> None:
-    """Unless told otherwise; and never before it."""
+def test_both_clocks_begin_at_the_time_of_the_sandbox_or_later(sandbox: Sandbox, make: Make) -> None:
     with freeze_time(sandbox):
         assert datetime.now(UTC) == datetime(2026, 3, 1, 12, tzinfo=UTC)
     with pytest.raises(Refused, match="set_back"), freeze_time(sandbox, "2020-01-01"):
         pass
     assert datetime.now(UTC) != sandbox.clock.now
-
-
-def test_a_running_sandbox_runs_on_afterwards(make: Any) -> None:
-    """It stands only for as long as both do."""
-    sandbox = make(frozen=False)
-    with freeze_time(sandbox, MAY) as clocks:
-        assert sandbox.clock.frozen
+    running = make(frozen=False)
+    with freeze_time(running, MAY) as clocks:
+        assert running.clock.frozen
         clocks.advance(1)
-    assert not sandbox.clock.frozen
-    assert sandbox.clock.now >= MAY + timedelta(seconds=1)
+    assert not running.clock.frozen
+    assert running.clock.now >= MAY + timedelta(seconds=1)
 
 
-def test_both_clocks_move_a_served_sandbox(sandbox: Sandbox) -> None:
-    """The server in its own thread goes on serving while the test's time stands."""
-    with sandbox.serve() as server, freeze_time(sandbox, MAY) as clocks:
+def test_both_clocks_move_a_served_sandbox(served: Sandbox, url: str) -> None:
+    with freeze_time(served, MAY) as clocks:
         clocks.advance("P1D")
-        with urlopen(f"{server.url}/_sandbox/clock") as answer:
+        with urlopen(f"{url}/_sandbox/clock") as answer:
             assert json.load(answer) == {"now": "2026-05-02T00:00:00Z", "frozen": True}
