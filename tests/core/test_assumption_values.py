@@ -11,7 +11,7 @@ from tests.registry import REGISTRY
 
 ASSUMPTIONS = Sandbox(REGISTRY).assumptions.list().assumptions
 #: The assumptions whose values are not listed: words, header names and versions.
-FREE = [one.name for one in ASSUMPTIONS if not one.takes.startswith(("one of", "true or false", "a number"))]
+FREE = [row.name for row in ASSUMPTIONS if not row.takes.startswith(("one of", "true or false", "a number"))]
 HOSTILE = ["a\nb", "a\r\nX-Evil: 1", "a\x00b", "", " ", "é", "\ud800", "x" * 70_000, '"', "V2.0\nX", "a b"]
 
 

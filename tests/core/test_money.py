@@ -1,4 +1,4 @@
-"""Amounts have six fraction digits in fixtures, requests and control calls; finer amounts are refused."""
+"""Prices, and amounts of six fraction digits in fixtures, requests and control calls."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Refused, Sandbox
-from tests.clients import Api
-from tests.registry import balance, edit_zone
+from tests.clients import Answer, Api
+from tests.registry import balance, edit_name, edit_zone
 from tests.v2.client import connect as connect_v2
 
 D = "/v3/domains"
@@ -37,15 +37,12 @@ def test_each_amount_of_a_fixture_has_six_fraction_digits(sandbox: Sandbox) -> N
     assert refused.value.message.count(TOO_FINE) == 13
 
 
-def test_each_amount_of_a_third_party_action_has_six_fraction_digits(
-    subtests: pytest.Subtests, sandbox: Sandbox
-) -> None:
+def test_each_amount_of_a_third_party_action_has_six_fraction_digits(subtests, sandbox: Sandbox) -> None:
     prices = ("registration", "renewal", "transfer", "restore", "privacy", "owner_change")
-    premium = prices[:3]
     cases: list[tuple[str, dict[str, Any]]] = [
         *(("set_prices", {"zone": "com", name: FINER}) for name in prices),
         ("set_promotion", {"zone": "com", "of": "renewal", "price": FINER, "until": "P1D"}),
-        *(("set_premium", {"domain": "a.com", name: FINER}) for name in premium),
+        *(("set_premium", {"domain": "a.com", name: FINER}) for name in prices[:3]),
         ("adjust_balance", {"account": "main", "by": FINER}),
         ("adjust_balance", {"account": "main", "to": FINER}),
     ]
@@ -60,23 +57,22 @@ def test_each_amount_of_a_third_party_action_has_six_fraction_digits(
                 sandbox.load(WORLD.format("1.00") + scheduled)
 
 
-COSTS: list[Callable[[Api, object], Any]] = [
+def transfer(api: Api, cost: object) -> Answer:
+    domain = {"domainName": "silver.com"}
+    return api.post(f"{D}/requestTransfer", {"domain": domain, "authCode": "let-me-in", "purchaseCost": cost})
+
+
+COSTS: list[Callable[[Api, object], Answer]] = [
     lambda api, cost: api.post(
         f"{D}/createDomain", {"domain": {"domainName": "rare.com"}, "purchaseCost": cost}
     ),
     lambda api, cost: api.post(f"{D}/renewDomain/gold.com", {"purchaseCost": cost}),
-    lambda api, cost: api.post(
-        f"{D}/renewDomain", {"domain": {"domainName": "gold.com", "purchaseCost": cost}}
-    ),
     lambda api, cost: api.post(f"{D}/renewDomain/gold.com?purchaseCost={cost}"),
-    lambda api, cost: api.post(
-        f"{D}/requestTransfer",
-        {"domain": {"domainName": "silver.com"}, "authCode": "let-me-in", "purchaseCost": cost},
-    ),
+    transfer,
 ]
 
 
-def _set_premium_price(sandbox: Sandbox, price: str) -> None:
+def set_premium_price(sandbox: Sandbox, price: str) -> None:
     prices = dict.fromkeys(("registration", "renewal", "transfer"), price)
     edit_zone(sandbox, "com", premium={"gold": prices, "rare": prices, "silver": prices})
 
@@ -84,7 +80,7 @@ def _set_premium_price(sandbox: Sandbox, price: str) -> None:
 def test_a_shown_price_is_accepted_to_its_last_digit(sandbox: Sandbox, api: Api) -> None:
     for pay in COSTS:
         sandbox.reset(original=True)
-        _set_premium_price(sandbox, "1.123456")
+        set_premium_price(sandbox, "1.123456")
         shown = api.post(f"{D}/checkAvailability", {"domainNames": ["rare.com"]}).json["results"][0]
         assert shown["purchaseCost"] == shown["renewalCost"] == "1.123456"
         refused = pay(api, FINER)
@@ -93,11 +89,8 @@ def test_a_shown_price_is_accepted_to_its_last_digit(sandbox: Sandbox, api: Api)
         assert pay(api, "1.123457").error == "price_mismatch"
         assert balance(sandbox) == 10_000
         assert pay(api, shown["purchaseCost"]).json["totalPaid"] == "1.123456"
-
-
-def test_a_cost_of_99_digits_is_compared_with_the_price(sandbox: Sandbox, api: Api) -> None:
-    _set_premium_price(sandbox, "999999999.999999")
-    for pay in COSTS:
+    set_premium_price(sandbox, "999999999.999999")
+    for pay in COSTS[:3]:
         for cost in ("1000000000", "9" * 99):
             refused = pay(api, cost)
             assert refused.error == "price_mismatch"
@@ -111,3 +104,57 @@ def test_v2_zone_prices_show_every_digit(sandbox: Sandbox) -> None:
     [com] = [zone for zone in zones if zone["zone"] == "com"]
     for word in ("reg", "renew", "transfer", "restore"):
         assert Decimal(str(com[f"price_{word}"])) == Decimal(price), word
+
+
+# Prices
+
+PROMOTIONS = {
+    "registration_promotion": {"price": "4.00", "until": "2026-03-02T12:00:00Z"},
+    "renewal_promotion": {"price": "5.00", "until": "2026-03-02T12:00:00Z"},
+}
+RARE = {"rare": {"registration": 500, "renewal": 300, "transfer": 200}}
+
+
+def paid(answer: Answer) -> Decimal:
+    """Return the amount that a v3 response says was paid."""
+    assert answer.status == 200, answer.raw
+    return Decimal(answer.json["totalPaid"])
+
+
+def test_a_premium_name_has_its_own_price_for_each_year_whatever_is_promoted(
+    sandbox: Sandbox, api: Api
+) -> None:
+    edit_zone(sandbox, "com", **PROMOTIONS, premium=RARE)
+    domain = {"domain": {"domainName": "rare.com"}}
+    for years in (1, 3):
+        sandbox.reset()
+        bought = api.post(f"{D}/createDomain", {**domain, "years": years, "purchaseCost": 500 * years})
+        assert paid(bought) == 500 * years
+        renewed = api.post(f"{D}/renewDomain", {**domain, "years": years, "purchaseCost": 300 * years})
+        assert paid(renewed) == 300 * years
+    sandbox.reset()
+    sandbox.names.add("rare.com", account="other", created="-100d", auth_code="let-me-in")
+    body = {**domain, "years": 1, "authCode": "let-me-in", "purchaseCost": 200}
+    assert paid(api.post(f"{D}/requestTransfer", body)) == 200
+    for label in ("rar", "rarex"):
+        answer = api.post(f"{D}/checkAvailability", {"domainNames": [f"{label}.com"]}).json["results"][0]
+        assert (answer["purchaseCost"], answer["renewalCost"], answer["premium"]) == ("4.00", "5.00", False)
+
+
+def test_a_restore_costs_the_zone_price_and_a_renewal_of_a_premium_name(sandbox: Sandbox) -> None:
+    edit_name(sandbox, "gold.com", stage="redemption")
+    for name, price in (("gold.com", 80 + 300), ("redemption.com", 80)):
+        before = balance(sandbox)
+        assert connect_v2(sandbox).put(f"/domain/{name}/restore").status == 200
+        assert before - balance(sandbox) == price, name
+
+
+def test_a_promotion_ends_at_its_instant(sandbox: Sandbox, api: Api) -> None:
+    edit_zone(sandbox, "com", **PROMOTIONS)
+    for number, (now, registration, renewal) in enumerate(
+        [("2026-03-02T11:59:59Z", 8, 10), ("2026-03-02T12:00:00Z", 20, 24)]
+    ):
+        sandbox.clock.set(now)
+        domain = {"domain": {"domainName": f"n{number}.com"}, "years": 2}
+        assert paid(api.post(f"{D}/createDomain", domain)) == registration
+        assert paid(api.post(f"{D}/renewDomain", domain)) == renewal

@@ -1,4 +1,4 @@
-"""Limits of orders: years, addresses and the instant of a scheduled action."""
+"""Limits of orders, generated auth codes, and the facts and words of refusals."""
 
 from __future__ import annotations
 
@@ -8,29 +8,16 @@ import pytest
 
 from reseller_sandbox import Refused, Sandbox
 from tests.clients import Api
-from tests.v2.client import connect
+from tests.registry import edit, edit_name
 
 
-def test_a_transfer_adds_one_year_to_a_name_that_is_paid_for_ten(sandbox: Sandbox, api: Api) -> None:
-    wish = {"domain": {"domainName": "far.com"}, "authCode": "let-me-in"}
-    assert api.post("/v3/domains/requestTransfer", {**wish, "years": 2}).error == "period_too_long"
+def test_a_transfer_adds_a_year_to_a_name_that_is_paid_for_ten(sandbox: Sandbox, api: Api) -> None:
+    body = {"domain": {"domainName": "far.com"}, "authCode": "let-me-in"}
+    assert api.post("/v3/domains/requestTransfer", {**body, "years": 2}).error == "period_too_long"
     why = sandbox.journal.why("r1")
     assert why is not None
     assert why.facts["limit"] == 1
-    assert api.post("/v3/domains/requestTransfer", {**wish, "years": 1}).json["status"] == "pending"
-
-
-@pytest.mark.parametrize(("added", "accepted"), [(11, True), (12, False)])
-def test_a_host_has_at_most_thirteen_addresses(sandbox: Sandbox, added: int, accepted: bool) -> None:
-    addresses = [{"ip": f"198.51.100.{number}", "type": "v4"} for number in range(added)]
-    answer = connect(sandbox).put("/domain/active.com/host/ns1", {"ip": {"add": addresses}})
-    assert len(sandbox.hosts["ns1.active.com"].ips) == (13 if accepted else 2)
-    if not accepted:
-        assert answer.json["msg"].startswith("Not the correct IPv4")
-        why = sandbox.journal.why("r1")
-        assert why is not None
-        assert "198.51.100.11" in why.message
-        assert "is one more than 13" in why.message
+    assert api.post("/v3/domains/requestTransfer", {**body, "years": 1}).json["status"] == "pending"
 
 
 def test_a_third_party_action_can_be_scheduled_for_now_but_not_for_the_past(sandbox: Sandbox) -> None:
@@ -40,3 +27,33 @@ def test_a_third_party_action_can_be_scheduled_for_now_but_not_for_the_past(sand
     assert sandbox.outside.when(at=now).register("planned.com").plan is not None
     first = sandbox.clock.advance(until="next").fired[0]
     assert (first.at, first.event) == (now, "register")
+
+
+def generated_codes(sandbox: Sandbox, seed: str) -> list[str]:
+    """Register ten names in a world with ``seed``. Return their auth codes."""
+    sandbox.reset(original=True)
+    edit(sandbox, {"seed": seed})
+    for number in range(10):
+        body = {"domain": {"domainName": f"n{number}.com"}}
+        sandbox.client().post("/v3/domains/createDomain", json=body)
+    return [sandbox.names[f"n{number}.com"].auth_code for number in range(10)]
+
+
+def test_auth_codes_are_equal_for_equal_seeds_and_differ_otherwise(sandbox: Sandbox) -> None:
+    codes = generated_codes(sandbox, "one")
+    assert codes == generated_codes(sandbox, "one")
+    assert not set(codes) & set(generated_codes(sandbox, "two"))
+    assert len(set(codes)) == 10
+
+
+def test_a_refusal_has_the_words_of_the_interface(sandbox: Sandbox, api: Api) -> None:
+    edit_name(sandbox, "active.com", stage="redemption")
+    answer = api.post("/v3/domains/lockUpdate/active.com")
+    assert answer.error == "wrong_state"
+    assert "where lockUpdate is not possible; possible there: " in answer.message
+    why = sandbox.journal.why("r1")
+    assert why is not None
+    assert why.facts["action"] == "lockUpdate"
+    sandbox.faults.add("error", error="price_mismatch")
+    answer = api.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})
+    assert answer.message == "purchaseCost is …, but the price of new.com is …."
