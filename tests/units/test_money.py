@@ -20,7 +20,7 @@ def test_a_written_amount_is_read_as_the_same_amount(amount: Decimal) -> None:
     assert money.read(float(amount)) == amount
 
 
-def test_malformed_amounts_are_refused(subtests: pytest.Subtests) -> None:
+def test_malformed_amounts_are_refused(subtests) -> None:
     finer = "must have at most 6 fraction digits"
     wrong: dict[object, str] = dict.fromkeys(
         ["", "x", "1_0", "١", "NaN", "inf", "1e200", None, True, 10**9, "1e9"], "must be"

@@ -1,4 +1,4 @@
-"""The vocabulary of values: what each kind takes and what it makes of it, up to its bounds and no further."""
+"""The kinds of values: the values that each kind reads, and the values beyond its bounds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from reseller_sandbox.core.values import Kind, either, free_text, listed, number
 from reseller_sandbox.web.words import spoken
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-NAME, ZONE = (get_args(one)[1] for one in (values.Name, values.Zone))
+NAME, ZONE = (get_args(name)[1] for name in (values.Name, values.Zone))
 FIVE = "five"
 
 TAKEN: list[tuple[Kind[Any], Any, Any]] = [
@@ -63,9 +63,8 @@ TAKEN: list[tuple[Kind[Any], Any, Any]] = [
 ]
 
 
-def each(kind: Kind[Any], problem: str, *given: Any) -> list[tuple[Kind[Any], Any, str]]:
-    """Several values that are refused alike."""
-    return [(kind, one, problem) for one in given]
+def each(kind: Kind[Any], problem: str, *wrong: Any) -> list[tuple[Kind[Any], Any, str]]:
+    return [(kind, value, problem) for value in wrong]
 
 
 REFUSED: list[tuple[Kind[Any], Any, str]] = [
@@ -102,116 +101,71 @@ REFUSED: list[tuple[Kind[Any], Any, str]] = [
 ]
 
 
-def test_what_a_kind_takes(subtests: pytest.Subtests) -> None:
-    """What it has read it takes again as it is, and what it writes it reads as the same."""
-    for kind, given, found in TAKEN:
-        with subtests.test(kind=kind, given=given, found=found):
-            assert kind(given) == found
-            assert type(kind(given)) is type(found)
-            assert kind(kind(given)) == found
-            assert kind(kind.write(found)) == found
+def test_a_kind_reads_its_values_and_its_own_texts(subtests) -> None:
+    for kind, value, result in TAKEN:
+        with subtests.test(kind=kind, value=value):
+            assert (kind(value), type(kind(value))) == (result, type(result))
+            assert kind(kind(value)) == kind(kind.write(result)) == result
 
 
-def test_what_a_kind_refuses(subtests: pytest.Subtests) -> None:
-    """In words that read on after the parameter's name."""
-    for kind, given, problem in REFUSED:
-        with subtests.test(kind=kind, given=given, problem=problem):
+def test_a_kind_refuses_values_beyond_its_bounds_with_the_reason(subtests) -> None:
+    for kind, value, problem in REFUSED:
+        with subtests.test(kind=kind, value=value):
             with pytest.raises(ValueError) as refused:
-                kind(given)
+                kind(value)
             assert problem in str(refused.value)
 
 
-def test_values_go_fifty_levels_deep() -> None:
-    """So that no reader of them runs out of stack."""
+def test_values_go_fifty_levels_deep_and_lists_have_a_thousand_items() -> None:
     nested: Any = 1
     for _ in range(50):
         nested = [nested]
     assert values.ANYTHING(nested) == nested
     with pytest.raises(ValueError, match="goes deeper than 50 levels"):
         values.ANYTHING([nested])
-
-
-def test_what_a_word_stands_for(subtests: pytest.Subtests) -> None:
-    """On a command line, or in a query string: what JSON would have there."""
-    words: list[tuple[Kind[Any], str, Any]] = [
-        (values.SWITCH, "true", True),
-        (values.SWITCH, "yes", "yes"),
-        (whole(1, 3), "2", 2),
-        (whole(1, 3), "-2", -2),
-        (whole(1, 3), "2.0", Decimal("2.0")),
-        (whole(1, 3), "1" * 18, int("1" * 18)),
-        (whole(1, 3), "1" * 19, int("1" * 19)),
-        (whole(1, 3), "1.2.3", "1.2.3"),
-        (whole(1, 3), "٣", "٣"),
-        (span(), "90s", "90s"),
-        (values.TEXT, "7", "7"),
-        (values.WHEN, "3600.0", Decimal("3600.0")),
-        (values.WHEN, "P30D", "P30D"),
-        (values.AMOUNT, "NaN", "NaN"),
-        (values.SWITCH, "1", 1),
-        (several(whole(1, 3)), "[1, 2]", [1, 2]),
-        (values.MAPPING, '{"a": 1.5}', {"a": Decimal("1.5")}),
-        (values.MAPPING, "[1]", [1]),
-        (values.WHEN, "true", "true"),
-        (values.ANYTHING, "null", None),
-    ]
-    for kind, word, given in words:
-        with subtests.test(kind=kind, word=word, given=given):
-            found = spoken(kind.shape, word)
-            assert (found, type(found)) == (given, type(given))
-
-
-def test_of_many_problems_twenty_are_told(subtests: pytest.Subtests) -> None:
-    """And how many more there are."""
-    for count, rest in [(1, ""), (20, ""), (21, "; and 1 more"), (45, "; and 25 more")]:
-        with subtests.test(count=count, rest=rest):
-            problems = [f"p{number}" for number in range(count)]
-            assert complaint(problems) == "; ".join(problems[:20]) + rest
-
-
-def test_what_there_is_stands_in_a_refusal(subtests: pytest.Subtests) -> None:
-    """In a sentence that is right for nothing, for one thing and for many."""
-    for count, told in [
-        (0, "there are no zones"),
-        (1, "there is z0"),
-        (2, "there are z0, z1"),
-        (22, "z19 and 2 more"),
-    ]:
-        with subtests.test(count=count, told=told):
-            assert there_are((f"z{number}" for number in range(count)), "zones").endswith(told)
-
-
-def test_a_list_has_up_to_a_thousand_items_unless_its_kind_says_otherwise() -> None:
-    """One more is refused, and so is none at all; one alone needs no list."""
     kind = several(whole(1, 3))
     assert kind.read([1] * 1000) == (1,) * 1000
     assert kind.read(2) == (2,)
-    for wrong, why in (([1] * 1001, "has more than 1000 items"), ([], "is an empty list")):
-        with pytest.raises(ValueError, match=f"^{why}$"):
+    for wrong, reason in (([1] * 1001, "has more than 1000 items"), ([], "is an empty list")):
+        with pytest.raises(ValueError, match=f"^{reason}$"):
             kind.read(wrong)
 
 
-def test_what_is_quoted_is_short() -> None:
-    """A long value is cut, and decimals look like the numbers that they were."""
+def test_a_word_of_a_command_line_is_read_like_json(subtests) -> None:
+    words: list[tuple[Kind[Any], dict[str, Any]]] = [
+        (values.SWITCH, {"true": True, "yes": "yes", "1": 1}),
+        (whole(1, 3), {"2": 2, "-2": -2, "2.0": Decimal("2.0"), "1.2.3": "1.2.3", "٣": "٣"}),
+        (whole(1, 3), {"1" * length: int("1" * length) for length in (18, 19)}),
+        (span(), {"90s": "90s"}),
+        (values.TEXT, {"7": "7"}),
+        (values.WHEN, {"3600.0": Decimal("3600.0"), "P30D": "P30D", "true": "true"}),
+        (values.AMOUNT, {"NaN": "NaN"}),
+        (several(whole(1, 3)), {"[1, 2]": [1, 2]}),
+        (values.MAPPING, {'{"a": 1.5}': {"a": Decimal("1.5")}, "[1]": [1]}),
+        (values.ANYTHING, {"null": None}),
+    ]
+    for kind, word, value in ((kind, *row) for kind, rows in words for row in rows.items()):
+        with subtests.test(kind=kind, word=word):
+            read = spoken(kind.shape, word)
+            assert (read, type(read)) == (value, type(value))
+
+
+def test_long_lists_and_values_are_cut_in_messages() -> None:
+    for count, rest in [(1, ""), (20, ""), (21, "; and 1 more"), (45, "; and 25 more")]:
+        problems = [f"p{number}" for number in range(count)]
+        assert complaint(problems) == "; ".join(problems[:20]) + rest
+    for count, text in [(0, "there are no zones"), (1, "there is z0"), (2, "there are z0, z1")]:
+        assert there_are((f"z{number}" for number in range(count)), "zones") == text
+    assert there_are((f"z{number}" for number in range(22)), "zones").endswith("z19 and 2 more")
     assert shortened({"a": [Decimal("1.5")]}) == "{'a': [1.5]}"
     assert shortened("x" * 500).endswith("…")
     assert len(shortened("x" * 500)) == len(shortened("y" * 5000)) < 200
     assert shortened(10**5000) == "a number of thousands of digits"
 
 
-def test_a_length_of_time_is_written_as_short_as_it_can_be(subtests: pytest.Subtests) -> None:
-    """And read again as the same length."""
-    for given, written in [
-        ("30d", "P30D"),
-        (0, "PT0S"),
-        (3600, "PT1H"),
-        ("90m", "PT1H30M"),
-        ("1d12h", "P1DT12H"),
-        ("P14M", "P1Y2M"),
-        ("P1Y2M3DT4H5M6S", "P1Y2M3DT4H5M6S"),
-        (timedelta(days=3), "P3D"),
-    ]:
-        with subtests.test(given=given, written=written):
-            length = values.DURATION.read(given)
-            assert values.DURATION.write(length) == written
-            assert values.DURATION.read(written) == length
+def test_a_length_of_time_is_written_in_its_shortest_form() -> None:
+    lengths = {"30d": "P30D", 0: "PT0S", 3600: "PT1H", "90m": "PT1H30M", "1d12h": "P1DT12H", "P14M": "P1Y2M"}
+    for value, text in (lengths | {"P1Y2M3DT4H5M6S": "P1Y2M3DT4H5M6S", timedelta(days=3): "P3D"}).items():
+        length = values.DURATION.read(value)
+        assert values.DURATION.write(length) == text
+        assert values.DURATION.read(text) == length
