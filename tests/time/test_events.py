@@ -70,19 +70,6 @@ def test_orders_pass_each_stage_after_its_days(player: Player) -> None:
     ]
 
 
-def test_transfers_complete_in_and_out(player: Player, wire: Api) -> None:
-    """The event is that of the account that gains the name, or that loses it to a third party."""
-    player.act("request_transfer", domain="second.com")
-    fired = player.advance(by="P5D")["fired"]
-    assert rows(fired, "arriving.com", "leaving.com", "second.com") == [
-        ("2026-03-04", "transfer completion", "main", "0.00", "10000.00"),
-        ("2026-03-05", "transfer completion", "other", "0.00", "500.00"),
-        ("2026-03-06", "transfer completion", "main", "0.00", "10000.00"),
-    ]
-    assert wire.get("/v3/domains/getDomain/arriving.com").json["status"] == "active"
-    assert wire.get("/v3/domains/getDomain/second.com").error == "domain_not_found"
-
-
 def test_a_transfer_is_refunded_before_a_redemption(player: Player, served: Sandbox, wire: Api) -> None:
     edit_name(served, "lapsed.com", due="+2d")
     body = {"domain": {"domainName": "lapsed.com"}, "authCode": "let-me-in"}

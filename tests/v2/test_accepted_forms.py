@@ -183,15 +183,6 @@ def test_zones_are_listed_by_type_limit_and_start(main: Client, subtests) -> Non
         assert refusal(main.get(f"/domain/zones{quote(path)}"))[2] == "unknown_path", path
 
 
-def test_a_version_without_its_v_is_refused_with_the_served_versions(sandbox: Sandbox, main: Client) -> None:
-    for versions, served in (("V2.0", "V2.0"), ("V2.0,V2.1", "V2.0 or V2.1")):
-        sandbox.assumptions.set({"v2.versions": versions})
-        for main.version in ("2.0", "V2", "2"):
-            path = f"GET /{main.version}/domain/x.com/check"
-            message = f"{path} is no operation: the version must be {served}."
-            assert refusal(main.get("/domain/x.com/check")) == (404, message, "unknown_path")
-
-
 # Names, ids and handles
 
 
@@ -200,6 +191,7 @@ def test_names_and_handles_and_customer_ids_are_checked(sandbox: Sandbox, main: 
         sandbox.reset()
         assert done(main.post(f"/domain/{name}", NAME))
         assert done(main.get("/domain/new.com"))["status"] == "2"
+    assert refusal(main.post("/domain/xn--espaa-rta.net", NAME))[1] == "Not the correct domain name"
     for handle in ("A", "a-b_c.d", "0", "x" * 64):
         assert done(main.post(f"/contact/{handle}", CARD))
         assert done(main.get(f"/contact/{handle}"))["data"] == CARD

@@ -9,7 +9,7 @@ from typing import Any
 from reseller_sandbox import Sandbox
 from tests.registry import balance, contents, edit
 from tests.v2.client import Client, done, refusal
-from tests.v2.works import NAME, WORKS, Ask
+from tests.v2.works import WORKS, Ask
 
 OWNER = {"contact_registrant": "OWNER"}
 
@@ -88,19 +88,6 @@ def test_a_header_explains_a_refusal_that_its_message_does_not(main: Client) -> 
     main.version = f"V{'2' * 20}.0"
     explanation = main.get("/domain/active.com").headers["x-sandbox-refusal"]
     assert explanation == f"version_not_served: The version V{'2' * 19} is not served; V2.0 is."
-
-
-def test_an_internationalised_name_has_two_spellings(main: Client) -> None:
-    ascii_name = main.get("/domain/xn--espaa-rta.com").json
-    assert main.get("/domain/espa%C3%B1a.com").json == ascii_name
-    assert refusal(main.post("/domain/xn--espaa-rta.net", NAME))[1] == "Not the correct domain name"
-
-
-def test_a_world_in_the_path_has_its_own_accounts(main: Client) -> None:
-    main.prefix = "/_worlds/default"
-    assert done(main.get("/domain/active.com"))
-    main.prefix = "/_worlds/other"
-    assert refusal(main.get("/domain/active.com"))[::2] == (404, "unknown_world")
 
 
 def test_a_refusal_in_a_header_of_a_server_has_names_as_ascii(sandbox: Sandbox) -> None:

@@ -45,7 +45,6 @@ class Ask:
     body: Any = None
 
     def send(self, client: Client) -> Answer:
-        """Send it."""
         return client.call(self.method, self.path, deepcopy(self.body))
 
     def at(self, path: str) -> Ask:
@@ -59,7 +58,6 @@ class Ask:
         return replace(self, body={key: value for key, value in body.items() if value is not None})
 
     def having(self, body: Any) -> Ask:
-        """The same request with another body."""
         return replace(self, body=body)
 
 
