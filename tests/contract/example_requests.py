@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.powers.examples.worlds import CAPSULE, SMALL
+from tests.powers.examples import CAPSULE, SMALL
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ from tests.contract.example_requests import BEFORE_CONTROL, REQUESTS, Asked
 from tests.contract.v2_pairs import PAIRS
 from tests.documented import document
 from tests.powers.doors import over_http
-from tests.powers.example import REQUEST
-from tests.powers.examples import EXAMPLES
+from tests.powers.examples import EXAMPLES, REQUEST
 from tests.registry import BASE, REGISTRY
 from tests.script import MEASURED
 from tests.v2 import client as v2

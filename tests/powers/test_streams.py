@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from reseller_sandbox import Refused, Sandbox, connect
+from tests.command import run
 from tests.registry import REGISTRY
 
 #: Starts the command so that the interrupt signal ends it, even where the tests ignore that signal.
@@ -51,9 +52,8 @@ class Sse:
         return found
 
 
-def test_each_interface_streams_the_requests_that_match(served: Sandbox, url: str) -> None:
-    """With what each cost, and why it was refused."""
-    renew = {"domainName": "second.com", "years": 1}
+def test_each_interface_streams_the_matching_requests(served: Sandbox, url: str) -> None:
+    """With the costs and the refusal of each."""
     with (
         connect(url) as there,
         served.journal.follow(account="main") as here,
@@ -65,16 +65,13 @@ def test_each_interface_streams_the_requests_that_match(served: Sandbox, url: st
         client.get(BALANCE)
         served.client("other").get(BALANCE)
         client.get(NOBODY)
-        client.post("/v3/domains/renewDomain", json=renew)
+        client.post("/v3/domains/renewDomain", json={"domainName": "second.com", "years": 1})
         lines = list(islice(here, 3))
         assert list(islice(remote, 3)) == lines
         events = [sse.event() for _ in range(3)]
         assert other.event()["id"] == "r2"
-    assert [(one.id, one.outcome) for one in lines] == [
-        ("r1", "ok"),
-        ("r3", "domain_not_found"),
-        ("r4", "ok"),
-    ]
+    outcomes = [(one.id, one.outcome) for one in lines]
+    assert outcomes == [("r1", "ok"), ("r3", "domain_not_found"), ("r4", "ok")]
     assert lines[0].refused is None
     assert "nobodys.com" in str(lines[1].refused)
     assert [one["id"] for one in events] == ["r1", "r3", "r4"]
@@ -83,8 +80,8 @@ def test_each_interface_streams_the_requests_that_match(served: Sandbox, url: st
     assert sse.response.getheader("content-type") == "text/event-stream"
 
 
-def test_a_stream_continues_after_the_record_that_since_names(served: Sandbox, url: str) -> None:
-    """A browser sends it as Last-Event-ID, which goes before the parameter."""
+def test_a_stream_continues_after_the_record_of_since(served: Sandbox, url: str) -> None:
+    """Last-Event-ID of a browser goes before the parameter. A rewind uses numbers of requests again."""
     for path in (BALANCE, NOBODY, BALANCE):
         served.client().get(path)
     with (
@@ -93,51 +90,44 @@ def test_a_stream_continues_after_the_record_that_since_names(served: Sandbox, u
         remote.journal.follow(since="r1") as there,
     ):
         assert [next(here).id, next(here).id] == [next(there).id, next(there).id] == ["r2", "r3"]
-        served.client().get(BALANCE)
-        assert next(here).id == next(there).id == "r4"
-    with Sse(url, "journal/follow?since=r1", {"Last-Event-ID": "r3"}) as sse:
-        assert sse.event()["id"] == "r4"
+        served.rewind("r1")
+        served.client().get(NOBODY)
+        for line in (next(here), next(there)):
+            assert (line.id, line.outcome) == ("r1", "domain_not_found")
+    served.client().get(BALANCE)
+    with Sse(url, "journal/follow?since=r0", {"Last-Event-ID": "r1"}) as sse:
+        assert sse.event()["id"] == "r2"
     numbers = [one.number for one in served.events.find().events]
     with served.events.follow(since=numbers[1]) as events:
         assert [next(events).number for _ in numbers[2:]] == numbers[2:]
 
 
-def test_a_stream_continues_after_a_rewind(served: Sandbox, url: str) -> None:
-    """Numbers of requests come a second time then."""
-    for _ in range(3):
-        served.client().get(BALANCE)
-    with connect(url) as there, there.journal.follow(since="r3") as following:
-        served.rewind("r1")
-        served.client().get(NOBODY)
-        line = next(following)
-    assert (line.id, line.outcome) == ("r1", "domain_not_found")
-
-
-def test_events_come_in_the_order_in_which_they_are_found(served: Sandbox, url: str) -> None:
-    with connect(url) as remote, served.events.follow() as here, remote.events.follow(kind="time") as there:
+def test_events_and_the_clock_are_followed(served: Sandbox, url: str) -> None:
+    """The clock: each due event, then the time that the clock shows; also that it runs or is frozen."""
+    with (
+        connect(url) as remote,
+        served.events.follow() as here,
+        remote.events.follow(kind="time") as there,
+        served.clock.watch() as ticks,
+        remote.clock.watch() as remote_ticks,
+    ):
         served.client().get(BALANCE)
         moved = served.clock.advance("P90D")
         known = served.events.find(limit=500).events
         assert sorted(islice(here, len(known)), key=lambda one: one.number) == list(known)
         assert tuple(next(there).happening for _ in moved.fired) == moved.fired
-
-
-def test_the_clock_is_watched(served: Sandbox, url: str) -> None:
-    """Each event, then the time that the clock shows; also that it runs or stands."""
-    with connect(url) as remote, served.clock.watch() as here, remote.clock.watch() as there:
-        moved = served.clock.advance("P90D")
-        for ticks in (here, there):
-            came = list(islice(ticks, moved.total + 1))
+        for watched in (ticks, remote_ticks):
+            came = list(islice(watched, moved.total + 1))
             assert tuple(one.happening for one in came[:-1]) == moved.fired
             assert (came[-1].name, came[-1].now) == ("clock.advance", moved.now)
         served.clock.run()
-        assert next(here).frozen is next(there).frozen is False
+        assert next(ticks).frozen is next(remote_ticks).frozen is False
         served.clock.freeze()
-        assert next(here).frozen is True
+        assert next(ticks).frozen is True
 
 
 @pytest.mark.slow
-def test_a_follower_that_reads_too_slowly_gets_the_latest_and_how_many_it_missed(sandbox: Sandbox) -> None:
+def test_a_slow_reader_gets_the_latest_events_and_the_number_of_missed_ones(sandbox: Sandbox) -> None:
     with sandbox.events.follow(name="clock.freeze") as following:
         for _ in range(1_005):
             sandbox.clock.freeze()
@@ -146,34 +136,59 @@ def test_a_follower_that_reads_too_slowly_gets_the_latest_and_how_many_it_missed
         assert following.missed == 5
 
 
-def test_a_follower_that_wants_few_records_a_second_gets_the_latest(served: Sandbox, url: str) -> None:
-    """Of those that came before it, too. The others are counted."""
+def test_a_follower_with_few_records_a_second_gets_the_latest(served: Sandbox, url: str) -> None:
+    """Of the earlier records, too. The others are counted as missed."""
     for _ in range(9):
         served.client().get(BALANCE)
     with connect(url) as remote:
         for world in (served, remote):
-            with world.journal.follow(since="r1", per_second=4) as some:
-                assert (next(some).id, some.missed) == ("r9", 7)
+            with world.journal.follow(since="r1", per_second=4) as following:
+                assert (next(following).id, following.missed) == ("r9", 7)
                 served.client().get(NOBODY)
-                assert next(some).id == "r10"
+                assert next(following).id == "r10"
                 served.rewind("r10")
-    for resource in ("journal.follow", "events.follow", "clock.watch"):
-        name, _, verb = resource.partition(".")
-        with getattr(getattr(served, name), verb)(per_second=20) as some:
+    for follow in (served.journal.follow, served.events.follow, served.clock.watch):
+        with follow(per_second=20) as following:
             for _ in range(15):
                 served.client().get(BALANCE)
                 served.clock.advance("PT1M")
-            list(islice(some, 5))
-            assert some.missed >= 10
+            list(islice(following, 5))
+            assert following.missed >= 10
 
 
-def test_closing_a_stream_wakes_its_reader(served: Sandbox, url: str) -> None:
-    with connect(url) as remote:
-        for following in (served.journal.follow(), remote.journal.follow()):
+def test_closing_or_deleting_ends_the_streams(served: Sandbox, url: str) -> None:
+    """A stream that is closed, and the streams of a deleted world."""
+    with served.fork(name="gone") as fork, connect(url, world="gone") as remote:
+        for following in (fork.journal.follow(), remote.journal.follow()):
             timer = threading.Timer(0.1, following.close)
             timer.start()
             assert list(following) == []
-            timer.join()
+        with fork.journal.follow() as here, remote.journal.follow() as there:
+            fork.close()
+            assert list(here) == list(there) == []
+
+
+def test_a_server_that_stops_ends_its_streams(at_once: Any) -> None:
+    """A stream is refused like any call: without the token, for a wrong parameter, and without a server."""
+    sandbox = Sandbox(REGISTRY, control_token="a-token")
+    with ExitStack() as stopping, sandbox.serve() as server:
+        token = {"X-Sandbox-Token": "a-token"}
+        streams = [Sse(server.url, "journal/follow", token) for _ in range(20)]
+        remote = connect(server.url, control_token="a-token")
+        following = remote.events.follow()
+        with pytest.raises(Refused, match="control_token_missing"):
+            connect(server.url).journal.follow()
+        with pytest.raises(Refused, match="createDomain"):
+            remote.journal.follow(operation="v3.creatDomain")
+        with Sse(server.url, "journal/follow") as sse:
+            assert sse.response.status == 401
+        stopping.enter_context(at_once())
+    for stream in streams:
+        with stream:
+            assert stream.event() == {"event": "end", "data": "{}"}
+    assert list(following) == []
+    with pytest.raises(OSError, match="no sandbox answers"):
+        remote.journal.follow()
 
 
 @pytest.mark.slow
@@ -185,56 +200,23 @@ def test_a_server_sends_a_heartbeat_when_nothing_happens(served: Sandbox, url: s
         assert next(following).id == "r1"
 
 
-def test_a_server_that_stops_ends_its_streams(at_once: Any) -> None:
-    sandbox = Sandbox(REGISTRY)
-    with ExitStack() as stopping, sandbox.serve() as server:
-        streams = [Sse(server.url, "journal/follow") for _ in range(20)]
-        following = connect(server.url).events.follow()
-        stopping.enter_context(at_once())
-    for one in streams:
-        with one:
-            assert one.event() == {"event": "end", "data": "{}"}
-    assert list(following) == []
-
-
-def test_a_world_that_is_deleted_ends_its_streams(served: Sandbox, url: str) -> None:
-    with (
-        served.fork(name="gone") as fork,
-        connect(url, world="gone") as remote,
-        fork.journal.follow() as here,
-        remote.journal.follow() as there,
-    ):
-        fork.close()
-        assert list(here) == list(there) == []
-
-
-def test_a_stream_is_refused_like_any_call() -> None:
-    """Without the token, for a wrong parameter, and where no server answers."""
-    sandbox = Sandbox(REGISTRY, control_token="let-me-in")
-    with sandbox.serve() as server:
-        with pytest.raises(Refused, match="control_token_missing"):
-            connect(server.url).journal.follow()
-        with pytest.raises(Refused, match="createDomain"):
-            connect(server.url, control_token="let-me-in").journal.follow(operation="v3.creatDomain")
-        with Sse(server.url, "journal/follow") as sse:
-            assert sse.response.status == 401
-    with pytest.raises(OSError, match="no sandbox answers"):
-        connect(server.url).journal.follow()
-
-
 def test_a_test_client_gets_the_records_so_far_and_the_end(sandbox: Sandbox) -> None:
     client = sandbox.client()
     client.get(BALANCE)
     assert client.get("/_sandbox/journal/follow?since=r0").text.startswith("id: r1\ndata: {")
 
 
-def test_a_command_prints_a_line_for_each_record_until_it_is_interrupted(served: Sandbox, url: str) -> None:
+def test_a_command_prints_a_line_for_each_record_until_its_interruption(served: Sandbox, url: str) -> None:
     served.client().get(BALANCE)
-    for options, first in ((["--account", "main"], "r1 v3.balance by main: ok"), (["--json"], '"id": "r1"')):
-        command = [sys.executable, "-c", MAIN, "journal", "follow", "--since", "r0", "--url", url, *options]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert process.stdout is not None
-        assert first in process.stdout.readline()
-        process.send_signal(signal.SIGINT)
-        rest, errors = process.communicate(timeout=60)
-        assert (rest, errors, process.returncode) == ("", "", 0)
+    command = [sys.executable, "-c", MAIN, "journal", "follow", "--since", "r0", "--url", url]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert "r1 v3.balance by main: ok" in process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    assert (*process.communicate(timeout=60), process.returncode) == ("", "", 0)
+    with served.fork(name="gone") as fork:
+        fork.client().get(BALANCE)
+        timer = threading.Timer(0.5, fork.close)
+        timer.start()
+        done = run("journal", "follow", "--since", "r0", "--json", "--world", "gone", "--url", url)
+        assert json.loads(done.out)["operation"] == "v3.balance"

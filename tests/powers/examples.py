@@ -1,0 +1,492 @@
+"""Accepted and refused calls of every control operation: at least one of each for every parameter.
+
+The order matters: the OpenAPI document shows the first refusal of each error code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import Any
+
+from reseller_sandbox import Sandbox
+
+Parameters = dict[str, Any]
+Call = tuple[str, Parameters]
+#: For each parameter an accepted value and a refused one.
+Pairs = dict[str, tuple[Any, Any]]
+
+
+@dataclass(frozen=True)
+class Example:
+    """A call in JSON. ``refused`` is the code of its refusal, and ``before`` are the calls to make first."""
+
+    operation: str
+    given: Parameters = field(default_factory=dict)
+    refused: str = ""
+    before: tuple[Call, ...] = ()
+
+    def __str__(self) -> str:
+        given = ",".join(f"{name}={value}" for name, value in self.given.items())
+        return f"{self.operation}({given})"[:70]
+
+
+#: In place of an operation: a client's request, with the parameters of Flask's test client.
+REQUEST = "request"
+
+BAD = "invalid_parameter"
+
+
+def good(operation: str, *calls: Parameters, before: tuple[Call, ...] = ()) -> Iterator[Example]:
+    """Yield accepted calls, by default one without parameters."""
+    return (Example(operation, given, before=before) for given in calls or ({},))
+
+
+def bad(
+    operation: str, *calls: Parameters, code: str = BAD, before: tuple[Call, ...] = ()
+) -> Iterator[Example]:
+    """Yield refused calls."""
+    return (Example(operation, given, code, before) for given in calls)
+
+
+def each(operation: str, usual: Parameters, pairs: Pairs, before: tuple[Call, ...] = ()) -> Iterator[Example]:
+    """Yield for each parameter an accepted and a refused call. ``usual`` are the other parameters."""
+    for name, (accepted, refused) in pairs.items():
+        yield Example(operation, {**usual, name: accepted}, before=before)
+        yield Example(operation, {**usual, name: refused}, BAD)
+
+
+BALANCE = (REQUEST, {"path": "/v3/balance", "headers": {"User-Agent": "me"}})
+#: Requests of which the first is refused.
+REQUESTS = ((REQUEST, {"path": "/v3/domains/getDomain/nobodys.com"}), BALANCE)
+LATER, MUCH_LATER = (("clock.advance", {"by": "P60D"}),), (("clock.advance", {"by": "P300D"}),)
+SECOND, WANTED = {"domain": "second.com"}, {"domain": "wanted.com"}
+
+# The clock
+
+
+def until(domain: str, stage: str, **more: Any) -> Parameters:
+    return {"until": {"domain": domain, "stage": stage, **more}}
+
+
+CLOCK = (
+    *(good(f"clock.{verb}") for verb in ("show", "freeze", "run")),
+    good("clock.set", {"to": "2026-04-01T00:00:00Z"}, {"to": "2026-04-01"}, {"to": "2028-04-01", "limit": 3}),
+    bad("clock.set", {"to": "2026-01-01"}, code="set_back"),
+    bad("clock.set", {"to": "soon"}, {}, {"to": "2028-04-01", "limit": -1}),
+    good("clock.advance", {"by": "P800D", "limit": 3}, {"by": "P3D"}, {"by": 3600}, {"by": 3600.0}),
+    good("clock.advance", {"by": "P3D", "dry_run": True}, {"to": "2027-01-01T00:00:00Z"}, {"until": "next"}),
+    good("clock.advance", until("second.com", "overdue"), {"until": {"event": "expiry"}}),
+    bad("clock.advance", {"by": 1.5}, {"by": "a while"}, {"by": 3600, "limit": 1.5}, {"to": "tomorrow"}),
+    bad("clock.advance", {}, {"by": "P3D", "dry_run": "yes"}, {"by": "P3D", "fast": True}),
+    bad("clock.advance", {"until": {"domain": "second.com", "stgae": "overdue"}}),
+    bad("clock.advance", until("nobodys.com", "overdue"), code="not_held"),
+    bad("clock.advance", until("-", "overdue"), code="invalid_name"),
+    bad("clock.advance", until("second.com", "overdue", account="nobody"), code="unknown_account"),
+    bad("clock.advance", until("second.com", "requested"), code="nothing_due"),
+    each("clock.watch", {}, {"since": (1, -1), "per_second": (10, "all")}),
+    each("clock.due", {}, {"limit": (3, 0)}),
+    good("clock.due", SECOND),
+    bad("clock.due", {"domain": "-"}, code="invalid_name"),
+)
+
+# What has happened
+
+#: The parts of a match.
+MATCH: Pairs = {
+    "operation": ("v3.*", "v3.creatDomain"),
+    "domain": (["*.com", "españa.com"], []),
+    "account": ("main", ""),
+    "method": ("post", ["GET", 7]),
+    "path": ("/v3/domains/*", ""),
+    "headers": ({"User-Agent": "*", "X-Other": None}, "User-Agent"),
+    "query": ({"page": "1"}, {"page": 1}),
+    "body": ({"years": 2, "paid": 1.5, "domain.domainName": "*.com"}, 7),
+    "outcome": ("4xx", "fine"),
+    "carried_out": (True, "yes"),
+    "changed": (False, "no"),
+    "fault": ("lost*", ""),
+    "since": ("r12", "yesterday"),
+}
+EVENTS: Pairs = {"kind": ("time", "tide"), "name": ("clock.*", ""), "since": (2, "lately")}
+VERIFY = "journal.verify"
+ANY: Parameters = {"match": {}}
+COVERAGE: Pairs = {"operation": ("v3.*", "v3.balanse"), "everywhere": (True, "yes")}
+
+RECORDS = (
+    good("capsule.get"),
+    good("capsule.get", before=(BALANCE, *LATER)),
+    *(good(f"coverage.{verb}", before=(BALANCE,)) for verb in ("show", "items", "missing", "clear")),
+    each("coverage.missing", {}, {**COVERAGE, "limit": (3, 0)}, before=(BALANCE,)),
+    good("coverage.items", {"operation": "v3.*", "area": "stages"}, {"seen": False}, before=(BALANCE,)),
+    bad("coverage.items", {"area": "stage"}, {"operation": ""}),
+    each("coverage.items", {}, {"seen": (True, "yes")}, before=(BALANCE,)),
+    each("coverage.clear", {}, {"everywhere": (True, "yes")}, before=(BALANCE,)),
+    good("events.follow", {}, SECOND, {"since": 2, "per_second": 10}),
+    each("events.follow", {}, EVENTS),
+    bad("events.follow", {"domain": "-"}, code="invalid_name"),
+    bad("events.follow", {"per_second": 0}),
+    good("events.find"),
+    good("events.find", SECOND, before=MUCH_LATER),
+    bad("events.find", {"domain": "-"}, code="invalid_name"),
+    each("events.find", {}, {**EVENTS, "before": (3, 0), "cause": (1, 0), "limit": (2, -1)}, before=LATER),
+)
+JOURNAL = (
+    good("journal.find", {}, {"outcome": "404"}, {"since": "2026-03-01T12:00:00Z", "limit": 3}, {"limit": 0}),
+    each("journal.find", {}, MATCH),
+    bad("journal.find", {"colour": "red"}, {"limit": -1}),
+    good("journal.find", {}, {"headers": {"user-agent": "m*"}}, before=REQUESTS),
+    good("journal.follow", {}, {"account": "main", "per_second": 10}),
+    bad("journal.follow", {"operation": "v3.creatDomain"}, {"per_second": 0}),
+    good("journal.get", {"request": "r1"}, before=REQUESTS),
+    bad("journal.get", {"request": "r1"}, code="unknown_request"),
+    good("journal.clear", before=REQUESTS),
+    good(VERIFY, {"match": {name: value for name, (value, _) in MATCH.items()}}, {**ANY, "times": 0}),
+    good(VERIFY, {**ANY, "at_least": 1, "at_most": 3}, {"in_order": []}),
+    good(VERIFY, {"in_order": [{"operation": "v3.createDomain"}, {"domain": "a.com"}]}),
+    good(VERIFY, {"match": {"account": "mian"}}, {**ANY, "times": 2}, before=REQUESTS),
+    bad(VERIFY, {"match": {name: value for name, (_, value) in MATCH.items()}}, {"match": []}, {}),
+    bad(VERIFY, {"match": {"operatoin": "v3.*"}}, {**ANY, "times": -1}, {**ANY, "at_least": "one"}),
+    bad(VERIFY, {**ANY, "at_least": 3, "at_most": 1}, {**ANY, "times": 1, "at_least": 1}),
+    bad(VERIFY, {"in_order": [{"operatoin": "v3.*"}]}, {"in_order": [{}, {"operation": "v3.creatDomain"}]}),
+    bad(VERIFY, {"in_order": [], "times": 1}, {**ANY, "in_order": []}),
+)
+LEDGER = (
+    good("ledger.find"),
+    good("ledger.find", before=MUCH_LATER),
+    good("ledger.find", {"account": "main"}, {"before": 3, "limit": 1}),
+    bad("ledger.find", {"account": "nobody"}, code="unknown_account"),
+    each("ledger.find", {}, {"order": (1, 0), "domain": ("second.com", ""), "request": ("r1", "")}),
+    each("ledger.find", {}, {"operation": ("v3.*", "*a" * 2000), "purpose": ("renewal", "fun")}),
+    each("ledger.find", {}, {"since": ("2026-03-01", "then"), "before": (3, 0), "limit": (0, -1)}),
+)
+
+# Faults
+
+#: Rules of each kind with all parameters of their kind.
+RULES: tuple[Parameters, ...] = (
+    {"kind": "error", "error": "insufficient_funds", "facts": {"price": "9"}, "retry_after": 3},
+    {"kind": "error", "status": 418, "body": {"tea": True}, "content_type": "text/plain"},
+    {"kind": "error", "status": 418, "headers": {"X-Tea": "yes"}},
+    {"kind": "latency", "seconds": "1.5"},
+    {"kind": "latency", "min": "1s", "max": 2},
+    {"kind": "latency", "median": 2, "sigma": 0.6},
+    {"kind": "drip", "size": 5, "pause": 0.1},
+    {"kind": "bandwidth", "rate": 1000},
+    {"kind": "hang", "seconds": "5m"},
+    {"kind": "truncate", "keep": 7, "reset": True},
+    {"kind": "garbage", "text": "noise"},
+    {"kind": "garbage", "hex": "00ff"},
+    {"kind": "mutate", "path": "results[0].status", "value": 7},
+    {"kind": "mutate", "path": "status", "drop": True},
+    {"kind": "mutate", "path": "status", "type": "number"},
+    {"kind": "rate_limit", "limit": 3, "window": "60s", "time": "real", "per": "rule"},
+    {"kind": "duplicate", "answer": "second"},
+    {"kind": "stale", "commits": 2},
+    {"kind": "reset", "name": "lost", "match": {"operation": "v3.*"}, "when": {"times": 2, "phase": "after"}},
+    {"kind": "close", "paused": True, "matched": 3, "struck": 2, "spent": False},
+    {"preset": "outage"},
+    {"preset": "flaky", "name": "bad", "when": {"chance": 0.5}},
+    {"kind": {"kind": "latency", "seconds": 0.5}},
+)
+#: A refused value for each parameter; an empty text for the others. Any value is good for these two.
+WRONG_RULE: Parameters = {"match": {"operation": ""}, "when": {"times": 0}}
+UNLIMITED = ("body", "value")
+
+PLACED = (("faults.add", {"kind": "latency", "name": "slow", "seconds": 0.001}),)
+SLOW, FAST = {"name": "slow"}, {"name": "fast"}
+FAULTS = (
+    good("faults.add", *RULES),
+    *(
+        bad("faults.add", {**rule, name: WRONG_RULE.get(name, "")})
+        for name, rule in {name: rule for rule in RULES for name in rule if "preset" not in rule}.items()
+        if name not in UNLIMITED
+    ),
+    bad("faults.add", *({"kind": "latency", name: "x"} for name in (*UNLIMITED, "secs")), {"preset": ""}, {}),
+    bad("faults.add", {"kind": "reset", "name": "slow"}, code="fault_exists", before=PLACED),
+    bad("faults.add", {"kind": "error", "error": "no_such_error"}, {"kind": "reset", "match": {"path": 7}}),
+    good("faults.list", before=(*PLACED, ("faults.add", {"preset": "flaky"}))),
+    good("faults.get", SLOW, before=PLACED),
+    bad("faults.get", FAST, code="unknown_fault", before=PLACED),
+    bad("faults.get", {"name": "not a name"}),
+    good(
+        "faults.replace", {"faults": []}, {"faults": [{"kind": "hang"}, {"preset": "outage"}]}, before=PLACED
+    ),
+    bad("faults.replace", {"faults": [{"kind": "hang"}, {"kind": "hung"}]}, {"faults": {}}, {}),
+    good("faults.change", {**SLOW, "changes": {"seconds": 0.002, "when": {"times": 2}}}, before=PLACED),
+    good("faults.change", {**SLOW, "changes": {"kind": "close", "matched": 7}}, before=PLACED),
+    bad("faults.change", {**SLOW, "changes": {"seconds": None}}, {**SLOW, "changes": FAST}, before=PLACED),
+    bad("faults.change", {**FAST, "changes": {}}, code="unknown_fault", before=PLACED),
+    good("faults.pause", SLOW, before=PLACED),
+    good("faults.resume", SLOW, before=(*PLACED, ("faults.pause", SLOW))),
+    good("faults.remove", SLOW, before=(*PLACED, ("faults.add", {"kind": "close"}))),
+    *(bad(f"faults.{verb}", FAST, code="unknown_fault") for verb in ("pause", "resume", "remove")),
+    good("faults.clear", before=PLACED),
+    *(good(f"faults.{verb}") for verb in ("list", "kinds", "presets")),
+)
+
+# Worlds and their past
+
+PRICES = {"registration": 1, "renewal": 1.5, "transfer": 1, "restore": 1}
+SMALL = "zones: {com: {prices: {registration: 1, renewal: 1, transfer: 1, restore: 1}}}\n"
+OBJECT = {"zones": {"com": {"prices": PRICES}}}
+CAPSULE = Sandbox("empty").capsule.get().base64
+MINE, HERE, THERE = {"name": "mine"}, {"name": "here"}, {"name": "there"}
+KEPT = (("snapshots.add", HERE),)
+LEFT = (*KEPT, *LATER, ("snapshots.restore", HERE))
+
+HISTORY = (
+    good("history.rewind", {"request": "r1"}, {"request": "r1", "side": "after"}, before=(BALANCE,)),
+    bad("history.rewind", {"request": "r1"}, code="unknown_request"),
+    bad("history.rewind", {}, {"request": "r1", "side": "around"}),
+    good("history.reset", before=LEFT),
+    each("history.reset", {}, {"original": (True, "yes")}),
+    good("history.diff", before=LATER),
+    good("history.diff", {"from": "snapshot:here"}, before=KEPT),
+    good("history.diff", {"from": "start", "to": "branch:b1"}, before=LEFT),
+    good("history.diff", {"limit": 1}, {"limit": 1, "start": 1}, before=MUCH_LATER),
+    bad("history.diff", {"from": "never"}, code="unknown_point"),
+    bad("history.diff", {"from": "before:r9"}, code="unknown_request"),
+    bad("history.diff", {"to": "branch:b9"}, code="unknown_branch"),
+    bad("history.diff", {"to": "snapshot:none"}, code="unknown_snapshot"),
+    bad("history.diff", {"limit": -1}, {"start": "b"}),
+    good("history.export"),
+    good("history.load", {"fixture": SMALL}, {"fixture": OBJECT}),
+    bad("history.load", {"fixture": "zones: ["}, code="invalid_fixture"),
+    bad("history.load", {"fixture": 5}),
+    good("snapshots.list", before=KEPT),
+    each("snapshots.add", {}, {"name": ("here", "no such / name!")}),
+    *(good(f"snapshots.{verb}", HERE, before=KEPT) for verb in ("restore", "remove")),
+    *(bad(f"snapshots.{verb}", THERE, code="unknown_snapshot") for verb in ("restore", "remove")),
+    good("branches.list", before=LEFT),
+    *(good(f"branches.{verb}", {"name": "b1"}, before=LEFT) for verb in ("switch", "remove")),
+    *(bad(f"branches.{verb}", {"name": "b2"}, code="unknown_branch") for verb in ("switch", "remove")),
+)
+FORK, OPEN = "worlds.fork", "worlds.open"
+WORLDS = (
+    good("worlds.list", before=(("worlds.fork", MINE),)),
+    good("worlds.get", {"world": "default"}),
+    bad("worlds.get", {"world": "nobodys"}, code="unknown_world"),
+    good(FORK, {}, {"point": "start"}, {"fixture": "empty"}, {"state": SMALL}, {"state": OBJECT}, MINE),
+    good(FORK, {"now": "2027-01-01"}),
+    good(FORK, {"point": "snapshot:here"}, before=KEPT),
+    bad(FORK, {"point": "yesterday"}, code="unknown_point"),
+    bad(FORK, {"point": "after:r7"}, code="unknown_request"),
+    bad(FORK, {"point": "snapshot:none"}, code="unknown_snapshot"),
+    bad(FORK, {"point": "branch:none"}, code="unknown_branch"),
+    bad(FORK, {"fixture": "nosuch"}, {"state": "zones: ["}, code="invalid_fixture"),
+    bad(FORK, {"fixture": "empty", "point": "start"}, {"state": SMALL, "fixture": "empty"}, {"state": 5}),
+    bad(FORK, {"name": "default"}, code="world_exists"),
+    bad(FORK, {"now": "2020-01-01"}, code="set_back"),
+    bad(FORK, {"name": "w7"}, {"now": "soon"}),
+    each(FORK, {}, {"frozen": (True, "yes"), "seed": ("same", "")}),
+    each(FORK, {}, {"assume": ({"v3.ids": "integer"}, {"v3.idz": "integer"})}),
+    good(OPEN, {"capsule": CAPSULE}, {"capsule": CAPSULE, "name": "opened"}),
+    bad(OPEN, {"capsule": CAPSULE, "name": "w7"}, {"capsule": "no Base64"}),
+    bad(OPEN, {"capsule": CAPSULE, "name": "default"}, code="world_exists"),
+    bad(OPEN, {"capsule": "H4sIAAAAAAAC/w=="}, code="invalid_capsule"),
+    good("worlds.remove", {"world": "mine"}, before=(("worlds.fork", MINE),)),
+    bad("worlds.remove", {"world": "default"}, code="default_world"),
+    bad("worlds.remove", {"world": "nobodys"}, code="unknown_world"),
+)
+
+# Third parties
+
+#: Each action with its required parameters and with the others.
+ACTIONS: dict[str, tuple[Parameters, Parameters]] = {
+    "register": (WANTED, {"years": 2, "locked": True, "autorenew": False, "auth_code": "x"}),
+    "hold": (SECOND, {}),
+    "release_hold": (SECOND, {}),
+    "drop": (SECOND, {}),
+    "release": (SECOND, {}),
+    "request_transfer": (SECOND, {"force": True}),
+    "approve_transfer": ({"domain": "arriving.com"}, {}),
+    "reject_transfer": ({"domain": "arriving.com"}, {}),
+    "complete_transfer": ({"domain": "arriving.com"}, {}),
+    "set_prices": (
+        {"zone": "com", "renewal": "13.25"},
+        dict.fromkeys(("registration", "renewal", "transfer", "restore", "privacy", "owner_change"), "7.5"),
+    ),
+    "set_promotion": ({"zone": "com", "of": "renewal"}, {}),
+    "set_premium": ({**WANTED, "registration": "77"}, {"renewal": "7", "transfer": 9}),
+    "set_service": ({"zone": "com", "in_service": False}, {}),
+    "adjust_balance": ({"account": "main", "by": "-9"}, {}),
+    "revoke_credentials": ({"account": "main"}, {"which": "key"}),
+    "restore_credentials": ({"account": "main"}, {"which": "token"}),
+}
+#: The refused value of each parameter, for the others a hyphen.
+WRONG_ACTION = {"zone": "", "account": "", "auth_code": ""}
+#: Matches for ``after``: any part but ``since``.
+AWAITED: tuple[Parameters, ...] = (
+    {"account": "main", "operation": ["v3.getDomain", "v2.domain.*"], "outcome": ["ok", "refused", "fault"]},
+    {"method": "post", "path": "/v3/*", "body": {"domainNames[*]": "*.com"}, "changed": False},
+    {"headers": {"x-run": "7", "x-other": None}, "query": {"page": "1"}, "outcome": "4xx"},
+    {"operation": "v3.*", "domain": "wanted.com", "fault": "lost*", "carried_out": True},
+    {},
+)
+WRONG_MATCHES: tuple[Parameters, ...] = (
+    *({"since": "r1"}, {"answer": "accepted"}, {"operation": "v3.balanse"}, {"outcome": "late"}),
+    *({"carried_out": "perhaps"}, {"headers": 7}, {"body": {"[": 1}}),
+)
+PROMOTION = {"zone": "com", "of": "registration", "price": "1.5", "until": "P3D"}
+PLANNED = (
+    ("outside.register", {**WANTED, "auth_code": "their-code", "at": "P3D"}),
+    ("outside.set_prices", {"zone": "com", "renewal": "13.25", "after": "v3.balance"}),
+)
+OUTSIDE = (
+    *(
+        good(f"outside.{action}", required, *({**required, name: more[name]} for name in more))
+        for action, (required, more) in ACTIONS.items()
+    ),
+    *(
+        bad(f"outside.{action}", {**required, name: WRONG_ACTION.get(name, "-")})
+        for action, (required, more) in ACTIONS.items()
+        for name in {**required, **more}
+    ),
+    good("outside.hold", {**SECOND, "at": 3600.0}),
+    bad("outside.hold", {**SECOND, "at": 0.5}, {**SECOND, "at": "soon"}),
+    each("outside.drop", SECOND, {"after": ("v3.balance", 7)}),
+    good("outside.cancel_transfer", SECOND, before=(("outside.request_transfer", SECOND),)),
+    bad("outside.cancel_transfer", SECOND, code="no_transfer_out"),
+    bad("outside.register", {"domain": "active.com"}, code="name_taken"),
+    bad("outside.register", {"domain": "wanted.nowhere", "at": "P1D"}, code="zone_not_supported"),
+    bad("outside.register", {**WANTED, "at": "P1D", "after": "v3.*"}, {**WANTED, "at": "2020-01-01"}),
+    bad("outside.register", {**WANTED, "after": "v3.balanse"}, {**WANTED, "year": 1}),
+    good("outside.register", *({**WANTED, "after": match} for match in AWAITED)),
+    bad("outside.register", *({**WANTED, "after": match} for match in WRONG_MATCHES)),
+    good("outside.set_promotion", PROMOTION),
+    bad("outside.set_promotion", {**PROMOTION, "price": "free"}, {**PROMOTION, "until": "2020-01-01"}),
+    bad("outside.set_premium", {**WANTED, "renewal": "7"}),
+    each("outside.adjust_balance", {"account": "main"}, {"to": ("0", "all")}),
+    bad("outside.adjust_balance", {"account": "main"}),
+    bad("outside.adjust_balance", {"account": "nobody", "by": "1"}, code="unknown_account"),
+    bad("outside.set_service", {"zone": "nowhere", "in_service": True}, code="unknown_zone"),
+    good("plans.list"),
+    good("plans.list", before=PLANNED),
+    good("plans.remove", {"plan": 2}, before=PLANNED),
+    bad("plans.remove", {"plan": 7}, code="unknown_plan", before=PLANNED),
+    bad("plans.remove", {"plan": "first"}),
+)
+
+# Records of the registry
+
+#: A control character, which no text may have.
+BELL = "\x07"
+ENTRY = "invalid_entry"
+
+
+def adding(operation: str, usual: Parameters, accepted: Parameters, refused: Parameters) -> Iterator[Example]:
+    """Yield a call with all parameters, and one for each refused value."""
+    yield from good(operation, {**usual, **accepted})
+    yield from bad(operation, *({**usual, name: value} for name, value in refused.items()))
+
+
+PERSON = {
+    **{"name": "Ann Example", "company": "Ann & Co", "address": "1 Street", "city": "Kyiv", "region": "Kyiv"},
+    **{"zip": "01001", "country": "UA", "phone": "+380.441234567", "fax": "+380.441234568"},
+    **{"mail": "ann.example@example.org", "account": "main"},
+}
+WRONG_PERSON = dict.fromkeys(PERSON, BELL)
+ORDER: Parameters = {
+    **{"id": 900001, "created": "-40d", "expires": "+300d", "since": "-30d", "due": "+300d"},
+    **{"retry": "never", "arrived": "-20d", "contacts": {"tech": "A1001"}, "customer": 501},
+    **{"nameservers": ["ns1.example.net"], "privacy": True, "autorenew": True, "flags": ["client_hold"]},
+    **{"auth_code": "secret-code", "license": "L1", "years": 2, "registration": [], "renewals": []},
+    **{"account": "main", "stage": "active", "hosts": {"ns1": ["192.0.2.8"]}},
+}
+WRONG_ORDER: Parameters = {
+    **dict.fromkeys(("created", "expires", "since", "due", "retry", "arrived"), "soon"),
+    **{"id": 0, "contacts": {"owner": "A1001"}, "nameservers": 7, "customer": 0, "privacy": "yes"},
+    **{"autorenew": 1, "flags": ["hold"], "auth_code": BELL, "license": BELL, "years": 11},
+    **{"registration": ["x"], "renewals": [0], "account": BELL, "stage": "overdu", "hosts": {"ns1": 7}},
+}
+ACCOUNT: Parameters = {
+    **{"name": "shop", "client_id": 9001, "key": "k", "secret": "s", "token": "t", "currency": "EUR"},
+    **{"balance": "12.50", "reseller": False, "nameservers": ["ns1.example.net"], "revoked": ["key"]},
+}
+WRONG_ACCOUNT: Parameters = {
+    **dict.fromkeys(("name", "key", "secret", "token", "currency"), BELL),
+    **{"client_id": 0, "contact": BELL, "balance": "much", "reseller": "no", "nameservers": 7},
+    **{"revoked": ["secret"]},
+}
+TRANSFER: Parameters = {
+    **{"from": "main", "status": "pending", "requested": "-2d", "completes": "+3d", "charges": []},
+    **{"order": {"years": 2}},
+}
+WRONG_TRANSFER: Parameters = {
+    **{"to": BELL, "from": BELL, "status": "over", "requested": "-2", "completes": "soon", "charges": ["x"]},
+    **{"order": {"stage": "active"}, "gaining_order": 0, "losing_order": 0},
+}
+REJECTED = {"status": "clientRejected", "gaining_order": 900002, "losing_order": 900003}
+ADDING = (
+    adding("names.add", {"name": "added.com"}, ORDER, WRONG_ORDER),
+    bad("names.add", {"name": "active.com"}, {"name": "added.com", "customer": 99}, code=ENTRY),
+    adding("accounts.add", {"account": "shop", "contact": {"name": "Shop Keeper"}}, ACCOUNT, WRONG_ACCOUNT),
+    bad("accounts.add", {"account": "main", "contact": {}}, code=ENTRY),
+    bad("accounts.add", {"account": "shop"}),
+    adding(
+        "customers.add",
+        {"number": 777},
+        {**PERSON, "lang": "en", "password": "secret", "post_address": "Box 1"},
+        {**WRONG_PERSON, **dict.fromkeys(("lang", "password", "post_address"), BELL)},
+    ),
+    bad("customers.add", {"number": 501}, code=ENTRY),
+    adding(
+        "contacts.add",
+        {"handle": "ANN-1"},
+        {**PERSON, "customer": 501, "extra": {}},
+        {**WRONG_PERSON, "customer": 0, "extra": {"passport": 7}},
+    ),
+    bad("contacts.add", {"handle": "A1001"}, code=ENTRY),
+    each("hosts.add", {"name": "ns7.active.com"}, {"ips": (["192.0.2.7"], 7)}),
+    bad("hosts.add", {"name": "ns7.nobodys.com", "ips": ["192.0.2.7"]}, code=ENTRY),
+    adding("transfers.add", {**SECOND, "to": "other"}, TRANSFER, WRONG_TRANSFER),
+    good("transfers.add", {**SECOND, "to": "other", **REJECTED}),
+    bad("transfers.add", {"domain": "nobodys.com", "to": "main"}, code=ENTRY),
+)
+#: For each resource a key of a record and a key of none.
+KEYS: Pairs = {
+    "names": ({"name": "españa.com"}, {"name": "nobodys.com"}),
+    "customers": ({"number": 501}, {"number": 99999}),
+    "contacts": ({"handle": "A1001"}, {"handle": "NOBODY"}),
+    "hosts": ({"name": "ns1.active.com"}, {"name": "ns9.active.com"}),
+    "transfers": ({"domain": "arriving.com"}, {"domain": "active.com"}),
+}
+FLAG, LIKE = ("client_hold", "hold"), ("*a*.com", "a" * 300)
+MAIN, NOBODY, NORTH = {"account": "main"}, {"account": "nobody"}, {"account": "north/south"}
+REGISTRY = (
+    *(good(f"{resource}.get", key) for resource, (key, _) in KEYS.items()),
+    *(bad(f"{resource}.get", key, code="unknown_record") for resource, (_, key) in KEYS.items()),
+    *(each(f"{resource}.list", {}, {"limit": (2, 0), "start": (1, -1)}) for resource in KEYS),
+    *(good(f"{resource}.list", {}, MAIN) for resource in ("names", "customers", "contacts")),
+    *(
+        bad(f"{resource}.list", NOBODY, code="unknown_account")
+        for resource in ("names", "customers", "contacts")
+    ),
+    good("names.list", {"stage": "overdue"}, {"sort": "expires", "limit": 2, "start": 1}),
+    each("names.list", {}, {"zone": ("com", ""), "flag": FLAG, "like": LIKE, "sort": ("due", "age")}),
+    bad("names.list", {"stage": "overdu"}),
+    good("names.get", {"name": "arriving.com", **MAIN}),
+    bad("names.get", {"name": "arriving.com", **NOBODY}, code="unknown_account"),
+    good("accounts.list"),
+    good("accounts.get", MAIN, {"account": "1001"}),
+    good("accounts.get", NORTH, before=(("accounts.add", {**NORTH, "contact": {"name": "Ola"}}),)),
+    bad("accounts.get", NOBODY, {"account": "/"}, code="unknown_account"),
+    each("customers.list", {}, {"mail": ("ann@example.com", "")}),
+    each("hosts.list", {}, {"domain": ("active.com", "a" * 300)}),
+    each("transfers.list", {}, {"status": ("pending", "over")}),
+)
+ASSUMPTIONS = (
+    good("assumptions.list"),
+    good("assumptions.set", {"assume": {"v3.ids": "integer"}}, {"profile": "observed"}),
+    bad("assumptions.set", {"assume": {"v3.idz": "integer"}}, {"assume": {"v3.ids": "float"}}),
+    bad("assumptions.set", {"assume": "v3.ids"}, {"profile": "observd"}),
+)
+
+GROUPS = (ASSUMPTIONS, CLOCK, RECORDS, FAULTS, HISTORY, JOURNAL, LEDGER, OUTSIDE, ADDING, REGISTRY, WORLDS)
+EXAMPLES: tuple[Example, ...] = (
+    Example("advice.list"),
+    Example("health.show"),
+    *chain.from_iterable(chain.from_iterable(GROUPS)),
+)
