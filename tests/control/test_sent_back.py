@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,27 +11,8 @@ from reseller_sandbox import Sandbox
 from tests.registry import REGISTRY
 from tests.thorough import tries
 
+SANDBOX = Sandbox(REGISTRY)
 FAULTS = "/_sandbox/faults"
-
-
-class Control:
-    """Sends control requests to a sandbox."""
-
-    def __init__(self) -> None:
-        self.sandbox = Sandbox(REGISTRY)
-        self._client = self.sandbox.app.test_client()
-
-    def send(self, method: str, path: str, body: Any = None) -> Any:
-        """Send a request. Return the JSON of its answer, which has to be a success."""
-        answer = self._client.open(path, method=method, json=body)
-        assert answer.status_code in (200, 201), answer.text
-        return answer.json
-
-
-@pytest.fixture(scope="module")
-def control() -> Control:
-    return Control()
-
 
 #: A rule of each kind.
 KINDS: tuple[dict[str, Any], ...] = (
@@ -54,40 +34,39 @@ RULES = st.lists(
 )
 
 
-@settings(max_examples=tries(15))
+def send(method: str, path: str, body: Any = None) -> Any:
+    """Send a request. Return the JSON of its answer, which has to be a success."""
+    answer = SANDBOX.app.test_client().open(path, method=method, json=body)
+    assert answer.status_code in (200, 201), answer.text
+    return answer.json
+
+
+@settings(max_examples=tries(8))
 @given(rules=RULES, requests=st.integers(0, 3), days=st.integers(0, 400))
-def test_faults_and_exports_can_be_sent_back(
-    control: Control, rules: list[dict[str, Any]], requests: int, days: int
-) -> None:
+def test_faults_and_exports_can_be_sent_back(rules: list[dict[str, Any]], requests: int, days: int) -> None:
     """Rules with their counts, all together and each alone. A loaded export exports the same again."""
-    control.sandbox.reset(original=True)
-    control.send("PUT", FAULTS, {"faults": rules})
-    for rule in control.send("GET", FAULTS)["faults"]:
-        changes = {"matched": requests, "struck": requests}
-        control.send("PATCH", f"{FAULTS}/{rule['name']}", {"changes": changes})
-    listed = control.send("GET", FAULTS)
-    control.send("DELETE", FAULTS)
-    assert control.send("PUT", FAULTS, listed) == listed
-    control.send("DELETE", FAULTS)
+    SANDBOX.reset(original=True)
+    send("PUT", FAULTS, {"faults": rules})
+    for rule in send("GET", FAULTS)["faults"]:
+        send("PATCH", f"{FAULTS}/{rule['name']}", {"changes": {"matched": requests, "struck": requests}})
+    listed = send("GET", FAULTS)
+    send("DELETE", FAULTS)
+    assert send("PUT", FAULTS, listed) == listed
+    send("DELETE", FAULTS)
     for rule in listed["faults"]:
-        control.send("POST", FAULTS, rule)
-    assert control.send("GET", FAULTS) == listed
-    control.send("POST", "/_sandbox/clock/advance", {"by": f"P{days}D"})
-    exported = control.send("GET", "/_sandbox/history/export")
-    control.send("POST", "/_sandbox/history/load", exported)
-    assert control.send("GET", "/_sandbox/history/export") == exported
+        send("POST", FAULTS, rule)
+    assert send("GET", FAULTS) == listed
+    send("POST", "/_sandbox/clock/advance", {"by": f"P{days}D"})
+    exported = send("GET", "/_sandbox/history/export")
+    send("POST", "/_sandbox/history/load", exported)
+    assert send("GET", "/_sandbox/history/export") == exported
 
 
-def test_the_rules_of_presets_can_be_put(control: Control) -> None:
-    for preset in control.send("GET", f"{FAULTS}/presets")["presets"]:
-        placed = control.send("PUT", FAULTS, {"faults": preset["rules"]})
+def test_presets_and_recordings_can_be_sent_back() -> None:
+    for preset in send("GET", f"{FAULTS}/presets")["presets"]:
+        placed = send("PUT", FAULTS, {"faults": preset["rules"]})
         assert [rule["kind"] for rule in placed["faults"]] == [rule["kind"] for rule in preset["rules"]]
-
-
-def test_a_recording_can_be_opened_as_another_world(control: Control) -> None:
-    control.sandbox.reset(original=True)
-    control.send("POST", "/_sandbox/clock/advance", {"by": "P40D"})
-    recording = control.send("GET", "/_sandbox/capsule")
-    opened = control.send("POST", "/_sandbox/worlds/open", {"capsule": recording["base64"]})
-    clock = control.send("GET", f"/_worlds/{opened['name']}/_sandbox/clock")
-    assert clock["now"] == control.send("GET", "/_sandbox/clock")["now"]
+    SANDBOX.reset(original=True)
+    send("POST", "/_sandbox/clock/advance", {"by": "P40D"})
+    opened = send("POST", "/_sandbox/worlds/open", {"capsule": send("GET", "/_sandbox/capsule")["base64"]})
+    assert opened["now"] == send("GET", "/_sandbox/clock")["now"]
