@@ -7,21 +7,21 @@ import re
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
-from reseller_sandbox import Sandbox, connect
+from reseller_sandbox import connect
 from tests.clients import signature
 from tests.command import PROGRAM
 from tests.registry import REGISTRY
 
 CHECK = "/v3/domains/checkAvailability"
 CREATE = "/v3/domains/createDomain"
-AT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+ACTIVE, NOBODYS = "/v3/domains/getDomain/active.com", "/v3/domains/getDomain/nobodys.com"
 
 
 class Logged:
@@ -32,17 +32,21 @@ class Logged:
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         assert self.process.stdout is not None
         self.url = self.process.stdout.readline().split()[-1]
-        self.sandbox: Sandbox = connect(self.url)
+        self.sandbox = connect(self.url)
         self.account = self.sandbox.account()
+        assert "accounts" in self.line()
 
-    def ask(self, target: str, body: Any = None, *, signed: bool = True, site: str | None = None) -> str:
-        """Send a request of main's; return its line. A request that is not shown has none before the next."""
-        self.send(target, body, signed=signed, site=site)
+    def line(self) -> str:
+        """Wait for the next line and return it."""
         assert self.process.stderr is not None
         return self.process.stderr.readline().rstrip("\n")
 
-    def send(self, target: str, body: Any = None, *, signed: bool = True, site: str | None = None) -> None:
-        """Send a request."""
+    def ask(self, target: str, body: Any = None, *, signed: bool = True, site: str = "") -> str:
+        """Send a request of main's, and return the next line."""
+        self.send(target, body, signed=signed, site=site)
+        return self.line()
+
+    def send(self, target: str, body: Any = None, *, signed: bool = True, site: str = "") -> None:
         raw = b"" if body is None else json.dumps(body).encode()
         headers = {"Sec-Fetch-Site": site} if site else {}
         if signed:
@@ -54,20 +58,18 @@ class Logged:
             connection.getresponse().read()
         connection.close()
 
-    def quietly(self, **rule: Any) -> None:
-        """Place a fault, or remove all; read the line of that call."""
-        if rule:
-            self.sandbox.faults.add(rule.pop("kind"), **rule)
-        else:
-            self.sandbox.faults.clear()
-        assert self.process.stderr is not None
-        assert "control.faults" in self.process.stderr.readline()
+    @contextmanager
+    def fault(self, kind: str, **rule: Any) -> Iterator[None]:
+        """Place a fault for the time of the context."""
+        self.sandbox.faults.add(kind, **rule)
+        assert "control.faults" in self.line()
+        yield
+        self.sandbox.faults.clear()
+        assert "control.faults" in self.line()
 
 
 def _served(form: str) -> Iterator[Logged]:
     logged = Logged(form)
-    assert logged.process.stderr is not None
-    assert "accounts" in logged.process.stderr.readline()  # the fixture's look at its account
     yield logged
     logged.sandbox.close()
     logged.process.send_signal(signal.SIGTERM)
@@ -87,36 +89,37 @@ def programs() -> Iterator[Logged]:
 
 
 def test_a_line_has_the_request_its_account_its_names_and_its_outcome(text: Logged) -> None:
-    """A few of many names. A long request is cut."""
+    """Of many names the first. A long request is cut."""
     line = text.ask(f"/v3/balance?x={'y' * 500}")
     assert re.fullmatch(
         r"\d\d:\d\d:\d\d  200  GET /v3/balance\?x=y+…  v3\.balance ok \(main\)  \d+\.\d ms", line
     )
     assert len(line) < 300
-    assert "  v3.getDomain ok (main; active.com)  " in text.ask("/v3/domains/getDomain/active.com")
+    assert "  v3.getDomain ok (main; active.com)  " in text.ask(ACTIVE)
     line = text.ask(CHECK, {"domainNames": [f"n{number}.com" for number in range(9)]})
     assert "(main; n0.com, n1.com, n2.com and 6 more)" in line
     assert "v3.balance credentials_missing: " in text.ask("/v3/balance", signed=False)
+    for phase, status in (("before", "---"), ("after", "200")):
+        with text.fault("reset", when={"phase": phase, "times": 1}):
+            line = text.ask("/v3/balance")
+        assert f"  {status}  GET /v3/balance  v3.balance fault (main; fault reset)" in line
 
 
-def test_a_line_has_the_message_of_a_refusal(text: Logged, programs: Logged) -> None:
+def test_a_line_has_the_message_of_a_refusal_and_no_secret(text: Logged, programs: Logged) -> None:
     """Of each interface, of control, and where no operation takes the request."""
-    said, body = "active.com is registered already.", {"domain": {"domainName": "active.com"}}
-    assert f"v3.createDomain name_taken (main; active.com): {said}" in text.ask(CREATE, body)
-    assert json.loads(programs.ask(CREATE, body))["message"] == said
-    for target, sent, told in (
+    message, body = "active.com is registered already.", {"domain": {"domainName": "active.com"}}
+    assert f"v3.createDomain name_taken (main; active.com): {message}" in text.ask(CREATE, body)
+    assert json.loads(programs.ask(CREATE, body))["message"] == message
+    for target, sent, part in (
         ("/V2.0/domain/active.com", None, "v2.domain.info token_missing (active.com): "),
         ("/_sandbox/clock/advance", {"by": "soon"}, "control.clock.advance invalid_parameter: by must be "),
         ("/nothing", None, "- unknown_path: "),
         ("/_sandbox/clock/advance", {"by": "a\n\x1b[31m" + "x" * 500}, "control.clock.advance"),
     ):
         line = text.ask(target, sent)
-        assert told in line
+        assert part in line
         assert line.isprintable()
         assert len(line) < 300
-
-
-def test_a_line_has_no_secret_of_the_request(text: Logged, programs: Logged) -> None:
     secret = {"name": "one", "key": "word-1", "secret": ["word-2"], "token": "word-3", "nothing": "word-2"}
     for logged in (text, programs):
         line = logged.ask("/_sandbox/accounts/word-3", secret)
@@ -127,45 +130,33 @@ def test_a_line_has_no_secret_of_the_request(text: Logged, programs: Logged) -> 
 def test_a_line_has_the_fault_and_not_the_refusal_behind_it(text: Logged, programs: Logged) -> None:
     """The client never learns why its request would have been refused."""
     for logged in (text, programs):
-        logged.quietly(kind="error", error="internal_error", when={"phase": "after"}, name="broken")
-        line = logged.ask("/v3/domains/getDomain/nobodys.com")
-        logged.quietly()
+        with logged.fault("error", error="internal_error", when={"phase": "after"}, name="broken"):
+            line = logged.ask(NOBODYS)
         assert "internal_error" in line
         assert "domain_not_found" not in line
         assert "not held" not in line
-        if logged is programs:
-            assert "message" not in json.loads(line)
-        else:
-            assert "v3.getDomain internal_error (main; nobodys.com; fault broken)" in line
-
-
-def test_a_line_has_the_status_of_a_lost_answer_and_none_without_an_answer(text: Logged) -> None:
-    for phase, status in (("before", "---"), ("after", "200")):
-        text.quietly(kind="reset", when={"phase": phase, "times": 1})
-        line = text.ask("/v3/balance")
-        text.quietly()
-        assert f"  {status}  GET /v3/balance  v3.balance fault (main; fault reset)" in line
+        assert '"message"' not in line
+        assert logged is programs or "v3.getDomain internal_error (main; nobodys.com; fault broken)" in line
 
 
 def test_a_line_for_programs_has_the_same_facts_by_name(programs: Logged) -> None:
-    told = json.loads(programs.ask("/v3/domains/getDomain/active.com"))
-    assert AT.fullmatch(told.pop("at"))
-    assert told.pop("duration_ms") > 0
-    assert told.pop("size") > 100
-    assert told.pop("request").startswith("r")
-    assert told == {
-        **{"level": "info", "method": "GET", "target": "/v3/domains/getDomain/active.com", "status": 200},
+    line = json.loads(programs.ask(ACTIVE))
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line.pop("at"))
+    assert line.pop("duration_ms") > 0
+    assert line.pop("size") > 100
+    assert line.pop("request").startswith("r")
+    assert line == {
+        **{"level": "info", "method": "GET", "target": ACTIVE, "status": 200, "domains": ["active.com"]},
         **{"operation": "v3.getDomain", "outcome": "ok", "world": "default", "account": "main"},
-        "domains": ["active.com"],
     }
 
 
-def test_looks_of_the_page_have_no_line_for_people(text: Logged, programs: Logged) -> None:
+def test_reads_of_the_page_have_no_line_for_people(text: Logged, programs: Logged) -> None:
     """They would drown the requests of clients."""
     for method, path, site, shown in (
         ("GET", "/_sandbox/clock", "same-origin", False),
         ("GET", "/_sandbox/page/style.css", "same-origin", False),
-        ("GET", "/_sandbox/clock", None, True),
+        ("GET", "/_sandbox/clock", "", True),
         ("GET", "/", "none", True),
         ("GET", "/_worlds/default@now/v3/balance", "same-origin", False),
         ("POST", "/_sandbox/clock/freeze", "same-origin", True),
@@ -176,6 +167,5 @@ def test_looks_of_the_page_have_no_line_for_people(text: Logged, programs: Logge
         line = text.ask("/v3/marker")
         assert (f"{method} {path}  " in line) is shown, line
         if shown:
-            assert text.process.stderr is not None
-            text.process.stderr.readline()
+            assert "/v3/marker" in text.line()
         assert json.loads(programs.ask(path, body, site=site))["target"] == path

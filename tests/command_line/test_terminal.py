@@ -1,13 +1,11 @@
-"""What commands print on a terminal, as wide as that is, and in a pipe."""
+"""Commands print tables as wide as the terminal, and plain lines in a pipe."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -32,7 +30,7 @@ def server() -> Iterator[Any]:
 
 
 def on_a_terminal(server: Any, *words: str, columns: int = 80, **environment: str) -> list[str]:
-    """The lines that a command prints on a terminal so wide."""
+    """Return the lines that a command prints on a terminal of so many columns."""
     import fcntl
     import pty
     import struct
@@ -40,10 +38,10 @@ def on_a_terminal(server: Any, *words: str, columns: int = 80, **environment: st
 
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    told = {one: value for one, value in os.environ.items() if one not in ("COLUMNS", "NO_COLOR", "TERM")}
+    kept = {name: os.environ[name] for name in os.environ.keys() - {"COLUMNS", "NO_COLOR"}}
     command = [sys.executable, "-m", "reseller_sandbox", *words, "--url", server.url]
     with subprocess.Popen(
-        command, stdin=follower, stdout=follower, env=told | {"TERM": "xterm-256color"} | environment
+        command, stdin=follower, stdout=follower, env=kept | {"TERM": "xterm-256color"} | environment
     ) as running:
         os.close(follower)
         seen = b""
@@ -57,67 +55,38 @@ def on_a_terminal(server: Any, *words: str, columns: int = 80, **environment: st
 def _read(leader: int) -> bytes:
     try:
         return os.read(leader, 65536)
-    except OSError:  # which is how Linux says that nobody will write any more
+    except OSError:  # the end of the output on Linux
         return b""
 
 
-def piped(server: Any, *words: str) -> list[str]:
-    """Return the lines that a command prints where its output is no terminal."""
-    done = run(*words, "--url", server.url, env={"COLUMNS": None})
-    assert done.status == 0, done.err
-    return done.out.splitlines()
-
-
-@pytest.mark.parametrize("columns", [80, 120])
-def test_tables_fit_the_terminal(server: Any, columns: int) -> None:
-    """No line is wider, and each row is one line where its columns fit; what is left out is named."""
-    lines = on_a_terminal(server, "journal", "find", columns=columns, NO_COLOR="1")
-    assert max(map(len, lines)) <= columns
-    heads = next(line for line in lines if line.startswith("id")).split()
-    assert heads[:6] == ["id", "at", "operation", "status", "outcome", "domains"][: len(heads)]
-    assert len(heads) >= 5  # what came of each request is there on the smallest terminal
-    assert sum(line.startswith(("r1 ", "r2 ", "r3 ")) for line in lines) == 3
-    left = " ".join(lines[-4:])
-    assert ("charged" in heads) != ("charged" in left)
-    assert "(--json shows them)" in left
+def test_tables_fit_the_terminal(server: Any) -> None:
+    """Each row is one line where its columns fit. No name of a client's request moves the cursor."""
+    for columns, least in ((80, 5), (200, 7)):
+        lines = on_a_terminal(server, "journal", "find", columns=columns, NO_COLOR="1")
+        assert "\x1b" not in "".join(lines)
+        assert max(map(len, lines)) <= columns
+        heads = next(line for line in lines if line.startswith("id")).split()
+        assert heads[:6] == ["id", "at", "operation", "status", "outcome", "domains"][: len(heads)]
+        assert len(heads) >= least
+        assert sum(line.startswith(("r1 ", "r2 ", "r3 ")) for line in lines) == 3
+        left = " ".join(lines[-4:])
+        assert ("charged" in heads) != ("charged" in left)
+        assert "(--json shows them)" in left
+    assert "red.com" in "".join(lines)
 
 
 @pytest.mark.slow
-def test_there_is_style_on_a_terminal_alone(server: Any) -> None:
-    """Not where ``NO_COLOR`` is set, nor in a pipe, nor on a terminal that can do nothing."""
+def test_only_a_terminal_gets_style(server: Any) -> None:
+    """Not with ``NO_COLOR``, nor on a terminal without capabilities."""
     assert "\x1b[" in "".join(on_a_terminal(server, "journal", "find"))
-    assert "\x1b" not in "".join(on_a_terminal(server, "journal", "find", NO_COLOR="1"))
     assert "\x1b" not in "".join(on_a_terminal(server, "journal", "find", TERM="dumb"))
+    assert "\x1b" not in "".join(on_a_terminal(server, "journal", "get", "r3", NO_COLOR="1"))
 
 
 def test_a_pipe_gets_lines_without_spaces_at_their_ends(server: Any) -> None:
-    """Of a width of its own."""
-    lines = piped(server, "journal", "find")
+    done = run("journal", "find", "--url", server.url, env={"COLUMNS": None})
+    lines = done.out.splitlines()
+    assert lines[0]
     assert all(line == line.rstrip() for line in lines)
     assert 80 < max(map(len, lines)) <= 160
-    assert "\x1b" not in "".join(lines)
-
-
-def test_parts_are_told_below_and_changes_by_what_was(server: Any) -> None:
-    """A request with its parts; who is charged has so much less."""
-    lines = piped(server, "journal", "get", "r2")
-    assert {"request", "answer", "changes", "ledger"} <= set(lines)
-    assert any(re.search(r"balance=[0-9.]+ → [0-9.]+$", line) for line in lines)
-
-
-@pytest.mark.slow
-def test_nothing_stands_before_the_first_line(server: Any) -> None:
-    """A line is left free between two parts alone."""
-    for words in (("journal", "find"), ("names", "list"), ("accounts", "list"), ("faults", "list")):
-        lines = piped(server, *words)
-        assert lines[0]
-        assert lines[-1]
-        assert not any(one == another == "" for one, another in pairwise(lines))
-
-
-def test_no_name_moves_the_cursor(server: Any) -> None:
-    """What a client sends is printed as what it is, whatever a terminal would make of it."""
-    for words in (("journal", "find"), ("journal", "get", "r3")):
-        lines = on_a_terminal(server, *words, NO_COLOR="1", columns=200)
-        assert "\x1b" not in "".join(lines)
-        assert "red.com" in "".join(lines)
+    assert "\x1b" not in done.out
