@@ -65,11 +65,7 @@ SECOND, WANTED = {"domain": "second.com"}, {"domain": "wanted.com"}
 
 # The clock
 
-
-def until(domain: str, stage: str, **more: Any) -> Parameters:
-    return {"until": {"domain": domain, "stage": stage, **more}}
-
-
+OVERDUE: Parameters = {"domain": "second.com", "stage": "overdue"}
 CLOCK = (
     *(good(f"clock.{verb}") for verb in ("show", "freeze", "run")),
     good("clock.set", {"to": "2026-04-01T00:00:00Z"}, {"to": "2026-04-01"}, {"to": "2028-04-01", "limit": 3}),
@@ -77,14 +73,14 @@ CLOCK = (
     bad("clock.set", {"to": "soon"}, {}, {"to": "2028-04-01", "limit": -1}),
     good("clock.advance", {"by": "P800D", "limit": 3}, {"by": "P3D"}, {"by": 3600}, {"by": 3600.0}),
     good("clock.advance", {"by": "P3D", "dry_run": True}, {"to": "2027-01-01T00:00:00Z"}, {"until": "next"}),
-    good("clock.advance", until("second.com", "overdue"), {"until": {"event": "expiry"}}),
+    good("clock.advance", {"until": OVERDUE}, {"until": {"event": "expiry"}}),
     bad("clock.advance", {"by": 1.5}, {"by": "a while"}, {"by": 3600, "limit": 1.5}, {"to": "tomorrow"}),
     bad("clock.advance", {}, {"by": "P3D", "dry_run": "yes"}, {"by": "P3D", "fast": True}),
     bad("clock.advance", {"until": {"domain": "second.com", "stgae": "overdue"}}),
-    bad("clock.advance", until("nobodys.com", "overdue"), code="not_held"),
-    bad("clock.advance", until("-", "overdue"), code="invalid_name"),
-    bad("clock.advance", until("second.com", "overdue", account="nobody"), code="unknown_account"),
-    bad("clock.advance", until("second.com", "requested"), code="nothing_due"),
+    bad("clock.advance", {"until": {**OVERDUE, "domain": "nobodys.com"}}, code="not_held"),
+    bad("clock.advance", {"until": {**OVERDUE, "domain": "-"}}, code="invalid_name"),
+    bad("clock.advance", {"until": {**OVERDUE, "account": "nobody"}}, code="unknown_account"),
+    bad("clock.advance", {"until": {**OVERDUE, "stage": "requested"}}, code="nothing_due"),
     each("clock.watch", {}, {"since": (1, -1), "per_second": (10, "all")}),
     each("clock.due", {}, {"limit": (3, 0)}),
     good("clock.due", SECOND),
@@ -93,21 +89,12 @@ CLOCK = (
 
 # What has happened
 
-#: The parts of a match.
 MATCH: Pairs = {
-    "operation": ("v3.*", "v3.creatDomain"),
-    "domain": (["*.com", "españa.com"], []),
-    "account": ("main", ""),
-    "method": ("post", ["GET", 7]),
-    "path": ("/v3/domains/*", ""),
-    "headers": ({"User-Agent": "*", "X-Other": None}, "User-Agent"),
-    "query": ({"page": "1"}, {"page": 1}),
-    "body": ({"years": 2, "paid": 1.5, "domain.domainName": "*.com"}, 7),
-    "outcome": ("4xx", "fine"),
-    "carried_out": (True, "yes"),
-    "changed": (False, "no"),
-    "fault": ("lost*", ""),
-    "since": ("r12", "yesterday"),
+    **{"operation": ("v3.*", "v3.creatDomain"), "domain": (["*.com", "españa.com"], [])},
+    **{"method": ("post", ["GET", 7]), "path": ("/v3/domains/*", ""), "query": ({"page": "1"}, {"page": 1})},
+    **{"headers": ({"User-Agent": "*", "X-Other": None}, "User-Agent"), "outcome": ("4xx", "fine")},
+    **{"body": ({"years": 2, "paid": 1.5, "domain.domainName": "*.com"}, 7), "carried_out": (True, "yes")},
+    **{"changed": (False, "no"), "account": ("main", ""), "fault": ("lost*", ""), "since": ("r12", "soon")},
 }
 EVENTS: Pairs = {"kind": ("time", "tide"), "name": ("clock.*", ""), "since": (2, "lately")}
 VERIFY = "journal.verify"
@@ -169,25 +156,21 @@ RULES: tuple[Parameters, ...] = (
     {"kind": "error", "error": "insufficient_funds", "facts": {"price": "9"}, "retry_after": 3},
     {"kind": "error", "status": 418, "body": {"tea": True}, "content_type": "text/plain"},
     {"kind": "error", "status": 418, "headers": {"X-Tea": "yes"}},
-    {"kind": "latency", "seconds": "1.5"},
-    {"kind": "latency", "min": "1s", "max": 2},
-    {"kind": "latency", "median": 2, "sigma": 0.6},
-    {"kind": "drip", "size": 5, "pause": 0.1},
-    {"kind": "bandwidth", "rate": 1000},
-    {"kind": "hang", "seconds": "5m"},
-    {"kind": "truncate", "keep": 7, "reset": True},
-    {"kind": "garbage", "text": "noise"},
-    {"kind": "garbage", "hex": "00ff"},
+    *({"kind": "latency", "seconds": "1.5"}, {"kind": "latency", "min": "1s", "max": 2}),
+    *({"kind": "latency", "median": 2, "sigma": 0.6}, {"kind": "drip", "size": 5, "pause": 0.1}),
+    *(
+        {"kind": "bandwidth", "rate": 1000},
+        {"kind": "hang", "seconds": "5m"},
+        {"kind": "stale", "commits": 2},
+    ),
+    *({"kind": "truncate", "keep": 7, "reset": True}, {"kind": "duplicate", "answer": "second"}),
+    *({"kind": "garbage", "text": "noise"}, {"kind": "garbage", "hex": "00ff"}),
     {"kind": "mutate", "path": "results[0].status", "value": 7},
-    {"kind": "mutate", "path": "status", "drop": True},
-    {"kind": "mutate", "path": "status", "type": "number"},
+    *({"kind": "mutate", "path": "id", "drop": True}, {"kind": "mutate", "path": "id", "type": "number"}),
     {"kind": "rate_limit", "limit": 3, "window": "60s", "time": "real", "per": "rule"},
-    {"kind": "duplicate", "answer": "second"},
-    {"kind": "stale", "commits": 2},
     {"kind": "reset", "name": "lost", "match": {"operation": "v3.*"}, "when": {"times": 2, "phase": "after"}},
     {"kind": "close", "paused": True, "matched": 3, "struck": 2, "spent": False},
-    {"preset": "outage"},
-    {"preset": "flaky", "name": "bad", "when": {"chance": 0.5}},
+    *({"preset": "outage"}, {"preset": "flaky", "name": "bad", "when": {"chance": 0.5}}),
     {"kind": {"kind": "latency", "seconds": 0.5}},
 )
 #: A refused value for each parameter; an empty text for the others. Any value is good for these two.
@@ -233,6 +216,7 @@ SMALL = "zones: {com: {prices: {registration: 1, renewal: 1, transfer: 1, restor
 OBJECT = {"zones": {"com": {"prices": PRICES}}}
 CAPSULE = Sandbox("empty").capsule.get().base64
 MINE, HERE, THERE = {"name": "mine"}, {"name": "here"}, {"name": "there"}
+POINTS = {"never": "unknown_point", "before:r9": "unknown_request", "snapshot:none": "unknown_snapshot"}
 KEPT = (("snapshots.add", HERE),)
 LEFT = (*KEPT, *LATER, ("snapshots.restore", HERE))
 
@@ -246,10 +230,8 @@ HISTORY = (
     good("history.diff", {"from": "snapshot:here"}, before=KEPT),
     good("history.diff", {"from": "start", "to": "branch:b1"}, before=LEFT),
     good("history.diff", {"limit": 1}, {"limit": 1, "start": 1}, before=MUCH_LATER),
-    bad("history.diff", {"from": "never"}, code="unknown_point"),
-    bad("history.diff", {"from": "before:r9"}, code="unknown_request"),
+    *(bad("history.diff", {"from": point}, code=code) for point, code in POINTS.items()),
     bad("history.diff", {"to": "branch:b9"}, code="unknown_branch"),
-    bad("history.diff", {"to": "snapshot:none"}, code="unknown_snapshot"),
     bad("history.diff", {"limit": -1}, {"start": "b"}),
     good("history.export"),
     good("history.load", {"fixture": SMALL}, {"fixture": OBJECT}),
@@ -271,10 +253,7 @@ WORLDS = (
     good(FORK, {}, {"point": "start"}, {"fixture": "empty"}, {"state": SMALL}, {"state": OBJECT}, MINE),
     good(FORK, {"now": "2027-01-01"}),
     good(FORK, {"point": "snapshot:here"}, before=KEPT),
-    bad(FORK, {"point": "yesterday"}, code="unknown_point"),
-    bad(FORK, {"point": "after:r7"}, code="unknown_request"),
-    bad(FORK, {"point": "snapshot:none"}, code="unknown_snapshot"),
-    bad(FORK, {"point": "branch:none"}, code="unknown_branch"),
+    *(bad(FORK, {"point": point}, code=code) for point, code in POINTS.items()),
     bad(FORK, {"fixture": "nosuch"}, {"state": "zones: ["}, code="invalid_fixture"),
     bad(FORK, {"fixture": "empty", "point": "start"}, {"state": SMALL, "fixture": "empty"}, {"state": 5}),
     bad(FORK, {"name": "default"}, code="world_exists"),
@@ -296,14 +275,9 @@ WORLDS = (
 #: Each action with its required parameters and with the others.
 ACTIONS: dict[str, tuple[Parameters, Parameters]] = {
     "register": (WANTED, {"years": 2, "locked": True, "autorenew": False, "auth_code": "x"}),
-    "hold": (SECOND, {}),
-    "release_hold": (SECOND, {}),
-    "drop": (SECOND, {}),
-    "release": (SECOND, {}),
+    **dict.fromkeys(("hold", "release_hold", "drop", "release"), (SECOND, {})),
     "request_transfer": (SECOND, {"force": True}),
-    "approve_transfer": ({"domain": "arriving.com"}, {}),
-    "reject_transfer": ({"domain": "arriving.com"}, {}),
-    "complete_transfer": ({"domain": "arriving.com"}, {}),
+    **{f"{verb}_transfer": ({"domain": "arriving.com"}, {}) for verb in ("approve", "reject", "complete")},
     "set_prices": (
         {"zone": "com", "renewal": "13.25"},
         dict.fromkeys(("registration", "renewal", "transfer", "restore", "privacy", "owner_change"), "7.5"),
@@ -373,13 +347,6 @@ OUTSIDE = (
 
 #: A control character, which no text may have.
 BELL = "\x07"
-ENTRY = "invalid_entry"
-
-
-def adding(operation: str, usual: Parameters, accepted: Parameters, refused: Parameters) -> Iterator[Example]:
-    """Yield a call with all parameters, and one for each refused value."""
-    yield from good(operation, {**usual, **accepted})
-    yield from bad(operation, *({**usual, name: value} for name, value in refused.items()))
 
 
 PERSON = {
@@ -419,31 +386,38 @@ WRONG_TRANSFER: Parameters = {
     **{"order": {"stage": "active"}, "gaining_order": 0, "losing_order": 0},
 }
 REJECTED = {"status": "clientRejected", "gaining_order": 900002, "losing_order": 900003}
-ADDING = (
-    adding("names.add", {"name": "added.com"}, ORDER, WRONG_ORDER),
-    bad("names.add", {"name": "active.com"}, {"name": "added.com", "customer": 99}, code=ENTRY),
-    adding("accounts.add", {"account": "shop", "contact": {"name": "Shop Keeper"}}, ACCOUNT, WRONG_ACCOUNT),
-    bad("accounts.add", {"account": "main", "contact": {}}, code=ENTRY),
-    bad("accounts.add", {"account": "shop"}),
-    adding(
-        "customers.add",
-        {"number": 777},
-        {**PERSON, "lang": "en", "password": "secret", "post_address": "Box 1"},
-        {**WRONG_PERSON, **dict.fromkeys(("lang", "password", "post_address"), BELL)},
-    ),
-    bad("customers.add", {"number": 501}, code=ENTRY),
-    adding(
-        "contacts.add",
+SHOP = {"account": "shop", "contact": {"name": "Shop Keeper"}}
+TEXTS = dict.fromkeys(("lang", "password", "post_address"), BELL)
+#: For each operation its required parameters, the other parameters, and refused values.
+ADDED: dict[str, tuple[Parameters, Parameters, Parameters]] = {
+    "names": ({"name": "added.com"}, ORDER, WRONG_ORDER),
+    "accounts": (SHOP, ACCOUNT, WRONG_ACCOUNT),
+    "customers": ({"number": 777}, {**PERSON, **dict.fromkeys(TEXTS, "en")}, {**WRONG_PERSON, **TEXTS}),
+    "contacts": (
         {"handle": "ANN-1"},
         {**PERSON, "customer": 501, "extra": {}},
         {**WRONG_PERSON, "customer": 0, "extra": {"passport": 7}},
     ),
-    bad("contacts.add", {"handle": "A1001"}, code=ENTRY),
-    each("hosts.add", {"name": "ns7.active.com"}, {"ips": (["192.0.2.7"], 7)}),
-    bad("hosts.add", {"name": "ns7.nobodys.com", "ips": ["192.0.2.7"]}, code=ENTRY),
-    adding("transfers.add", {**SECOND, "to": "other"}, TRANSFER, WRONG_TRANSFER),
+    "hosts": ({"name": "ns7.active.com"}, {"ips": ["192.0.2.7"]}, {"ips": 7}),
+    "transfers": ({**SECOND, "to": "other"}, TRANSFER, WRONG_TRANSFER),
+}
+TAKEN: dict[str, tuple[Parameters, ...]] = {
+    "names": ({"name": "active.com"}, {"name": "added.com", "customer": 99}),
+    "accounts": ({"account": "main", "contact": {}},),
+    "customers": ({"number": 501},),
+    "contacts": ({"handle": "A1001"},),
+    "hosts": ({"name": "ns7.nobodys.com", "ips": ["192.0.2.7"]},),
+    "transfers": ({"domain": "nobodys.com", "to": "main"},),
+}
+ADDING = (
+    *(good(f"{name}.add", {**usual, **more}) for name, (usual, more, _) in ADDED.items()),
+    *(
+        bad(f"{name}.add", *({**usual, key: value} for key, value in wrong.items()))
+        for name, (usual, _, wrong) in ADDED.items()
+    ),
+    *(bad(f"{name}.add", *calls, code="invalid_entry") for name, calls in TAKEN.items()),
+    bad("accounts.add", {"account": "shop"}),
     good("transfers.add", {**SECOND, "to": "other", **REJECTED}),
-    bad("transfers.add", {"domain": "nobodys.com", "to": "main"}, code=ENTRY),
 )
 #: For each resource a key of a record and a key of none.
 KEYS: Pairs = {
@@ -459,11 +433,8 @@ REGISTRY = (
     *(good(f"{resource}.get", key) for resource, (key, _) in KEYS.items()),
     *(bad(f"{resource}.get", key, code="unknown_record") for resource, (_, key) in KEYS.items()),
     *(each(f"{resource}.list", {}, {"limit": (2, 0), "start": (1, -1)}) for resource in KEYS),
-    *(good(f"{resource}.list", {}, MAIN) for resource in ("names", "customers", "contacts")),
-    *(
-        bad(f"{resource}.list", NOBODY, code="unknown_account")
-        for resource in ("names", "customers", "contacts")
-    ),
+    *(good(f"{owned}.list", {}, MAIN) for owned in ("names", "customers", "contacts")),
+    *(bad(f"{owned}.list", NOBODY, code="unknown_account") for owned in ("names", "customers", "contacts")),
     good("names.list", {"stage": "overdue"}, {"sort": "expires", "limit": 2, "start": 1}),
     each("names.list", {}, {"zone": ("com", ""), "flag": FLAG, "like": LIKE, "sort": ("due", "age")}),
     bad("names.list", {"stage": "overdu"}),

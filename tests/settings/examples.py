@@ -1,4 +1,4 @@
-"""For each setting a value that is taken and one that is refused, and ways to give them to the command."""
+"""For each setting an accepted and a refused value, and ways to give them to the command."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.command import PROGRAM, run
+from tests.command import PROGRAM, printed
 
-#: As Python and TOML have them. The refused value of a path is none, for any text may be a path.
+#: Values of Python and TOML. The refused value of a path is a number, for any text may be a path.
 EXAMPLES: dict[str, tuple[Any, Any]] = {
     "host": ("localhost", "two words"),
     "port": (9053, 70_000),
@@ -52,7 +52,7 @@ EXAMPLES: dict[str, tuple[Any, Any]] = {
     "max_snapshots": (1, -1),
     "max_faults": (1, -1),
 }
-#: Those that only a server has.
+#: The settings that only a server has.
 OF_A_SERVER = {
     *("host", "port", "tls", "tls_port", "tls_names", "tls_folder", "certfile", "keyfile", "quiet", "log"),
     *("ready_file", "watch", "keep"),
@@ -66,7 +66,7 @@ def as_option(name: str) -> str:
 
 
 def as_variable(name: str) -> str:
-    """Return its variable of the environment."""
+    """Return the environment variable for a setting."""
     return "RESELLER_SANDBOX_" + as_option(name)[2:].replace("-", "_").upper()
 
 
@@ -80,13 +80,13 @@ def words(value: Any) -> list[str]:
 
 def on_the_command_line(settings: Mapping[str, Any]) -> list[str]:
     """Return the options that give these settings to ``serve``."""
-    found: list[str] = []
+    options: list[str] = []
     for name, value in settings.items():
         if isinstance(value, bool):
-            found.append(as_option(name) if value else f"--no-{as_option(name)[2:]}")
+            options.append(as_option(name) if value else f"--no-{as_option(name)[2:]}")
         else:
-            found += [piece for word in words(value) for piece in (as_option(name), word)]
-    return found
+            options += [piece for word in words(value) for piece in (as_option(name), word)]
+    return options
 
 
 def in_the_environment(settings: Mapping[str, Any]) -> dict[str, str]:
@@ -110,18 +110,24 @@ def _toml(value: Any) -> str:
 
 @contextmanager
 def started(words: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Iterator[Any]:
-    """Run ``serve`` in a folder; yield the content of its ready file. It logs to a file, and ends well."""
+    """Run ``serve`` in a folder; yield the content of its ready file, which exists while it listens.
+
+    The server logs to a file. A ready file of an earlier server is removed first.
+    """
+    file = folder / "ready.json"
+    file.write_text('{"url": "http://127.0.0.1:1"}')
     with open(folder / "log", "wb") as log:
         command, environment = (
-            [PROGRAM, "serve", "--ready-file", str(folder / "ready.json"), *words],
+            [PROGRAM, "serve", "--ready-file", str(file), *words],
             {**os.environ, **variables},
         )
         process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
     try:
-        done = run("wait", "--ready-file", str(folder / "ready.json"), "--timeout", "60")
-        assert done.status == 0, done.err + (folder / "log").read_text()
-        yield json.loads((folder / "ready.json").read_text())
+        url = printed("wait", "--ready-file", str(file), "--timeout", "60").strip()
+        ready = json.loads(file.read_text())
+        assert (ready["url"], ready["pid"]) == (url, process.pid)
+        yield ready
     finally:
         process.send_signal(signal.SIGTERM)
         status = process.wait(60)
-    assert status == 0
+    assert (status, file.exists()) == (0, False)

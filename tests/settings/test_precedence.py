@@ -19,7 +19,7 @@ PROFILE = "assume:\n  v3.ids: integer\n  v2.domain_check.avail: boolean\n"
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to stand in."""
+    """The working directory, empty."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -27,19 +27,18 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_nearer_source_counts(folder: Path) -> None:
     """Shown by the header that a request is signed with, and by the port that a command asks."""
     sign = ("sign", "GET", "/v3/balance", "--fixture", "default")
+    variables = {"RESELLER_SANDBOX_HEADER_PREFIX": "X-ENV-", "RESELLER_SANDBOX_PORT": "2"}
+    empty = {"RESELLER_SANDBOX_HEADER_PREFIX": ""}
     assert "X-SVC-APIKEY" in run(*sign).out
     write_table(folder, {"header_prefix": "X-FILE-", "port": 1})
-    variable = {"RESELLER_SANDBOX_HEADER_PREFIX": "X-ENV-"}
-    assert "X-FILE-APIKEY" in run(*sign).out
-    assert "X-FILE-APIKEY" in run(*sign, env={"RESELLER_SANDBOX_HEADER_PREFIX": ""}).out
-    assert "X-ENV-APIKEY" in run(*sign, env=variable).out
-    assert "X-ARG-APIKEY" in run(*sign, "--header-prefix", "X-ARG-", env=variable).out
-    for words, env, port in (
-        ((), {}, 1),
-        ((), {"RESELLER_SANDBOX_PORT": "2"}, 2),
-        (("--port", "3"), {"RESELLER_SANDBOX_PORT": "2"}, 3),
+    for options, env, prefix, port in (
+        ((), {}, "X-FILE", 1),
+        ((), empty, "X-FILE", 1),
+        ((), variables, "X-ENV", 2),
+        (("--header-prefix", "X-ARG-", "--port", "3"), variables, "X-ARG", 3),
     ):
-        done = run("clock", "show", *words, env=env)
+        assert f"{prefix}-APIKEY" in run(*sign, *options, env=env).out
+        done = run("clock", "show", *options[2:], env=env)
         assert (done.status, f"127.0.0.1:{port}:" in done.err) == (3, True), done.err
 
 
@@ -58,15 +57,12 @@ def test_each_assumption_comes_from_the_nearest_source_that_has_it(folder: Path)
     (folder / "pyproject.toml").write_text(table)
     variables = {"RESELLER_SANDBOX_ASSUME": "v3.list.last_page=always v2.phone=any"}
     words = ("--assume", "v2.phone=dotted", "--assume", "v2.token_headers=X-Argument", "--frozen")
-    more = ("--ready-file", "ready.json", "--port", "0")
-    with started((*words, *more), below, variables) as told, connect(told["url"]) as sandbox:
+    with started((*words, "--port", "0"), below, variables) as ready, connect(ready["url"]) as sandbox:
         assert str(sandbox.clock.now) == "2030-01-31 00:00:00+00:00"
-        found = sandbox.assumptions
-        assert (found["v3.ids"], found["v2.domain_check.avail"]) == ("integer", "boolean")
-        assert (found["v2.license"], found["v3.list.last_page"], found["v2.phone"]) == (
-            *("word", "always", "dotted"),
-        )
-        assert list(found["v2.token_headers"]) == ["X-Argument"]
+        values = dict(sandbox.assumptions)
+        assert (values["v3.ids"], values["v2.domain_check.avail"]) == ("integer", "boolean")
+        assert (values["v2.license"], values["v3.list.last_page"]) == ("word", "always")
+        assert (values["v2.phone"], list(values["v2.token_headers"])) == ("dotted", ["X-Argument"])
 
 
 def test_a_profile_may_be_a_file(folder: Path) -> None:
@@ -80,14 +76,14 @@ def test_a_profile_may_be_a_file(folder: Path) -> None:
     assert "v3.ids=integer\n" in run("assumptions", "--profile", "real.yaml").out
     done = run("assumptions", "--profile", "observd")
     assert (done.status, "the nearest is observed" in done.err) == (2, True)
-    for text, told in (
+    for text, message in (
         ("assume: {v3.idz: integer}", "is no assumption; the nearest is v3.ids"),
         ("assume: [", "real.yaml:2:1: this is not YAML"),
     ):
         (folder / "real.yaml").write_text(text)
         with pytest.raises(BadSetting, match=r"real\.yaml") as refused:
             Sandbox(profile=folder / "real.yaml")
-        assert told in str(refused.value)
+        assert message in str(refused.value)
 
 
 def test_a_path_that_no_file_can_have_is_refused(folder: Path) -> None:
@@ -108,7 +104,8 @@ def run_suite(folder: Path, suite: str) -> str:
     done = subprocess.run(
         command, cwd=folder, capture_output=True, text=True, timeout=240, env={**os.environ, **QUICKLY}
     )
-    return done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    return done.stdout
 
 
 MARKED = """
@@ -131,10 +128,10 @@ def test_unknown(reseller_sandbox): pass
 
 
 @pytest.mark.slow
-def test_a_marker_goes_first_and_its_mistakes_fail_the_test(
+def test_mistakes_of_a_marker_and_of_the_file_fail_the_tests_with_a_sandbox(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is for a server alone is no matter to tests."""
+    """The marker goes first. Tests ignore the settings of servers."""
     monkeypatch.setenv("RESELLER_SANDBOX_HEADER_PREFIX", "X-ENV-")
     monkeypatch.setenv("RESELLER_SANDBOX_SEED", "environment")
     table = {"seed": "file", "header_prefix": "X-FILE-", "port": 1, "assume": {"v3.ids": "integer"}}
@@ -144,14 +141,9 @@ def test_a_marker_goes_first_and_its_mistakes_fail_the_test(
         f"@pytest.mark.reseller_sandbox(**{ {name: value}!r})\ndef test_{name}(reseller_sandbox): pass\n"
         for name, value in wrong.items()
     )
-    printed = run_suite(folder, MARKED.format(tests=tests))
-    assert f"2 passed, {len(wrong) + 1} errors" in printed, printed
-    assert "Traceback" not in printed
-
-
-def test_a_mistake_in_the_file_fails_the_tests_that_want_a_sandbox(folder: Path) -> None:
+    output = run_suite(folder, MARKED.format(tests=tests))
+    assert f"2 passed, {len(wrong) + 1} errors" in output, output
     path = write_table(folder, {"sede": "mine"})
-    printed = run_suite(folder, "def test_one(reseller_sandbox): pass\ndef test_two(): pass\n")
-    assert "1 passed, 1 error" in printed
-    assert f"{path}: [tool.reseller_sandbox] sede is not known here; the nearest is seed" in printed
-    assert "Traceback" not in printed
+    output = run_suite(folder, "def test_one(reseller_sandbox): pass\ndef test_two(): pass\n")
+    assert "1 passed, 1 error" in output
+    assert f"{path}: [tool.reseller_sandbox] sede is not known here; the nearest is seed" in output

@@ -12,7 +12,8 @@ import pytest
 
 from reseller_sandbox import Refused, Sandbox, connect
 from tests.clients import JSON, Socket, signature
-from tests.command import run
+from tests.command import printed
+from tests.keeping.serving import wait_until
 from tests.outfit import free_ports
 from tests.settings.examples import (
     EXAMPLES,
@@ -25,11 +26,16 @@ from tests.settings.examples import (
     write_table,
 )
 
+FIXTURE = """
+seed: fixture
+accounts: {main: {contact: {name: Main}}}
+zones: {com: {prices: {registration: 1, renewal: 1, transfer: 1, restore: 1}}}
+"""
 GIVEN = {name: taken for name, (taken, _) in EXAMPLES.items() if name not in ("certfile", "keyfile")}
 
 
 def test_the_help_of_serve_has_each_setting_with_its_variable() -> None:
-    shown = "".join(run("serve", "--help").out.split())
+    shown = "".join(printed("serve", "--help").split())
     assert set(re.findall(r"\[envvar:(\w+)", shown)) == {as_variable(name) for name in EXAMPLES}
     for name in EXAMPLES:
         assert re.search(rf"{as_option(name)}[^-].*\[envvar:{as_variable(name)}", shown), name
@@ -75,9 +81,7 @@ def effects(sandbox: Sandbox, url: str) -> None:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """A folder with the fixture of ``GIVEN``."""
-    prices = "{registration: 1, renewal: 1, transfer: 1, restore: 1}"
-    accounts = "seed: fixture\naccounts: {main: {contact: {name: Main}}}\n"
-    (tmp_path / "mine.yaml").write_text(f"{accounts}zones: {{com: {{prices: {prices}}}}}\n")
+    (tmp_path / "mine.yaml").write_text(FIXTURE)
     return tmp_path
 
 
@@ -91,21 +95,25 @@ def test_each_setting_of_a_sandbox_has_its_effect_in_python(
         effects(sandbox, server.url)
 
 
-@pytest.mark.parametrize("source", ["command line", "environment", "file"])
-def test_each_setting_has_its_effect_in_a_server(folder: Path, source: str) -> None:
+@pytest.mark.parametrize(
+    "turn", [0, *(pytest.param(turn, marks=pytest.mark.slow) for turn in (1, 2))], ids="turn {}".format
+)
+def test_each_setting_has_its_effect_in_a_server(folder: Path, turn: int) -> None:
+    """A third of the settings from each source: the command line, the environment, the file."""
     port = free_ports(2)
-    given = {**GIVEN, "port": port, "tls_port": port + 1, "control_open": False}
-    if source == "file":
-        write_table(folder, given)
-    words = on_the_command_line(given) if source == "command line" else []
-    variables = in_the_environment(given) if source == "environment" else {}
-    with started(words, folder, variables) as told:
-        assert told["url"] == f"http://localhost:{port}"
-        assert urlsplit(told["tls_url"]).port == port + 1
-        assert Path(told["authority"]).is_relative_to(folder / "certificates")
+    settings = list({**GIVEN, "port": port, "tls_port": port + 1, "control_open": False}.items())
+    here, variables, table = (dict(settings[(turn + part) % 3 :: 3]) for part in range(3))
+    write_table(folder, table)
+    with started(on_the_command_line(here), folder, in_the_environment(variables)) as ready:
+        assert ready["url"] == f"http://localhost:{port}"
+        assert urlsplit(ready["tls_url"]).port == port + 1
+        assert Path(ready["authority"]).is_relative_to(folder / "certificates")
         with pytest.raises(Refused, match="control_token_missing"):
-            connect(told["url"]).clock.show()
-        with connect(told["tls_url"], control_token="a-token", authority=told["authority"]) as sandbox:
-            effects(sandbox, told["url"])
+            connect(ready["url"]).clock.show()
+        with connect(ready["tls_url"], control_token="a-token", authority=ready["authority"]) as sandbox:
+            effects(sandbox, ready["url"])
+            (folder / "mine.yaml").write_text(FIXTURE.replace("Main", "Watched"))
+            wait_until(lambda: "Watched" in sandbox.export())
+            assert sandbox.worlds.get("default").seed == "mine"
     assert (folder / "worlds.kept").exists()
     assert json.loads((folder / "log").read_text().splitlines()[-1])["level"] in ("info", "warning")
