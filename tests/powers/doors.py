@@ -152,8 +152,8 @@ def start_over(sandbox: Sandbox) -> None:
 
 def measured(result: Any) -> Any:
     """Return a result of built-in types, without measured times, which are never the same twice."""
-    if is_dataclass(result):
-        shown = [one.name for one in fields(result) if not one.name.startswith("_")]
+    if hasattr(result, "__struct_fields__"):
+        shown = [name for name in result.__struct_fields__ if not name.startswith("_")]
         result = {"type": type(result).__name__, **{name: getattr(result, name) for name in shown}}
     if isinstance(result, Mapping):
         times = ("duration_ms", "idle_seconds")

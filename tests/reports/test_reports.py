@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.command import PROGRAM, run
+from tests.command import PROGRAM, printed, run
 
 AREAS = ["operations", "errors", "stages", "transitions", "events", "faults", "assumptions"]
 
@@ -59,18 +59,19 @@ def url() -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def report(url: str) -> dict[str, Any]:
-    return dict(json.loads(run("coverage", "--json", "--url", url).out))
+    return dict(json.loads(printed("coverage", "--json", "--url", url)))
 
 
 @pytest.fixture(scope="module")
 def page(url: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     file = tmp_path_factory.mktemp("report") / "look.html"
-    done = run("coverage", "--html", str(file), "--url", url)
-    assert (done.status, done.out.split()[:5]) == (0, ["operations", "3", "of", "54", "5.5"])  # rounded down
+    shown = printed("coverage", "--html", str(file), "--url", url)
+    assert shown.split()[:5] == ["operations", "3", "of", "54", "5.5"]  # rounded down
     return file.read_text("utf-8")
 
 
-def test_the_page_is_well_formed_and_has_the_figures(page: str, report: dict[str, Any]) -> None:
+def test_the_page_is_well_formed_and_has_every_figure_and_item(page: str, report: dict[str, Any]) -> None:
+    """Items are below their operation, or have their name. Injected errors are marked."""
     reader = Balanced()
     reader.feed(page)
     assert reader.open == []
@@ -82,33 +83,39 @@ def test_the_page_is_well_formed_and_has_the_figures(page: str, report: dict[str
     places = re.findall(r' id="([^"]+)"', page)
     assert len(places) == len(set(places))
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(places)
-
-
-def test_the_page_has_every_item(page: str, report: dict[str, Any]) -> None:
-    """Below its operation, or by its name. Injected errors are marked."""
     names = {one["item"].removeprefix(f"{one['operation']} ").partition(" ")[0] for one in report["items"]}
-    text = unescape(page)
     assert [name for name in names if name not in text and name.replace("_", " ") not in text] == []
     operation = page[page.index('<details id="v3.renewDomain">') :]
-    assert re.search(r'class="half">injected</b>\s*<code>locked</code>', operation)
-    assert re.search(r'class="yes">2\xa0×</b>\s*<code>wrong_state</code>', operation)
-    assert re.search(r'class="no">missing</b>\s*<code>insufficient_funds</code>', operation)
+    for kind, mark, error in (
+        ("half", "injected", "locked"),
+        ("yes", "2\xa0×", "wrong_state"),
+        ("no", "missing", "insufficient_funds"),
+    ):
+        assert re.search(rf'class="{kind}">{mark}</b>\s*<code>{error}</code>', operation)
 
 
-def test_the_lines_and_the_json_have_the_same_figures(url: str, report: dict[str, Any]) -> None:
-    lines = run("coverage", "--url", url).out.splitlines()
+def test_the_lines_and_the_json_have_the_same_figures(
+    url: str, report: dict[str, Any], tmp_path: Path
+) -> None:
+    """The report is of all worlds or of one, and of all operations or of some."""
+    lines = printed("coverage", "--url", url).splitlines()
     assert [line.split()[0] for line in lines[: len(AREAS) + 1]] == [*AREAS, "all"]
     covered, total, missing = report["covered"], report["total"], report["missing"]
     assert lines[len(AREAS)].split()[1:4] == [str(covered), "of", str(total)]
     assert f"missing: {total - covered}, of which these tell most" in lines
     assert (report["version"], len(report["items"]), len(missing)) == (1, total, total - covered)
-    (ids,) = [one for one in report["items"] if one["item"] == "v3.ids"]
-    assert set(ids["values"]) == {"string", "integer"}
     assert set(missing[0]) == {"area", "item", "operation", "how", "needs", "request", "inject"}
+    part = json.loads(
+        printed("coverage", "--world", "default", "--json", "--operation", "v3.*", "--url", url)
+    )
+    assert (part["by"], part["areas"][0]["covered"]) == ("requests", 2)
+    done = run("coverage", "--operation", "v4.*", "--url", url)
+    assert (done.status, done.err) == (2, "reseller-sandbox: operation matches no operation.\n")
+    done = run("coverage", "--html", str(tmp_path / "nowhere" / "look.html"), "--url", url)
+    assert (done.status, "No such file or directory" in done.err) == (2, True)
 
 
 def test_the_code_of_the_page_exercises_its_gaps(page: str) -> None:
-    """An error is injected by a fault."""
     section = page[page.index("What is missing") :].partition("</section>")[0]
     pattern = r'<span class="area">(\w+)</span> <code>([^<]+)</code></summary>(.*?)</details>'
     tried, left = set(), []
@@ -127,7 +134,7 @@ def test_the_code_of_the_page_exercises_its_gaps(page: str) -> None:
 @pytest.mark.slow
 def test_the_commands_of_the_lines_exercise_their_gaps() -> None:
     with Sandbox() as sandbox, sandbox.serve() as server:
-        lines = run("coverage", "--url", server.url).out.partition("these tell most\n")[2]
+        lines = printed("coverage", "--url", server.url).partition("these tell most\n")[2]
         gaps = re.findall(r"^  (\w+) +(.+)\n((?:      .+\n?)+)", lines, re.MULTILINE)
         commands = [re.findall(r"^      (.*reseller-sandbox .*)", text, re.MULTILINE) for *_, text in gaps]
         script = "\n".join(line for part in commands for line in [*part, "reseller-sandbox history reset"])
@@ -136,14 +143,3 @@ def test_the_commands_of_the_lines_exercise_their_gaps() -> None:
         subprocess.run(["bash", "-c", script], env=env, capture_output=True, timeout=240, check=False)
         seen = {one.item for one in sandbox.coverage.items(seen=True).items}
         assert [item for area, item, _ in gaps if area != "assumptions" and item not in seen] == []
-
-
-def test_the_report_is_of_a_world_or_of_some_operations(url: str, tmp_path: Path) -> None:
-    done = run("coverage", "--world", "default", "--json", "--operation", "v3.*", "--url", url)
-    found = json.loads(done.out)
-    assert (done.status, found["by"], found["areas"][0]["covered"]) == (0, "requests", 2)
-    done = run("coverage", "--operation", "v4.*", "--url", url)
-    assert (done.status, done.err) == (2, "reseller-sandbox: operation matches no operation.\n")
-    done = run("coverage", "--html", str(tmp_path / "nowhere" / "look.html"), "--url", url)
-    assert done.status == 2
-    assert "No such file or directory" in done.err

@@ -17,7 +17,6 @@ from tests.command import PROGRAM, printed
 EXAMPLES: dict[str, tuple[Any, Any]] = {
     "host": ("localhost", "two words"),
     "port": (9053, 70_000),
-    "tls": (True, "perhaps"),
     "tls_port": (9443, 70_000),
     "tls_names": (["api.example.com", "*.example.net", "192.0.2.1"], ["no/name"]),
     "tls_folder": ("certificates", 3),
@@ -26,11 +25,9 @@ EXAMPLES: dict[str, tuple[Any, Any]] = {
     "quiet": (False, "perhaps"),
     "log": ("json", "jsn"),
     "ready_file": ("ready.json", 3),
-    "watch": (True, "perhaps"),
     "keep": ("worlds.kept", 3),
     "fixture": ("mine.yaml", "emty"),
     "now": ("2030-01-31T12:00:00Z", "yesterday"),
-    "frozen": (True, "perhaps"),
     "seed": ("mine", "two\nlines"),
     "assume": ({"v3.ids": "integer"}, {"v3.idz": "integer"}),
     "profile": ("observed", "observd"),
@@ -41,16 +38,14 @@ EXAMPLES: dict[str, tuple[Any, Any]] = {
     "max_control_body": (2000, 0),
     "max_connections": (50, 0),
     "control_token": ("a-token", "two words"),
-    "control_open": (True, "perhaps"),
     "shard": ("s3", "three"),
     "max_worlds": (2, 0),
     "world_idle": (90.5, -1),
     "journal": (3, -1),
     "journal_body": (4, -1),
-    "max_branches": (1, -1),
     "max_events": (6, -1),
-    "max_snapshots": (1, -1),
-    "max_faults": (1, -1),
+    **dict.fromkeys(("max_branches", "max_snapshots", "max_faults"), (1, -1)),
+    **dict.fromkeys(("tls", "watch", "frozen", "control_open"), (True, "perhaps")),
 }
 #: The settings that only a server has.
 OF_A_SERVER = {
@@ -109,7 +104,7 @@ def _toml(value: Any) -> str:
 
 
 @contextmanager
-def started(words: Sequence[str], folder: Path, variables: Mapping[str, str]) -> Iterator[Any]:
+def started(words: Sequence[str], folder: Path, variables: dict[str, str]) -> Iterator[Any]:
     """Run ``serve`` in a folder; yield the content of its ready file, which exists while it listens.
 
     The server logs to a file. A ready file of an earlier server is removed first.
@@ -117,11 +112,8 @@ def started(words: Sequence[str], folder: Path, variables: Mapping[str, str]) ->
     file = folder / "ready.json"
     file.write_text('{"url": "http://127.0.0.1:1"}')
     with open(folder / "log", "wb") as log:
-        command, environment = (
-            [PROGRAM, "serve", "--ready-file", str(file), *words],
-            {**os.environ, **variables},
-        )
-        process = subprocess.Popen(command, cwd=folder, env=environment, stdout=log, stderr=log)
+        command = [PROGRAM, "serve", "--ready-file", str(file), *words]
+        process = subprocess.Popen(command, cwd=folder, env=os.environ | variables, stdout=log, stderr=log)
     try:
         url = printed("wait", "--ready-file", str(file), "--timeout", "60").strip()
         ready = json.loads(file.read_text())

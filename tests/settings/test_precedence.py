@@ -59,7 +59,7 @@ def test_each_assumption_comes_from_the_nearest_source_that_has_it(folder: Path)
     words = ("--assume", "v2.phone=dotted", "--assume", "v2.token_headers=X-Argument", "--frozen")
     with started((*words, "--port", "0"), below, variables) as ready, connect(ready["url"]) as sandbox:
         assert str(sandbox.clock.now) == "2030-01-31 00:00:00+00:00"
-        values = dict(sandbox.assumptions)
+        values = dict(sandbox.worlds.get("default").assumptions)
         assert (values["v3.ids"], values["v2.domain_check.avail"]) == ("integer", "boolean")
         assert (values["v2.license"], values["v3.list.last_page"]) == ("word", "always")
         assert (values["v2.phone"], list(values["v2.token_headers"])) == ("dotted", ["X-Argument"])
