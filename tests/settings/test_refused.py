@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from datetime import date, datetime
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,9 @@ def test_python_names_a_wrong_setting(subtests: pytest.Subtests) -> None:
                     Sandbox(**{name: value})
     with pytest.raises(BadSetting, match="sede is not known here; the nearest is seed"):
         Sandbox(**{"sede": "mine"})
+    for name in ("profile", "fixture"):
+        with pytest.raises(BadSetting, match="x" * 20):
+            Sandbox(**{name: "x" * 300})
 
 
 def test_each_source_names_every_wrong_setting_in_one_line(
@@ -85,13 +88,18 @@ def test_a_variable_with_nearly_the_name_of_a_setting_is_reported() -> None:
     assert "/no/such.pem" in done.err
 
 
-#: Texts that something makes more of than they seem.
-ODD = ("", " ", "\0", "a\nb", "http://[::1", "http://a:b", "https://", "real", "~", "/", "=", "1e400", "nan")
-TEXTS = st.text(max_size=20) | st.sampled_from(ODD)
+TEXTS = st.text(max_size=20) | st.sampled_from(
+    ("", "\0", "a\nb", "http://[::1", "https://", "~", "/", "=", "1e400")
+)
 SIMPLE = (
-    *(st.none(), st.booleans(), st.integers(), st.sampled_from([2**63, -(2**63)]), st.floats(), TEXTS),
-    *(st.binary(max_size=5), st.datetimes(), st.just(date(2030, 1, 1)), st.just(datetime.max)),
-    *(st.builds(Path, st.sampled_from(["", "empty", "nosuch", "\0"])), st.just(object())),
+    *(st.none(), st.booleans(), st.integers(), st.just(2**63), st.floats(), TEXTS, st.binary(max_size=5)),
+    *(
+        st.datetimes(),
+        st.just(date(2030, 1, 1)),
+        st.just(Path("empty")),
+        st.just(Path("\0")),
+        st.just(object()),
+    ),
 )
 ANYTHING: st.SearchStrategy[Any] = st.recursive(
     st.one_of(SIMPLE),
@@ -109,14 +117,12 @@ def test_any_python_value_makes_a_sandbox_or_is_refused(settings: dict[str, Any]
 
 
 @given(
-    told=st.dictionaries(st.sampled_from(sorted(EXAMPLES)), TEXTS, max_size=4),
+    values=st.dictionaries(st.sampled_from(sorted(EXAMPLES.keys() - {"host"})), TEXTS, max_size=4),
     words=st.lists(TEXTS, max_size=2),
 )
-def test_any_text_is_taken_or_refused_in_a_line(told: dict[str, str], words: list[str]) -> None:
+def test_any_text_is_taken_or_refused_in_a_line(values: dict[str, str], words: list[str]) -> None:
     """The wrong host ends each command, so that no server starts."""
-    variables = {
-        as_variable(name): value.replace("\0", "0") for name, value in told.items() if name != "host"
-    }
+    variables = {as_variable(name): value.replace("\0", "0") for name, value in values.items()}
     for env, options in ((variables, []), ({}, [f"{as_option('seed')}={word}" for word in words])):
         try:
             [os.fsencode(value) for value in env.values()]
