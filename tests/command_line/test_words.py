@@ -32,7 +32,7 @@ def commands_in(page: str) -> list[str]:
     return re.findall(r"^  ([a-z][a-z-]*)  +\w", listed, re.MULTILINE)
 
 
-def test_unusable_words_are_refused_in_one_line(subtests: pytest.Subtests) -> None:
+def test_unusable_words_are_refused_in_one_line(url: str, subtests: pytest.Subtests) -> None:
     """On standard error, with the status 2 and the nearest word."""
     for words, message in (
         ("xyzzy", "there is no command 'xyzzy'; see reseller-sandbox --help"),
@@ -44,6 +44,13 @@ def test_unusable_words_are_refused_in_one_line(subtests: pytest.Subtests) -> No
         ("faults add --value=x --nam x", "there is no option --nam; the nearest is --name; see"),
         ("faults add reset times=1", "kind is one word, or NAME=VALUE pairs alone, not: reset times=1; see"),
         ("names list --zon com", "there is no option --zon; the nearest is --zone; see"),
+        ("faults add hang --match operaton=v3.*", "match.operaton is not known here; the nearest is oper"),
+        ("faults add hang --when times=2,evry=3", "when.evry is not known here; the nearest is every"),
+        ("clock advance --until domian=x.com", "until.domian is not known here; the nearest is domain"),
+        ("faults add --preset flakey", "the nearest is flaky"),
+        ("journal find --limit x", "limit must be a whole number"),
+        ("clock advance -- -P1D", "not '-P1D'"),
+        ("ledger --account main find", "--account stands after find, whose option it is"),
         ("wait --timeout soon", "invalid value for '--timeout'"),
         ("wait --timeout -1", "invalid value for '--timeout'"),
         ("sign GET https://a.test/_worlds/w1/v2.0/domain/zones", "v2.0 is not signed"),
@@ -53,7 +60,7 @@ def test_unusable_words_are_refused_in_one_line(subtests: pytest.Subtests) -> No
         ("health show --url https://127.0.0.1:1 --ca /no/ca.pem", "/no/ca.pem cannot be used: No such file"),
     ):
         with subtests.test(words):
-            done = run(*words.split())
+            done = run(*words.split(), env={"RESELLER_SANDBOX_URL": url})
             assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
             assert done.err.startswith("reseller-sandbox: ")
             assert message in done.err
@@ -91,6 +98,11 @@ def test_a_help_lists_each_command_once_with_a_whole_clause(subtests: pytest.Sub
     sections = re.split(r"^\S.*:$", help_of(), flags=re.MULTILINE)
     (resources,) = [listed for part in sections if "clock" in (listed := commands_in(part))]
     assert resources == [name for name in RESOURCES if name != "coverage"]
+
+
+def test_a_group_of_one_command_runs_it(url: str) -> None:
+    for group, only in (("ledger", "find"), ("advice", "list"), ("health", "show")):
+        assert printed(group, "--json", "--url", url) == printed(group, only, "--json", "--url", url)
 
 
 def test_the_help_of_each_kind_of_command_ends_with_the_exit_statuses() -> None:

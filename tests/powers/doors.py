@@ -57,13 +57,12 @@ def _operations() -> Iterator[Operation]:
                 Parameter(one["name"], one["schema"], one["in"] == "path", one.get("required", False))
                 for one in row["parameters"]
             ]
-            if "requestBody" in row:
-                shape = resolved(row["requestBody"]["content"]["application/json"]["schema"])
-                required = shape.get("required", ())
-                parameters += [
-                    Parameter(key, part, False, key in required)
-                    for key, part in shape.get("properties", {}).items()
-                ]
+            body = row.get("requestBody", {}).get("content", {}).get("application/json", {})
+            shape = resolved(body.get("schema", {}))
+            parameters += [
+                Parameter(key, part, False, key in shape.get("required", ()))
+                for key, part in shape.get("properties", {}).items()
+            ]
             streams = "text/event-stream" in str(row["responses"])
             yield Operation(name, method.upper(), path, tuple(parameters), streams)
 
@@ -89,10 +88,7 @@ def in_python(sandbox: Sandbox) -> Through:
             answer = operation.in_python(sandbox)(*segments, **rest)
         except Refused as refused:
             return refused.code, (refused.message, refused.remedy)
-        if operation.streams:
-            answer.close()
-            return "ok", None
-        return "ok", answer
+        return "ok", answer.close() if operation.streams else answer
 
     return call
 
@@ -122,7 +118,7 @@ def by_command(sandbox: Sandbox, url: str) -> Through:
         signature = inspect.signature(BY_NAME[name].in_python(sandbox)).parameters
         placed = [key.removesuffix("_") for key, one in signature.items() if "POSITIONAL" in one.kind.name]
         arguments = [_word(given[key]) for key in placed if key in given]
-        options = [word for key, value in given.items() if key not in placed for word in _option(key, value)]
+        options = [_option(key, value) for key, value in given.items() if key not in placed]
         done = run(*name.replace("_", "-").split("."), *options, "--url", url, "--json", "--", *arguments)
         if done.status == 0:
             return "ok", json.loads(done.out)
@@ -131,11 +127,11 @@ def by_command(sandbox: Sandbox, url: str) -> Through:
     return call
 
 
-def _option(key: str, value: Any) -> list[str]:
+def _option(key: str, value: Any) -> str:
     name = key.replace("_", "-")
     if isinstance(value, bool) and key != "value":
-        return [f"--{name}" if value else f"--no-{name}"]
-    return [f"--{name}", _word(value)]
+        return f"--{name}" if value else f"--no-{name}"
+    return f"--{name}={_word(value)}"
 
 
 def _word(value: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Iterator, Mapping
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -30,17 +31,21 @@ class Word(str, enum.Enum):  # noqa: UP042  (str() of a member differs from its 
     EVERY = "v3.*"
 
 
-def nested(levels: int) -> dict[str, Any]:
-    return {"a": nested(levels - 1)} if levels else {}
-
-
-HUGE = 10**5000
+HUGE, DEEP = 10**5000, json.loads('{"a":' * 30 + "1" + "}" * 30)
 
 #: Values that JSON has no form for, or another form.
 ODD: tuple[Any, ...] = (
     *(Word.MAIN, Word.OVERDUE, [Word.EVERY], "\ud800", {"name": "\ud800"}, b"main", Path("main"), object()),
     *(HUGE, -HUGE, float("nan"), True, Decimal("sNaN"), Decimal("Infinity"), Decimal("1E+99999")),
-    *(Decimal("1.5"), ("main",), {"main"}, range(3), {1: 2}, nested(30), MappingProxyType({"a": 1})),
+    *(
+        Decimal("1.5"),
+        ("main",),
+        {"main"},
+        range(3),
+        {1: 2},
+        json.loads('{"a":' * 30 + "1" + "}" * 30),
+        MappingProxyType({"a": 1}),
+    ),
     *(datetime(2026, 6, 1), datetime(2026, 6, 1, 1, tzinfo=timezone(timedelta(hours=5))), datetime.max),
     *(date(2026, 6, 1), timedelta(milliseconds=500), timedelta(seconds=-1), timedelta.max),
     *(relativedelta(months=-1), relativedelta(year=2030), relativedelta(years=1, days=-10)),
@@ -67,9 +72,8 @@ WORDS = (
     *("3600", "12.50", "1e3", "2026-04-01", "7", "true", "null", "a=b", '["*.com"]', '"text"', "{}", "@file"),
 )
 INSTANTS = ("2026-03-01T12:00:00Z", "2026-03-02", "2026-03-20T10:00:00+02:00", "2020-01-01T00:00:00Z")
-TEXTS = st.sampled_from(WORDS) | st.text(
-    st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=12
-)
+LETTERS = st.characters(codec="utf-8", exclude_characters="\0")
+TEXTS = st.sampled_from(WORDS) | st.text(LETTERS, min_size=1, max_size=12)
 NUMBERS = st.integers(-3, 40) | st.integers(-(10**17), 10**17)
 ANY: SearchStrategy[Any] = st.sampled_from(ODD) | st.recursive(
     TEXTS | NUMBERS | st.booleans(),
@@ -81,26 +85,24 @@ ANY: SearchStrategy[Any] = st.sampled_from(ODD) | st.recursive(
 def fitting(shape: Mapping[str, Any]) -> SearchStrategy[Any]:
     """Return values that a JSON Schema describes, roughly: bounds and patterns may be left."""
     shape = resolved(shape)
+    kind = shape.get("type", "")
     if "oneOf" in shape:
         return st.one_of([fitting(one) for one in shape["oneOf"]])
     if "enum" in shape:
         return st.sampled_from(list(shape["enum"]))
-    match shape.get("type"):
-        case "string":
-            return st.sampled_from(INSTANTS) if shape.get("format") == "date-time" else TEXTS
-        case "integer":
-            limits = [shape.get("maximum", 0), shape.get("minimum", 0) - 1]
-            return st.integers(0, 100) | st.sampled_from(limits)
-        case "number":
-            return NUMBERS | st.decimals(-100, 100, places=2).map(float)
-        case "boolean":
-            return st.booleans()
-        case "array":
-            return st.lists(st.deferred(lambda: fitting(shape.get("items", {}))), max_size=3)
-        case "object" if "properties" in shape:
-            parts = {name: fitting(part) for name, part in shape["properties"].items()}
-            return st.fixed_dictionaries({}, optional=parts)
-    return ANY
+    if kind == "array":
+        return st.lists(st.deferred(lambda: fitting(shape.get("items", {}))), max_size=3)
+    if kind == "object" and "properties" in shape:
+        parts = {name: fitting(part) for name, part in shape["properties"].items()}
+        return st.fixed_dictionaries({}, optional=parts)
+    limits = [shape.get("maximum", 0), shape.get("minimum", 0) - 1]
+    simple: dict[str, SearchStrategy[Any]] = {
+        "string": st.sampled_from(INSTANTS) if shape.get("format") == "date-time" else TEXTS,
+        "integer": st.integers(0, 100) | st.sampled_from(limits),
+        "number": NUMBERS | st.decimals(-100, 100, places=2).map(float),
+        "boolean": st.booleans(),
+    }
+    return simple.get(kind, ANY)
 
 
 @st.composite

@@ -1,4 +1,4 @@
-"""How the words of a command are read: as texts, JSON, or objects written as NAME=VALUE."""
+"""Words of a command become parameters: texts, JSON, or objects written as NAME=VALUE."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from tests.command import printed, run
+from tests.command import printed
 
 #: Words of a command, and the parameters that the server gets.
 CASES: tuple[tuple[str | list[str], dict[str, Any]], ...] = (
@@ -94,25 +94,3 @@ def read(query: dict[str, Any]) -> dict[str, Any]:
         with suppress(TypeError, ValueError):
             values[name] = json.loads(value)
     return values
-
-
-def test_unusable_words_are_refused_with_the_nearest(url: str, subtests: pytest.Subtests) -> None:
-    """The command ends with 2, as with an option that is not known."""
-    for words, message in (
-        ("faults add hang --match operaton=v3.*", "match.operaton is not known here; the nearest is oper"),
-        ("faults add hang --when times=2,evry=3", "when.evry is not known here; the nearest is every"),
-        ("clock advance --until domian=x.com", "until.domian is not known here; the nearest is domain"),
-        ("faults add --preset flakey", "the nearest is flaky"),
-        ("journal find --limit x", "limit must be a whole number"),
-        ("clock advance -- -P1D", "not '-P1D'"),
-        ("ledger --account main find", "--account stands after find, whose option it is"),
-    ):
-        with subtests.test(words):
-            done = run(*words.split(), env={"RESELLER_SANDBOX_URL": url})
-            assert (done.status, done.out, done.err.count("\n")) == (2, "", 1)
-            assert message in done.err
-
-
-def test_a_group_of_one_command_runs_it(url: str) -> None:
-    for group, only in (("ledger", "find"), ("advice", "list"), ("health", "show")):
-        assert printed(group, "--json", "--url", url) == printed(group, only, "--json", "--url", url)
