@@ -72,16 +72,20 @@ def interfaces(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, I
 def test_every_interface_answers_like_python(
     interfaces: dict[str, Interface], subtests: pytest.Subtests
 ) -> None:
-    """The first call of an operation goes through every interface, the later calls through one in turn."""
+    """The first call of an operation goes through every interface, and so does a call with a key.
+
+    The other calls go through one interface in turn.
+    """
     seen, turns = set(), cycle((["http"], ["remote"], ["command"]))
     for example in EXAMPLES:
-        names = next(turns)
-        if not example.refused and (example.operation not in seen or example.operation.startswith("worlds.")):
-            names = ["http", "remote", "command"]  # worlds are numbered over all calls
+        operation, names = BY_NAME[example.operation], next(turns)
         if not example.refused:
-            seen.add(example.operation)
-            if BY_NAME[example.operation].streams:
+            has_key = any(parameter.in_path for parameter in operation.parameters)
+            if has_key or operation.id not in seen or operation.id.startswith("worlds."):
+                names = ["http", "remote", "command"]  # worlds are numbered over all calls
+            if operation.streams:
                 names = [name for name in names if name != "command"]  # which would not end
+            seen.add(operation.id)
         with subtests.test(str(example)):
             code, result = interfaces["python"].outcome(example)
             assert code == (example.refused or "ok"), result
