@@ -127,7 +127,7 @@ def test_a_line_has_the_message_of_a_refusal_and_no_secret(text: Logged, program
         assert "word-2" not in line
 
 
-def test_a_line_has_the_fault_and_not_the_refusal_behind_it(text: Logged, programs: Logged) -> None:
+def test_a_line_has_the_fault_and_not_the_hidden_refusal(text: Logged, programs: Logged) -> None:
     """The client never learns why its request would have been refused."""
     for logged in (text, programs):
         with logged.fault("error", error="internal_error", when={"phase": "after"}, name="broken"):

@@ -76,14 +76,14 @@ def test_words_are_read_as_the_parameter_needs(subtests: pytest.Subtests) -> Non
         requests: list[tuple[Any, bool]] = []
         server.requests = requests  # type: ignore[attr-defined]
         Thread(target=server.serve_forever, daemon=True).start()
-        for words, given in CASES:
+        for words, expected in CASES:
             with subtests.test(str(words)):
                 listed = words.split() if isinstance(words, str) else words
                 printed(*listed, "--url", f"http://127.0.0.1:{server.server_port}", "--json")
                 sent, in_query = requests.pop()
                 if in_query:
-                    sent, given = read(sent), read(given)
-                assert sent == given
+                    sent, expected = read(sent), read(expected)
+                assert sent == expected
         server.shutdown()
 
 

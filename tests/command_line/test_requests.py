@@ -87,7 +87,7 @@ def test_a_body_is_a_word_or_a_file_and_an_answer_keeps_its_bytes(ask: Ask, tmp_
     assert text == plain
 
 
-def test_a_broken_connection_is_reported_in_one_line_after_the_answer_so_far(
+def test_a_broken_connection_is_reported_in_a_line_after_the_answer_so_far(
     ask: Ask, sandbox: Sandbox
 ) -> None:
     for kind in ("reset", "close", "truncate", "garbage"):

@@ -32,7 +32,7 @@ def commands_in(page: str) -> list[str]:
     return re.findall(r"^  ([a-z][a-z-]*)  +\w", listed, re.MULTILINE)
 
 
-def test_unusable_words_are_refused_in_one_line(url: str, subtests: pytest.Subtests) -> None:
+def test_unusable_words_are_refused_in_a_line(url: str, subtests: pytest.Subtests) -> None:
     """On standard error, with the status 2 and the nearest word."""
     for words, message in (
         ("xyzzy", "there is no command 'xyzzy'; see reseller-sandbox --help"),
@@ -100,7 +100,7 @@ def test_a_help_lists_each_command_once_with_a_whole_clause(subtests: pytest.Sub
     assert resources == [name for name in RESOURCES if name != "coverage"]
 
 
-def test_a_group_of_one_command_runs_it(url: str) -> None:
+def test_a_group_with_a_single_command_runs_that_command(url: str) -> None:
     for group, only in (("ledger", "find"), ("advice", "list"), ("health", "show")):
         assert printed(group, "--json", "--url", url) == printed(group, only, "--json", "--url", url)
 

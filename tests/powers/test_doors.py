@@ -76,7 +76,7 @@ def test_every_interface_answers_like_python(
 
     The other calls go through one interface in turn.
     """
-    seen, turns = set(), cycle((["http"], ["remote"], ["command"]))
+    seen, turns = set(), cycle((["http"], ["remote"], ["http"], ["remote"], ["command"]))
     for example in EXAMPLES:
         operation, names = BY_NAME[example.operation], next(turns)
         if not example.refused:

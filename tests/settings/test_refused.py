@@ -47,7 +47,7 @@ def test_python_names_a_wrong_setting(subtests: pytest.Subtests) -> None:
             Sandbox(**{name: "x" * 300})
 
 
-def test_each_source_names_every_wrong_setting_in_one_line(
+def test_each_source_names_every_wrong_setting_in_a_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many as fit in one line: half of them."""

@@ -139,7 +139,7 @@ def test_a_nearer_source_counts(folder: Path) -> None:
         assert (done.status, f"127.0.0.1:{port}:" in done.err) == (3, True), done.err
 
 
-def test_each_assumption_comes_from_the_nearest_source_that_has_it(folder: Path) -> None:
+def test_each_assumption_comes_from_its_nearest_source(folder: Path) -> None:
     """The file is the nearest one with the table; its paths start from its folder, its keys need no quotes.
 
     A setting that stands for an assumption goes with it: the nearer of the two counts.
