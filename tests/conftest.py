@@ -5,11 +5,11 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from time import monotonic
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.core.clock import stopwatch
 from tests import thorough
 from tests.clients import Api, InProcess, Socket
 from tests.documented import documented
@@ -75,15 +75,14 @@ def _begin(sandbox: Sandbox) -> None:
 
 
 @pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> Callable[[], AbstractContextManager[None]]:
-    """A context in which servers stop without waiting for anything: their grace would last a minute."""
-    monkeypatch.setattr("reseller_sandbox.server.server.STOP_GRACE", 60.0)
+def at_once() -> Callable[[], AbstractContextManager[None]]:
+    """A context in which servers stop and wait for no answer: a server that waits does so for a second."""
 
     @contextmanager
     def stopping() -> Iterator[None]:
-        began = stopwatch()
+        began = monotonic()
         yield
-        assert stopwatch() - began < 60
+        assert monotonic() - began < 1
 
     return stopping
 

@@ -1,121 +1,151 @@
-"""A toy application, servers for it, and clients that see every byte."""
+"""Servers of the tests' registry, and clients that see every byte."""
 
 from __future__ import annotations
 
 import socket
 import ssl
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
-import trustme
 
-from reseller_sandbox.server.server import Server
+from reseller_sandbox import Sandbox
+from tests.clients import Answer, signature
+from tests.registry import REGISTRY
 
 PATIENCE = 60  # Seconds until a test that waits in vain gives up.
 
-Environ = dict[str, Any]
-Serve = Callable[..., Server]
-Dial = Callable[[Any], "Client"]
+HOST = b"Host: localhost\r\n"
+GET = b"GET /_sandbox/health HTTP/1.1\r\n" + HOST + b"\r\n"
 
 
-@dataclass
-class Toy:
-    """A WSGI application that answers what ``answer`` says, and keeps what it was asked."""
-
-    answer: Callable[[dict[str, Any]], tuple[str, bytes]] = lambda environ: ("200 OK", b"fine")
-    asked: list[dict[str, Any]] = field(default_factory=list)
-
-    def __call__(self, environ: dict[str, Any], start_response: Any) -> list[bytes]:
-        environ["toy.body"] = environ["wsgi.input"].read()
-        self.asked.append(environ)
-        status, body = self.answer(environ)
-        start_response(status, [("Content-Type", "text/plain")])
-        return [body]
+def wait_until(done: Callable[[], object]) -> None:
+    """Wait at most a minute."""
+    deadline = time.monotonic() + PATIENCE
+    while not done():
+        assert time.monotonic() < deadline
+        time.sleep(0.001)
 
 
 class Client:
     """A connection on which a test sends and receives bytes."""
 
-    def __init__(self, sock: socket.socket) -> None:
-        self.socket = sock
+    def __init__(self, connected: socket.socket) -> None:
+        self.socket = connected
         self.socket.settimeout(PATIENCE)
+        self._file = connected.makefile("rb")
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
 
-    def get(self, target: bytes = b"/") -> None:
-        self.send(b"GET " + target + b" HTTP/1.1\r\nHost: toy\r\n\r\n")
+    def end(self) -> None:
+        """Send no more."""
+        self.socket.shutdown(socket.SHUT_WR)
 
-    def read_until(self, mark: bytes) -> bytes:
-        """All that comes up to and with ``mark``."""
-        seen = b""
-        while not seen.endswith(mark):
-            piece = self.socket.recv(1)
-            assert piece, f"the connection ended after {seen!r}"
-            seen += piece
-        return seen
+    def head(self) -> tuple[int, dict[str, str]]:
+        """Status and headers of an answer."""
+        lines = [self._file.readline()]
+        while lines[-1] not in (b"\r\n", b""):
+            lines.append(self._file.readline())
+        assert lines[-1], f"the connection ended after {lines}"
+        headers = [line.decode("latin-1").lower().rstrip().split(": ", 1) for line in lines[1:-1]]
+        return int(lines[0].split()[1]), dict(headers)
 
-    def read_head(self) -> tuple[int, dict[str, str]]:
-        """Status and headers of one answer."""
-        lines = self.read_until(b"\r\n\r\n").decode("latin-1").split("\r\n")
-        return int(lines[0].split()[1]), dict(line.lower().split(": ", 1) for line in lines[1:] if line)
+    def answer(self) -> Answer:
+        """An answer that has a length."""
+        status, headers = self.head()
+        return Answer(status, headers, self._file.read(int(headers["content-length"])))
 
-    def read_answer(self) -> tuple[int, dict[str, str], bytes]:
-        """Status, headers and body of one answer that has a length."""
-        status, headers = self.read_head()
-        body = b""
-        while len(body) < int(headers["content-length"]):
-            body += self.socket.recv(1)
-        return status, headers, body
+    def ask(self, request: bytes = GET) -> Answer:
+        """The answer to a request."""
+        self.send(request)
+        return self.answer()
 
-    def read_all(self) -> bytes:
-        """All that comes until the server ends the connection; ConnectionResetError if it does so by RST."""
-        seen = b""
-        while piece := self.socket.recv(65536):
-            seen += piece
-        return seen
+    def piece(self) -> bytes:
+        """The next bytes, which may be few."""
+        return self._file.read1()
 
-    def beneath_tls(self) -> Client:
-        """The same connection without its TLS. (Python's own TLS reads a RST as the end of the file.)"""
-        return Client(socket.socket(fileno=self.socket.detach()))
+    def rest(self) -> bytes:
+        """All bytes until the server ends the connection. Raise ConnectionResetError if it does so by RST."""
+        try:
+            return self._file.read()
+        except ssl.SSLEOFError as error:  # a RST under TLS is an end without a farewell
+            raise ConnectionResetError from error
+
+    def refusal(self) -> tuple[int, str]:
+        """Status and error of the answer by which the server ends the connection."""
+        answer = self.answer()
+        assert answer.headers["connection"] == "close"
+        assert answer.json.keys() == {"error", "message"}
+        assert self.rest() == b""
+        return answer.status, str(answer.error)
+
+    def close(self) -> None:
+        self._file.close()
+        self.socket.close()
+
+
+@dataclass
+class Served:
+    """A sandbox, its server, and connections to both of its ports."""
+
+    sandbox: Sandbox
+    server: Any
+    stack: ExitStack
+
+    def dial(self, *, tls: bool = False) -> Client:
+        """Connect with TLS or without."""
+        connected = self.connected(self.server.tls_port if tls else self.server.port)
+        if tls:
+            trust = ssl.create_default_context(cafile=self.server.authority)
+            connected = trust.wrap_socket(connected, server_hostname="localhost", suppress_ragged_eofs=False)
+        return self.client(connected)
+
+    def connected(self, port: int) -> socket.socket:
+        """Connect to a port."""
+        return socket.create_connection((self.server.host, port), timeout=PATIENCE)
+
+    def client(self, connected: socket.socket) -> Client:
+        """A client that closes its connection at the end of the test."""
+        client = Client(connected)
+        self.stack.callback(client.close)
+        return client
+
+    def signed(self, method: str, target: str | bytes, body: bytes = b"", *, chunks: int = 0) -> bytes:
+        """A signed request of ``main``. Its body goes in chunks of so many bytes, or as a whole."""
+        account, raw = self.sandbox.account(), target if isinstance(target, bytes) else target.encode()
+        words = signature(account.secret, account.key, b"http://localhost" + raw, body)
+        own = f"X-SVC-APIKEY: {account.key}\r\nX-SVC-SIGNATURE: {words}\r\n".encode()
+        head = method.encode() + b" " + raw + b" HTTP/1.1\r\n" + HOST + own
+        if not chunks:
+            return head + b"Content-Length: %d\r\n\r\n" % len(body) + body
+        pieces = [body[at : at + chunks] for at in range(0, len(body), chunks)]
+        coded = b"".join(b"%x\r\n%s\r\n" % (len(piece), piece) for piece in pieces)
+        return head + b"Transfer-Encoding: chunked\r\n\r\n" + coded + b"0\r\n\r\n"
+
+    def entries(self, count: int) -> list[Any]:
+        """The entries of the journal, once there are so many."""
+        wait_until(lambda: self.sandbox.journal.find().matching >= count)
+        return list(self.sandbox.journal)
 
 
 @pytest.fixture
-def serve() -> Iterator[Callable[..., Server]]:
-    """Starts a server with the arguments given; all of them stop at the end."""
+def serve() -> Iterator[Callable[..., Served]]:
+    """Serves a sandbox with the settings given, with HTTPS on a second port if wanted."""
     with ExitStack() as stack:
-        yield lambda app, **options: stack.enter_context(Server(app, port=0, **options))
 
+        def start(*, tls: bool = False, host: str = "127.0.0.1", **settings: Any) -> Served:
+            sandbox = Sandbox(REGISTRY, **settings)
+            return Served(sandbox, stack.enter_context(sandbox.serve(host, tls=tls)), stack)
 
-@pytest.fixture(scope="session")
-def authority() -> trustme.CA:
-    return trustme.CA()
-
-
-@pytest.fixture(scope="session")
-def certfile(authority: trustme.CA, tmp_path_factory: pytest.TempPathFactory) -> str:
-    path = tmp_path_factory.mktemp("tls") / "server.pem"
-    authority.issue_cert("127.0.0.1").private_key_and_cert_chain_pem.write_to_path(str(path))
-    return str(path)
+        yield start
 
 
 @pytest.fixture
-def dial(authority: trustme.CA) -> Iterator[Callable[[Server], Client]]:
-    """Connects to a server, through TLS if it has that; all connections close at the end."""
-    clients: list[Client] = []
-    trust = ssl.create_default_context()
-    authority.configure_trust(trust)
-
-    def connect(server: Server) -> Client:
-        sock = socket.create_connection((server.host, server.tls_port or server.port), timeout=PATIENCE)
-        if server.certfile:
-            sock = trust.wrap_socket(sock, server_hostname="127.0.0.1")
-        clients.append(Client(sock))
-        return clients[-1]
-
-    yield connect
-    for client in clients:
-        client.socket.close()
+def served(sandbox: Sandbox) -> Iterator[Served]:
+    """A server with HTTP and HTTPS."""
+    with ExitStack() as stack:
+        yield Served(sandbox, stack.enter_context(sandbox.serve(tls=True)), stack)

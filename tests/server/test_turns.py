@@ -1,118 +1,79 @@
-"""Nobody holds up the others by how much is sent at once, or by not reading."""
+"""No client delays other clients by the amount that it sends, or by not reading."""
 
 from __future__ import annotations
 
-import http.client
 import re
-import socket
 import threading
-import time
-from collections import Counter
-from contextlib import ExitStack
-from typing import Any
 
 import pytest
 
-from reseller_sandbox import Sandbox
-from reseller_sandbox.server.server import Server
-from tests.clients import Socket
+from tests.server.conftest import GET, HOST, Served
 
 CONNECTIONS, PIPELINED = 20, 20
 
-REQUEST = b"GET /many HTTP/1.1\r\nHost: toy\r\n\r\n"
-
-
-def connected(port: int) -> socket.socket:
-    """A connection whose client waits for half a minute at most."""
-    return socket.create_connection(("127.0.0.1", port), timeout=30)
-
-
-def everything(client: socket.socket) -> bytes:
-    """All that comes until the server closes the connection."""
-    return b"".join(iter(lambda: client.recv(1 << 16), b""))
-
 
 @pytest.mark.parametrize("line", [b"\n", b"\r\n"])
-def test_empty_lines_before_a_request_are_limited(line: bytes) -> None:
-    """A few are passed over, before each request; more are refused in words, and stand in the journal."""
-    sandbox = Sandbox()
-    request = b"GET /_sandbox/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
-    few = line * (1024 // len(line))
-    with sandbox.serve() as server:
-        with connected(server.port) as client:
-            client.sendall((few + request) * 2 + line * 1025 + request)
-            first, second, refused = re.split(rb"HTTP/1.1 (?=\d)", everything(client))[1:]
-        assert first.startswith(b"200")
-        assert second.startswith(b"200")
-        assert refused.startswith(b"400")
-        assert b"more than 1024 bytes of empty lines come before the request line" in refused
-    assert sandbox.journal.find().requests[-1].status == 400
+def test_empty_lines_before_a_request_are_limited(served: Served, line: bytes) -> None:
+    """A few before each request are ignored."""
+    few, client = line * (1024 // len(line)), served.dial()
+    client.send((few + GET) * 2 + line * 1025 + GET)
+    assert client.answer().status == client.answer().status == 200
+    refused = client.answer()
+    assert (refused.status, refused.headers["connection"]) == (400, "close")
+    assert "more than 1024 bytes of empty lines come before the request line" in refused.message
+    assert [entry.status for entry in served.entries(1)] == [400]
 
 
-def test_pipelined_requests_take_turns_with_those_of_others() -> None:
+def test_pipelined_requests_take_turns_with_those_of_other_clients(served: Served) -> None:
     """However many connections send them."""
-    called: Counter[str] = Counter()
-
-    def app(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-        called[environ["PATH_INFO"]] += 1
-        time.sleep(0.001)
-        start_response("200 OK", [])
-        return [b"fine"]
-
-    with ExitStack() as stack, Server(app) as server:
-        many = [stack.enter_context(connected(server.port)) for _ in range(CONNECTIONS)]
-        other = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
-        for client in many:
-            client.sendall(REQUEST * PIPELINED)
-        while called["/many"] < CONNECTIONS:
-            time.sleep(0.001)
-        before = called["/many"]
-        for _ in range(10):
-            other.request("GET", "/other")
-            assert other.getresponse().read() == b"fine"
-        assert called["/many"] - before < 5 * CONNECTIONS
-        for client in many:
-            came = b""
-            while came.count(b"fine") < PIPELINED:
-                came += client.recv(1 << 16)
-        other.close()
-    assert called["/many"] == CONNECTIONS * PIPELINED
+    many, other = [served.dial() for _ in range(CONNECTIONS)], served.dial()
+    request = served.signed("GET", "/v3/domains?perPage=100")
+    for client in many:
+        client.send(request * PIPELINED)
+    served.entries(CONNECTIONS)
+    before = served.sandbox.journal.find(limit=0).matching
+    for _ in range(10):
+        assert other.ask().status == 200
+    after = served.sandbox.journal.find(limit=0).matching
+    assert after - before < 5 * CONNECTIONS
+    assert after < CONNECTIONS * PIPELINED, "the other client came too late to see anything"
+    for client in many:
+        assert [client.answer().status for _ in range(PIPELINED)] == [200] * PIPELINED
 
 
-def test_small_chunks_are_read_in_turns_with_the_requests_of_others() -> None:
-    """A body of a hundred thousand chunks of one byte does not wait in one piece."""
-    answered: list[float] = []
-    head = b"POST /_sandbox/history/load HTTP/1.1\r\nHost: 127.0.0.1\r\nTransfer-Encoding: chunked\r\n\r\n"
-    with Sandbox().serve() as server, connected(server.port) as client:
-        other, sent = Socket(server.url), threading.Event()
+def test_small_chunks_are_read_in_turns_with_the_requests_of_other_clients(served: Served) -> None:
+    """The event loop reads 16 KiB a round, of 600 KB."""
+    client, other, is_answered = served.dial(), served.dial(), threading.Event()
+    head = b"POST /_sandbox/history/load HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n"
 
-        def send() -> None:
-            client.sendall(head + b"1\r\n \r\n" * 100_000 + b"0\r\n\r\n")
-            client.recv(1 << 16)
-            sent.set()
+    def send() -> None:
+        client.send(head + b"1\r\n \r\n" * 100_000 + b"0\r\n\r\n")
+        client.answer()
+        is_answered.set()
 
-        threading.Thread(target=send).start()
-        while not sent.is_set():
-            assert other("GET", "/_sandbox/health", [], b"").status == 200
-            answered.append(time.monotonic())
-        other.close()
-    assert len(answered) > 15, "a round of the event loop reads 16 KiB, of 600 KB"
+    thread = threading.Thread(target=send)
+    thread.start()
+    answers = 0
+    while not is_answered.is_set():
+        assert other.ask().status == 200
+        answers += 1
+    thread.join()
+    assert answers > 15
 
 
-def test_a_follower_that_does_not_read_keeps_little() -> None:
-    """When it reads again, it is sent what came last, and the number of those that it has missed."""
-    sandbox = Sandbox()
-    client, path = sandbox.client(), f"/v3/domains/getDomain/{'a' * 15_000}.com"
-    with sandbox.serve() as server, connected(server.port) as follower:
-        follower.sendall(b"GET /_sandbox/journal/follow HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-        assert follower.recv(17) == b"HTTP/1.1 200 OK\r\n"
-        for _ in range(1500):
-            client.get(path)
-        came = b""
-        while b'"id":"r1500"' not in came[-200_000:]:
-            came += follower.recv(1 << 20)
+def test_a_follower_that_does_not_read_gets_the_latest_and_the_number_of_missed(served: Served) -> None:
+    client, path = served.sandbox.client(), f"/V3.0/customer/{'1' * 15_000}"
+    follower = served.dial()
+    follower.send(b"GET /_sandbox/journal/follow HTTP/1.1\r\n" + HOST + b"\r\n")
+    assert follower.head()[0] == 200
+    for _ in range(1400):
+        client.get(path)
+    pieces = [b"", follower.piece()]
+    while b'"id":"r1400"' not in pieces[-2] + pieces[-1]:
+        pieces.append(follower.socket.recv(1 << 20))
+    came = b"".join(pieces)
     missed = [int(count) for count in re.findall(rb'event: missed\r?\ndata: {"missed":(\d+)}', came)]
-    got = len(set(re.findall(rb"\bid: (\S+)", came)))
+    received = len(set(re.findall(rb"\bid: (\S+)", came)))
     assert missed
-    assert got + missed[-1] == 1500
-    assert got >= 1000
+    assert received + missed[-1] == 1400
+    assert received >= 1000

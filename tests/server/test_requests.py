@@ -1,0 +1,268 @@
+"""Requests on real sockets: however they are written and cut into packets, they are the requests as sent."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
+from http.client import HTTPConnection
+from itertools import pairwise
+from typing import Any
+from wsgiref.validate import validator
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from reseller_sandbox import Sandbox
+from tests.registry import REGISTRY
+from tests.server.conftest import GET, HOST, Served
+from tests.thorough import tries
+
+READ = "/v3/domains/getDomain/приклад.укр"
+CHECK = "/v3/domains/checkAvailability?q=ї&r=%D0%BD"
+CREATE = "/v3/domains/createDomain"
+
+MAX_TARGET, MAX_HEAD = 16 << 10, 64 << 10
+
+
+@pytest.fixture(scope="module")
+def lasting() -> Iterator[Served]:
+    """A server for all examples of a property."""
+    sandbox = Sandbox(REGISTRY)
+    with ExitStack() as stack:
+        yield Served(sandbox, stack.enter_context(sandbox.serve()), stack)
+
+
+def numbered(number: int) -> bytes:
+    """A request that is refused with its own number."""
+    return b"GET /number/%d HTTP/1.1\r\n%s\r\n" % (number, HOST)
+
+
+def test_two_servers_have_a_port_each_and_a_url_that_a_client_can_use(serve: Callable[..., Served]) -> None:
+    hosts = {"127.0.0.1": "127.0.0.1", "localhost": "localhost", "0.0.0.0": "127.0.0.1"}
+    if socket.has_dualstack_ipv6():
+        hosts["::1"] = "[::1]"
+    started = {host: serve(host=host, control_open=True) for host in hosts}
+    for host, one in started.items():
+        assert one.server.url == f"http://{hosts[host]}:{one.server.port}"
+        assert one.dial().ask().status == 200
+    assert len({one.server.port for one in started.values()}) == len(hosts)
+
+
+def test_a_connection_serves_many_requests_and_many_connections_take_turns(served: Served) -> None:
+    clients = [served.dial() for _ in range(20)]
+    for turn in range(0, 60, 20):
+        for number, client in enumerate(clients, start=turn):
+            client.send(numbered(number))
+        for number, client in enumerate(clients, start=turn):
+            assert f"GET /number/{number} " in client.answer().message
+
+
+def test_pipelined_requests_are_answered_in_order(served: Served) -> None:
+    """A delayed answer holds up those behind it."""
+    served.sandbox.faults.add("latency", seconds=0.05, match={"path": "/v3/marker"})
+    client = served.dial()
+    client.send(served.signed("GET", "/v3/marker"))
+    client.send(b"".join(map(numbered, range(20))))
+    assert client.answer().headers["x-sandbox-fault"] == "latency"
+    for number in range(20):
+        assert f"GET /number/{number} " in client.answer().message
+
+
+def test_a_request_has_its_target_and_its_headers_as_sent(served: Served) -> None:
+    targets = {
+        "/a%2Fb%20c/%c3%a9?x=%41+%20": "",
+        "/%FF%zz?%FF": "",
+        "//a//b/../c?": "",
+        "*": "",
+        "http://example.test/a%20b?c=%20": "/a%20b?c=%20",
+        "HTTP://example.test?c": "/?c",
+        "http://example.test": "/",
+        "/новий?q=ї": "/%D0%BD%D0%BE%D0%B2%D0%B8%D0%B9?q=%D1%97",
+    }
+    client = served.dial()
+    for target in targets:
+        own = b"X-Twice: 1\r\nx-twice: 2\r\nX_Svc_Note: no\r\nX-Latin:  \xe9 \r\n\r\n"
+        assert client.ask(b"GET " + target.encode() + b" HTTP/1.1\r\n" + HOST + own).status == 404
+    for target, entry in zip(targets, served.entries(len(targets)), strict=True):
+        assert entry.request.target == (targets[target] or target)
+        host = "example.test" if "example" in target else "localhost"
+        assert dict(entry.request.headers) == {"Host": host, "X-Twice": "1,2", "X-Latin": "é"}
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_a_body_arrives_whole_in_any_form(served: Served, tls: bool) -> None:
+    client = served.dial(tls=tls)
+    for size in (1, 70_000, 1 << 20):
+        for chunks in (0, 10_000):
+            client.ask(served.signed("POST", CHECK, b"x" * size, chunks=chunks))
+    assert [entry.outcome for entry in served.entries(6)] == ["malformed_body"] * 6
+    client.send(served.signed("POST", CREATE, b"x", chunks=1)[:-2] + b"X-Late: 1\r\n\r\n")
+    assert client.answer().error == "malformed_body"
+    assert "X-Late" not in served.entries(7)[-1].request.headers
+    client.send(b"POST /a HTTP/1.1\r\n" + HOST + b"Content-Length: 4\r\nExpect: 100-continue\r\n\r\n")
+    assert client.head() == (100, {})
+    assert client.ask(b"body").status == 404
+    assert served.entries(8)[-1].request.body == "body"
+
+
+def test_heads_and_trailers_up_to_the_limit_are_accepted(served: Served) -> None:
+    """Chunks of a byte each, and a trailer in pieces, add nothing."""
+    client = served.dial()
+    assert client.ask(b"GET /" + b"a" * (MAX_TARGET - 1) + b" HTTP/1.1\r\n" + HOST + b"\r\n").status == 404
+    long = b"GET /v3/balance HTTP/1.1\r\n" + HOST + b"X-Long: " + b"a" * (MAX_HEAD - 100) + b"\r\n\r\n"
+    assert client.ask(long).status == 401
+    for _ in range(2):
+        client.send(b"POST /a HTTP/1.1\r\n" + HOST + b"Transfer-Encoding: chunked\r\n\r\n")
+        client.send(b"1\r\nx\r\n" * (MAX_HEAD // 8))
+        client.send(b"0\r\n" + b"X-Late: 1\r\n" * 100 + b"X-Long: ")
+        for _ in range(10):
+            client.send(b"a" * (MAX_HEAD // 11))
+        assert client.ask(b"\r\n\r\n").status == 404
+    assert served.entries(4)[-1].request.body == "x" * (MAX_HEAD // 8)
+
+
+def test_connections_end_with_http_1_0_and_connection_close(served: Served) -> None:
+    for request in (
+        b"GET /_sandbox/health HTTP/1.0\r\n\r\n",
+        b"GET /_sandbox/health HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n",
+    ):
+        client = served.dial()
+        assert client.ask(request).status == 200
+        assert client.rest() == b""
+
+
+def test_an_upgrade_is_not_made(served: Served) -> None:
+    """The request and its body are answered as without it, and so is the next request.
+
+    The packet may end within the header's name: clients for Java ask with every request.
+    """
+    client, barrier = served.dial(), served.dial()
+    for wanted in (b"Upgrade: h2c", b"upgrade:websocket", b"UPGRADE: HTTP/2.0, h2c", b"Up: 1"):
+        for cut in (0, 1, 7, 8):
+            for chunks in (0, 3):
+                request = served.signed("POST", CREATE, b"body", chunks=chunks)
+                start = request.index(HOST) + len(HOST)
+                client.send(request[:start] + b"Connection: Upgrade, HTTP2-Settings\r\n" + wanted[:cut])
+                barrier.ask()  # when this is answered, the server has read the piece
+                rest = wanted[cut:] + b"\r\nHTTP2-Settings: AAEAAE\r\n" + request[start:]
+                assert client.ask(rest).error == "malformed_body"
+    entries = served.entries(32)
+    assert [entry.request.body for entry in entries] == ["body"] * 32
+    assert not [entry for entry in entries if "Upgrade" in entry.request.headers]
+
+
+def test_head_has_the_headers_of_get_and_no_body(served: Served) -> None:
+    client = served.dial()
+    wanted = client.ask().headers["content-length"]
+    client.send(GET.replace(b"GET", b"HEAD"))
+    assert client.head() == (200, client.ask().headers)
+    assert wanted != "0"
+    for status in (204, 304):
+        with served.sandbox.faults.add("error", status=status):
+            client.send(served.signed("GET", "/v3/balance"))
+            assert client.head()[0] == status
+    assert client.ask().status == 200, "no body was sent"
+
+
+def test_an_application_is_served_as_wsgi_demands(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> None:
+    def application(environ: Any, start_response: Any) -> list[bytes]:
+        start_response("200 OK", [("Content-Type", "text/plain")])
+        return [environ["wsgi.input"].read(100)]
+
+    monkeypatch.setattr(sandbox.app, "wsgi_app", validator(application))
+    with sandbox.serve() as server:
+        for method, body in (("GET", b""), ("POST", b"body"), ("HEAD", b"")):
+            connection = HTTPConnection(server.host, server.port, timeout=60)
+            connection.request(method, "/a?b", body)
+            response = connection.getresponse()
+            assert (response.status, response.read()) == (200, body)
+            connection.close()
+
+
+@pytest.mark.parametrize("version", [b"HTTP/1.0", b"HTTP/1.1"])
+def test_a_raw_name_is_found_by_the_signature_of_the_raw_target(served: Served, version: bytes) -> None:
+    """The percent-encoded form was never sent. Both are the same in a target in absolute form."""
+    for target in (READ, f"http://localhost{READ}"):
+        request = served.signed("GET", READ).replace(READ.encode(), target.encode())
+        answer = served.dial().ask(request.replace(b"HTTP/1.1", version))
+        assert answer.message == "приклад.укр is not in this account."
+    client = served.dial()
+    client.send(b"GET /V2.0/domain/caf\xe9.com/check HTTP/1.1\r\n" + HOST)
+    answer = client.ask(f"X-Auth-Token: {served.sandbox.account().token}\r\n\r\n".encode())
+    assert answer.json["msg"] == "Not the correct domain name"
+
+
+SIGNED = st.tuples(
+    st.sampled_from([CHECK, READ, b"/v3/caf\xe9", "/v3/balance"]),
+    st.sampled_from(["ї\r\nPOST /ї HTTP/1.1\r\n\r\n".encode(), b"\xff\n\n\xfe", b""]),
+    st.integers(0, 5),
+)
+FIRST = st.sampled_from(
+    (
+        *(
+            b"GET /a?b=c HTTP/1.1",
+            b"POST http://toy/a HTTP/1.1",
+            b"CONNECT toy:80 HTTP/1.1",
+            b"nonsense",
+            b"",
+        ),
+        *(b"GET /caf\xc3\xa9 HTTP/1.1", b"GET /" + b"x" * MAX_TARGET + b" HTTP/1.1"),
+    )
+)
+LINES = st.sampled_from(
+    (
+        *(b"Host: toy", b"Connection: upgrade", b"UPGRADE: websocket", b"Content-Length: 3", b"no header"),
+        *(b"Transfer-Encoding: chunked", b"X-Name: caf\xc3\xa9", b"a b: c", b" folded", b"X-Empty:"),
+        b"X-Long: " + b"y" * (MAX_HEAD // 2),
+    )
+)
+ENDS = st.sampled_from([b"\r\n", b"\r\n", b"\r\n", b"\n"])
+
+
+@st.composite
+def odd(draw: st.DrawFn) -> bytes:
+    """A request that may be malformed."""
+    lines = [draw(FIRST), *draw(st.lists(LINES, max_size=4)), b""]
+    body = draw(st.sampled_from([b"", b"abc", b"0\r\n\r\n"]))
+    return b"".join(line + draw(ENDS) for line in lines) + body
+
+
+def exchange(served: Served, pieces: Sequence[bytes]) -> tuple[bytes, list[Any]]:
+    """The bytes that a server answers, and its journal, if it reads the requests in these pieces."""
+    served.sandbox.reset()
+    with closing(served.dial()) as client, closing(served.dial()) as barrier:
+        client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with suppress(OSError):  # the server may have ended the connection
+            for piece in pieces:
+                client.send(piece)
+                barrier.ask()  # when this is answered, the server has read the piece
+            for _ in range(10):  # and when these are, it has answered the requests
+                barrier.ask()
+            client.end()
+        received = client.rest()
+        barrier.ask()
+    entries = served.sandbox.journal
+    return received, [(one.outcome, one.status, one.refusal, one.request) for one in entries]
+
+
+@settings(max_examples=tries(25))
+@example([b"GET / HTTP/1.1\r\nHost: toy\r\nno header\r\nX-Later: 1\r\n\r\n"], [16, 27])
+@example([b"CONNECT toy:80 HTTP/1.1\r\nHost: toy\r\n\r\n"], [25, 36])
+@given(st.lists(st.one_of(SIGNED, odd()), min_size=1, max_size=3), st.lists(st.integers(1, 600), max_size=6))
+def test_requests_are_the_same_wherever_packets_end(
+    lasting: Served, parts: list[Any], cuts: list[int]
+) -> None:
+    """A head that comes whole is read in another way than its lines."""
+    requests = [
+        part if isinstance(part, bytes) else lasting.signed("POST", part[0], part[1], chunks=part[2])
+        for part in parts
+    ]
+    whole = b"".join(requests)
+    places = [0, *sorted({cut for cut in cuts if cut < len(whole)}), len(whole)]
+    at_once = exchange(lasting, [whole])
+    assert exchange(lasting, [whole[start:end] for start, end in pairwise(places)]) == at_once
+    if all(isinstance(part, tuple) for part in parts):
+        assert len(at_once[1]) == len(parts)
+        assert "signature_mismatch" not in [outcome for outcome, *_ in at_once[1]]
