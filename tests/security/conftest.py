@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
-from click.testing import CliRunner, Result
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Socket
+from tests.command import PROGRAM, run
 from tests.documented import document
 from tests.registry import REGISTRY
 
@@ -76,18 +76,30 @@ def digest(sandbox: Sandbox) -> Any:
     )
 
 
-def command(*words: str) -> Result:
-    """The result of the command line ``reseller-sandbox`` with these words."""
-    (entry,) = entry_points(group="console_scripts", name="reseller-sandbox")
-    return CliRunner().invoke(entry.load(), words)
-
-
 def refusal(*words: str) -> str:
     """The one line by which the command line refuses to start, with status 2 and no output."""
-    result = command(*words)
-    assert (result.exit_code, result.stdout) == (2, ""), result.output
-    (line,) = result.stderr.splitlines()
+    done = run(*words)
+    assert (done.status, done.out) == (2, ""), done
+    (line,) = done.err.splitlines()
     return line
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[str]:
+    """Serve in a separate process, which has to end well; yield the text that it prints at its start."""
+    pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([PROGRAM, "serve", *options], **pipes) as process:
+        assert process.stdout is not None
+        text = ""
+        while "Ctrl-C" not in text:
+            text += next(process.stdout)
+        try:
+            yield text
+        finally:
+            process.terminate()
+            rest, log = process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert TOKEN not in text + rest + log
 
 
 def filled(path: str, segment: str = "1") -> str:

@@ -12,18 +12,19 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
 import pytest
 import requests
+import trustme
 
 from reseller_sandbox import BadSetting, Sandbox, connect
 from tests.clients import signature
+from tests.command import printed, run
 from tests.outfit import free_ports, program
-from tests.security.conftest import command, refusal
+from tests.security.conftest import refusal, serving
 
 NAME = "api.example.com"
 
@@ -46,31 +47,21 @@ class Served:
 
     @property
     def port(self) -> int:
-        """The port for HTTPS."""
         return int(self.tls_url.rpartition(":")[2])
 
 
-@contextmanager
-def serving(*options: str) -> Iterator[Served]:
-    """Run ``reseller-sandbox serve`` with these options in a separate process."""
-    words = [sys.executable, "-m", "reseller_sandbox", "serve", *options]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-        assert process.stdout is not None
-        lines = [next(process.stdout)]
-        while "Ctrl-C" not in lines[-1]:
-            lines.append(next(process.stdout))
-        try:
-            yield Served("".join(lines))
-        finally:
-            process.terminate()
-            process.wait(60)
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the authority of the server stays."""
+    return tmp_path_factory.mktemp("tls") / "made" / "here"
 
 
 @pytest.fixture(scope="module")
-def served() -> Iterator[Served]:
+def served(folder: Path) -> Iterator[Served]:
     """A server whose certificate is for another name too."""
-    with serving("--port", "0", "--tls", "--tls-name", NAME) as served:
-        yield served
+    port = str(free_ports(2))
+    with serving("--port", port, "--tls-folder", str(folder), "--tls-name", NAME) as text:
+        yield Served(text)
 
 
 @pytest.fixture(autouse=True)
@@ -111,7 +102,6 @@ class TestPrograms:
         assert output(served, program("node"), "-e", script) == "200\n"
 
     def test_php(self, served: Served) -> None:
-        """With its curl, and with its streams."""
         php = program("php")
         if "curl" not in output(served, php, "-m").split():
             pytest.skip("PHP has no curl here")
@@ -157,8 +147,7 @@ def test_connect_trusts_the_authority_by_argument_or_variable(
         with subtests.test(variable), monkeypatch.context() as patch:
             patch.setenv(variable, served.authority)
             assert connect(served.tls_url).health.show().status == "ok"
-            done = command("health", "show", "--json", "--url", served.tls_url)
-            assert json.loads(done.stdout)["status"] == "ok"
+            assert json.loads(printed("health", "show", "--json", "--url", served.tls_url))["status"] == "ok"
     file = tmp_path / "ca.pem"
     for _ in range(2):
         with pytest.raises(BadSetting, match=r"authority: .*ca\.pem cannot be used"):
@@ -167,16 +156,14 @@ def test_connect_trusts_the_authority_by_argument_or_variable(
 
 
 def test_a_wrong_scheme_is_reported(served: Served) -> None:
-    """The two ports are easily confused."""
     with pytest.raises(Exception, match="use http:// in place of https://"):
         connect(served.url.replace("http", "https")).health.show()
-    done = command("health", "show", "--url", served.tls_url.replace("https", "http"))
-    assert done.exit_code in (1, 3)
-    assert "use https:// in place of http://" in done.stderr
+    done = run("health", "show", "--url", served.tls_url.replace("https", "http"))
+    assert done.status in (1, 3)
+    assert "use https:// in place of http://" in done.err
 
 
 def test_a_signature_is_over_the_address_of_the_client(served: Served, subtests) -> None:
-    """With https and any name of the certificate."""
     trust = ssl.create_default_context(cafile=served.authority)
     account = connect(served.url).account()
     for name in ("localhost", "127.0.0.1", "::1", NAME):
@@ -210,46 +197,42 @@ def test_the_certificate_ends_with_the_server() -> None:
     assert not folder.exists()
 
 
-def test_a_folder_keeps_the_authority(tmp_path: Path) -> None:
+def test_a_folder_keeps_the_authority(served: Served, folder: Path) -> None:
     """Its key is private, and the folder is of no use once a file is missing or wrong."""
-    folder = tmp_path / "made" / "here"
-    port = free_ports(2)
-    with serving("--port", str(port), "--tls-folder", str(folder)) as served:
-        assert served.port == port + 1, "the port after that of HTTP"
-        first = Path(served.authority).read_bytes()
-    with serving("--port", "0", "--tls-folder", str(folder), "--tls-port", str(port)) as served:
-        assert served.port == port
-        assert Path(served.authority).read_bytes() == first
+    assert served.port == int(served.url.rpartition(":")[2]) + 1, "the port after that of HTTP"
+    first = Path(served.authority).read_bytes()
+    words = ("--port", "0", "--tls-folder", str(folder))
+    port = free_ports()
+    with serving(*words, "--tls-port", str(port)) as text:
+        again = Served(text)
+        assert again.port == port
+        assert Path(again.authority).read_bytes() == first
+        assert connect(again.tls_url, authority=again.authority).health.show().status == "ok"
     authority, key = folder / "authority.pem", folder / "authority-key.pem"
     if os.name == "posix":
         for file in (key, folder / "server.pem"):
             assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    words = ("serve", "--port", "0", "--tls-folder", str(folder))
     kept = key.read_bytes()
-    authority.write_text("text")
-    assert "is no certificate with its key" in refusal(*words)
-    authority.unlink()
-    assert "alone: remove it" in refusal(*words)
+    key.write_bytes(trustme.CA().private_key_pem.bytes())
+    assert "is no certificate with its key" in refusal("serve", *words), "the key of another authority"
     key.unlink()
-    with serving(*words[1:]):
-        pass
+    assert "alone: remove it" in refusal("serve", *words)
     key.write_bytes(kept)
-    assert "is no certificate with its key" in refusal(*words), "the key of another authority"
-    key.unlink()
-    assert "alone: remove it" in refusal(*words)
+    authority.write_text("text")
+    assert "is no certificate with its key" in refusal("serve", *words)
+    authority.unlink()
+    assert "alone: remove it" in refusal("serve", *words)
     shutil.rmtree(folder)
     folder.write_text("")
-    assert "File exists" in refusal(*words)
+    assert "File exists" in refusal("serve", *words)
+    folder.unlink()
+    folder.mkdir()
+    authority.write_bytes(first)
+    key.write_bytes(kept)
 
 
 def test_without_the_extra_the_command_names_the_ways_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The extra is loaded when it is needed."""
     monkeypatch.setitem(sys.modules, "trustme", None)
-    result = command("serve", "--port", "0", "--tls")
-    assert (result.exit_code, result.stdout) == (2, "")
-    assert 'pip install "reseller-sandbox[tls]"' in result.stderr
-    assert "--certfile" in result.stderr
-    script = "import sys; from reseller_sandbox import Sandbox; "
-    script += "\nwith Sandbox().serve(): print({'trustme', 'cryptography'} & set(sys.modules))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert done.stdout == "set()\n"
+    line = refusal("serve", "--port", "0", "--tls")
+    assert 'pip install "reseller-sandbox[tls]"' in line
+    assert "--certfile" in line

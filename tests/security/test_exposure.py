@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from reseller_sandbox import BadSetting, Sandbox
 from tests.clients import Socket
 from tests.registry import REGISTRY
-from tests.security.conftest import TOKEN, Guarded, refusal
+from tests.security.conftest import TOKEN, Guarded, refusal, serving
 
 LOOPBACK = (
     *("127.0.0.1", "127.1.2.3", "127.1", "2130706433", "0x7f000001", "::1", "::ffff:127.0.0.1"),
@@ -27,7 +24,7 @@ def test_an_address_of_this_machine_alone_needs_no_token() -> None:
             assert server.port, host
 
 
-def test_an_address_that_others_can_reach_needs_one() -> None:
+def test_an_address_that_other_machines_reach_needs_a_token() -> None:
     """Also where the address belongs to nobody here."""
     for host in ("", "0.0.0.0", "::", "::ffff:0.0.0.0", "192.0.2.1", "128.0.0.1", "128.1", "3221225985"):
         refused = pytest.raises(
@@ -35,13 +32,6 @@ def test_an_address_that_others_can_reach_needs_one() -> None:
         )
         with refused, Sandbox(REGISTRY).serve(host=host):
             pass
-
-
-def test_an_unknown_host_is_refused() -> None:
-    for settings in ([], ["--control-token", "a-long-enough-token"], ["--control-open"]):
-        line = refusal("serve", "--port", "0", "--host", "no.such.host.invalid", *settings)
-        assert "there is no" in line
-        assert "other machines" not in line
 
 
 def test_control_is_guarded_on_a_public_address(guarded: Callable[..., Guarded]) -> None:
@@ -58,7 +48,7 @@ def test_control_is_guarded_on_a_public_address(guarded: Callable[..., Guarded])
 def test_the_command_line_refuses_to_start_without_a_guard() -> None:
     for options, *words in (
         (["--host", "0.0.0.0"], "--control-token", "--control-open"),
-        (["--control-token", ""], "printable ASCII"),
+        (["--host", "no.such.host.invalid"], "there is no host"),
         (["--control-token", "two words"], "printable ASCII"),
         (["--control-token", TOKEN, "--control-open"], "not both"),
     ):
@@ -67,30 +57,9 @@ def test_the_command_line_refuses_to_start_without_a_guard() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("options", "environment", "status"),
-    [
-        (["--control-token", TOKEN], {}, 401),
-        ([], {"RESELLER_SANDBOX_CONTROL_TOKEN": TOKEN}, 401),
-        (["--control-open"], {}, 200),
-        ([], {"RESELLER_SANDBOX_CONTROL_OPEN": "1"}, 200),
-    ],
-)
-def test_the_command_line_starts_with_a_guard(
-    options: list[str], environment: dict[str, str], status: int
-) -> None:
-    """By option or by environment. No output has the token."""
-    module = [sys.executable, "-m", "reseller_sandbox"]
-    pipes: Any = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "env": environment}
-    with subprocess.Popen(
-        [*module, "serve", "--host", "0.0.0.0", "--port", "0", *options], **pipes
-    ) as server:
-        assert server.stdout is not None
-        first = server.stdout.readline()
-        socket = Socket(first.split()[-1])
+@pytest.mark.parametrize(("option", "status"), [(f"--control-token={TOKEN}", 401), ("--control-open", 200)])
+def test_the_command_line_starts_with_a_guard_and_prints_no_token(option: str, status: int) -> None:
+    with serving("--host", "0.0.0.0", "--port", "0", option) as text:
+        socket = Socket(text.splitlines()[0].split()[-1])
         assert socket("GET", "/_sandbox/clock", [], b"").status == status
         socket.close()
-        server.terminate()
-        rest, log = server.communicate(timeout=60)
-    assert server.returncode == 0
-    assert TOKEN not in first + rest + log

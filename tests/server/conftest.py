@@ -23,7 +23,6 @@ GET = b"GET /_sandbox/health HTTP/1.1\r\n" + HOST + b"\r\n"
 
 
 def wait_until(done: Callable[[], object]) -> None:
-    """Wait at most a minute."""
     deadline = time.monotonic() + PATIENCE
     while not done():
         assert time.monotonic() < deadline
@@ -36,17 +35,16 @@ class Client:
     def __init__(self, connected: socket.socket) -> None:
         self.socket = connected
         self.socket.settimeout(PATIENCE)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._file = connected.makefile("rb")
 
     def send(self, data: bytes) -> None:
         self.socket.sendall(data)
 
     def end(self) -> None:
-        """Send no more."""
         self.socket.shutdown(socket.SHUT_WR)
 
     def head(self) -> tuple[int, dict[str, str]]:
-        """Status and headers of an answer."""
         lines = [self._file.readline()]
         while lines[-1] not in (b"\r\n", b""):
             lines.append(self._file.readline())
@@ -60,12 +58,10 @@ class Client:
         return Answer(status, headers, self._file.read(int(headers["content-length"])))
 
     def ask(self, request: bytes = GET) -> Answer:
-        """The answer to a request."""
         self.send(request)
         return self.answer()
 
     def piece(self) -> bytes:
-        """The next bytes, which may be few."""
         return self._file.read1()
 
     def rest(self) -> bytes:
@@ -97,7 +93,6 @@ class Served:
     stack: ExitStack
 
     def dial(self, *, tls: bool = False) -> Client:
-        """Connect with TLS or without."""
         connected = self.connected(self.server.tls_port if tls else self.server.port)
         if tls:
             trust = ssl.create_default_context(cafile=self.server.authority)
@@ -105,11 +100,9 @@ class Served:
         return self.client(connected)
 
     def connected(self, port: int) -> socket.socket:
-        """Connect to a port."""
         return socket.create_connection((self.server.host, port), timeout=PATIENCE)
 
     def client(self, connected: socket.socket) -> Client:
-        """A client that closes its connection at the end of the test."""
         client = Client(connected)
         self.stack.callback(client.close)
         return client
@@ -127,7 +120,6 @@ class Served:
         return head + b"Transfer-Encoding: chunked\r\n\r\n" + coded + b"0\r\n\r\n"
 
     def entries(self, count: int) -> list[Any]:
-        """The entries of the journal, once there are so many."""
         wait_until(lambda: self.sandbox.journal.find().matching >= count)
         return list(self.sandbox.journal)
 

@@ -52,16 +52,6 @@ def test_a_reset_comes_after_the_half_of_a_large_answer(served: Served, tls: boo
         client.rest()
 
 
-def test_pieces_of_a_dripped_answer_end_where_the_answer_is_cut(served: Served) -> None:
-    served.sandbox.faults.replace(
-        [{"kind": "drip", "size": 4, "pause": 0.001}, {"kind": "truncate", "keep": 7}]
-    )
-    client = served.dial()
-    client.send(served.signed("GET", "/v3/balance"))
-    assert client.head()[0] == 200
-    assert len(client.rest()) == 7
-
-
 def test_without_a_server_a_damaged_answer_is_an_exception_or_shorter(sandbox: Sandbox, subtests) -> None:
     """The application of a sandbox can run under another WSGI server."""
     token = {"X-Auth-Token": sandbox.account().token}

@@ -73,7 +73,9 @@ def test_a_target_in_absolute_form_names_the_host_and_overrides_the_header(serve
 
 def test_http_1_0_accepts_no_host_and_refuses_two(served: Served) -> None:
     for target in (CONTROL, NOWHERE):
-        assert get(served, target, [], version="1.0").error != "invalid_host"
+        client = served.dial()
+        assert client.ask(f"GET {target} HTTP/1.0\r\n\r\n".encode()).error != "invalid_host"
+        assert client.rest() == b""
         assert get(served, target, ["a", "b"], version="1.0").error == "invalid_host"
 
 

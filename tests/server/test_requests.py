@@ -123,16 +123,6 @@ def test_heads_and_trailers_up_to_the_limit_are_accepted(served: Served) -> None
     assert served.entries(4)[-1].request.body == "x" * (MAX_HEAD // 8)
 
 
-def test_connections_end_with_http_1_0_and_connection_close(served: Served) -> None:
-    for request in (
-        b"GET /_sandbox/health HTTP/1.0\r\n\r\n",
-        b"GET /_sandbox/health HTTP/1.1\r\n" + HOST + b"Connection: close\r\n\r\n",
-    ):
-        client = served.dial()
-        assert client.ask(request).status == 200
-        assert client.rest() == b""
-
-
 def test_an_upgrade_is_not_made(served: Served) -> None:
     """The request and its body are answered as without it, and so is the next request.
 
@@ -233,7 +223,6 @@ def exchange(served: Served, pieces: Sequence[bytes]) -> tuple[bytes, list[Any]]
     """The bytes that a server answers, and its journal, if it reads the requests in these pieces."""
     served.sandbox.reset()
     with closing(served.dial()) as client, closing(served.dial()) as barrier:
-        client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         with suppress(OSError):  # the server may have ended the connection
             for piece in pieces:
                 client.send(piece)

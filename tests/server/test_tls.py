@@ -44,12 +44,6 @@ def test_plain_http_on_the_tls_port_is_answered_and_journaled(served: Served, su
             assert client.answer().status == 400
 
 
-def test_tls_on_the_plain_port_is_answered(served: Served) -> None:
-    client = served.dial()
-    client.send(HELLO)
-    assert "use http://" in client.answer().message
-
-
 def test_a_greeting_that_comes_byte_by_byte_is_waited_for_and_delays_nobody(served: Served) -> None:
     slow = served.connected(served.server.tls_port)
     for number in range(len(HELLO)):
