@@ -20,230 +20,175 @@ from tests.tools.running import command, printed, refused
 from tests.tools.transcripts import Recorder
 
 D, V = "/v3/domains", "/V2.0"
-FORM = {"content-type": "application/x-www-form-urlencoded"}
 CARD = {"name": "Ann", "address": "1 Main Street", "city": "Kyiv", "country": "UA", "zip": "01001"}
 CARD |= {"phone": "+380.441234567", "mail": "ann@example.com"}
 PERSON = {"name": "Ann", "address1": "1 Main Street", "city": "Kyiv", "country": "UA", "zipcode": "01001"}
 PERSON |= {"phone": "380.441234567", "email": "ann@example.com"}
-HANDLES = dict.fromkeys(
-    ("contact_registrant", "contact_admin", "contact_tech", "contact_billing"), "MAIN-TECH"
-)
-ORDER = {**HANDLES, "ns": ["ns1.example.net"], "period": 1}
-WITH_GLUE = {"nameservers": ["ns1.active-example.com"]}
+WHOLE = {**PERSON, "company-name": "W", "state": "K", "fax": "380.441234568"}
+ROLES = ("contact_registrant", "contact_admin", "contact_tech", "contact_billing")
+ORDER = {**dict.fromkeys(ROLES, "MAIN-TECH"), "ns": ["ns1.example.net"], "period": 1}
+
+#: A request as the recorder takes it; a text is a time to wait.
+Request = tuple[Any, ...] | str
 
 
-HARS = sorted((Path(__file__).parents[1] / "data" / "transcripts").glob("*.har"))
-TOLD = {
-    "v3.ids": "integer",
-    "v3.create.locked": "always",
-    "v2.domain_check.avail": "boolean",
-    "v3.errors.http_status": "always_200",
-}
+def get(path: str) -> Request:
+    return "GET", path if path.startswith("/") else f"{D}/getDomain/{path}"
 
 
-def available(*names: str) -> tuple[Any, ...]:
-    """A request for the availability of names."""
-    return "POST", f"{D}/checkAvailability", {"domainNames": list(names)}
+def post(operation: str, body: Any = None, *more: Any) -> Request:
+    return "POST", f"{D}/{operation}", body, *more
 
 
-def create(name: str, years: int = 1, **more: Any) -> tuple[Any, ...]:
-    """A registration."""
-    return "POST", f"{D}/createDomain", {"domain": {"domainName": name, **more}, "years": years}
+def v2(method: str, path: str, body: Any = None, *more: Any) -> Request:
+    return method, f"{V}/{path}", body, *more
+
+
+def available(*names: str) -> Request:
+    return post("checkAvailability", {"domainNames": list(names)})
+
+
+def create(name: str, years: int = 1, **more: Any) -> Request:
+    return post("createDomain", {"domain": {"domainName": name, **more}, "years": years})
+
+
+def request_transfer(name: str, code: str, years: int = 1, account: str = "main") -> Request:
+    body = {"domain": {"domainName": name}, "authCode": code, "years": years}
+    return post("requestTransfer", body, None, account)
+
+
+def renew_v2(name: str, expires: str, period: int = 1, **more: Any) -> Request:
+    return v2("PUT", f"domain/{name}/renew", {"current_expiry_date": expires, "period": period, **more})
+
+
+def with_type(content_type: str) -> Mapping[str, str]:
+    return {"content-type": content_type}
 
 
 #: Requests that tell the word for a name that is taken.
-TAKEN = (("GET", f"{D}/getDomain/active-example.com"), available("active-example.com"))
+TAKEN = (get("active-example.com"), available("active-example.com"))
+SET_TECH = post("setContacts/active-example.com", {"contacts": {"tech-contact": PERSON}})
+CHECK = "domain/free-name.com/check"
+ON, IDN = post("enableAutorenew/active-example.com"), "xn--espaa-example-lkb.com"
 
 #: Requests about the default fixture that tell an assumption, by its name.
-PROBES: Mapping[str, Sequence[tuple[Any, ...]]] = {
-    "locks.registry_hold": [("POST", f"{D}/unlock/stopped-example.com")],
+PROBES: Mapping[str, Sequence[Request]] = {
+    "locks.registry_hold": [post("unlock/stopped-example.com")],
     "hosts.private_addresses": [
-        ("POST", f"{D}/glueRecords/active-example.com", {"hostname": "ns7", "ips": ["10.0.0.1"]})
+        post("glueRecords/active-example.com", {"hostname": "ns7", "ips": ["10.0.0.1"]})
     ],
-    "requests.unknown_keys": [
-        ("POST", f"{D}/checkAvailability", {"domainNames": ["free-name.com"], "surplus": 1})
-    ],
-    "v2.http_status": [("GET", f"{V}/domain/nobodys-name.com")],
-    "v2.customer_edit.by": [("PUT", f"{V}/customer", {"mail": "carl@example.com", "name": "Carl"})],
-    "v2.domain_info.shape": [("GET", f"{V}/domain/active-example.com")],
-    "v2.domain_check.avail": [("GET", f"{V}/domain/free-name.com/check")],
-    "v2.zones.data": [("GET", f"{V}/domain/zones/new")],
-    "v2.zones.no_promotion": [("GET", f"{V}/domain/zones/ukrainian")],
-    "v2.names.form": [
-        (
-            "PUT",
-            f"{V}/domain/xn--espaa-example-lkb.com/renew",
-            {"current_expiry_date": "2026-10-07", "period": 1},
-        ),
-        (
-            "PUT",
-            f"{V}/domain/espa%C3%B1a-example.com/renew",
-            {"current_expiry_date": "2027-10-07", "period": 1},
-        ),
-    ],
-    "v2.customer_delete.refusal_status": [("DELETE", f"{V}/customer/501")],
-    "v2.transfer_status": [("GET", f"{V}/domain/kept-example.org/transfer")],
+    "requests.unknown_keys": [post("checkAvailability", {"domainNames": ["free-name.com"], "surplus": 1})],
+    "v2.http_status": [v2("GET", "domain/nobodys-name.com")],
+    "v2.customer_edit.by": [v2("PUT", "customer", {"mail": "carl@example.com", "name": "Carl"})],
+    "v2.domain_info.shape": [v2("GET", "domain/active-example.com")],
+    "v2.domain_check.avail": [v2("GET", CHECK)],
+    "v2.zones.data": [v2("GET", "domain/zones/new")],
+    "v2.zones.no_promotion": [v2("GET", "domain/zones/ukrainian")],
+    "v2.names.form": [renew_v2(IDN, "2026-10-07"), renew_v2("espa%C3%B1a-example.com", "2027-10-07")],
+    "v2.customer_delete.refusal_status": [v2("DELETE", "customer/501")],
+    "v2.transfer_status": [v2("GET", "domain/kept-example.org/transfer")],
     "v2.request_format": [
-        (
+        v2(
             "POST",
-            f"{V}/domain/taken-example.net/transfer",
+            "domain/taken-example.net/transfer",
             b"customer_id=501&transfer_code=Taken-Code-2",
-            FORM,
+            with_type("application/x-www-form-urlencoded"),
         )
     ],
-    "v2.contact.required": [("POST", f"{V}/contact/NEW-ONE", CARD)],
+    "v2.contact.required": [v2("POST", "contact/NEW-ONE", CARD)],
     "v2.customer.required": [
-        ("POST", f"{V}/customer", {"mail": "new@example.com", "name": "N"}),
-        ("POST", f"{V}/customer", {**CARD, "mail": "newer@example.com"}),
+        v2("POST", "customer", {"mail": "new@example.com", "name": "N"}),
+        v2("POST", "customer", {**CARD, "mail": "newer@example.com"}),
     ],
     "v2.phone": [
-        ("POST", f"{V}/contact/NEW-TWO", {**CARD, "company": "W", "fax": "+380 44 123 45 67", "region": "K"})
+        v2("POST", "contact/NEW-TWO", {**CARD, "company": "W", "fax": "+380 44 123 45 67", "region": "K"})
     ],
     "v2.ns.repeated": [
-        ("GET", f"{V}/domain/active-example.com"),
-        ("PUT", f"{V}/domain/active-example.com", {"ns": {"add": ["ns1.example.net"]}}),
+        v2("GET", "domain/active-example.com"),
+        v2("PUT", "domain/active-example.com", {"ns": {"add": ["ns1.example.net"]}}),
     ],
     "v3.request.content_type": [
-        (
-            "POST",
-            f"{D}/checkAvailability",
-            b'{"domainNames":["free-name.com"]}',
-            {"content-type": "text/plain"},
-        )
+        post("checkAvailability", b'{"domainNames":["free-name.com"]}', with_type("text/plain"))
     ],
-    "v3.errors.http_status": [("GET", f"{D}/getDomain/nobodys-name.com")],
+    "v3.errors.http_status": [get("nobodys-name.com")],
     "v3.availability.taken": TAKEN,
     "v3.availability.unsupported": [available("free-name.nozone", "free-name.com")],
     "v3.availability.invalid": [available("-.com")],
-    "v3.contacts.required": [
-        create("without.com"),
-        create(
-            "one-role.com",
-            contacts={"reg-contact": {**PERSON, "company-name": "W", "state": "K", "fax": "380.441234568"}},
-        ),
-    ],
+    "v3.contacts.required": [create("without.com"), create("one-role.com", contacts={"reg-contact": WHOLE})],
     "v3.contacts.fields": [
         create("bare.com", contacts={"reg-contact": {"name": "Ann", "country": "UA"}}),
         create("usual.com", contacts={"reg-contact": PERSON}),
     ],
-    "v3.unlock_transfer.locked": [("POST", f"{D}/unlockTransfer/locked-example.net")],
-    "v3.list.last_page": [("GET", f"{D}?perPage=100&page=1")],
-    "v3.list.parameters": [("GET", D)],
-    "v3.set_contacts.answer": [
-        ("POST", f"{D}/setContacts/active-example.com", {"contacts": {"tech-contact": PERSON}})
-    ],
-    "v3.expired_status": [("GET", f"{D}/getDomain/overdue-example.com")],
+    "v3.unlock_transfer.locked": [post("unlockTransfer/locked-example.net")],
+    "v3.list.last_page": [get(f"{D}?perPage=100&page=1")],
+    "v3.list.parameters": [get(D)],
+    "v3.set_contacts.answer": [SET_TECH],
+    "v3.expired_status": [get("overdue-example.com")],
+    # Two locks: the state that explains the last answer has both.
     "v3.update_lock.covers": [
-        ("POST", f"{D}/lockUpdate/active-example.com"),
-        ("POST", f"{D}/setNameservers/active-example.com", {"nameservers": ["ns1.example.net"]}),
+        post("lockTransfer/active-example.com"),
+        post("lockUpdate/active-example.com"),
+        post("setNameservers/active-example.com", {"nameservers": ["ns1.example.net"]}),
     ],
-    "v3.get_domain.order_id": [("GET", f"{D}/getDomain/100001")],
-    "v3.ids": [("GET", "/v3/balance")],
-    "v3.names.form": [
-        ("GET", f"{D}/getDomain/xn--espaa-example-lkb.com"),
-        ("GET", f"{D}/getDomain/espa%C3%B1a-example.com"),
-    ],
-    "v3.switches.repeated": [
-        ("POST", f"{D}/enableAutorenew/active-example.com"),
-        ("POST", f"{D}/enableAutorenew/active-example.com"),
-    ],
+    "v3.get_domain.order_id": [get("100001")],
+    "v3.ids": [get("/v3/balance")],
+    "v3.names.form": [get(IDN), get("espa%C3%B1a-example.com")],
+    "v3.switches.repeated": [ON, ON],
     "v3.create.autorenew": [create("on.com", autorenewEnabled=True), create("off.com")],
     "v3.create.locked": [create("on.com", lockedEnabled=True), create("off.com")],
     "v3.privacy.not_offered": [create("new-name.com.ua", privacyEnabled=True)],
-    "v3.nameservers.own_glue": [("POST", f"{D}/setNameservers/active-example.com", WITH_GLUE)],
+    "v3.nameservers.own_glue": [
+        post("setNameservers/active-example.com", {"nameservers": ["ns1.active-example.com"]})
+    ],
 }
 
-#: Requests that tell one together with the zones and prices of the fixture.
-PRICED: Mapping[str, Sequence[tuple[Any, ...]]] = {
-    "v2.renew.maximum": [
-        ("PUT", f"{V}/domain/long-example.com/renew", {"current_expiry_date": "2035-01-15", "period": 11})
-    ],
+#: Requests that tell an assumption together with the zones and prices of the fixture.
+PRICED: Mapping[str, Sequence[Request]] = {
+    "v2.renew.maximum": [renew_v2("long-example.com", "2035-01-15", 11)],
     "v3.availability.reserved": [*TAKEN, available("registry.com")],
     "v3.availability.out_of_service": [*TAKEN, available("free-name.tel")],
     "v3.purchase_cost": [
-        ("POST", f"{D}/renewDomain/active-example.com", {"purchaseCost": 1}),
-        ("POST", f"{D}/renewDomain/silver.com"),
+        post("renewDomain/active-example.com", {"purchaseCost": 1}),
+        post("renewDomain/silver.com"),
     ],
     "v3.privacy.charged": [create("private-two.com", 2, privacyEnabled=True)],
-    "v3.privacy.renewal": [("POST", f"{D}/renewDomain/private-example.com")],
-    "v3.transfer.years": [
-        (
-            "POST",
-            f"{D}/requestTransfer",
-            {"domain": {"domainName": "taken-example.net"}, "authCode": "Taken-Code-2", "years": 2},
-        )
-    ],
+    "v3.privacy.renewal": [post("renewDomain/private-example.com")],
+    "v3.transfer.years": [request_transfer("taken-example.net", "Taken-Code-2", 2)],
 }
 
-#: Values that something else looks like, so that they are left open beside the other without a fixture.
+#: Fixture, assumption and value, where another value looks alike and both are left open: a service that ends
+#: a term late, a zone that keeps no hosts, a service with this word for names of a zone it does not know.
 ALIKE = {
-    ("v3.expired_status", "active"),  # a service that ends a term late
-    ("v3.nameservers.own_glue", "ignored"),  # a zone that keeps no hosts
+    ("", "v3.expired_status", "active"),
+    ("", "v3.nameservers.own_glue", "ignored"),
+    ("default", "v3.availability.out_of_service", "available"),
 }
-
-#: What a service looks like that has this word for names of a zone it does not know.
-CALLED_SO = ("v3.availability.out_of_service", "available")
 
 BEGAN = str(Path(__file__).parents[1] / "data" / "transcripts" / "began.yaml")
-BALANCE = ("GET", "/v3/balance")
+BALANCE, DELETE = get("/v3/balance"), v2("DELETE", "domain/fresh-example.com")
 
-#: Requests that tell one where it is known what there was at first, with that; a text is a time to wait.
-FOLLOWED: Mapping[str, tuple[str, Sequence[tuple[Any, ...] | str]]] = {
+#: Requests that tell an assumption if the registry at first is known, with its fixture.
+FOLLOWED: Mapping[str, tuple[str, Sequence[Request]]] = {
     "lifecycle.early_delete.refunds": (
         "default",
-        [
-            BALANCE,
-            ("POST", f"{D}/renewDomain/fresh-example.com"),
-            ("DELETE", f"{V}/domain/fresh-example.com"),
-            BALANCE,
-        ],
+        [BALANCE, post("renewDomain/fresh-example.com"), DELETE, BALANCE],
     ),
     "lifecycle.transfer_lock.from": (
         BEGAN,
-        [
-            (
-                "POST",
-                f"{D}/requestTransfer",
-                {"domain": {"domainName": "moved-example.com"}, "authCode": "Moved-Code-1"},
-                None,
-                "other",
-            )
-        ],
+        [request_transfer("moved-example.com", "Moved-Code-1", account="other")],
     ),
-    "lifecycle.autorenew.tries": (
-        BEGAN,
-        [
-            "P2D",
-            ("DELETE", f"{V}/domain/fresh-example.com"),
-            "P2D",
-            ("GET", f"{D}/getDomain/due-example.com"),
-        ],
-    ),
-    "v2.active_orders": (BEGAN, [("DELETE", f"{V}/customer/501")]),
-    "v2.arriving_status": ("default", [("GET", f"{V}/domain/arriving-example.com")]),
-    "v2.renew.date_end": (
-        "default",
-        [
-            (
-                "PUT",
-                f"{V}/domain/active-example.com/renew",
-                {"current_expiry_date": "2026-10-07", "period": 1, "date_end": "2031-01-01"},
-            )
-        ],
-    ),
-    "v3.contacts.left_out": (
-        "default",
-        [
-            ("POST", f"{D}/setContacts/active-example.com", {"contacts": {"tech-contact": PERSON}}),
-            ("GET", f"{V}/contact/C000001"),
-        ],
-    ),
-    "v2.premium_names": ("default", [("POST", f"{V}/domain/gold.com", ORDER)]),
-    **{name: ("default", PROBES[name]) for name, _ in sorted(ALIKE)},
+    "lifecycle.autorenew.tries": (BEGAN, ["P2D", DELETE, "P2D", get("due-example.com")]),
+    "v2.active_orders": (BEGAN, [v2("DELETE", "customer/501")]),
+    "v2.arriving_status": ("default", [v2("GET", "domain/arriving-example.com")]),
+    "v2.renew.date_end": ("default", [renew_v2("active-example.com", "2026-10-07", date_end="2031-01-01")]),
+    "v3.contacts.left_out": ("default", [SET_TECH, v2("GET", "contact/C000001")]),
+    "v2.premium_names": ("default", [v2("POST", "domain/gold.com", ORDER)]),
+    "v3.expired_status": ("default", PROBES["v3.expired_status"]),
+    "v3.nameservers.own_glue": ("default", PROBES["v3.nameservers.own_glue"]),
 }
 
-#: What the words for availability may be.
-WORDS = ("busy", "not-there", "registered")
+#: A few of the probes, for every test run.
+FEW = ("v2.customer_edit.by", "v3.update_lock.covers", "v2.domain_check.avail", "v3.list.parameters")
 
 ASSUMPTIONS = {one.name: one for one in Sandbox().assumptions.list().assumptions}
 
@@ -252,7 +197,7 @@ def values_of(name: str) -> Sequence[Any]:
     """Return the values of an assumption that a service may have."""
     listed = ASSUMPTIONS[name].takes.partition("one of ")[2]
     words = {"true": True, "false": False}
-    return [words.get(word, word) for word in listed.split(", ")] if listed else WORDS
+    return [words.get(word, word) for word in listed.split(", ")] if listed else ("busy", "registered")
 
 
 def plain(value: Any) -> Any:
@@ -260,75 +205,70 @@ def plain(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-class Found:
-    """What ``calibrate`` reports of the requests of a recorder; nothing in it is wrong."""
-
-    def __init__(self, record: Recorder, fixture: str = "") -> None:
-        words = ["--fixture", fixture] if fixture else []
-        told = printed("calibrate", record.write(Path("transcript.json")), "--json", *words)
-        self.all = {one["name"]: one for one in told["assumptions"]}
-        true = {one.name: plain(one.value) for one in record.sandbox.assumptions.list().assumptions}
-        wrong = {
-            name: (one, true[name])
-            for name, one in self.all.items()
-            if true[name] in one["ruled_out"] or one["value"] not in (None, true[name])
-        }
-        assert not wrong, wrong
-        assert told["deviations"] == []
-        assert told["followed_to"] is None
-        self.true = true
-
-    def value(self, name: str) -> Any:
-        """Return the value that is told of an assumption, or None."""
-        return self.all[name]["value"]
+def calibrated(record: Recorder, *words: str) -> dict[str, Any]:
+    """Return what ``calibrate`` reports of each assumption; nothing in it is wrong."""
+    report = printed("calibrate", record.write(Path("transcript.json")), "--json", *words)
+    found = {one["name"]: one for one in report["assumptions"]}
+    true = {one.name: plain(one.value) for one in record.sandbox.assumptions.list().assumptions}
+    wrong = {
+        name: (one, true[name])
+        for name, one in found.items()
+        if true[name] in one["ruled_out"] or one["value"] not in (None, true[name])
+    }
+    assert not wrong, wrong
+    assert (report["deviations"], report["followed_to"]) == ([], None)
+    return found
 
 
 @pytest.fixture(autouse=True)
-def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _in_a_new_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
 def service(assume: Mapping[str, Any], fixture: str | None = None) -> Recorder:
-    """Return a recorder of a sandbox that stands for the real service, with habits of its own."""
+    """Return a recorder of a sandbox that stands for the real service, with assumptions of its own."""
     return Recorder(Sandbox(fixture, assume=assume))
 
 
-@pytest.mark.slow
-def test_a_value_that_few_requests_tell_is_told(subtests: pytest.Subtests) -> None:
-    """With PRICED, the zones and prices of the service are known."""
-    for requests, fixture in ((PROBES, ""), (PRICED, "default")):
-        for name, value in ((each, value) for each in requests for value in values_of(each)):
-            with subtests.test(name, value=value):
-                record = service({name: value})
-                record.all(requests[name])
-                is_alike = (name, value) in (*ALIKE, CALLED_SO)
-                assert Found(record, fixture).value(name) == (None if is_alike else value)
+def check(tests: pytest.Subtests, fixture: str, name: str, value: Any, requests: Sequence[Request]) -> None:
+    """Assert that the requests tell the value; the fixture of the service is known unless it is empty."""
+    with tests.test(name, value=value):
+        record = service({name: value}, fixture or None)
+        record.all(requests)
+        found = calibrated(record, *(("--fixture", fixture) if fixture else ()))
+        assert found[name]["value"] == (None if (fixture, name, value) in ALIKE else value)
 
 
-def test_what_there_was_at_first_tells_the_rest(subtests: pytest.Subtests) -> None:
-    """Money, time and the holders of names are followed from request to request."""
-    for name, (fixture, requests) in FOLLOWED.items():
+def test_few_requests_tell_an_unusual_value(subtests: pytest.Subtests) -> None:
+    rows = [("", name, PROBES[name]) for name in FEW]
+    rows += [(fixture, name, requests) for name, (fixture, requests) in FOLLOWED.items()]
+    for fixture, name, requests in rows:
         for value in values_of(name):
-            with subtests.test(name, value=value):
-                record = service({name: value}, fixture)
-                record.all(requests)
-                assert Found(record, fixture).value(name) == value
+            if plain(value) != plain(ASSUMPTIONS[name].default):
+                check(subtests, fixture, name, value, requests)
 
 
-CHECK = f"{V}/domain/free-name.com/check"
-NEW = [("POST", f"{V}/domain/new-example.com", ORDER), ("GET", f"{D}/getDomain/new-example.com")]
+@pytest.mark.slow
+def test_few_requests_tell_each_value(subtests: pytest.Subtests) -> None:
+    rows = [("", name, requests) for name, requests in PROBES.items()]
+    rows += [("default", name, requests) for name, requests in PRICED.items()]
+    rows += [(fixture, name, requests) for name, (fixture, requests) in FOLLOWED.items()]
+    for fixture, name, requests in rows:
+        for value in values_of(name):
+            check(subtests, fixture, name, value, requests)
+
+
+BOTH = [v2("GET", CHECK), ("GET", f"/V2.1/{CHECK}")]
+NEW = [v2("POST", "domain/new-example.com", ORDER), get("new-example.com")]
 
 #: Words without an end: a service may have others beside those that were seen, so that none is forced.
 PARTLY = [
-    ("v2.versions", ("V2.0", "V2.1"), [("GET", CHECK), ("GET", CHECK.replace("2.0", "2.1"))]),
-    ("v2.versions", ("V2.1",), [("GET", CHECK), ("GET", CHECK.replace("2.0", "2.1"))]),
-    ("v2.token_headers", ("X-My-Token",), [("GET", CHECK, None, {"x-my-token": "sandbox-token"})]),
-    ("v2.license", "cert", [("POST", f"{V}/domain/brand.ua", {**ORDER, "cert": "123456"})]),
+    ("v2.versions", ("V2.0", "V2.1"), BOTH),
+    ("v2.versions", ("V2.1",), BOTH),
+    ("v2.token_headers", ("X-My-Token",), [v2("GET", CHECK, None, {"x-my-token": "sandbox-token"})]),
+    ("v2.license", "cert", [v2("POST", "domain/brand.ua", {**ORDER, "cert": "123456"})]),
     ("v2.order_processing", 3600, [*NEW, "PT2H", NEW[1]]),
 ]
-
-#: Words, of which the one that was seen is the only one: an answer shows it.
-TOLD_WHOLE = [f"v3.availability.{one}" for one in ("taken", "reserved", "unsupported", "invalid")]
 
 
 def test_words_without_an_end_are_likely_where_they_were_seen(subtests: pytest.Subtests) -> None:
@@ -337,9 +277,8 @@ def test_words_without_an_end_are_likely_where_they_were_seen(subtests: pytest.S
         with subtests.test(name, value=value):
             record = service({name: value})
             record.all(requests)
-            one = Found(record, "default").all[name]
-            assert plain(ASSUMPTIONS[name].default) in one["ruled_out"]
-            command("calibrate", "transcript.json", "--fixture", "default", "--write", "profile.yaml")
+            found = calibrated(record, "--fixture", "default", "--write", "profile.yaml")
+            assert plain(ASSUMPTIONS[name].default) in found[name]["ruled_out"]
             profile = Sandbox(profile="profile.yaml").assumptions.list().assumptions
             assert plain({one.name: one.value for one in profile}[name]) == plain(value)
 
@@ -352,7 +291,7 @@ FREE = [
 ]
 
 #: Requests about the default fixture.
-IN_DEFAULT: dict[str, Sequence[tuple[Any, ...] | str]] = {**PROBES, **PRICED}
+IN_DEFAULT: dict[str, Sequence[Request]] = {**PROBES, **PRICED}
 IN_DEFAULT |= {name: requests for name, (fixture, requests) in FOLLOWED.items() if fixture == "default"}
 
 
@@ -362,51 +301,30 @@ IN_DEFAULT |= {name: requests for name, (fixture, requests) in FOLLOWED.items() 
     asked=st.lists(st.sampled_from(sorted(IN_DEFAULT)), min_size=3, max_size=6, unique=True),
 )
 @settings(max_examples=tries(4), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_nothing_wrong_is_told_of_a_service_with_any_habits(assume: dict[str, Any], asked: list[str]) -> None:
+def test_nothing_wrong_is_reported_of_a_service_with_any_values(
+    assume: dict[str, Any], asked: list[str]
+) -> None:
     record = service(assume)
     for name in asked:
         record.all(IN_DEFAULT[name])
-    Found(record)
-    Found(record, "default")
-
-
-def test_each_assumption_is_told_or_says_which_request_tells_it() -> None:
-    done = command("calibrate", *HARS)
-    names = [
-        line.split()[0].partition("=")[0].rstrip(":") for line in done.stdout.splitlines() if line[:2] == "  "
-    ]
-    several = sorted(
-        name for name, one in ASSUMPTIONS.items() if not re.fullmatch(r"one of [^,]+", one.takes)
-    )
-    assert sorted(name for name in names if name in ASSUMPTIONS) == several
-    [other] = [line for line in done.stdout.splitlines() if "is no request of the reseller API" in line]
-    assert other.endswith("chrome.har: entry 1 is no request of the reseller API")
-    requests = {
-        one["name"]: one["would_tell"] for one in printed("calibrate", *HARS, "--json")["assumptions"]
-    }
-    tried = {*PROBES, *PRICED, *FOLLOWED, *(name for name, *_ in PARTLY)}
-    words = {f"v3.availability.{word}" for word in ("taken", "reserved", "unsupported", "invalid")}
-    assert {name for name, request in requests.items() if request} <= tried | words
-    assert all(name in requests or name.startswith("v3.signature.") for name in several)
+    calibrated(record)
+    calibrated(record, "--fixture", "default")
 
 
 # Files
 
+#: The HAR files of four programs, and the values that each of them tells.
+HARS = sorted((Path(__file__).parents[1] / "data" / "transcripts").glob("*.har"))
+TOLD = {
+    "v3.ids": "integer",
+    "v3.create.locked": "always",
+    "v2.domain_check.avail": "boolean",
+    "v3.errors.http_status": "always_200",
+}
 
-def test_every_writer_of_har_files_is_read(subtests: pytest.Subtests) -> None:
+
+def test_transcripts_of_every_har_writer_become_a_profile_without_secrets() -> None:
     """Base64, pseudo headers, redacted and missing headers, and paths that begin elsewhere."""
-    assert [file.stem for file in HARS] == ["charles", "chrome", "firefox", "mitmproxy"]
-    for file in HARS:
-        with subtests.test(file.stem):
-            found = printed("calibrate", file, "--json")
-            told = {one["name"]: one["value"] for one in found["assumptions"] if one["value"] is not None}
-            assert TOLD.items() <= told.items()
-            assert (found["exchanges"], found["deviations"]) == (4, [])
-            reasons = ["is no request of the reseller API", "has no answer"] if file.stem == "chrome" else []
-            assert [one["reason"] for one in found["passed_over"]] == reasons
-
-
-def test_a_profile_explains_the_transcripts_and_has_no_secret() -> None:
     done = command("calibrate", *HARS, "--write", "profile.yaml")
     assert (done.exit_code, done.stderr) == (0, "")
     assert "v3.create.locked=always, not as_sent, never" in done.stdout
@@ -416,6 +334,22 @@ def test_a_profile_explains_the_transcripts_and_has_no_secret() -> None:
     with pytest.raises(AssertionError, match="entry 1: v3"):
         expect_explained(*HARS)
     assert "live-" not in done.stdout + Path("profile.yaml").read_text()
+
+    indented = [line.split()[0] for line in done.stdout.splitlines() if line[:2] == "  "]
+    names = {word.partition("=")[0].rstrip(":") for word in indented} & ASSUMPTIONS.keys()
+    with_one_value = {name for name, one in ASSUMPTIONS.items() if re.fullmatch(r"one of [^,]+", one.takes)}
+    assert names == ASSUMPTIONS.keys() - with_one_value
+    assert "chrome.har: entry 1 is no request of the reseller API\n" in done.stdout
+
+    report = printed("calibrate", *HARS, "--json")
+    told = {one["name"]: one["value"] for one in report["assumptions"] if one["value"] is not None}
+    assert TOLD.items() <= told.items()
+    assert (report["exchanges"], report["deviations"]) == (16, [])
+    reasons = ["is no request of the reseller API", "has no answer"]
+    assert [one["reason"] for one in report["passed_over"]] == reasons
+    with_request = {one["name"] for one in report["assumptions"] if one["would_tell"]}
+    words = {f"v3.availability.{word}" for word in ("taken", "reserved", "unsupported", "invalid")}
+    assert with_request <= {*PROBES, *PRICED, *FOLLOWED, *(name for name, *_ in PARTLY)} | words
 
 
 def har(*entries: Any) -> Path:
@@ -434,44 +368,36 @@ def entry(answer: Any, status: int = 200, url: str = "https://api.example.test/v
 
 def test_a_response_that_no_value_explains_is_shown_with_both_sides() -> None:
     """Secrets in it are masked. A key that the contract does not have does not hinder."""
-    answer: dict[str, Any] = {
-        "client-id": None,
-        "serverTime": "2026-01-15 12:00:00",
-        "balance": "1.00",
-        "token": "live-9",
-    }
-    assert command("calibrate", har(entry([answer]))).exit_code == 1
-    told = printed("calibrate", har(entry([answer])), "--json")
-    (deviation,) = told["deviations"]
+    answer: dict[str, Any] = {"client-id": None, "serverTime": "2026-01-15 12:00:00", "balance": "1.00"}
+    secret = {**answer, "token": "live-9"}
+    assert command("calibrate", har(entry([secret]))).exit_code == 1
+    report = printed("calibrate", har(entry([secret])), "--json")
+    (deviation,) = report["deviations"]
     assert deviation["place"].endswith("made.har: entry 1")
     assert {"where": "[0].client-id", "service": None, "sandbox": "1001"} in deviation["differences"]
     assert {"where": "[0].token", "service": "***", "sandbox": None} in deviation["differences"]
-    assert all(not one["ruled_out"] for one in told["assumptions"])
+    assert all(not one["ruled_out"] for one in report["assumptions"])
     answer |= {"client-id": 7, "currency": "EUR", "hold": "0"}
-    del answer["token"]
-    told = printed("calibrate", har(entry([answer])), "--json")
-    assert {one["name"]: one["value"] for one in told["assumptions"]}["v3.ids"] == "integer"
-    (deviation,) = told["deviations"]
+    report = printed("calibrate", har(entry([answer])), "--json")
+    assert {one["name"]: one["value"] for one in report["assumptions"]}["v3.ids"] == "integer"
+    (deviation,) = report["deviations"]
     assert [one["where"] for one in deviation["differences"]] == ["[0].hold"]
 
 
 def test_a_file_that_cannot_be_used_is_refused_with_its_place(subtests: pytest.Subtests) -> None:
+    def with_one(request: str, response: str = "{}") -> str:
+        return f'{{"log": {{"entries": [{{"request": {request}, "response": {response}}}]}}}}'
+
+    coded = '{"status": 200, "content": {"text": "%", "encoding": "base64"}}'
     for text, problem in (
         ("{", "bad.har:1:2: is no JSON"),
         ("[]", "is neither a HAR file"),
         ('{"log": {}}', "log.entries must be an array"),
         ('{"log": {"entries": [1]}}', "entry 1: request must be an object"),
+        (with_one("{}"), "entry 1: request.method and request.url"),
+        (with_one('{"method": "GET", "url": "https://[/v3"}'), "entry 1: request.url is no URL"),
         (
-            '{"log": {"entries": [{"request": {}, "response": {}}]}}',
-            "entry 1: request.method and request.url",
-        ),
-        (
-            '{"log": {"entries": [{"request": {"method": "GET", "url": "https://[/v3"}, "response": {}}]}}',
-            "entry 1: request.url is no URL",
-        ),
-        (
-            '{"log": {"entries": [{"request": {"method": "GET", "url": "https://a.test/v3/balance"}, '
-            '"response": {"status": 200, "content": {"text": "%", "encoding": "base64"}}}]}}',
+            with_one('{"method": "GET", "url": "https://a.test/v3/balance"}', coded),
             "entry 1: response.content.text is no base64",
         ),
         ('{"log": {"entries": []}}', "no request of the reseller API"),
@@ -485,23 +411,23 @@ def test_a_file_that_cannot_be_used_is_refused_with_its_place(subtests: pytest.S
 
 
 def test_an_export_of_the_journal_is_a_transcript() -> None:
-    sandbox = Sandbox(assume={"v3.ids": "integer"})
-    client = sandbox.client()
+    client = Sandbox(assume={"v3.ids": "integer"}).client()
     client.get("/v3/balance")
-    client.post(f"{D}/createDomain", json={"domain": {"domainName": "exported.com"}})
+    client.get(f"{D}/getDomain/active-example.com")
     Path("journal.json").write_text(client.get("/_sandbox/journal").text)
-    found = printed("calibrate", "journal.json", "--json")
-    assert {one["name"]: one["value"] for one in found["assumptions"]}["v3.ids"] == "integer"
-    assert (found["exchanges"], found["deviations"]) == (2, [])
+    report = printed("calibrate", "journal.json", "--json")
+    assert {one["name"]: one["value"] for one in report["assumptions"]}["v3.ids"] == "integer"
+    assert (report["exchanges"], report["deviations"]) == (2, [])
 
 
 def test_half_a_surrogate_pair_is_read_as_a_replacement() -> None:
     """Browsers write whatever a page has sent."""
-    whole = {"method": "POST", "target": "/v3/domains/checkAvailability", "headers": {}, "body": {}}
-    for part, half in (("body", "\ud800"), ("target", "/v3/balance/\ud800"), ("headers", {"a": "\ud800"})):
-        told = {"at": "2026-01-15", "request": whole | {part: half}, "answer": {"status": 200, "body": {}}}
-        Path("transcript.json").write_text(json.dumps({"requests": [told]}))
-        assert printed("calibrate", "transcript.json", "--json")["exchanges"] == 1
+    whole = {"method": "POST", "target": f"{D}/checkAvailability", "headers": {}, "body": {}}
+    parts = [("body", "\ud800"), ("target", "/v3/balance/\ud800"), ("headers", {"a": "\ud800"})]
+    answer = {"at": "2026-01-15", "answer": {"status": 200, "body": {}}}
+    requests = [{**answer, "request": whole | {part: half}} for part, half in parts]
+    Path("transcript.json").write_text(json.dumps({"requests": requests}))
+    assert printed("calibrate", "transcript.json", "--json")["exchanges"] == 3
     shown = har(entry([], url="https://api.example.test/v3/balance?a=\ud800"))
     assert printed("calibrate", shown, "--json")["exchanges"] == 1
 

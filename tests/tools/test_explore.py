@@ -35,6 +35,9 @@ FOUND: dict[str, tuple[int, str, str]] = {
     "spend_the_last_cents": (4, "failed", "insufficient_funds"),
     "two_names": (1, "", ""),
     "three_accounts": (1, "", ""),
+    "meet_half_way": (1, "", ""),
+    "begin_in_changing_order": (2, "", ""),
+    "begin_in_another_order_after_the_first_run": (1, "", ""),
     "always_refused": (1, "", ""),
 }
 
@@ -46,22 +49,26 @@ def _in_a_folder_with_workers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     shutil.copy(workers.__file__, "test_workers.py")
 
 
-def explored(*words: str, tests: str) -> dict[str, Any]:
+def explored(tests: str) -> dict[str, Any]:
     """Explore the programs that fit ``tests``; return what is reported of each, by its name."""
     tested = ("pytest", "-x", "-k", tests, "test_workers.py")
-    found = printed("explore", "--json", "--quiet", "0.1", *words, "--", *tested)
+    found = printed("explore", "--json", "--quiet", "0.1", "--", *tested)
     assert "explorations" in found, found
     return {one["test"].partition("::test_")[2]: one for one in found["explorations"]}
 
 
+def names_asked_for(exploration: Mapping[str, Any]) -> list[set[str]]:
+    """Return the names that each worker asked for in the only order."""
+    [outcome] = exploration["outcomes"]
+    asked: dict[str, set[str]] = {}
+    for one in outcome["requests"]:
+        asked.setdefault(one["actor"], set()).add(one["request"].rpartition("/")[2])
+    return sorted(asked.values(), key=sorted)
+
+
 def test_findings_name_an_order_that_goes_wrong(subtests: pytest.Subtests) -> None:
-    """Every outcome of every order of random workers is found as well."""
-    cases = scripts()
-    Path("scripts.json").write_text(
-        json.dumps([{"number": number, "scripts": case} for number, case in enumerate(cases)])
-    )
-    found = explored(tests="test")
-    assert found.keys() == {*FOUND, *(f"script[case{number}]" for number in range(len(cases)))}
+    found = explored("test")
+    assert found.keys() == FOUND.keys()
     for name, (orders, kind, words) in FOUND.items():
         findings = found[name]["findings"]
         with subtests.test(name):
@@ -69,7 +76,6 @@ def test_findings_name_an_order_that_goes_wrong(subtests: pytest.Subtests) -> No
             assert all(words in "\n".join(finding["words"]) for finding in findings)
             if "lock" not in name and name != "three_accounts":
                 assert found[name]["orders"] == orders
-        with subtests.test(f"{name} is replayed"):
             for finding in findings[:1]:
                 replayed = replay(finding["capsule"])
                 assert (replayed.identical, replayed.requests) == (True, len(finding["requests"]))
@@ -80,56 +86,33 @@ def test_findings_name_an_order_that_goes_wrong(subtests: pytest.Subtests) -> No
     refusals = ["main PUT /v3/nothing → 404", "main-2 PUT /v3/nothing → 404"]
     assert sorted(found["always_refused"]["refused"]) == refusals
     assert found["three_accounts"]["actors"] == ["main", "other", "third_worker"]
-    lines = [line for file in Path().glob("results-*") for line in file.read_text().splitlines()]
-    begin = Sandbox()
-    for number, case in enumerate(cases):
-        every = {*merged("a" * len(case["a"]), "b" * len(case["b"]))}
-        expected = {json.dumps([number, *outcome(begin, case, order)]) for order in every}
-        with subtests.test(number, case=case):
-            assert {line for line in lines if json.loads(line)[0] == number} == expected
-            assert found[f"script[case{number}]"]["orders"] <= len(every)
-
-
-def test_options_bound_what_is_tried() -> None:
-    Path("mine.py").write_text(
-        "def servers(world):\n    assert len(world.names['active-example.com'].nameservers) == 4, 'few'\n"
-    )
-    [found] = explored(
-        "--max-runs", "2", "--invariant", "mine:servers", tests="servers and not between"
-    ).values()
-    assert found["untried"]
-    assert {"main main main-2 main-2", "main-2 main-2 main main"} <= {
-        one["schedule"] for one in found["outcomes"]
-    }
-    assert {finding["kind"] for finding in found["findings"]} == {"broken"}
-    assert found["findings"][0]["words"][0].startswith("servers: ")
+    assert names_asked_for(found["meet_half_way"]) == [{workers.NAME}, {workers.OTHER}]
+    changing, changed = (found[name] for name in FOUND if name.startswith("begin"))
+    last = {line.rpartition(" ")[2] for one in changing["outcomes"] for line in one["left"]}
+    assert last == {*workers.HOSTS}, "each request was the last one in an order"
+    assert (changing["strayed"], changed["strayed"], changed["untried"]) == (0, 1, 0)
 
 
 def script(pick: random.Random) -> list[Request]:
     """One or two requests about a few names, so that many conflict."""
     name, years = pick.choice(["active-example.com", "one.com"]), pick.choice([1, 2])
     order = {"domain": {"domainName": name}, "years": years}
-    return [
-        (pick.choice(["main", "other"]), *asked)
-        for asked in pick.sample(
-            [
-                ("GET", "/v3/balance", None),
-                ("GET", f"{D}?perPage=3&page=2", None),
-                ("GET", f"{D}/getDomain/{name}", None),
-                ("POST", f"{D}/checkAvailability", {"domainNames": [name]}),
-                ("POST", f"{D}/createDomain", order),
-                ("POST", f"{D}/renewDomain", order),
-                ("POST", f"{D}/lockTransfer/{name}", None),
-                ("POST", f"{D}/setNameservers/{name}", {"nameservers": ["ns1.a.net", f"ns{years}.b.net"]}),
-                ("POST", f"{D}/setContacts/{name}", {"contacts": {"reg-contact": person(f"Ann {years}")}}),
-                ("POST", f"{D}/glueRecords/{name}", {"hostname": "ns1", "ips": ["192.0.2.1"]}),
-                ("POST", f"{D}/requestTransfer", {**order, "authCode": "guess"}),
-                ("DELETE", f"/V2.0/domain/{name}", None),
-                ("GET", "/V2.0/domain/zones/all/limit/5/start/0", None),
-            ],
-            pick.choice([1, 2]),
-        )
+    requests: list[tuple[str, str, Any]] = [
+        ("GET", "/v3/balance", None),
+        ("GET", f"{D}?perPage=3&page=2", None),
+        ("GET", f"{D}/getDomain/{name}", None),
+        ("POST", f"{D}/checkAvailability", {"domainNames": [name]}),
+        ("POST", f"{D}/createDomain", order),
+        ("POST", f"{D}/renewDomain", order),
+        ("POST", f"{D}/lockTransfer/{name}", None),
+        ("POST", f"{D}/setNameservers/{name}", {"nameservers": ["ns1.a.net", f"ns{years}.b.net"]}),
+        ("POST", f"{D}/setContacts/{name}", {"contacts": {"reg-contact": person(f"Ann {years}")}}),
+        ("POST", f"{D}/glueRecords/{name}", {"hostname": "ns1", "ips": ["192.0.2.1"]}),
+        ("POST", f"{D}/requestTransfer", {**order, "authCode": "guess"}),
+        ("DELETE", f"/V2.0/domain/{name}", None),
+        ("GET", "/V2.0/domain/zones/all/limit/5/start/0", None),
     ]
+    return [(pick.choice(["main", "other"]), *asked) for asked in pick.sample(requests, pick.choice([1, 2]))]
 
 
 def merged(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, ...]]:
@@ -139,15 +122,6 @@ def merged(first: Sequence[str], second: Sequence[str]) -> Iterator[tuple[str, .
         return
     yield from ((first[0], *rest) for rest in merged(first[1:], second))
     yield from ((second[0], *rest) for rest in merged(first, second[1:]))
-
-
-def scripts() -> list[dict[str, list[Request]]]:
-    """Return requests of two workers, each time others."""
-    pick = random.Random(20)
-    body = {"domain": {"domainName": "one.com"}, "years": 1}
-    check = ("main", "POST", f"{D}/checkAvailability", {"domainNames": ["one.com"]})
-    race = [check, ("main", "POST", f"{D}/createDomain", body)]
-    return [{"a": race, "b": race}, *({"a": script(pick), "b": script(pick)} for _ in range(tries(10)))]
 
 
 def outcome(world: Sandbox, case: Mapping[str, Sequence[Request]], order: Sequence[str]) -> tuple[Any, str]:
@@ -160,6 +134,22 @@ def outcome(world: Sandbox, case: Mapping[str, Sequence[Request]], order: Sequen
         response = world.client(account).open(path, method=method, json=body)
         done.append([response.status_code, response.text])
     return sorted(responses.items()), workers.left_in(world)
+
+
+@pytest.mark.slow
+def test_every_outcome_of_every_order_of_random_workers_is_found(subtests: pytest.Subtests) -> None:
+    pick, begin = random.Random(20), Sandbox()
+    cases = [{"a": script(pick), "b": script(pick)} for _ in range(tries(10))]
+    numbered = [{"number": number, "scripts": case} for number, case in enumerate(cases)]
+    Path("scripts.json").write_text(json.dumps(numbered))
+    found = explored("script")
+    lines = [line for file in Path().glob("results-*") for line in file.read_text().splitlines()]
+    for number, case in enumerate(cases):
+        every = {*merged("a" * len(case["a"]), "b" * len(case["b"]))}
+        expected = {json.dumps([number, *outcome(begin, case, order)]) for order in every}
+        with subtests.test(number, case=case):
+            assert {line for line in lines if json.loads(line)[0] == number} == expected
+            assert found[f"script[case{number}]"]["orders"] <= len(every)
 
 
 #: Two jobs of a shell script that check whether a name is free, and then register it.
@@ -199,43 +189,31 @@ def test_jobs_of_a_shell_script_are_workers() -> None:
     assert [one["schedule"] for one in found["outcomes"]] == [finding["schedule"]]
 
 
-#: Two workers with one credential and a connection each.
+#: Two workers with one credential and a connection each, which wait for each other between two requests.
 CONNECTIONS = """
-import json, os, threading
+import os, threading
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
-parts = urlsplit(os.environ["RESELLER_SANDBOX_URL"])
-path, lock = parts.path + "/V2.0/domain/active-example.com", threading.Lock()
-headers = {"X-Auth-Token": os.environ["RESELLER_SANDBOX_TOKEN"], "Content-Type": "application/json"}
+parts, barrier = urlsplit(os.environ["RESELLER_SANDBOX_URL"]), threading.Barrier(2)
+headers = {"X-Auth-Token": os.environ["RESELLER_SANDBOX_TOKEN"]}
 
-def renew(_):
+def look(name):
     connection = HTTPConnection(parts.hostname, parts.port)
-    with LOCK:
-        connection.request("GET", path, headers=headers)
-        expires = json.loads(connection.getresponse().read())["date_end"][:10]
-        if expires < "2027":
-            body = json.dumps({"period": 1, "current_expiry_date": expires})
-            connection.request("PUT", path + "/renew", body, headers)
-            if connection.getresponse().status != 200:
-                os._exit(1)
+    for _ in range(2):
+        connection.request("GET", f"{parts.path}/V2.0/domain/{name}", headers=headers)
+        connection.getresponse().read()
+        barrier.wait()
 
-threads = [threading.Thread(target=renew, args=(n,)) for n in (7, 8)]
-[thread.start() for thread in threads]
-[thread.join() for thread in threads]
+for name in ("active-example.com", "renewing-example.com"):
+    threading.Thread(target=look, args=(name,)).start()
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("lock", ["lock", "threading.Lock()"])
-def test_workers_with_one_credential_are_told_apart_by_their_connections(lock: str) -> None:
-    expected = set() if lock == "lock" else {"failed"}
-    for quiet in ("0.3", "4"):
-        code = CONNECTIONS.replace("LOCK", lock)
-        found = printed("explore", "--quiet", quiet, "--json", "--", sys.executable, "-c", code)
-        if {finding["kind"] for finding in found["findings"]} == expected:
-            break
-    assert {finding["kind"] for finding in found["findings"]} == expected, found
+def test_connections_tell_workers_with_one_credential_apart() -> None:
+    found = printed("explore", "--json", "--", sys.executable, "-c", CONNECTIONS)
+    assert found["actors"] == ["main", "main-2"]
+    assert names_asked_for(found) == [{workers.NAME}, {workers.OTHER}]
 
 
 def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:

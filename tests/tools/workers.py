@@ -6,6 +6,7 @@ import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -118,6 +119,45 @@ def test_three_accounts(reseller_sandbox):
         call(reseller_sandbox, "GET", "/v3/balance", account=account, **headers)
 
     at_once(job, "main", "other", "poor")
+
+
+def in_threads(job, *arguments):
+    """Do a job for each argument, in threads that start in this order."""
+    threads = [threading.Thread(target=job, args=(argument,)) for argument in arguments]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_meet_half_way(reseller_sandbox):
+    barrier = threading.Barrier(2)
+
+    def job(name):
+        for _ in range(2):
+            domain(reseller_sandbox, name)
+            barrier.wait()
+
+    in_threads(job, NAME, OTHER)
+
+
+CHANGING, CHANGED = count(), count()
+
+
+def begin(world, hosts):
+    """Set another name server in each thread."""
+    in_threads(
+        lambda host: call(world, "POST", f"{D}/setNameservers/{NAME}", {"nameservers": [host]}), *hosts
+    )
+
+
+def test_begin_in_changing_order(reseller_sandbox):
+    begin(reseller_sandbox, HOSTS if next(CHANGING) % 2 else HOSTS[::-1])
+
+
+def test_begin_in_another_order_after_the_first_run(reseller_sandbox):
+    """The first run that is explored: before it the test runs as usual."""
+    begin(reseller_sandbox, HOSTS if next(CHANGED) > 1 else HOSTS[::-1])
 
 
 def test_always_refused(reseller_sandbox):
