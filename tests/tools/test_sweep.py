@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import signal
 import subprocess
@@ -11,12 +12,16 @@ from typing import Any
 
 import pytest
 
-from reseller_sandbox import Sandbox, replay
+from reseller_sandbox import Sandbox, connect, replay
 from tests.outfit import program
 from tests.tools import programs
 from tests.tools.running import command, is_gone, printed, refused, wait_until, with_pytest
 
 KINDS = "lost-request,lost-answer,slow-answer,twice,garbage,rate-limited,error"
+LOST = ("lost-answer", "slow-answer", "garbage")
+WITHOUT = dict.fromkeys(("lost-request", "rate-limited"), "which it has without the fault")
+NOT_RENEWED = "its expiry date is 2026-10-07, and 2027-10-07 without"
+TWICE_THE_PRICE = {"outsiders price": "paid with 25.98, and the price was 12.99"}
 
 #: What is silently wrong with each program of programs.py: the trouble, and words of the finding.
 WRONG: dict[str, dict[str, str]] = {
@@ -28,46 +33,27 @@ WRONG: dict[str, dict[str, str]] = {
     "asks_in_changing_order": {},
     "never_asks_the_same": {},
     "is_refused": {},
-    "order_repeated_after_a_loss": {
-        "lost-answer": "registration_repeated",
-        "slow-answer": "registration_repeated",
-        "garbage": "registration_repeated",
-    },
+    "order_repeated_after_a_loss": dict.fromkeys(LOST, "registration_repeated"),
     "order_at_any_price": {"outsiders price": "paid with 5000.00, and the price was 2500.00"},
     "renewal_repeated_after_a_loss": {
-        "lost-answer": "was paid 2 times: 12.99 + 12.99",
-        "slow-answer": "was paid 2 times: 12.99 + 12.99",
-        "twice": "was paid 2 times: 12.99 + 12.99",
-        "garbage": "was paid 2 times: 12.99 + 12.99",
-        "rate-limited": "its expiry date is 2026-10-07, and 2027-10-07 without",
-        "outsiders price": "paid with 25.98, and the price was 12.99",
+        **dict.fromkeys((*LOST, "twice"), "was paid 2 times: 12.99 + 12.99"),
+        "rate-limited": NOT_RENEWED,
+        **TWICE_THE_PRICE,
     },
-    "looks_away": {
-        "lost-request": "which it has without the fault",
-        "lost-answer": "lost_answer_ignored",
-        "garbage": "lost_answer_ignored",
-        "rate-limited": "which it has without the fault",
-    },
-    "paid_and_given_up": {
-        "lost-request": "which it has without the fault",
-        "lost-answer": "was paid, and main does not have the name",
-        "slow-answer": "was paid, and main does not have the name",
-        "garbage": "was paid, and main does not have the name",
-        "rate-limited": "which it has without the fault",
-    },
+    "looks_away": {**WITHOUT, **dict.fromkeys(("lost-answer", "garbage"), "lost_answer_ignored")},
+    "paid_and_given_up": {**WITHOUT, **dict.fromkeys(LOST, "was paid, and main does not have the name")},
     "takes_no_for_an_answer": {
-        "error System Error": "its expiry date is 2026-10-07, and 2027-10-07 without",
-        "rate-limited": "its expiry date is 2026-10-07, and 2027-10-07 without",
-        "outsiders price": "paid with 25.98, and the price was 12.99",
+        **dict.fromkeys(("error System Error", "rate-limited"), NOT_RENEWED),
+        **TWICE_THE_PRICE,
     },
-    "orders_another_name_after_a_loss": {
-        "lost-request": "b-example.com was paid, 10.99, and is not without",
-        "lost-answer": "b-example.com was paid, 10.99, and is not without",
-        "slow-answer": "b-example.com was paid, 10.99, and is not without",
-        "garbage": "b-example.com was paid, 10.99, and is not without",
-        "rate-limited": "b-example.com was paid, 10.99, and is not without",
-    },
+    "orders_another_name_after_a_loss": dict.fromkeys(
+        (*LOST, "lost-request", "rate-limited"), "b-example.com was paid, 10.99, and is not without"
+    ),
 }
+
+#: The programs of every test run.
+FEW = ("careful_renewal", "only_reads", "asks", "refused", "order_at_any_price", "renewal_repeated")
+FEW += ("looks_away", "paid_and_given_up")
 
 ASK = 'curl -fsS "$RESELLER_SANDBOX_URL/V2.0/domain/a.com/check" -H "X-Auth-Token: $RESELLER_SANDBOX_TOKEN"'
 
@@ -79,11 +65,10 @@ def _in_a_folder_with_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     shutil.copy(programs.__file__, "test_programs.py")
 
 
-def swept(*words: str, tests: str = "test") -> dict[str, Any]:
+def swept(*words: str, tests: str) -> dict[str, Any]:
     """Sweep the programs that fit ``tests``; return what is reported of each, by its name."""
-    pytest_words = ("pytest", "-x", "-k", tests, "test_programs.py")
-    found = printed("sweep", "--json", *words, "--", *pytest_words)
-    return {one["test"].partition("::test_")[2]: one for one in found["sweeps"]}
+    report = printed("sweep", "--json", *words, "--", "pytest", "-x", "-k", tests, "test_programs.py")
+    return {one["test"].partition("::test_")[2]: one for one in report["sweeps"]}
 
 
 def trouble(run: dict[str, Any]) -> str:
@@ -91,16 +76,18 @@ def trouble(run: dict[str, Any]) -> str:
     return f"{run['kind']} {run['detail']}".strip()
 
 
-def test_silently_wrong_runs_are_found_and_no_others(subtests: pytest.Subtests) -> None:
+@pytest.mark.parametrize("tests", [" or ".join(FEW), pytest.param("test", marks=pytest.mark.slow)])
+def test_silently_wrong_runs_are_found_and_no_others(tests: str, subtests: pytest.Subtests) -> None:
     """An error that stays, such as a taken name, may lead elsewhere; an error that passes may not."""
-    found = swept("--kinds", KINDS, "--outsiders")
-    assert found.keys() == WRONG.keys()
-    for name, expected in WRONG.items():
+    found = swept("--kinds", KINDS, "--outsiders", tests=tests)
+    fitting = {name for name in WRONG if any(part in f"test_{name}" for part in tests.split(" or "))}
+    assert found.keys() == fitting
+    for name, sweep in found.items():
         with subtests.test(name):
-            wrong = {trouble(run): "\n".join(run["broken"]) for run in found[name]["findings"]}
-            assert wrong.keys() == expected.keys()
-            assert not {kind for kind, words in expected.items() if words not in wrong[kind]}, wrong
-            assert found[name]["runs"] == found[name]["planned"]
+            wrong = {trouble(run): "\n".join(run["broken"]) for run in sweep["findings"]}
+            assert wrong.keys() == WRONG[name].keys()
+            assert not {kind for kind, words in WRONG[name].items() if words not in wrong[kind]}, wrong
+            assert sweep["runs"] == sweep["planned"]
     files = [run["file"] for one in found.values() for run in one["findings"]]
     with subtests.test("each finding can be replayed"):
         assert len({*files}) == len(files) == len([*Path("capsules").rglob("*.capsule")])
@@ -108,7 +95,7 @@ def test_silently_wrong_runs_are_found_and_no_others(subtests: pytest.Subtests) 
     with subtests.test("a careful program notices what people must decide"):
         failed = {trouble(run) for run in found["careful_renewal"]["others"] if run["kind"] != "error"}
         assert failed == {"twice", "outsiders balance", "outsiders price"}
-    with subtests.test("a request is known by its content, whatever the order"):
+    with subtests.test("the order of requests may change from run to run"):
         assert not found["asks_in_changing_order"]["unsteady"]
         assert not found["asks_in_changing_order"]["not reached"]
     with subtests.test("a request that never comes is reported"):
@@ -130,41 +117,6 @@ def test_careful_programs_survive_every_error_and_assumption() -> None:
     assert sum(one["runs"] for one in found.values()) > 150
 
 
-def test_options_choose_the_runs_that_are_tried() -> None:
-    program("curl")
-    words = ("--kinds", "twice,garbage", "--only", "v2.domain.c*", "--assumptions", "--jobs", "2", "--json")
-    found = printed(
-        "sweep", *words, "--", "sh", "-c", f'{ASK}; curl -s "$RESELLER_SANDBOX_URL/v3/balance"; {ASK}'
-    )
-    assert [row["request"] for row in found["requests"]] == [
-        "r1 v2.domain.check a.com",
-        "r3 v2.domain.check a.com (2)",
-    ]
-    assert found["requests"][0].keys() == {"request", "twice", "garbage"}
-    assert {"assumption": "v2.domain_check.avail=boolean", "came": "fine"} in found["assumptions"]
-    assert not [row for row in found["assumptions"] if row["assumption"].startswith("v2.zones")]
-    blind = SHELL.partition("renew ||")[0].format() + "renew; true"
-    found = printed(
-        "sweep", "--kinds", "rate-limited,lost-request", "--stop-at-first", "--json", "--", "sh", "-c", blind
-    )
-    assert (found["runs"], found["planned"], found["silently wrong"]) == (1, 2, 1)
-    Path("taken").write_text("a file")
-    done = command("sweep", "--kinds", "rate-limited", "--capsules", "taken/in", "--", "sh", "-c", blind)
-    assert done.exit_code == 2
-    assert "Not a directory" in done.stderr
-
-
-def test_an_invariant_by_name_is_checked_after_each_run() -> None:
-    program("curl")
-    Path("holds.py").write_text(
-        "def words(world):\n    return f'{world.clock.now.year} is no good'\n"
-        "def raises(world):\n    assert world.accounts['main'].balance < 1, 'too much is left'\n"
-    )
-    for name, words in (("words", "2026 is no good"), ("raises", "AssertionError: too much is left")):
-        done = command("sweep", "--invariant", f"holds:{name}", "--", "sh", "-c", ASK)
-        assert (done.exit_code, f"{name}: {words}" in done.stderr) == (2, True), done.output
-
-
 SHELL = """
 api() {{ curl -sS --max-time 5 -H "X-Auth-Token: $RESELLER_SANDBOX_TOKEN" "$@"; }}
 name="$RESELLER_SANDBOX_URL/V2.0/domain/active-example.com"
@@ -177,29 +129,45 @@ echo '{view}' > "$RESELLER_SANDBOX_VIEW"
 """
 
 
+def test_options_choose_the_runs_that_are_tried() -> None:
+    program("curl")
+    words = ("--kinds", "twice,garbage", "--only", "v2.domain.c*", "--assumptions", "--jobs", "2", "--json")
+    script = f'{ASK}; curl -s "$RESELLER_SANDBOX_URL/v3/balance"; {ASK}'
+    found = printed("sweep", *words, "--", "sh", "-c", script)
+    assert [row["request"] for row in found["requests"]] == [
+        "r1 v2.domain.check a.com",
+        "r3 v2.domain.check a.com (2)",
+    ]
+    assert found["requests"][0].keys() == {"request", "twice", "garbage"}
+    assert {"assumption": "v2.domain_check.avail=boolean", "came": "fine"} in found["assumptions"]
+    assert not [row for row in found["assumptions"] if row["assumption"].startswith("v2.zones")]
+    blind = ("--", "sh", "-c", SHELL.partition("renew ||")[0].format() + "renew; true")
+    found = printed("sweep", "--kinds", "rate-limited,lost-request", "--stop-at-first", "--json", *blind)
+    assert (found["runs"], found["planned"], found["silently wrong"]) == (1, 2, 1)
+    Path("taken").write_text("a file")
+    done = command("sweep", "--kinds", "rate-limited", "--capsules", "taken/in", *blind)
+    assert (done.exit_code, "Not a directory" in done.stderr) == (2, True)
+    Path("holds.py").write_text(
+        "def words(world):\n    return f'{world.clock.now.year} is no good'\n"
+        "def raises(world):\n    assert world.accounts['main'].balance < 1, 'too much is left'\n"
+    )
+    for name, problem in (("words", "2026 is no good"), ("raises", "AssertionError: too much is left")):
+        done = command("sweep", "--invariant", f"holds:{name}", "--", "sh", "-c", ASK)
+        assert (done.exit_code, f"{name}: {problem}" in done.stderr) == (2, True), done.output
+
+
 @pytest.mark.parametrize(
     ("view", "problem"),
     [
         ('[{"name": "ACTIVE-EXAMPLE.com", "expires": "2027-10-07T00:00:00Z"}]', ""),
         ("[]", "was paid, and the program does not know of it"),
-        (
-            '[{"name": "active-example.com", "expires": "2028-01-15"}]',
-            "expires on 2027-10-07, and the program",
-        ),
-        (
-            '[{"name": "active-example.com"}, {"name": "active-example.com"}]',
-            "2 orders of active-example.com, it says, and paid 1",
-        ),
-        (
-            '[{"name": "active-example.com"}, {"name": "b-example.com"}]',
-            "b-example.com, it says, and no account has it",
-        ),
-        ('["active-example.com"]', "[0]"),
+        ('[{"name": "active-example.com", "expires": "2028-01-15"}]', "expires on 2027-10-07, and"),
+        ('[{"name": "active-example.com"}, {"name": "active-example.com"}]', "2 orders of active-example"),
+        ('[{"name": "active-example.com"}, {"name": "b-example.com"}]', "b-example.com, it says, and no"),
         ('[{"name": "-"}]', "[0]"),
-        ('[{"name": "a.com", "paid": 1}]', "[0]"),
     ],
 )
-def test_what_a_shell_script_reports_is_compared_with_the_registry(view: str, problem: str) -> None:
+def test_the_view_that_a_shell_script_writes_is_compared_with_the_registry(view: str, problem: str) -> None:
     program("curl")
     words = ("--kinds", "lost-answer", "--only", "v2.domain.renew")
     done = command("sweep", *words, "--", "sh", "-c", SHELL.format(view=view))
@@ -210,26 +178,22 @@ def test_what_a_shell_script_reports_is_compared_with_the_registry(view: str, pr
 
 def test_a_program_that_does_not_pass_is_refused_with_its_output(subtests: pytest.Subtests) -> None:
     program("curl")
-    once = f"{ASK} && test ! -e there && touch there"
-    for script, problem in (
-        (
-            "echo out of order; exit 3",
-            "out of order\nreseller-sandbox: without any fault the program does not",
-        ),
+    for script, *problems in (
+        ("echo out; echo err >&2; exit 7", "out\nerr\nreseller-sandbox: without any fault", "exit status 7"),
+        (f'{sys.executable} -c \'print("x" * 10**6); print("end"); exit(1)\'', "xx\nend\n"),
         ("true", "has asked its world nothing"),
-        (once, "the second time"),
+        (f"{ASK} && test ! -e there && touch there", "the second time"),
     ):
-        with subtests.test(problem):
+        with subtests.test(script):
             done = command("sweep", "--", "sh", "-c", script)
-            assert (done.exit_code, problem in done.stderr) == (2, True), done.output
+            assert done.exit_code == 2, done.output
+            assert [one for one in problems if one not in done.stderr] == [], done.output
+            assert len(done.stderr) < 10**5
 
 
 def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
     for words, problem in (
-        (
-            ["--kinds", "lost-anser", "--", "true"],
-            "there is no kind 'lost-anser'; the nearest is lost-answer",
-        ),
+        (["--kinds", "lost-anser", "--", "true"], "no kind 'lost-anser'; the nearest is lost-answer"),
         (["--url", "http://127.0.0.1:1", "--fixture", "empty", "--", "true"], "does not go with --url"),
         (["--world", "w1", "--", "true"], "--world goes with --url"),
         (["--invariant", "no_such:thing", "--", "true"], "no_such:thing: ModuleNotFoundError"),
@@ -244,6 +208,47 @@ def test_wrong_options_are_refused_in_a_line(subtests: pytest.Subtests) -> None:
     assert command("sweep", "--url", "http://127.0.0.1:1", "--", "true").exit_code == 3
 
 
+def test_a_program_finds_its_world_in_the_variables_of_the_manual() -> None:
+    program("curl")
+    script = f"""
+env | grep -o '^RESELLER_SANDBOX_[A-Z_]*' | sort -u > names
+{ASK} > answer
+{ASK.replace("TOKEN", "TOKEN_OTHER")} >> answer
+reseller-sandbox clock advance P1D --json > clock && reseller-sandbox request GET /v3/balance
+"""
+    found = printed("sweep", "--kinds", "twice", "--json", "--", "sh", "-c", script)
+    assert [row["request"] for row in found["requests"]] == [
+        "r1 v2.domain.check a.com",
+        "r2 v2.domain.check a.com (2)",
+        "r3 v3.balance",
+    ]
+    assert found["fine"] == found["runs"] == 3
+    assert Path("answer").read_text().count('"avail":"true"') == 2
+    assert "2026-01-16" in Path("clock").read_text(), "each run begins at the same time"
+    page = command("manual", "how-to/sweep").output
+    rows = re.findall(r"^\| (`RESELLER_SANDBOX_.*?) \|", page, re.MULTILINE)
+    documented = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    names = {name for name in Path("names").read_text().split() if "PYTEST" not in name}
+    accounts = [f"_{one.name.upper()}" for one in Sandbox().accounts.list().accounts]
+    without_account = {name for name in names if not name.endswith(tuple(accounts))}
+    assert documented - {"RESELLER_SANDBOX_KEY_OTHER"} <= without_account
+    assert "RESELLER_SANDBOX_KEY_OTHER" in names & documented
+    script = f'{ASK} && echo "$RESELLER_SANDBOX_KEY" > key'
+    printed("sweep", "--kinds", "twice", "--account", "other", "--json", "--", "sh", "-c", script)
+    assert Path("key").read_text().startswith("other-key")
+
+
+def test_the_address_of_a_world_is_an_address_for_connect() -> None:
+    with Sandbox() as sandbox, sandbox.serve() as server, sandbox.fork() as first, sandbox.fork() as second:
+        first.names.add("first.com")
+        second.names.add("second.com")
+        address, name = (re.findall(r"w\d+", repr(world))[0] for world in (first, second))
+        url = f"{server.url}/_worlds/{address}"
+        assert "first.com" in connect(url).names
+        assert "first.com" in connect(f"{url}/").names
+        assert "second.com" in connect(url, world=name).names
+
+
 def test_a_running_server_lends_its_world() -> None:
     program("curl")
     with Sandbox() as sandbox, sandbox.serve() as server:
@@ -254,6 +259,15 @@ def test_a_running_server_lends_its_world() -> None:
         assert (done.exit_code, "1 run: 1 failed." in done.stdout) == (0, True), done.output
         assert len(sandbox.worlds.list().worlds) == before
         assert not sandbox.journal.find().requests
+
+
+def test_a_run_ends_with_all_that_it_has_begun() -> None:
+    program("curl")
+    begin = "sleep 600 >/dev/null & echo $! > child"
+    for status, words, script in ((2, ("--timeout", "0.5"), "wait"), (0, ("--kinds", "twice"), ASK)):
+        done = command("sweep", *words, "--", "sh", "-c", f"{begin}; {script}")
+        assert done.exit_code == status, done.output
+        wait_until(lambda: is_gone(int(Path("child").read_text())))
 
 
 @pytest.mark.parametrize(("how", "jobs"), [(signal.SIGINT, "2"), (signal.SIGTERM, "1")])
@@ -273,3 +287,43 @@ def test_an_interruption_ends_the_program_too(how: signal.Signals, jobs: str) ->
     assert running.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[how], said
     assert b"Traceback" not in said
     wait_until(lambda: is_gone(int(mark.read_text())))
+
+
+@pytest.mark.slow
+def test_a_program_that_runs_pytest_is_swept_beside_its_tests() -> None:
+    """Its own requests go to its address; several processes share the runs of the tests."""
+    with open("test_programs.py", "a") as file:
+        file.write(f"\n\ndef test_address():\n    import os\n    assert os.system({ASK!r}) is not None\n")
+    words = ("--kinds", "lost-answer,twice", "--jobs", "2", "--json", "--", "pytest", "-x")
+    found = printed("sweep", *words, "test_programs.py", "-k", "address or looks_away")
+    itself, away = found["sweeps"]
+    assert [row["request"] for row in itself["requests"]] == ["r1 v2.domain.check a.com"]
+    assert away["requests"] == [
+        {"request": "r1 v3.createDomain a-example.com", "lost-answer": "WRONG", "twice": "fine"}
+    ]
+    assert (found["runs"], found["planned"], found["silently wrong"]) == (4, 4, 1)
+    assert [one["test"] for one in found["findings"]] == ["test_programs.py::test_looks_away"]
+
+
+@pytest.mark.slow
+def test_tests_have_forks_of_the_world_of_a_running_server() -> None:
+    """A pytest that breaks off is reported."""
+    Path("test_it.py").write_text("""
+import os
+
+def test_it_has_the_name(reseller_sandbox):
+    assert reseller_sandbox.client().get("/v3/domains/getDomain/put-there.com").status_code == 200
+
+def test_ends_early(reseller_sandbox):
+    reseller_sandbox.client().get("/v3/balance")
+    "RESELLER_SANDBOX_SWEEP" in os.environ and os._exit(7)
+""")
+    with Sandbox() as sandbox, sandbox.serve() as server:
+        sandbox.names.add("put-there.com")
+        words = ("sweep", "--url", server.url, "--kinds", "lost-request", "--", "pytest", "test_it.py", "-k")
+        done = command(*words, "name")
+        assert done.exit_code == 0, done.output
+        assert "r1 v3.getDomain put-there.com  failed" in done.stdout
+        assert len(sandbox.worlds.list().worlds) == 1
+        done = command(*words, "early")
+        assert (done.exit_code, "exit status 7" in done.stderr) == (2, True), done.output
