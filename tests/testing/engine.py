@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import threading
@@ -13,7 +12,6 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-#: The id of every container of this engine.
 ID = "c0ffee" * 10 + "c0ff"
 
 
@@ -24,21 +22,13 @@ class Engine(ThreadingHTTPServer):
     process: subprocess.Popen[str] | None = None
     port = ""
 
-    @property
-    def address(self) -> str:
-        """The value for ``DOCKER_HOST``."""
-        return f"tcp://127.0.0.1:{self.server_address[1]}"
-
     def begin(self) -> None:
         """Serve on a free port, with the environment of the container."""
         settings = dict(pair.split("=", 1) for pair in self.wanted["Env"])
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "reseller_sandbox", "serve", "--port", "0"],
-            env={**os.environ, "RESELLER_SANDBOX_HOST": "0.0.0.0", **settings},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
+        command = [sys.executable, "-m", "reseller_sandbox", "serve", "--port", "0"]
+        environment = {**os.environ, "RESELLER_SANDBOX_HOST": "0.0.0.0", **settings}
+        pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+        self.process = subprocess.Popen(command, env=environment, **pipes)
         assert self.process.stdout is not None
         self.port = self.process.stdout.readline().rstrip().rpartition(":")[2]
 
@@ -49,12 +39,10 @@ class Engine(ThreadingHTTPServer):
             self.process.communicate(timeout=60)
             self.process = None
 
-    def state(self) -> dict[str, Any]:
-        """The description of the container."""
+    def container(self) -> dict[str, Any]:
         (port,) = self.wanted["ExposedPorts"]
         status = {"Status": "running" if self.process else "created", "Running": bool(self.process)}
-        ports = {port: [{"HostIp": "0.0.0.0", "HostPort": self.port}]}
-        network = {"Ports": ports, "Networks": {}}
+        network = {"Ports": {port: [{"HostIp": "0.0.0.0", "HostPort": self.port}]}, "Networks": {}}
         return {"Id": ID, "Name": "/one", "Config": self.wanted, "State": status, "NetworkSettings": network}
 
 
@@ -67,11 +55,11 @@ class _Handler(BaseHTTPRequestHandler):
         elif "/images/" in self.path:
             self._answer({"Id": "sha256:0", "RepoTags": []})
         else:
-            self._answer(self.server.state())
+            self._answer(self.server.container())
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        if re.search(r"/containers/create", self.path):
+        if "/containers/create" in self.path:
             self.server.wanted = json.loads(body)
             self._answer({"Id": ID, "Warnings": []}, 201)
         else:
@@ -97,12 +85,12 @@ class _Handler(BaseHTTPRequestHandler):
 @contextmanager
 def engine() -> Iterator[Engine]:
     """A listening engine. Its container ends with it."""
-    with Engine(("127.0.0.1", 0), _Handler) as made:
-        thread = threading.Thread(target=made.serve_forever)
+    with Engine(("127.0.0.1", 0), _Handler) as listening:
+        thread = threading.Thread(target=listening.serve_forever)
         thread.start()
         try:
-            yield made
+            yield listening
         finally:
-            made.shutdown()
+            listening.shutdown()
             thread.join()
-            made.end()
+            listening.end()

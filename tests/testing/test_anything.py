@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import h11
-import httpx
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
-from reseller_sandbox.testing import SandboxTransport
 from tests.registry import REGISTRY
 from tests.testing.callers import CALLERS
 from tests.thorough import tries
@@ -71,34 +68,3 @@ def test_any_request_is_the_same(pair, method, path, headers, body) -> None:
         results.append((got, [(entry.request, entry.outcome, entry.answer) for entry in entries]))
         sandbox.reset()
     assert results[0] == results[1]
-
-
-HEADERS = st.tuples(
-    st.sampled_from(
-        [b"Host", b"content-length", b"Transfer-Encoding", b"X-One", b"Connection", b"bad name", b""]
-    ),
-    st.sampled_from(
-        [b"1", b"two words", b"", b" led", b"trailing ", b"\x00", b"a\nb: c", b"caf\xc3\xa9", b"-1"]
-    ),
-)
-TARGETS = st.sampled_from([b"/a?b=c", b"*", b"", b"/a b", b"/caf\xc3\xa9", b"/\n"])
-
-
-@settings(max_examples=tries(50), suppress_health_check=[HealthCheck.function_scoped_fixture])
-@example("GET", b"/", [(b"Content-Length", b"3"), (b"content-length", b"4")])
-@example("GET", b"/a b", [])
-@example("GET", b"/", [(b"X-One", b"a\nb: c")])
-@example("GET", b"/", [(b"X-One\nX-Two", b"1")])
-@given(
-    method=st.sampled_from(["GET", "BREW", "GE T", ""]), target=TARGETS, more=st.lists(HEADERS, max_size=3)
-)
-def test_a_head_that_httpx_cannot_send_is_not_carried(sandbox, method, target, more) -> None:
-    headers = [(b"Host", b"api.example.test"), *more]
-    request = httpx.Request(
-        method, "https://api.example.test", headers=headers, extensions={"target": target}
-    )
-    try:
-        h11.Request(method=request.method, target=target, headers=request.headers.raw)
-    except h11.LocalProtocolError:
-        with pytest.raises(httpx.LocalProtocolError):
-            SandboxTransport(sandbox).handle_request(request)

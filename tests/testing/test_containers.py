@@ -30,7 +30,7 @@ def test_a_container_serves_with_its_settings_and_without_rights() -> None:
     """The test waits until the server is healthy; the control token differs each time."""
     with engine() as docker:
         around = {
-            "DOCKER_HOST": docker.address,
+            "DOCKER_HOST": f"tcp://127.0.0.1:{docker.server_address[1]}",
             "TESTCONTAINERS_RYUK_DISABLED": "true",
             "TESTCONTAINERS_CONNECTION_MODE": "docker_host",
         }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from functools import partial
@@ -13,8 +12,9 @@ from msgspec import to_builtins
 
 from reseller_sandbox import Sandbox
 from tests.clients import signature
-from tests.registry import REGISTRY
+from tests.keeping.serving import wait_until
 from tests.testing.callers import ALL_CALLERS, Got
+from tests.thorough import THOROUGH
 
 #: Timeouts in seconds: of a client that is to get its answer, and of a client that is to give up.
 PATIENT, HASTY = 20, 0.1
@@ -66,40 +66,48 @@ TOGETHER: list[list[dict[str, Any]]] = [
 ]
 
 
-def _rules(sandbox: Sandbox) -> Iterator[list[dict[str, Any]]]:
+def _variants(sandbox: Sandbox) -> Iterator[list[list[dict[str, Any]]]]:
+    """Yield the rules of each kind of fault, and those that strike together."""
     phases = {kind.kind: kind.phases for kind in sandbox.faults.kinds().kinds}
     assert set(PARAMETERS) == set(phases)
     for kind, listed in PARAMETERS.items():
-        for parameters in listed:
-            for phase in phases[kind]:
-                yield [{"kind": kind, **parameters, "when": {"phase": phase}}]
-    yield from TOGETHER
+        yield [
+            [{"kind": kind, **parameters, "when": {"phase": phase}}]
+            for parameters in listed
+            for phase in phases[kind]
+        ]
+    yield TOGETHER
 
 
-@pytest.fixture(scope="module")
-def here() -> Sandbox:
-    return Sandbox(REGISTRY)
+def _rules(sandbox: Sandbox, client: str) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rules for a client: each kind is for each client, and each rule for one of them at least."""
+    place, clients = list(ALL_CALLERS).index(client), len(ALL_CALLERS)
+    for variants in _variants(sandbox):
+        if THOROUGH:
+            yield from variants
+        else:
+            numbers = range(place, max(len(variants), clients), clients)
+            yield from (variants[number % len(variants)] for number in numbers)
 
 
 @pytest.mark.parametrize("client", ALL_CALLERS)
-def test_a_fault_is_the_same_in_process(served, url, here, client, subtests) -> None:
+def test_a_fault_is_the_same_in_process(served, url, make, client, subtests) -> None:
     """The same exception, the same bytes read before it, and the same effect on world and journal."""
+    here = make()
 
     def stories(rules: Any, times: int, streamed: bool) -> list[Any]:
         served.reset(original=True)
         here.reset()
         timeout = HASTY * times if any(map(_is_late, rules)) else PATIENT
         slower = [{name: _times(value, times) for name, value in rule.items()} for rule in rules]
-        make = partial(ALL_CALLERS[client], timeout=timeout)
+        caller = partial(ALL_CALLERS[client], timeout=timeout)
         return [
-            _story(partial(make, within), sandbox, url, slower, streamed)
+            _story(partial(caller, within), sandbox, url, slower, streamed)
             for within, sandbox in ((None, served), (here, here))
         ]
 
-    # Whether the body is read as it comes alternates, in another order for each client.
-    shift = list(ALL_CALLERS).index(client)
-    for number, rules in enumerate(_rules(here), shift):
-        with subtests.test(rules=rules):
+    for number, rules in enumerate(_rules(here, client)):
+        with subtests.test(rules=rules):  # whether the body is read as it comes alternates
             there, within = stories(rules, 1, streamed=number % 2 == 0)
             if there != within:
                 there, within = stories(rules, SLOWER, streamed=number % 2 == 0)
@@ -139,8 +147,6 @@ def _ask(client: Any, sandbox: Sandbox, url: str, method: str, path: str, body: 
     headers = {"X-SVC-APIKEY": account.key, "X-SVC-SIGNATURE": signed, "Content-Type": "application/json"}
     seen = sandbox.journal.find(limit=1).matching
     got: Got = client.call(method, url + path, headers, body, streamed=streamed)
-    until = time.monotonic() + 15
     # A delayed request takes effect after its client has left, which may even be before all of it was sent.
-    while sandbox.journal.find(limit=1).matching == seen and time.monotonic() < until:
-        time.sleep(0.005)
+    wait_until(lambda: sandbox.journal.find(limit=1).matching > seen)
     return got

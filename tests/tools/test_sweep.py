@@ -52,8 +52,16 @@ WRONG: dict[str, dict[str, str]] = {
 }
 
 #: The programs of every test run.
-FEW = ("careful_renewal", "only_reads", "asks", "refused", "order_at_any_price", "renewal_repeated")
-FEW += ("looks_away", "paid_and_given_up")
+FEW = (
+    "careful_renewal",
+    "only_reads",
+    "asks",
+    "refused",
+    "order_at_any_price",
+    "renewal_repeated",
+    "looks_away",
+    "paid_and_given_up",
+)
 
 ASK = 'curl -fsS "$RESELLER_SANDBOX_URL/V2.0/domain/a.com/check" -H "X-Auth-Token: $RESELLER_SANDBOX_TOKEN"'
 
