@@ -21,13 +21,13 @@ def test_only_the_careless_client_of_a_pair_gets_advice(subtests: pytest.Subtest
     for pair in CORPUS:
         with subtests.test(pair.rule, about=pair.about):
             with WORLDS.fork(frozen=False) as world:
-                pair.careless(Client(world))
+                Client(world).do(pair.careless)
                 (found,) = world.advice.list().findings
                 assert found.rule == pair.rule
                 assert found.summary
                 assert all(world.journal[name] for name in found.entries)
             with WORLDS.fork(frozen=False) as world:
-                pair.careful(Client(world))
+                Client(world).do(pair.careful)
                 assert world.advice.list().findings == ()
                 assert world.journal.count()
 

@@ -289,36 +289,3 @@ def test_the_plugin_loads_libraries_when_they_are_needed(tmp_path: Path) -> None
     others = [part for name in ("xdist", "timeout", "anyio", "schemathesis") for part in ("-p", f"no:{name}")]
     for suite in (UNUSED, FIRST):
         assert "1 passed" in run(tmp_path, suite, *others)
-
-
-BESIDE = """
-import sys
-
-
-def test_has_the_reseller_sandbox(reseller_sandbox):
-    import urllib.request
-    reseller_sandbox.clock.advance("1y")
-    with reseller_sandbox.serve() as server:
-        with urllib.request.urlopen(f"{server.url}/_sandbox/health") as answer:
-            assert answer.status == 200
-
-
-def test_has_its_own_sandbox_which_nobody_has_imported():
-    assert "sandbox" not in sys.modules
-    import sandbox.settings
-    assert sandbox.settings.WHOSE == "the user"
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "file", ["sandbox/__init__.py", "sandbox/testing/__init__.py", "src/sandbox/none.py"]
-)
-def test_the_plugin_works_beside_a_sandbox_of_the_user(tmp_path: Path, file: str) -> None:
-    """A package in the root or below ``src``, with the name of a part of this one, or without a file."""
-    root = tmp_path / ("src" if file.startswith("src/") else "")
-    for path in (tmp_path / file, root / "sandbox" / "settings.py"):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text("WHOSE = 'the user'\n")
-    (tmp_path / "pytest.ini").write_text(f"[pytest]\npythonpath = {root}\n")
-    assert "2 passed" in run(tmp_path, BESIDE, "-p", "no:cacheprovider")
