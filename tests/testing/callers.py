@@ -102,11 +102,8 @@ class Requests:
                 method, url, headers=headers, data=body, timeout=self.timeout, stream=True
             )
             with answer:
-                got.status, got.reason, got.headers = (
-                    answer.status_code,
-                    answer.reason,
-                    list(answer.headers.items()),
-                )
+                got.status, got.reason = answer.status_code, answer.reason
+                got.headers = list(answer.headers.items())
                 for piece in answer.iter_content(1) if streamed else [answer.content]:
                     got.body += piece
         except Exception as error:
@@ -130,10 +127,8 @@ class Plain:
         try:
             if self.inside is not None:
                 answer = self.inside.open(url, method=method, headers=headers, data=body or None)
-                got.status, got.reason = (
-                    answer.status_code,
-                    answer.status.partition(" ")[2].replace("UNKNOWN", ""),
-                )
+                reason = answer.status.partition(" ")[2].replace("UNKNOWN", "")
+                got.status, got.reason = answer.status_code, reason
                 got.headers, read = list(answer.headers), answer.get_data
             else:
                 parts = urlsplit(url)

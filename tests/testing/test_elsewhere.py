@@ -65,8 +65,6 @@ def test_requests_reach_the_world(remote: Sandbox, get) -> None:
 FAULTS: list[dict[str, Any]] = [
     {"kind": "error", "status": 503, "body": "<h1>Busy</h1>"},
     {"kind": "reset", "when": {"phase": "after"}},
-    {"kind": "close"},
-    {"kind": "hang", "seconds": 0.05},
     {"kind": "truncate", "keep": 10},
     {"kind": "garbage"},
 ]

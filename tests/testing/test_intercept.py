@@ -7,6 +7,7 @@ import contextvars
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
@@ -124,7 +125,7 @@ def test_the_innermost_interception_of_an_address_counts(sandbox, get):
             get("https://new.test")
 
 
-def test_interceptions_may_end_in_any_order_and_context(sandbox):
+def test_interceptions_may_end_in_any_order_and_context_and_decorate(sandbox):
     """As fixtures of several scopes and of asynchronous tests do."""
     with sandbox.fork(name="other") as other:
         first, second = sandbox.intercept(API), other.intercept(API)
@@ -139,6 +140,8 @@ def test_interceptions_may_end_in_any_order_and_context(sandbox):
     contextvars.copy_context().run(context.__exit__, None, None, None)
     with pytest.raises(KeyError), sandbox.intercept(API):
         raise KeyError
+    decorated = sandbox.intercept(API)(lambda: get_by_requests(API + ZONES))
+    assert [decorated().headers["x-sandbox-request"] for _ in range(2)] == ["r2", "r3"]
 
 
 def test_a_mock_that_was_installed_during_an_interception_stays(sandbox, monkeypatch):
@@ -183,29 +186,14 @@ def test_threads_and_tasks_with_their_own_worlds_do_not_meet(sandbox):
     async def tasks() -> None:
         await asyncio.gather(*(task(f"task-{number}") for number in range(6)))
 
-    def default() -> None:
-        found["default"] = {get(API + ZONES).headers["x-sandbox-world"] for get in GETS}
-
-    threads = [threading.Thread(target=work, args=(f"thread-{number}",)) for number in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    asyncio.run(tasks())
-    with sandbox.intercept(API):
-        thread = threading.Thread(target=default)
-        thread.start()
-        thread.join()
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(work, [f"thread-{number}" for number in range(4)]))
+        asyncio.run(tasks())
+        with sandbox.intercept(API):
+            answers = list(pool.map(lambda get: get(API + ZONES), GETS))
+    found["default"] = {answer.headers["x-sandbox-world"] for answer in answers}
     assert len(found) == 11
     assert {name: {name} for name in found} == found
-
-
-def test_intercept_decorates_functions(sandbox):
-    @sandbox.intercept(API)
-    def ask() -> Any:
-        return get_by_requests(API + ZONES)
-
-    assert [ask().headers["x-sandbox-request"] for _ in range(2)] == ["r1", "r2"]
 
 
 def test_what_cannot_be_intercepted_is_refused(sandbox, subtests):

@@ -71,11 +71,15 @@ def test_workers_sweep_side_by_side(tmp_path: Path) -> None:
 
 
 def test_worlds_in_a_server_are_swept_over_connections(printed: Printed) -> None:
+    """A test keeps its settings and its strictness: the faults of the sweep itself are not left over."""
     suite = """
 import httpx
+import pytest
 
 
+@pytest.mark.reseller_sandbox(now="2026-03-01", strict=True)
 def test_asks_again(reseller_sandbox):
+    assert reseller_sandbox.clock.now.month == 3
     token = {"X-Auth-Token": reseller_sandbox.accounts["main"].token}
     with reseller_sandbox.intercept("https://api.example.test"):
         for _ in range(2):
@@ -86,30 +90,11 @@ def test_asks_again(reseller_sandbox):
             except httpx.TransportError:
                 continue
 """
-    said = printed(suite, "--reseller-sandbox-mode=server", "--reseller-sandbox-sweep=lost-request,garbage")
-    assert "1 passed" in said
-    assert "2 runs: 2 fine." in said
-
-
-def test_a_test_keeps_its_settings_and_its_strictness(printed: Printed) -> None:
-    """The faults of the sweep itself are not left over."""
-    suite = """
-import pytest
-
-
-@pytest.mark.reseller_sandbox(now="2026-03-01", strict=True)
-def test_asks(reseller_sandbox):
-    assert reseller_sandbox.clock.now.month == 3
-    client = reseller_sandbox.client(timeout=10)
-    for _ in range(2):
-        try:
-            client.get("/v3/balance")
-        except OSError:
-            return
-"""
-    said = printed(suite, "--reseller-sandbox-sweep=lost-request,slow-answer")
-    assert "1 passed" in said
-    assert "4 runs: 4 fine." in said
+    sweep = "--reseller-sandbox-sweep=lost-request,garbage"
+    for mode in ("process", "server"):
+        said = printed(suite, f"--reseller-sandbox-mode={mode}", sweep)
+        assert "1 passed" in said
+        assert "2 runs: 2 fine." in said
 
 
 def test_a_failing_test_is_reported_and_not_swept(printed: Printed) -> None:
