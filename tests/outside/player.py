@@ -1,4 +1,4 @@
-"""Plays the rest of the world over the control interface; its answers are held against its document."""
+"""Acts as third parties over the control interface, and checks each answer against its document."""
 
 from __future__ import annotations
 
@@ -10,8 +10,6 @@ from tests.documented import document
 
 
 class Player:
-    """A client of the control interface."""
-
     def __init__(self, transport: Transport, prefix: str = "") -> None:
         self._transport = transport
         self._prefix = f"{prefix}/_sandbox"
@@ -24,29 +22,27 @@ class Player:
         return answer
 
     def get(self, path: str) -> Any:
-        """What a GET answers, which must be well."""
-        return self._well(self.call("GET", path))
+        """Return the body of a successful GET."""
+        return self._body(self.call("GET", path))
 
-    def act(self, action: str, **told: Any) -> Any:
-        """What an action of the other side answers, which must be well."""
-        return self._well(self.call("POST", f"/outside/{action}", told))
+    def act(self, action: str, **parameters: Any) -> Any:
+        """Return the body of a successful action."""
+        return self._body(self.call("POST", f"/outside/{action}", parameters))
 
-    def refused(self, action: str, **told: Any) -> str:
-        """The error of an action that is refused."""
-        answer = self.call("POST", f"/outside/{action}", told)
+    def refused(self, action: str, **parameters: Any) -> str:
+        """Return the error of a refused action."""
+        answer = self.call("POST", f"/outside/{action}", parameters)
         assert answer.status == 503 if answer.error == "zone_out_of_service" else 400 <= answer.status < 500
         assert answer.message
         return str(answer.error)
 
-    def advance(self, **how: Any) -> Any:
-        """What an advance of the clock answers, which must be well."""
-        return self._well(self.call("POST", "/clock/advance", how))
+    def advance(self, **parameters: Any) -> Any:
+        return self._body(self.call("POST", "/clock/advance", parameters))
 
     def plans(self) -> list[Any]:
-        """Every plan."""
         return list(self.get("/plans")["plans"])
 
     @staticmethod
-    def _well(answer: Answer) -> Any:
+    def _body(answer: Answer) -> Any:
         assert answer.status == 200, answer.raw
         return answer.json
