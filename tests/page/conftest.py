@@ -1,7 +1,8 @@
-"""A real browser: Debian's Chromium, driven by Playwright. Its pages see to it that all is well."""
+"""Chromium, driven by Playwright. A page that logs an error or leaves the server fails its test."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -10,12 +11,12 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Request, expect, sync_playwright
 
 from reseller_sandbox import Sandbox
 from tests.outfit import program
 
-#: Started by root, as in a container, it has no sandbox of its own; and it asks nobody for anything.
+#: Chromium cannot sandbox itself as root, as in a container.
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -25,60 +26,58 @@ FLAGS = (
     "--no-first-run",
 )
 
-#: What the browser may be called.
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
-#: How many milliseconds something may take to show up: what a busy machine needs, not how quick a page is.
+#: Milliseconds until a page must show something, on a busy machine.
 PATIENCE = 90_000
 
-#: Phones, tablets, desks.
+#: Windows of phones, tablets and desks.
 WIDTHS = (390, 768, 1440)
 
 
 def views() -> list[str]:
-    """Return the names of the views, as the menu of the page has them."""
+    """Return the names of the views in the menu of the page."""
     page = Sandbox("empty").app.test_client().get("/", headers={"Accept": "text/html"})
     return list(dict.fromkeys(re.findall(r'href="#/(\w+)"', page.text)))
 
 
-#: Opens pages, with what ``Browser.new_context`` takes.
+#: Opens pages, with parameters of ``Browser.new_context``.
 Open = Callable[..., Page]
 
 
 @dataclass
 class Watched:
-    """What a page did that none may do: errors, violations of its policy, requests to another address."""
+    """Errors, violations of the policy, and requests to another address."""
 
     origin: str
     wrong: list[str] = field(default_factory=list)
 
     def watch(self, page: Page) -> None:
-        """Hear what ``page`` says from now on."""
-        page.on("console", self._said)
+        page.on("console", self._hear)
         page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        page.on("request", self._asked)
+        page.on("request", self._check)
         page.on("crash", lambda _: self.wrong.append("the page crashed"))
 
-    def _said(self, message: ConsoleMessage) -> None:
+    def _hear(self, message: ConsoleMessage) -> None:
         if message.type in ("error", "warning") and not self._is_refusal(message):
             self.wrong.append(f"{message.type}: {message.text} ({message.location['url']})")
 
     def _is_refusal(self, message: ConsoleMessage) -> bool:
-        """Whether it tells no more than that the sandbox refused something, or a fault cut its answer."""
+        """Whether the message is about a refusal of the sandbox, or an answer that a fault has cut."""
         path = urlsplit(message.location["url"]).path
         if path.lower().startswith(("/v3/", "/v2.0/")):
             return message.text.startswith("Failed to load resource: ")
         own = path.startswith("/_sandbox/page") or path == "/"
         return "the server responded with a status of 4" in message.text and not own
 
-    def _asked(self, request: Request) -> None:
+    def _check(self, request: Request) -> None:
         if not request.url.startswith((self.origin, "data:", "blob:")):
             self.wrong.append(f"asked another address: {request.url}")
 
 
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
-    """One browser for a worker's tests of this package: its event loop would be in the way of others' own."""
+    """One browser for this package, because its event loop would disturb other tests."""
     path = program(*CHROMIUM)
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
@@ -88,17 +87,8 @@ def browser() -> Iterator[Browser]:
 
 
 @pytest.fixture
-def served(served: Sandbox) -> Iterator[Sandbox]:
-    """The sandbox that pages look at. Worlds that a test has made are gone when the next one begins."""
-    yield served
-    for one in served.worlds:
-        if one.name != "default":
-            served.worlds.remove(one.name)
-
-
-@pytest.fixture
 def open_page(browser: Browser, url: str) -> Iterator[Open]:
-    """Opens pages of ``served``, each for a visitor of its own; fails when one did what none may do."""
+    """Opens pages of ``served``, each for a new visitor."""
     watched, contexts = Watched(url), []
 
     def opened(path: str = "/", **visitor: Any) -> Page:
@@ -117,19 +107,37 @@ def open_page(browser: Browser, url: str) -> Iterator[Open]:
 
 
 def show(page: Page, address: str) -> None:
-    """Go to an address of the page, and wait until that is what it shows."""
+    """Go to an address of the page, and wait until the page shows it."""
     page.goto(address)
     expect(page.locator("main")).to_have_attribute("data-shown", page.evaluate("location.hash"))
 
 
 def assert_accessible(page: Page) -> None:
-    """Assert that axe finds nothing on the page as it stands."""
+    """Assert that axe finds no violation."""
     options = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]}
     found = Axe().run(page, options={**options, "resultTypes": ["violations"]})
     assert not found.violations_count, found.generate_report()
 
 
 def assert_fits(page: Page) -> None:
-    """Assert that nothing of the page stands beyond the right edge of the window."""
+    """Assert that nothing stands beyond the right edge of the window."""
     beyond = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert beyond <= 0, f"{page.url} is {beyond} px too wide"
+
+
+def press(scope: Page | Locator, name: str) -> None:
+    """Click the button with exactly this name."""
+    scope.get_by_role("button", name=name, exact=True).click()
+
+
+def journal_rows(page: Page) -> Locator:
+    return page.get_by_role("list", name="What happened").get_by_role("listitem")
+
+
+def name_rows(page: Page) -> Locator:
+    return page.get_by_role("list", name="Names").get_by_role("listitem")
+
+
+def data_field(scope: Page | Locator, *path: str) -> Locator:
+    """Return the field of a form for the parameter at ``path``."""
+    return scope.locator(f"[data-path='{json.dumps(path, separators=(',', ':'))}']")

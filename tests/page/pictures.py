@@ -1,34 +1,75 @@
-"""Takes the pictures of the page that the README and the manual show: ``make pictures``.
-
-They are of the walk that a test takes as well, in a real browser, so they show the page as it is.
-"""
+"""Takes the pictures in the README and the manual: ``make pictures``. A test takes the same walk."""
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from base64 import b64encode
+from collections.abc import Callable
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Page, expect, sync_playwright
 
 from reseller_sandbox import Sandbox
 from tests.outfit import program
-from tests.page.conftest import CHROMIUM, FLAGS
-from tests.page.walk import prepare, walk
-from tests.registry import REGISTRY
+from tests.page.conftest import CHROMIUM, FLAGS, press
+from tests.registry import REGISTRY, connect
 
 README = Path(__file__).parents[2] / "README.md"
 
 
 def shown(page: Path) -> list[Path]:
-    """Return the pictures that a page of Markdown shows."""
-    return [
-        (page.parent / link).resolve() for link in re.findall(r"!\[.+?\]\((.+?)\)", page.read_text("utf-8"))
-    ]
+    """Return the pictures in a page of Markdown."""
+    links = re.findall(r"!\[.+?\]\((.+?)\)", page.read_text("utf-8"))
+    return [(page.parent / link).resolve() for link in links]
 
 
-#: Makes a picture of the page a small one: the browser knows how.
+CREATE = {"domain": {"domainName": "new.com"}}
+
+
+def prepare(sandbox: Sandbox) -> None:
+    """Refuse a request, and let a name be about to expire."""
+    sandbox.names.add("soon.com", account="main", expires="2026-03-20")
+    connect(sandbox, "poor").post("/v3/domains/createDomain", CREATE)
+
+
+def walk(sandbox: Sandbox, page: Page, stop: Callable[[str], object] = lambda name: None) -> None:
+    """Go from a refusal to its cause, back, on and ahead. Call ``stop`` with the name of each picture."""
+    page.get_by_role("link").filter(has_text="insufficient_funds").click()
+    entry = page.get_by_role("region", name="Request r1")
+    expect(entry).to_contain_text("10.00 USD are needed and the balance is 1.00 USD")
+    expect(entry).to_contain_text("What to do: top up the balance by 9.00 USD or more")
+    stop("refused")
+    press(page, "Go back and try again")
+    body = page.get_by_label("Body", exact=True)
+    expect(body).not_to_be_empty()
+    assert json.loads(body.input_value()) == CREATE
+    assert sandbox.journal.find().requests == ()
+    page.get_by_role("link", name="Other side").click()
+    account = page.get_by_role("listitem").filter(has=page.get_by_text("poor", exact=True))
+    press(account, "Adjust balance")
+    sheet = page.get_by_role("dialog", name="Adjust balance")
+    sheet.get_by_label("to", exact=False).first.fill("100")
+    press(sheet, "Adjust balance")
+    expect(account).to_contain_text("100.00")
+    page.go_back()
+    press(page, "Send")
+    expect(page.locator(".answer")).to_contain_text("200 OK")
+    stop("sent-again")
+    assert sandbox.names["new.com"].account == "poor"
+    page.get_by_role("button", name="Move time").click()
+    page.get_by_role("button", name="30 days").click()
+    expiry = page.locator(".happenings li").filter(has_text="soon.com")
+    expect(expiry).to_contain_text("expiry")
+    expiry.get_by_role("link").click()
+    expect(page.get_by_role("img", name="The name is active")).to_be_visible()
+    press(page, "Advance")
+    expect(page.get_by_role("img", name="The name is overdue")).to_be_visible()
+    stop("expired")
+
+
+#: Compresses a picture of the page in the browser.
 _SMALL = """async (png) => {
   const drawn = await createImageBitmap(await (await fetch(`data:image/png;base64,${png}`)).blob());
   const canvas = new OffscreenCanvas(drawn.width, drawn.height);
@@ -39,7 +80,6 @@ _SMALL = """async (png) => {
 
 
 def take(folder: Path) -> None:
-    """Write every picture."""
     folder.mkdir(parents=True, exist_ok=True)
     sandbox = Sandbox(REGISTRY)
     prepare(sandbox)

@@ -1,4 +1,4 @@
-"""The names in a browser: searched, filtered, sorted and paged; and a name's own view."""
+"""The views of names and of money."""
 
 from __future__ import annotations
 
@@ -9,41 +9,34 @@ from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.page.conftest import Open, assert_accessible
+from tests.page.conftest import Open, assert_accessible, name_rows, press
 
 pytestmark = pytest.mark.slow
 
 
-def test_names_are_found_by_the_server(served: Sandbox, open_page: Open) -> None:
+def test_names_are_searched_filtered_sorted_and_paged(served: Sandbox, open_page: Open) -> None:
     page = open_page("/#/names")
-    rows = page.get_by_role("list", name="Names").get_by_role("listitem")
-    every = served.names.list(limit=1000).names
+    rows, every = name_rows(page), served.names.list(limit=1000).names
     expect(rows).to_have_count(min(50, len(every)))
     page.keyboard.press("/")
     page.keyboard.type("active")
     page.keyboard.press("Enter")
-    expect(rows).to_have_count(len([one for one in every if "active" in one.name]))
+    expect(rows).to_have_count(len([name for name in every if "active" in name.name]))
     page.goto("/#/names?stage=overdue")
-    expect(rows).to_have_count(len([one for one in every if one.stage == "overdue"]))
+    overdue = [name.account for name in every if name.stage == "overdue"]
+    expect(rows).to_have_count(len(overdue))
     page.get_by_label("Account").select_option("other")
-    held = [one for one in every if one.stage == "overdue" and one.account == "other"]
-    expect(rows).to_have_count(len(held))
+    expect(rows).to_have_count(overdue.count("other"))
     expect(page).to_have_url(re.compile("account=other"))
     page.goto("/#/names?sort=expires")
-    soonest = min(every, key=lambda one: (one.expires, one.order))
-    expect(rows.first).to_contain_text(soonest.name)
-
-
-def test_pages_follow_each_other(served: Sandbox, open_page: Open) -> None:
+    expect(rows.first).to_contain_text(min(every, key=lambda name: (name.expires, name.order)).name)
     for number in range(60):
         served.names.add(f"many{number}.com", account="main")
-    page = open_page("/#/names?like=many")
-    rows = page.get_by_role("list", name="Names").get_by_role("listitem")
+    page.goto("/#/names?like=many")
     expect(rows).to_have_count(50)
-    page.get_by_role("link", name="further").click()
-    expect(rows).to_have_count(10)
-    page.get_by_role("link", name="before").click()
-    expect(rows).to_have_count(50)
+    for direction, count in (("further", 10), ("before", 50)):
+        page.get_by_role("link", name=direction).click()
+        expect(rows).to_have_count(count)
 
 
 def test_a_name_is_shown_with_its_life(served: Sandbox, wire: Api, open_page: Open) -> None:
@@ -54,35 +47,56 @@ def test_a_name_is_shown_with_its_life(served: Sandbox, wire: Api, open_page: Op
     expect(story.first).to_contain_text("v3.createDomain")
     expect(story.last).to_contain_text("expiry")
     expect(page.locator(".spent")).to_contain_text("registration")
-    told = {
-        "GET /v3/domains/getDomain/new.com": '"domainName": "new.com"',
-        "GET /V2.0/domain/new.com": "date_end",
-    }
-    for asked, answer in told.items():
-        shown = page.locator(".pair > div").filter(has_text=asked)
+    for request, text in (
+        ("GET /v3/domains/getDomain/new.com", '"domainName": "new.com"'),
+        ("GET /V2.0/domain/new.com", "date_end"),
+    ):
+        shown = page.locator(".pair > div").filter(has_text=request)
         expect(shown.locator(".ok")).to_have_text("200")
-        expect(shown.locator("pre")).to_contain_text(answer)
+        expect(shown.locator("pre")).to_contain_text(text)
     assert served.journal.find().matching == 1
     assert_accessible(page)
     served.clock.advance(until={"domain": "new.com", "stage": "overdue"})
     expect(page.get_by_role("img", name="The name is overdue")).to_be_visible()
     phone = open_page("/#/names/new.com", viewport={"width": 390, "height": 800})
     expect(phone.locator(".box.lit")).to_be_in_viewport(ratio=1)
+    served.clock.advance("P800D")
+    expect(page.get_by_role("img", name="The name is released")).to_be_visible()
+    page.goto("/#/names/new.com?at=after:r1")
+    expect(page.get_by_role("img", name="The name is active")).to_be_visible()
+    expect(page.locator(".timeline .here")).to_contain_text("then")
 
 
 def test_third_parties_act_on_a_name(served: Sandbox, open_page: Open) -> None:
     page = open_page("/#/names/free.com")
     expect(page.get_by_text("nobody holds it")).to_be_visible()
-    page.get_by_role("button", name="A stranger registers it", exact=True).click()
+    press(page, "A stranger registers it")
     expect(page.get_by_role("button", name="The registry releases it", exact=True)).to_be_visible()
     assert served.names["free.com"].account == "outside"
 
 
-def test_a_name_at_a_moment_has_an_address(served: Sandbox, wire: Api, open_page: Open) -> None:
-    wire.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})
-    served.clock.advance("P800D")
-    page = open_page("/#/names/new.com?at=after:r1")
-    expect(page.get_by_role("img", name="The name is active")).to_be_visible()
-    expect(page.locator(".timeline .here")).to_contain_text("then")
-    page.goto("/#/names/new.com")
-    expect(page.get_by_role("img", name="The name is released")).to_be_visible()
+def test_money_is_drawn_and_leads_to_its_requests(open_page: Open, served: Sandbox, wire: Api) -> None:
+    served.clock.advance("P2D")
+    page = open_page("/#/money?account=main")
+    for _ in range(2):
+        wire.post("/v3/domains/renewDomain/active.com")
+    balance = served.accounts["main"].balance
+    picture = page.get_by_role("img", name=re.compile(f"main: {balance} USD now"))
+    expect(picture).to_be_visible()
+    points = picture.locator("polyline").get_attribute("points") or ""
+    heights = [float(point.split(",")[1]) for point in points.split()]
+    assert heights[-1] == max(heights) > heights[0]
+    expect(page.get_by_role("img")).to_have_count(1)
+    finding = page.locator("[data-row=renewed_twice]")
+    expect(finding).to_contain_text("renewed twice")
+    expect(finding.get_by_role("link")).to_have_text(["r1", "r2"])
+    row = page.get_by_role("row").filter(has_text="v3.renewDomain").first
+    expect(row).to_contain_text("active.com")
+    search = page.get_by_label("Search movements by name")
+    search.fill("nothing.com")
+    search.press("Enter")
+    expect(page.get_by_text("No money has moved.")).to_be_visible()
+    expect(page).to_have_url(re.compile("domain=nothing.com"))
+    page.goto("/#/money?domain=active.com")
+    row.get_by_role("link", name=re.compile("^r")).click()
+    expect(page).to_have_url(re.compile(r"#/journal/r\d$"))

@@ -1,4 +1,4 @@
-"""Whichever order things come in: late answers, early news, somebody who does not wait."""
+"""Late answers, early events and impatient users do not confuse the page."""
 
 from __future__ import annotations
 
@@ -11,22 +11,21 @@ from playwright.sync_api import APIResponse, Browser, Page, Route, expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.page.conftest import Open, show, views
-from tests.registry import REGISTRY
+from tests.page.conftest import Open, journal_rows, press, show, views
 
 pytestmark = pytest.mark.slow
 
-#: What is asked of the world ``side``, but for where its streams begin, and what they tell.
+#: Requests to the world ``side``, but for its streams and their beginning.
 ASIDE = re.compile(r"/_worlds/side[^/]*/_sandbox/(?!events\?limit=1$|(events|journal)/follow)")
 
 
 @contextmanager
-def held(page: Page, pattern: str | re.Pattern[str], *, unasked: bool = False) -> Iterator[None]:
-    """Hold back what is answered to such requests to the end; with ``unasked``, the requests themselves."""
+def delayed(page: Page, pattern: str | re.Pattern[str], *, unsent: bool = False) -> Iterator[None]:
+    """Delay the responses to matching requests until the end, or with ``unsent`` the requests."""
     waiting: list[tuple[Route, APIResponse | None]] = []
 
     def take(route: Route) -> None:
-        waiting.append((route, None if unasked else route.fetch()))
+        waiting.append((route, None if unsent else route.fetch()))
 
     page.route(pattern, take)
     yield
@@ -37,12 +36,12 @@ def held(page: Page, pattern: str | re.Pattern[str], *, unasked: bool = False) -
 
 
 def settle(page: Page) -> None:
-    """Wait until the server has answered all that the page asks by now, and that is drawn."""
+    """Wait until the server has answered the requests of the page, and the answers are drawn."""
     page.evaluate("fetch('/_sandbox/health').then(() => new Promise(requestAnimationFrame))")
 
 
-def told(page: Page, element: str) -> None:
-    """Tell a part of the page that something has happened, as its stream does."""
+def send_event(page: Page, element: str) -> None:
+    """Send an event to a part of the page, as its stream does."""
     page.locator(element).evaluate("(one) => one.news([{kind: 'control', name: 'something', effect: {}}])")
 
 
@@ -62,33 +61,18 @@ def test_a_late_answer_of_another_world_is_not_shown(side: Sandbox, open_page: O
     for view in views():
         show(page, f"/#/{view}")
         before = everything.inner_text()
-        with held(page, ASIDE):
+        with delayed(page, ASIDE):
             with page.expect_request(ASIDE):
                 page.goto(f"/#/{view}?world=side")
             show(page, f"/#/{view}")
         assert everything.inner_text() == before, view
 
 
-def test_an_abandoned_address_is_not_shown_before_the_next(side: Sandbox, open_page: Open) -> None:
-    page = open_page()
-    show(page, "/#/names")
-    before = page.locator("body").inner_text()
-    beginning = re.compile(r"[0-9]/_sandbox/events\?limit=1$")
-    with held(page, beginning, unasked=True):
-        with held(page, ASIDE):
-            with page.expect_request(re.compile("side/_sandbox/clock/due")):
-                page.goto("/#/names?world=side")
-            with page.expect_request(beginning):
-                page.goto("/#/names")
-            settle(page)
-        assert page.locator("body").inner_text() == before
-
-
 def test_an_event_before_the_stream_begins_is_shown(side: Sandbox, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/names")
     beginning = re.compile(r"/_worlds/side/_sandbox/events\?limit=1$")
-    with held(page, beginning, unasked=True):
+    with delayed(page, beginning, unsent=True):
         with page.expect_request(beginning):
             page.goto("/#/names?world=side")
         page.goto("/#/names?world=side&like=late")
@@ -97,122 +81,90 @@ def test_an_event_before_the_stream_begins_is_shown(side: Sandbox, open_page: Op
     expect(page.get_by_role("link").filter(has_text="late.com")).to_be_visible()
 
 
-def test_a_token_entered_once_opens_a_single_stream(browser: Browser) -> None:
-    sandbox = Sandbox(REGISTRY, control_token="open-sesame")
-    with sandbox.serve() as server, browser.new_context(base_url=server.url) as context:
-        page = context.new_page()
-        asked: list[str] = []
-        page.on("request", lambda one: asked.append(one.url))
-        page.goto("/#/names")
-        for _ in range(2):
-            context.clear_cookies()
-            page.goto("/#/faults")
-            asked.clear()
-            page.get_by_label("Token", exact=True).fill("open-sesame")
-            page.get_by_role("button", name="Come in").click()
-            expect(page.get_by_role("switch", name="outage")).to_be_visible()
-            settle(page)
-            assert len([one for one in asked if "events/follow" in one]) == 1
-            page.goto("/#/names")
-            expect(page.get_by_role("list", name="Names")).to_be_visible()
-
-
-def test_a_filter_applies_to_events_during_its_request(served: Sandbox, wire: Api, open_page: Open) -> None:
-    page = open_page()
+def test_the_journal_is_right_after_events_and_rewinds_during_its_request(
+    served: Sandbox, wire: Api, open_page: Open
+) -> None:
+    page, rows = (opened := open_page()), journal_rows(opened)
     show(page, "/#/journal")
-    with held(page, "**/_sandbox/journal?outcome=refused*"):
+    with delayed(page, "**/_sandbox/journal?outcome=refused*"):
         page.get_by_label("Outcome").select_option("refused")
-        wire.get("/v3/balance")
+        for _ in range(3):
+            wire.get("/v3/balance")
         served.clock.advance("P1D")
         expect(page.locator("page-clock")).to_contain_text("2026-03-02")
     expect(page.get_by_text("Nothing is here yet")).to_be_visible()
-    with held(page, re.compile(r"/_sandbox/journal\?limit=")):
+    complete = re.compile(r"/_sandbox/journal\?limit=")
+    with delayed(page, complete):
         page.get_by_label("Outcome").select_option("all outcomes")
         served.clock.advance("P1D")
         expect(page.locator("page-clock")).to_contain_text("2026-03-03")
         expect(page.locator("main")).not_to_contain_text("undefined")
-    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
     expect(rows).to_have_count(len(served.events.find(limit=500).events))
-
-
-def test_a_journal_rewound_during_its_request_is_requested_again(
-    served: Sandbox, wire: Api, open_page: Open
-) -> None:
-    for _ in range(3):
-        wire.get("/v3/balance")
-    page = open_page()
-    show(page, "/#/journal")
-    found = re.compile(r"/_sandbox/journal\?limit=")
-    with held(page, found):
-        with page.expect_request(found):
+    with delayed(page, complete):
+        with page.expect_request(complete):
             served.rewind("r3")
         settle(page)
         served.rewind("r2")
-        served.clock.advance("P1D")
-        expect(page.locator("page-clock")).to_contain_text("2026-03-02")
-    rows = page.get_by_role("list", name="What happened").get_by_role("listitem")
+        served.clock.advance("P4D")
+        expect(page.locator("page-clock")).to_contain_text("2026-03-05")
     expect(rows).to_have_count(len(served.events.find(limit=500).events))
     expect(page.get_by_role("link", name="r2")).to_have_count(0)
 
 
-def test_a_filled_body_stays_during_a_search(served: Sandbox, open_page: Open) -> None:
+def test_a_filled_body_stays_during_a_search_and_a_change_of_the_account(
+    served: Sandbox, open_page: Open
+) -> None:
     page = open_page("/#/console/v3.createDomain")
-    page.get_by_label("Body", exact=True).fill('{"domain": {"domainName": "mine.com"}}')
+    body = page.get_by_label("Body", exact=True)
+    body.fill('{"domain": {"domainName": "mine.com"}}')
     page.get_by_label("Search operations").fill("create")
     expect(page.locator(".operations li")).not_to_have_count(0)
     show(page, page.url)
-    page.get_by_role("button", name="Send", exact=True).click()
+    press(page, "Send")
     expect(page.locator(".answer .status")).to_contain_text("200")
     assert served.names["mine.com"].account == "main"
     page.locator(".bar select").select_option("other")
     expect(page.locator(".answer .status")).to_have_count(0)
-    page.get_by_label("Body", exact=True).fill('{"domain": {"domainName": "others.com"}}')
-    page.get_by_role("button", name="Send", exact=True).click()
+    body.fill('{"domain": {"domainName": "others.com"}}')
+    press(page, "Send")
     expect(page.locator(".answer .status")).to_contain_text("200")
     assert served.names["others.com"].account == "other"
 
 
 def test_each_request_shows_its_own_commands(wire: Api, open_page: Open) -> None:
-    wire.get("/v3/domains/getDomain/one.com")
-    wire.get("/v3/domains/getDomain/two.com")
     page = open_page()
-    for request, name in (("r1", "one.com"), ("r2", "two.com"), ("r1", "one.com")):
-        show(page, f"/#/journal/{request}")
+    names = ("one.com", "two.com")
+    for name in names:
+        wire.get(f"/v3/domains/getDomain/{name}")
+    for number in (1, 2, 1):
+        show(page, f"/#/journal/r{number}")
         page.get_by_text("Send it again from elsewhere").click()
-        expect(page.locator(".copied").first).to_contain_text(name)
+        expect(page.locator(".copied").first).to_contain_text(names[number - 1])
 
 
-def test_the_slider_moves_during_events(wire: Api, open_page: Open) -> None:
-    wire.get("/v3/balance")
-    wire.get("/v3/balance")
-    page = open_page()
-    show(page, "/#/names?at=after:r2")
-    told(page, "page-past")
-    page.get_by_role("slider", name="Travel in the history").focus()
-    page.keyboard.press("ArrowLeft")
-    expect(page).to_have_url(re.compile("at=after:r1"))
-
-
-def test_a_button_follows_a_choice_that_is_not_drawn_yet(served: Sandbox, open_page: Open) -> None:
+def test_controls_follow_choices_that_are_not_drawn_yet(served: Sandbox, wire: Api, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/outside/free.com?when=after")
-    with held(page, "**/_sandbox/plans"):
+    with delayed(page, "**/_sandbox/plans"):
         page.get_by_label("Operation of the request").fill("v3.balance")
         page.get_by_label("Operation of the request").press("Enter")
-        page.get_by_role("button", name="Register", exact=True).click()
+        press(page, "Register")
         expect(page.locator("page-notices")).to_contain_text("Planned: Register.")
-    (made,) = served.plans.list().plans
-    assert made.after is not None
+    (plan,) = served.plans.list().plans
+    assert plan.after is not None
     assert "free.com" not in served.names
-
-
-def test_a_filter_is_added_to_the_requested_address(open_page: Open) -> None:
-    page = open_page()
     show(page, "/#/names?like=active")
-    with held(page, "**/_sandbox/names?*"):
+    with delayed(page, "**/_sandbox/names?*"):
         page.goto("/#/names?stage=overdue")
         page.get_by_label("Account").select_option("other")
         expect(page).to_have_url(re.compile(r"#/names\?stage=overdue&account=other$"))
+    for _ in range(2):
+        wire.get("/v3/domains")
+    show(page, "/#/names?at=after:r2")
+    send_event(page, "page-past")
+    page.get_by_role("slider", name="Travel in the history").focus()
+    page.keyboard.press("ArrowLeft")
+    expect(page).to_have_url(re.compile("at=after:r1"))
 
 
 def test_only_the_last_choice_of_an_advance_is_forecast(open_page: Open) -> None:
@@ -222,16 +174,16 @@ def test_only_the_last_choice_of_an_advance_is_forecast(open_page: Open) -> None
         "(one) => (window.seen = []) && new MutationObserver(() => seen.push(one.innerText))"
         ".observe(one, {childList: true, subtree: true, characterData: true})"
     )
-    foreseen = "**/_sandbox/clock/advance"
-    with held(page, foreseen):
-        with page.expect_request(foreseen):
+    forecast = "**/_sandbox/clock/advance"
+    with delayed(page, forecast):
+        with page.expect_request(forecast):
             page.get_by_role("button", name="Move time").click()
-        page.get_by_role("button", name="1 day", exact=True).click()
+        press(page, "1 day")
     expect(page.locator("page-clock")).to_contain_text("It would be 2026-03-02")
-    assert not [one for one in page.evaluate("seen") if "It would be 2026-03-31" in one]
+    assert not [text for text in page.evaluate("seen") if "It would be 2026-03-31" in text]
 
 
-#: Every button that leads elsewhere: where it stands, what it says, and what it asks for.
+#: Buttons that lead to another view: the address of the button, its label, and the path of its request.
 LEADING = (
     ("travel?at=after:r1", "Fork from here", "worlds/fork"),
     ("travel?at=after:r1", "Go back here", "history/rewind"),
@@ -241,21 +193,26 @@ LEADING = (
     ("journal/r1", "Fork from before", "worlds/fork"),
     ("worlds", "Fork this world", "worlds/fork"),
     ("worlds", "New from a fixture", "worlds/fork"),
+    ("worlds", "Drop a fixture", "worlds/fork"),
 )
 
 
 def test_a_late_answer_does_not_change_the_view(served: Sandbox, wire: Api, open_page: Open) -> None:
     wire.get("/v3/domains/getDomain/active.com")
     served.snapshots.add("kept")
+    fixture = {"name": "mine.yaml", "mimeType": "text/yaml", "buffer": served.export().encode()}
     for address, label, operation in LEADING:
         page = open_page()
         show(page, f"/#/{address}")
-        asked = f"**/_sandbox/{operation}"
-        with held(page, asked):
-            with page.expect_request(asked):
-                page.get_by_role("button", name=label, exact=True).click()
-                if address == "worlds":
-                    page.get_by_role("dialog").get_by_role("button", name=label, exact=True).click()
+        path = f"**/_sandbox/{operation}"
+        with delayed(page, path):
+            with page.expect_request(path):
+                if label == "Drop a fixture":
+                    page.get_by_label(label).set_input_files(fixture)
+                else:
+                    press(page, label)
+                    if address == "worlds":
+                        press(page.get_by_role("dialog"), label)
             show(page, "/#/money")
         expect(page.locator("page-notices .notice")).to_have_count(1)
         settle(page)
@@ -264,32 +221,15 @@ def test_a_late_answer_does_not_change_the_view(served: Sandbox, wire: Api, open
         served.restore("kept")
 
 
-def test_a_late_fixture_does_not_change_the_view(served: Sandbox, open_page: Open) -> None:
-    page = open_page()
-    show(page, "/#/worlds")
-    asked = "**/_sandbox/worlds/fork"
-    with held(page, asked):
-        with page.expect_request(asked):
-            page.get_by_label("Drop a fixture").set_input_files(
-                {"name": "mine.yaml", "mimeType": "text/yaml", "buffer": served.export().encode()}
-            )
-        show(page, "/#/money")
-    expect(page.locator("page-notices")).to_contain_text("mine.yaml is open")
-    settle(page)
-    assert page.evaluate("location.hash") == "#/money"
-
-
-def test_a_late_advance_moves_no_clock_of_another_world(
-    served: Sandbox, side: Sandbox, open_page: Open
-) -> None:
+def test_a_late_advance_moves_no_clock_of_another_world(side: Sandbox, open_page: Open) -> None:
     page = open_page()
     show(page, "/#/names")
     page.get_by_role("button", name="Move time").click()
     expect(page.locator("page-clock")).to_contain_text("It would be")
-    advanced = re.compile(r":\d+/_sandbox/clock/advance$")
-    with held(page, advanced):
-        with page.expect_request(advanced):
-            page.get_by_role("button", name="Advance", exact=True).click()
+    advance = re.compile(r":\d+/_sandbox/clock/advance$")
+    with delayed(page, advance):
+        with page.expect_request(advance):
+            press(page, "Advance")
         show(page, "/#/names?world=side")
     expect(page.locator("page-notices")).to_contain_text("on the way")
     settle(page)
@@ -300,36 +240,26 @@ def test_a_switch_stays_until_its_request_is_answered(served: Sandbox, open_page
     page = open_page()
     show(page, "/#/faults")
     switch = page.get_by_role("switch", name="outage")
-    added = re.compile("/_sandbox/faults$")
 
-    def refuse(route: Route) -> None:
+    def refuse_late(route: Route) -> None:
         if route.request.method == "GET":
             route.fallback()
-        else:
-            settle_with(route)
-
-    def settle_with(route: Route) -> None:
+            return
         with page.expect_response(lambda one: one.url.endswith("/faults") and one.request.method == "GET"):
-            told(page, "view-faults")
+            send_event(page, "view-faults")
         settle(page)
         expect(switch).to_be_checked()
         expect(switch).to_be_disabled()
         route.fulfill(status=409, json={"error": "name_taken", "message": "It is taken."})
 
-    page.route(added, refuse)
+    page.route(re.compile("/_sandbox/faults$"), refuse_late)
     switch.click()
     expect(page.locator("page-notices")).to_contain_text("It is taken.")
     expect(switch).not_to_be_checked()
     expect(switch).to_be_enabled()
-    assert not list(served.faults.list())
-
-
-def test_a_form_opens_once(open_page: Open) -> None:
-    page = open_page()
-    show(page, "/#/faults")
-    with held(page, "**/powers/faults.add.json"):
+    with delayed(page, "**/powers/faults.add.json"):
         for _ in range(2):
-            page.get_by_role("button", name="hang", exact=True).click()
+            press(page, "hang")
     expect(page.get_by_role("dialog")).to_be_visible()
     settle(page)
     expect(page.get_by_role("dialog")).to_have_count(1)

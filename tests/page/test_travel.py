@@ -1,4 +1,4 @@
-"""Travel in a browser: the slider, going back, forks, branches and what differs."""
+"""Travel in a browser: the slider, rewinds, forks, branches and comparisons."""
 
 from __future__ import annotations
 
@@ -9,21 +9,20 @@ from playwright.sync_api import expect
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api
-from tests.page.conftest import Open, assert_accessible
+from tests.page.conftest import Open, assert_accessible, name_rows, press
 from tests.worlds.control import whole
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def _past(wire: Api) -> None:
-    """A world with three requests behind it; the second registers new.com."""
+    """Send three requests; the second registers new.com."""
     wire.get("/v3/balance")
     wire.post("/v3/domains/createDomain", {"domain": {"domainName": "new.com"}})
     wire.get("/v3/balance")
 
 
-@pytest.mark.usefixtures("_past")
 def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> None:
     before = whole(served)
     page = open_page("/#/travel")
@@ -35,7 +34,7 @@ def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> No
     page.get_by_role("link", name="Names").click()
     expect(page).to_have_url(re.compile("/names"))
     page.goto(f"{page.url}&like=new")
-    rows = page.get_by_role("list", name="Names").get_by_role("listitem")
+    rows = name_rows(page)
     expect(rows).to_have_count(1)
     slider.focus()
     page.keyboard.press("ArrowLeft")
@@ -44,31 +43,26 @@ def test_the_slider_moves_the_whole_page(served: Sandbox, open_page: Open) -> No
     assert_accessible(page)
     page.evaluate("location.hash = location.hash.replace('r1', 'r3')")
     expect(slider).to_have_value("3")
-    page.get_by_role("button", name="Back to the present").click()
+    press(page, "Back to the present")
     expect(rows).to_have_count(1)
     expect(page.locator("page-past")).to_be_hidden()
     assert whole(served) == before
 
 
-@pytest.mark.usefixtures("_past")
-def test_the_past_can_be_made_the_present(served: Sandbox, open_page: Open) -> None:
+def test_the_past_becomes_the_present_and_a_branch_can_be_taken_up(served: Sandbox, open_page: Open) -> None:
     page = open_page("/#/travel?at=after:r1")
-    page.get_by_role("button", name="Fork from here", exact=True).click()
-    world = page.get_by_label("World", exact=True)
-    expect(world).not_to_have_value("default")
-    served.worlds.remove(world.input_value())
+    press(page, "Fork from here")
+    expect(page.get_by_label("World", exact=True)).not_to_have_value("default")
     page.goto("/#/travel?at=after:r1")
-    page.get_by_role("button", name="Go back here", exact=True).click()
+    press(page, "Go back here")
     expect(page.locator(".kept").first).to_contain_text("b1")
     assert "new.com" not in served.names
-    page.get_by_role("button", name="Take it up", exact=True).click()
+    press(page, "Take it up")
     expect(page.locator("page-notices")).to_contain_text("The world is there; what was left behind")
     assert "new.com" in served.names
 
 
-def test_branches_fork_where_they_differ(served: Sandbox, wire: Api, open_page: Open) -> None:
-    for _ in range(3):
-        wire.get("/v3/balance")
+def test_branches_are_drawn_where_they_differ(served: Sandbox, wire: Api, open_page: Open) -> None:
     served.rewind("r2", side="after")
     wire.get("/v3/domains/getDomain/none.com")
     page = open_page("/#/travel")
@@ -82,7 +76,6 @@ def test_branches_fork_where_they_differ(served: Sandbox, wire: Api, open_page: 
     expect(page.locator("page-past")).to_contain_text("branch b1")
 
 
-@pytest.mark.usefixtures("_past")
 def test_two_points_are_compared(open_page: Open) -> None:
     page = open_page("/#/travel?from=before:r2&to=after:r2")
     changes = page.locator(".changes").last

@@ -1,7 +1,9 @@
-"""Every view is accessible and fits every window."""
+"""Every view, the manual and the reader of OpenAPI documents are accessible and fit every window."""
 
 from __future__ import annotations
 
+import re
+import sys
 from typing import Any
 
 import pytest
@@ -11,51 +13,77 @@ from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.page.conftest import WIDTHS, Open, assert_accessible, assert_fits, show, views
 
-pytestmark = pytest.mark.slow
-
-#: Addresses at which a view shows the most; each view's bare one comes first.
-MORE = {
-    "console": ("/#/console/v3.createDomain",),
-    "journal": ("/#/journal/r2",),
-    "outside": ("/#/outside/active.com?when=at&on=P3D",),
-    "worlds": ("/#/worlds?from=default&to=default",),
-}
-
-
-def addresses() -> list[str]:
-    return [address for view in views() for address in (f"/#/{view}", *MORE.get(view, ()))]
+#: Further addresses at which a view shows the most.
+MORE = (
+    "/#/console/v3.createDomain",
+    "/#/journal/r2",
+    "/#/outside/active.com?when=at&on=P3D",
+    "/#/worlds?from=default&to=default",
+)
+PAGES = ("/_sandbox/manual", "/_sandbox/manual/tutorial", "/_sandbox/manual/reference/powers")
 
 
-@pytest.fixture
-def _eventful(served: Sandbox, wire: Api) -> None:
-    """A world in which there is something to show in every view."""
-    wire.post("/v3/domains/createDomain", {"domain": {"domainName": "one.com"}})
-    wire.post("/v3/domains/createDomain", {"domain": {"domainName": "one.com"}})
+@pytest.mark.slow
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_each_view_is_accessible_and_fits_every_window(
+    open_page: Open, served: Sandbox, wire: Api, subtests: pytest.Subtests, scheme: Any
+) -> None:
     for _ in range(2):
+        wire.post("/v3/domains/createDomain", {"domain": {"domainName": "one.com"}})
         wire.post("/v3/domains/renewDomain/active.com")
     served.faults.preset("flaky")
     served.outside.when("P3D").adjust_balance("main", to=0)
     served.assumptions.set({"v3.switches.repeated": "refused"})
-
-
-@pytest.mark.usefixtures("_eventful")
-def test_each_view_fits_every_window(open_page: Open, subtests: pytest.Subtests) -> None:
-    page = open_page()
-    for address in addresses():
-        with subtests.test(address=address):
-            show(page, address)
-            for width in WIDTHS:
-                page.set_viewport_size({"width": width, "height": 800})
-                assert_fits(page)
-                expect(page.locator("nav [aria-current]")).to_be_in_viewport(ratio=1)
-
-
-@pytest.mark.usefixtures("_eventful")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_each_view_is_accessible(open_page: Open, subtests: pytest.Subtests, scheme: Any) -> None:
     page = open_page(color_scheme=scheme)
-    for address in addresses():
+    for address in (*(f"/#/{view}" for view in views()), *MORE):
         with subtests.test(address=address):
             show(page, address)
             assert_accessible(page)
             assert "`" not in page.locator("body").inner_text()
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 800})
+                assert_fits(page)
+                expect(page.locator("nav [aria-current]")).to_be_in_viewport(ratio=1)
+    for path in PAGES:
+        with subtests.test(path=path):
+            page.goto(path)
+            expect(page.locator("h1")).to_be_visible()
+            assert page.locator("script").count() == 0
+            assert_accessible(page)
+            for width in WIDTHS:
+                page.set_viewport_size({"width": width, "height": 800})
+                assert_fits(page)
+
+
+@pytest.mark.slow
+def test_the_reader_shows_each_document_and_is_accessible(open_page: Open) -> None:
+    for document, scheme in (("v2", "light"), ("v2", "dark"), ("v3", "light"), ("control", "light")):
+        page = open_page(f"/_sandbox/reader?document={document}", color_scheme=scheme)
+        expect(page.locator(".opblock").first).to_be_visible()
+        expect(page.locator("nav [aria-current]")).to_have_count(1)
+        if document == "v2":
+            for method in ("get", "post", "put", "delete"):
+                operation = page.locator(f".opblock-{method}").first
+                operation.locator(".opblock-summary-control").click()
+                expect(operation.locator(".responses-table").first).to_be_visible()
+            page.locator(".opblock-post .responses-table .tablinks").get_by_text("Schema").first.click()
+            assert_accessible(page)
+
+
+@pytest.mark.slow
+def test_an_operation_in_the_reader_has_an_address(open_page: Open) -> None:
+    page = open_page("/_sandbox/reader?document=v3")
+    page.locator("#operations-balance-balance .opblock-summary-control").click()
+    expect(page).to_have_url(re.compile("#/balance/balance$"))
+    other = open_page(page.url.replace(page.evaluate("location.origin"), ""))
+    expect(other.locator("#operations-balance-balance .responses-table").first).to_be_visible()
+
+
+def test_the_reader_without_its_extra_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Sandbox("empty").app.test_client()
+    for name in ("page.html", "index.html", "%2e%2e%2freader.py", "swagger-ui.js"):
+        assert client.get(f"/_sandbox/reader/{name}").status_code == 404
+    monkeypatch.setitem(sys.modules, "flask_swagger_ui", None)
+    refused = client.get("/_sandbox/reader/swagger-ui.css")
+    assert (refused.status_code, refused.json["error"]) == (404, "unknown_page")
+    assert "reseller-sandbox[page]" in refused.json["message"]

@@ -1,4 +1,4 @@
-"""Whoever has never seen the page finds the way by it; the README and the manual show pictures of that."""
+"""A walk through the page, and its pictures in the README and the manual."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.outfit import program
 from tests.page.conftest import CHROMIUM, Open
-from tests.page.pictures import README, shown
-from tests.page.walk import prepare, walk
+from tests.page.pictures import README, prepare, shown, walk
 
 
 @pytest.mark.slow

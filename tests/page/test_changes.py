@@ -1,0 +1,122 @@
+"""The views that change a world by clicks: faults, assumptions and third parties."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import expect
+
+from reseller_sandbox import Sandbox
+from tests.clients import Api
+from tests.page.conftest import Open, data_field, press
+
+pytestmark = pytest.mark.slow
+
+
+def test_presets_of_faults_are_switches(open_page: Open, served: Sandbox) -> None:
+    page = open_page("/#/faults")
+    switch = page.get_by_role("switch", name="flaky")
+    switch.check()
+    expect(page.get_by_role("row", name="flaky.reset")).to_be_visible()
+    assert len(served.faults.list()) == 5
+    switch.uncheck()
+    expect(page.get_by_text("flaky is off.")).to_be_visible()
+    expect(page.get_by_role("row")).to_have_count(0)
+    assert not list(served.faults.list())
+
+
+def test_a_kind_of_fault_has_a_form(open_page: Open, wire: Api) -> None:
+    page = open_page("/#/faults")
+    press(page, "error")
+    sheet = page.get_by_role("dialog")
+    data_field(sheet, "error").fill("internal_error")
+    data_field(sheet, "match", "operation").fill("v3.balance")
+    expect(sheet.get_by_text("reseller-sandbox faults add error")).to_be_visible()
+    press(sheet, "Add error")
+    row = page.get_by_role("row", name="error=internal_error")
+    expect(row).to_contain_text("operation=v3.balance")
+    assert wire.get("/v3/balance").error == "internal_error"
+    expect(row).to_contain_text("1 of 1")
+
+
+def test_a_rule_can_be_paused_changed_and_removed(open_page: Open, served: Sandbox) -> None:
+    served.faults.add("reset", name="lost")
+    page = open_page("/#/faults")
+    row, dialog = page.locator("tr[data-row=lost]"), page.get_by_role("dialog")
+    press(row, "Pause")
+    expect(row).to_contain_text("paused")
+    assert served.faults["lost"].paused
+    press(row, "Resume")
+    expect(row).not_to_contain_text("paused")
+    press(row, "Change")
+    for changes in ('{"when": {"chance": 7}}', '{"when": {"times": 3}}'):
+        dialog.locator("textarea").fill(changes)
+        press(dialog, "Change")
+        if "chance" in changes:
+            expect(dialog.get_by_role("alert")).to_contain_text("when.chance")
+    expect(row).to_contain_text("times=3")
+    assert served.faults["lost"].when["times"] == 3
+    press(row, "Remove")
+    expect(row).to_have_count(0)
+    assert not list(served.faults.list())
+
+
+def test_assumptions_are_chosen_written_and_set_by_profile(open_page: Open, served: Sandbox) -> None:
+    page = open_page("/#/assumptions?q=switches.repeated")
+    page.get_by_label("refused", exact=True).check()
+    expect(page.get_by_text("by default accepted")).to_be_visible()
+    assert served.assumptions["v3.switches.repeated"] == "refused"
+    page.get_by_label("Which").select_option("other")
+    expect(page.get_by_role("listitem")).to_have_count(1)
+    page.goto("/#/assumptions?q=availability.taken")
+    field = page.get_by_label("v3.availability.taken", exact=True)
+    for text, shown in (("not a word!", "v3.availability.taken"), ("gone", "by default registered")):
+        field.fill(text)
+        field.press("Enter")
+        expect(page.locator("body")).to_contain_text(shown)
+    assert served.assumptions["v3.availability.taken"] == "gone"
+    press(page, "v3.availability.taken: form, command and calls")
+    command = "reseller-sandbox assumptions set v3.availability.taken=gone"
+    expect(page.get_by_role("dialog").locator("code").first).to_have_text(command)
+    page.keyboard.press("Escape")
+    page.goto("/#/assumptions")
+    press(page, "As observed")
+    expect(page.get_by_text("by default")).not_to_have_count(0)
+    assert served.assumptions["v3.signature.endpoint"] == "url"
+
+
+def test_an_assumption_names_the_requests_that_depend_on_it(open_page: Open, wire: Api) -> None:
+    wire.get("/v3/balance")
+    row = open_page("/#/assumptions?show=used").locator("[data-row='v3.signature.endpoint']")
+    expect(row.get_by_role("link", name="r1")).to_have_attribute("href", "#/journal/r1")
+
+
+def test_a_checked_name_is_sniped_and_a_transfer_rejected(
+    open_page: Open, served: Sandbox, wire: Api
+) -> None:
+    page = open_page("/#/outside")
+    wire.post("/v3/domains/checkAvailability", {"domainNames": ["free.com"]})
+    press(page.locator("[data-row='free.com']"), "Snipe")
+    expect(page.locator("page-notices")).to_contain_text("free.com")
+    assert served.names["free.com"].account == "outside"
+    row = page.locator("[data-row='arriving.com']")
+    press(row, "Reject")
+    expect(row).to_have_count(0)
+    assert served.transfers["arriving.com"].status != "pending"
+
+
+def test_an_action_with_a_time_or_a_request_makes_a_plan(open_page: Open, served: Sandbox) -> None:
+    page = open_page("/#/outside/free.com?when=at&on=P3D")
+    press(page, "Register")
+    plan = page.get_by_role("listitem").filter(has_text="#1")
+    expect(plan).to_contain_text("free.com")
+    (made,) = served.plans.list().plans
+    assert (made.action, str(made.given["domain"])) == ("register", "free.com")
+    press(plan, "Cancel")
+    expect(plan).to_have_count(0)
+    page.get_by_label("When").select_option("after")
+    page.get_by_label("Operation of the request").fill("v3.balance")
+    page.get_by_label("Operation of the request").press("Enter")
+    press(page, "Hold")
+    expect(page.locator("page-notices")).to_contain_text("Planned: Hold.")
+    (made,) = served.plans.list().plans
+    assert (made.action, made.after is not None) == ("hold", True)
