@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.client import HTTPConnection
+from contextlib import closing, contextmanager
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 from reseller_sandbox import Sandbox
 from tests.benchmarks.load import written
 from tests.benchmarks.measuring import Figure, Found, How, ratios, seconds
+from tests.clients import Socket
 
 #: Every way of keeping a client waiting, each for a different path.
 HELD_UP: dict[str, dict[str, Any]] = {
@@ -34,25 +34,21 @@ def beside_hanging(
     sandbox = Sandbox()
     sandbox.faults.replace([{**rule, "match": {"path": f"*/{path}"}} for path, rule in HELD_UP.items()])
     with sandbox.serve() as server:
-        alone = good(sandbox, server.port, requests, clock)
+        alone = good(sandbox, server.url, requests, clock)
         with held_up(sandbox, server.port, count):
-            beside = good(sandbox, server.port, requests, clock)
+            beside = good(sandbox, server.url, requests, clock)
             stop = seconds(server.stop)
     return {"alone": alone, "beside": beside, "stop": stop}
 
 
-def good(sandbox: Sandbox, port: int, requests: int, clock: Callable[[], float]) -> float:
+def good(sandbox: Sandbox, url: str, requests: int, clock: Callable[[], float]) -> float:
     """Return the median of the quietest sixth of the requests, one after another on one connection."""
-    connection, headers = HTTPConnection("127.0.0.1", port, timeout=60), _token(sandbox)
 
     def ask() -> None:
-        connection.request("GET", "/V2.0/domain/active-example.com", headers=headers)
-        response = connection.getresponse()
-        assert response.read()
-        assert response.status == 200
+        assert client("GET", "/V2.0/domain/active-example.com", [*_token(sandbox).items()], b"").status == 200
 
-    taken = [seconds(ask, clock) for _ in range(requests)]
-    connection.close()
+    with closing(Socket(url)) as client:
+        taken = [seconds(ask, clock) for _ in range(requests)]
     size = max(requests // 6, 1)
     return min(median(taken[start : start + size]) for start in range(0, size * 6, size))
 

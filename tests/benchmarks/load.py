@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 import re
 import shutil
 import subprocess
@@ -46,15 +45,6 @@ def rate(port: int, requests: Sequence[bytes], connections: int, seconds: float)
     assert found is not None, done.stdout
     assert found[3] == "0", f"{found[3]} responses were errors:\n{done.stdout}"
     return int(found[1]) / int(found[2]) * 1e6
-
-
-def computed(process: int | None) -> float:
-    """Return the computing time of a process until now; 0 if that is not known."""
-    try:
-        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
 def _lua(request: bytes) -> str:

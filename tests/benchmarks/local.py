@@ -12,32 +12,19 @@ from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 
 from reseller_sandbox import Sandbox
-from tests.benchmarks.measuring import (
-    ROOT,
-    Figure,
-    Found,
-    How,
-    interleaved,
-    line_of,
-    memory,
-    ratios,
-    running,
-    seconds,
-    serving,
-)
+from tests.benchmarks import measuring
+from tests.benchmarks.measuring import ROOT, Figure, Found, How, interleaved, line_of, memory, ratios, seconds
 
 HEAD = (
     "zones: {com: {prices: {registration: 1, renewal: 1, transfer: 1, restore: 1}}}\n"
     "accounts: {main: {balance: 1000000, contact: {name: Mary Example}}}\n"
 )
+LONG = "{created: -99d, flags: [client_hold], nameservers: [ns1.x.net, ns2.x.net]}"
 
 #: Sections by the kind of their entries; ``#`` is the number of an entry.
-SOUND = {
+SECTIONS = {
     "names": ("domains:\n", "  n#.com:\n"),
-    "names with much to say": (
-        "domains:\n",
-        "  n#.com: {created: -99d, flags: [client_hold], nameservers: [ns1.x.net, ns2.x.net]}\n",
-    ),
+    "names with much to say": ("domains:\n", f"  n#.com: {LONG}\n"),
     "contacts": ("contacts:\n", "  c#: {name: Tim Example, country: GB}\n"),
     "ledger entries": ("ledger:\n", "  #: {at: -3d, amount: -8.99, purpose: registration}\n"),
     "pending transfers": ("taken: [LIST]\ntransfers:\n", "  n#.com: {to: main}\n"),
@@ -56,19 +43,20 @@ def loading(how: How) -> Found:
     """
     sandbox = Sandbox()
     small, large = (100, 300) if how.tiny else (1_000, 12_000)
-    for name, (start, entry) in SOUND.items():
-        ways: dict[str, Callable[[], float]] = {
-            str(size): partial(seconds, partial(sandbox.load, _text(start, entry, size)), process_time)
-            for size in (small, large)
-        }
+
+    def each(text: str, size: int) -> float:
+        return seconds(partial(sandbox.load, text), process_time) / size * 1e6
+
+    for name, section in SECTIONS.items():
+        ways = {str(size): partial(each, _text(*section, size), size) for size in (small, large)}
         found = interleaved(ways, how.rounds)
-        each = {size: [taken / size * 1e6 for taken in found[str(size)]] for size in (small, large)}
-        yield Figure(f"load, {name}", "µs each", each[large], "≤ 90" if name == "names" else "")
-        yield Figure(f"load, {large:,} {name} beside {small:,}", "× each", ratios(each[large], each[small]))
-    sandbox.load(_text(*SOUND["names"], large))
+        slower = ratios(found[str(large)], found[str(small)])
+        yield Figure(f"load, {name}", "µs each", found[str(large)], "≤ 90" if name == "names" else "")
+        yield Figure(f"load, {large:,} {name} beside {small:,}", "× each", slower)
+    sandbox.load(_text(*SECTIONS["names"], large))
     exports, events = [], []
     for number in range(how.rounds):
-        sandbox.outside.adjust_balance("main", by=number + 1)  # because what is written once is cached
+        sandbox.outside.adjust_balance("main", by=number + 1)  # because an export is cached
         exports.append(seconds(sandbox.export, process_time) / large * 1e6)
         began = process_time()
         moved = sandbox.clock.advance("P1Y", limit=1)
@@ -89,6 +77,10 @@ sandbox.fork(); times.append(now())
 sandbox.app.test_client().get("/v3/balance"); times.append(now())
 print(*(later - earlier for earlier, later in zip(times, times[1:])))
 """
+FIRST = (
+    *(("import of Sandbox", "≤ 220"), ("the first sandbox", "≤ 45")),
+    *(("its first fork", ""), ("the first request", "")),
+)
 
 #: Prints how many seconds after its import a test begins.
 _BEGINS = (
@@ -103,30 +95,24 @@ def starting(how: How) -> Found:
     served = [_served() for _ in range(how.rounds)]
     yield Figure("serve, to the first line", "ms", [first for first, _ in served], "≤ 270")
     yield Figure("serve, memory then", "MiB", [held for _, held in served], "≤ 48")
-    goals = {
-        "import of Sandbox": "≤ 220",
-        "the first sandbox": "≤ 45",
-        "its first fork": "",
-        "the first request": "",
-    }
     command = [sys.executable, "-c", _FIRST]
     printed = [subprocess.check_output(command, text=True).split() for _ in range(how.rounds)]
-    for (what, goal), values in zip(goals.items(), zip(*printed, strict=True), strict=True):
+    for (what, goal), values in zip(FIRST, zip(*printed, strict=True), strict=True):
         yield Figure(what, "ms", [float(value) * 1e3 for value in values], goal)
-    ways = {name: partial(_tested, name) for name in ("", "reseller_sandbox")}
+    ways: dict[str, Callable[[], float]] = {name: partial(_begins, name) for name in ("", "reseller_sandbox")}
     found = interleaved(ways, how.rounds)
-    more = [one - other for one, other in zip(found["reseller_sandbox"], found[""], strict=True)]
+    more = measuring.differences(found["reseller_sandbox"], found[""])
     yield Figure("the wait of a run's first test for its world", "ms", more, "≤ 250")
 
 
 def _served() -> tuple[float, float]:
     began = perf_counter()
-    with running(*serving()) as program:
+    with measuring.running(*measuring.serving()) as program:
         line_of(program)
         return (perf_counter() - began) * 1e3, memory(program.pid) / (1 << 20)
 
 
-def _tested(fixtures: str) -> float:
+def _begins(fixtures: str) -> float:
     with TemporaryDirectory() as folder:
         (Path(folder) / "test_it.py").write_text(_BEGINS.format(fixtures))
         command = [sys.executable, "-m", "pytest", "-q", "-s"]

@@ -1,4 +1,4 @@
-"""How thoroughly to measure, the figures, their report as Markdown, and programs that run beside."""
+"""Measurements in rounds, their figures, a report as Markdown, and programs in separate processes."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from time import perf_counter
 
 ROOT = Path(__file__).parents[2]
 
-#: The environment that `make bench` makes for other servers and libraries.
-PEERS = ROOT / ".venv" / "bench"
+#: The heading of the manual's page below which the figures stand.
+HEADING = "## Figures"
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class How:
     tiny: bool = False
 
     def times(self, usual: int) -> int:
-        """Return how often to repeat something within a round."""
+        """Return the repetitions within a round."""
         return max(usual // 50, 1) if self.tiny else usual
 
 
@@ -52,7 +52,6 @@ class Figure:
 
     @property
     def cells(self) -> tuple[str, str, str, str]:
-        """The name, the median, the least and the most value, and the goal."""
         spread = f"{short(min(self.values))} – {short(max(self.values))}"
         goal = f"{self.goal}{'' if self.is_reached else ' (missed)'}"
         return self.what, f"{short(median(self.values))} {self.unit}", spread, goal
@@ -64,10 +63,6 @@ class Figure:
 
 #: Figures of a part, and lines of text.
 Found = Iterator[Figure | str]
-
-
-class LeftOut(Exception):
-    """Something cannot be measured on this machine; the text says why."""
 
 
 def short(value: float) -> str:
@@ -89,8 +84,12 @@ def ratios(over: Sequence[float], under: Sequence[float]) -> list[float]:
     return [one / other for one, other in zip(over, under, strict=True)]
 
 
+def differences(over: Sequence[float], under: Sequence[float]) -> list[float]:
+    """Return the difference of two measurements in each round."""
+    return [one - other for one, other in zip(over, under, strict=True)]
+
+
 def seconds(work: Callable[[], object], clock: Callable[[], float] = perf_counter) -> float:
-    """Return the seconds that ``work`` takes."""
     began = clock()
     work()
     return clock() - began
@@ -113,22 +112,13 @@ def serving(*options: str | Path) -> tuple[str | Path, ...]:
 
 
 def line_of(program: subprocess.Popen[str], request: str = "") -> str:
-    """Send a line if there is one; return the next line that a program prints."""
+    """Send a line if there is one. Return the next line that a program prints, or nothing at its end."""
     assert program.stdin
     assert program.stdout
     if request:
         program.stdin.write(f"{request}\n")
         program.stdin.flush()
-    if not (line := program.stdout.readline()):
-        raise LeftOut(f"{program.args!r} has ended")
-    return line.strip()
-
-
-def peer(name: str) -> Path:
-    """Return a program of the peers' environment; raise ``LeftOut`` if it is not installed."""
-    if not (found := PEERS / name).exists():
-        raise LeftOut(f"{found.relative_to(ROOT)} is not there: `make bench` installs it where it can")
-    return found
+    return program.stdout.readline().strip()
 
 
 def memory(process: int | None = None) -> int:
@@ -137,16 +127,21 @@ def memory(process: int | None = None) -> int:
     return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
+def computed(process: int | None) -> float:
+    """Return the computing time of a process until now; 0 if it is unknown."""
+    try:
+        fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 def machine() -> str:
     """Return the machine, the versions, and how busy the machine is."""
     libraries = ("flask", "werkzeug", "uvicorn", "marshmallow", "rpds-py", "httpx", "requests")
     busy = f"{os.getloadavg()[0]:.1f} of {os.cpu_count()} cores busy as it began"
     python = f"Python {platform.python_version()} on {platform.system()} {platform.machine()}"
     return f"{python}, {busy}; {', '.join(f'{name} {version(name)}' for name in libraries)}"
-
-
-#: The heading of the manual's page below which the figures stand.
-HEADING = "## Figures"
 
 
 def markdown(parts: Mapping[str, tuple[str, Sequence[Figure | str]]], page: str = "") -> str:

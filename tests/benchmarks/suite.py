@@ -15,7 +15,6 @@ from typing import Any
 API, NAME = "https://api.example.test", "ten-calls.com"
 D = "/v3/domains"
 
-#: A name checked, registered, looked at, edited, renewed, and the money for it.
 CALLS = (
     ("POST", f"{D}/checkAvailability", b'{"domainNames": ["ten-calls.com"]}'),
     ("GET", "/v3/balance", b""),
@@ -33,7 +32,7 @@ Test = Callable[[], None]
 
 
 def ours(client: str) -> Test:
-    """A fork for each test; the clients of libraries are shared by all tests."""
+    """Use a fork for each test; all tests share a client."""
     import httpx
     import requests
 
@@ -75,7 +74,6 @@ def ours(client: str) -> Test:
 
 
 def respx() -> Test:
-    """A route for each call; each must be called."""
     import httpx
     import respx as library
 
@@ -92,7 +90,6 @@ def respx() -> Test:
 
 
 def httpserver() -> Test:
-    """Expectations in order, on one server for all tests; each must be met."""
     import httpx
     from pytest_httpserver import HTTPServer
 
@@ -111,7 +108,6 @@ def httpserver() -> Test:
 
 
 def moto() -> Test:
-    """Ten calls of the SDK about a zone of names, in moto's own world."""
     os.environ |= {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
     import boto3
     from moto import mock_aws
@@ -132,6 +128,7 @@ def moto() -> Test:
     return test
 
 
+SCRIPT = Path(__file__)
 FLOOR = "httpx alone, answered at once"
 WAYS: dict[str, Callable[[], Test]] = {
     FLOOR: partial(ours, "at once"),
@@ -149,34 +146,31 @@ def run(how: Any) -> Iterator[Any]:
 
     Each way is a separate process, and its tests share one client.
     """
-    from tests.benchmarks.measuring import ROOT, Figure, LeftOut, interleaved, line_of, peer, running
+    from tests.benchmarks.measuring import ROOT, Figure, differences, interleaved, line_of, running
 
     with ExitStack() as stack:
         ways: dict[str, Callable[[], float]] = {}
         for way in WAYS:
-            try:
-                is_ours = way == FLOOR or way.startswith("ours")
-                python = sys.executable if is_ours else peer("bin/python")
-                program = stack.enter_context(running(python, Path(__file__).relative_to(ROOT), way))
-                line_of(program)
-                ways[way] = partial(_milliseconds, program, how.times(50))
-            except LeftOut as left:
-                yield f"{way} is left out: {left}"
+            is_ours = way == FLOOR or way.startswith("ours")
+            python = Path(sys.executable) if is_ours else ROOT / ".venv" / "bench" / "bin" / "python"
+            program = python.exists() and stack.enter_context(running(python, SCRIPT, way))
+            if program and line_of(program):
+                ways[way] = partial(_milliseconds, line_of, program, how.times(50))
+            else:
+                yield f"{way} is left out: `make bench` installs it where it can"
         found = interleaved(ways, how.rounds)
-    floor = zip(found["ours in process, httpx"], found[FLOOR], strict=True)
-    yield Figure("ours in process, beyond httpx itself", "ms", [one - other for one, other in floor], "≤ 4")
+    beyond = differences(found["ours in process, httpx"], found[FLOOR])
+    yield Figure("ours in process, beyond httpx itself", "ms", beyond, "≤ 4")
     for way, taken in found.items():
         yield Figure(way, "ms", taken)
 
 
-def _milliseconds(program: Any, times: int) -> float:
-    from tests.benchmarks.measuring import line_of
-
+def _milliseconds(line_of: Any, program: Any, times: int) -> float:
     return float(line_of(program, str(times)))
 
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parents[2]))
+    sys.path.insert(0, str(SCRIPT.parents[2]))
     test = WAYS[sys.argv[1]]()
     for _ in range(3):
         test()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import http.client
 import json
 import socket
 import threading
@@ -17,7 +16,7 @@ from typing import Any
 
 from tests.benchmarks.growing import fixture
 from tests.benchmarks.measuring import Found, How, line_of, running, serving
-from tests.clients import Api, Socket
+from tests.clients import Socket, encoded
 
 #: The names of the large world, their age in years, and how long other requests may wait, in milliseconds.
 NAMES, YEARS, BOUND = 60_000, 2, 50
@@ -30,22 +29,19 @@ READS = (
 
 
 class Served:
-    """A large world on a server, and an account of another world."""
+    """A large world on a server, and the world ``beside``."""
 
     def __init__(self, url: str, process: int) -> None:
-        self.process, self.port = process, int(url.rpartition(":")[2])
-        account = json.loads(self.ask("POST", "worlds/fork", {"name": "beside", "fixture": "default"}))
-        accounts = {one["name"]: one for one in account["accounts"]}
-        self.url, self.account = f"{url}/_worlds/beside", accounts["main"]
+        self.process, self.url = process, url
+        self.ask("POST", "worlds/fork", {"name": "beside", "fixture": "default"})
 
     def ask(self, method: str, path: str, body: Any = None) -> bytes:
         """Return the response of control, on a separate connection."""
-        with closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=300)) as connection:
-            connection.request(method, f"/_sandbox/{path}", None if body is None else json.dumps(body))
-            response = connection.getresponse()
-            content = response.read()
-        assert response.status < 300, content[:500]
-        return content
+        with closing(Socket(self.url)) as client:
+            client.connection.timeout = 300
+            answer = client(method, f"/_sandbox/{path}", [], encoded(body))
+        assert answer.status < 300, answer.raw[:500]
+        return answer.raw
 
     def computed(self) -> float:
         """Return the seconds that the server has computed."""
@@ -54,15 +50,14 @@ class Served:
 
     def beside(self, what: str, work: Callable[[], object]) -> str:
         """Return how long ``work`` takes, and how long each request of the other world takes meanwhile."""
-        with closing(Socket(self.url.partition("/_worlds")[0])) as client:
-            api = Api(client, self.url, self.account["key"], self.account["secret"])
+        with closing(Socket(self.url)) as client:
             thread = threading.Thread(target=work)
             waits: list[tuple[float, float]] = []
             began, computed = perf_counter(), self.computed()
             thread.start()
             while thread.is_alive() or not waits:
                 now, spent = perf_counter(), self.computed()
-                assert api.transport("GET", "/_worlds/beside/_sandbox/health", [], b"").status == 200
+                assert client("GET", "/_worlds/beside/_sandbox/health", [], b"").status == 200
                 waits.append((perf_counter() - now, self.computed() - spent))
                 sleep(0.001)
         usual, worst = (pick(wait for wait, _ in waits) * 1e3 for pick in (median, max))
@@ -85,7 +80,7 @@ def served(names: int) -> Iterator[Served]:
 
 
 def bursts(port: int, size: int) -> dict[str, Callable[[], object]]:
-    """Return ways to send much at once, in proportion to ``size``."""
+    """Return work that sends much at once, in proportion to ``size``."""
     load = b"POST /_sandbox/history/load HTTP/1.1\r\nHost: 127.0.0.1\r\n"
     look = b"GET /_sandbox/assumptions HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
     text = b'{"fixture":"%b"}' % (b"a" * (30 * size))
@@ -99,18 +94,16 @@ def bursts(port: int, size: int) -> dict[str, Callable[[], object]]:
 
 
 def _sent(port: int, data: bytes, responses: int = 1) -> None:
+    def send() -> None:
+        with suppress(OSError):  # refused before all was sent
+            client.sendall(data)
+
     with socket.create_connection(("127.0.0.1", port), timeout=120) as client:
-        with suppress(ConnectionError):  # refused before all was sent
-            threading.Thread(target=partial(_all, client, data), daemon=True).start()
+        threading.Thread(target=send, daemon=True).start()
         came = b""
         with suppress(ConnectionError):
             while came.count(b"HTTP/1.1 ") < responses and (more := client.recv(1 << 20)):
                 came += more
-
-
-def _all(client: socket.socket, data: bytes) -> None:
-    with suppress(OSError):
-        client.sendall(data)
 
 
 def run(how: How) -> Found:
@@ -129,7 +122,9 @@ def run(how: How) -> Found:
         text = json.loads(server.ask("GET", "history/export"))["fixture"]
         fork = {"name": "sent", "state": f"{text}# forked\n"}
         yield server.beside("fork of a sent state", partial(server.ask, "POST", "worlds/fork", fork))
-        for what, work in bursts(server.port, 1 << 14 if how.tiny else 1 << 20).items():
+        for what, work in bursts(
+            int(server.url.rpartition(":")[2]), 1 << 14 if how.tiny else 1 << 20
+        ).items():
             yield server.beside(what, work)
         load = {"fixture": f"{text}# loaded\n"}
         yield server.beside("load", partial(server.ask, "POST", "history/load", load))
