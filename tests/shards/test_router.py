@@ -7,16 +7,18 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from pathlib import Path
-from time import monotonic, sleep
 
 import pytest
 
 from reseller_sandbox import Sandbox, connect
 from tests.clients import Answer, Api, per_request
 from tests.command import printed
+from tests.keeping.serving import wait_until
 from tests.outfit import free_ports, program
+
+WORLDS = 40
 
 
 @contextmanager
@@ -25,24 +27,32 @@ def router(folder: Path, shards: int, first: int) -> Iterator[str]:
     nginx = program("nginx")
     options = ("--shards", str(shards), "--first-port", str(first + 1), "--listen", f"127.0.0.1:{first}")
     (folder / "nginx.conf").write_text(printed("deploy", "nginx", *options))
-    command = [nginx, "-p", str(folder), "-e", "stderr", "-c", "nginx.conf", "-g", "daemon off;"]
-    with subprocess.Popen(command, stderr=subprocess.DEVNULL) as running:
+    with running(first, nginx, "-p", str(folder), "-e", "stderr", "-c", "nginx.conf", "-g", "daemon off;"):
+        yield f"http://127.0.0.1:{first}"
+
+
+@contextmanager
+def running(port: int, *command: str) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a server, and wait until it listens."""
+    quiet = subprocess.DEVNULL
+    with subprocess.Popen(command, stdout=quiet, stderr=quiet) as process:
         try:
-            wait_for(first)
-            yield f"http://127.0.0.1:{first}"
+            wait_until(lambda: listens(port))
+            yield process
         finally:
-            running.terminate()
+            process.terminate()
 
 
-def wait_for(port: int) -> None:
-    """Wait until a server listens."""
-    deadline = monotonic() + 60
-    while monotonic() < deadline:
-        try:
-            return socket.create_connection(("127.0.0.1", port), timeout=1).close()
-        except OSError:
-            sleep(0.02)
-    raise AssertionError(f"no server listens on {port}")
+def listens(port: int) -> bool:
+    with closing(socket.socket()) as client:
+        return client.connect_ex(("127.0.0.1", port)) == 0
+
+
+def shard(number: int, first: int) -> AbstractContextManager[subprocess.Popen[bytes]]:
+    """Run a shard in a separate process."""
+    port = first + 1 + number
+    options = ("--shard", f"s{number}", "--port", str(port), "--quiet")
+    return running(port, sys.executable, "-m", "reseller_sandbox", "serve", *options)
 
 
 def raw(url: str, target: str, *headers: tuple[str, str]) -> Answer:
@@ -71,7 +81,7 @@ def requests(shards: list[Sandbox]) -> list[int]:
 
 @pytest.fixture(scope="module")
 def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[Sandbox]]]:
-    """Three shards of this process behind a router."""
+    """Three shards in this process behind a router."""
     first = free_ports(4)
     shards = [Sandbox(shard=f"s{number}") for number in range(3)]
     with ExitStack() as stack:
@@ -81,7 +91,7 @@ def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[
 
 
 def test_requests_reach_the_shard_of_their_world(three: tuple[str, list[Sandbox]]) -> None:
-    """By key, token, path and query. New worlds are made by each shard in turn."""
+    """By key, token, path and query. Each shard makes new worlds in turn."""
     url, shards = three
     before, default, made = requests(shards), connect(url), []
     for _ in range(6):
@@ -101,7 +111,7 @@ def test_requests_reach_the_shard_of_their_world(three: tuple[str, list[Sandbox]
 
 
 def test_requests_without_a_shard_reach_the_first(three: tuple[str, list[Sandbox]]) -> None:
-    """Targets arrive as they were sent, so that a signature over the router's address is correct."""
+    """The router does not change targets, so signatures over its address are correct."""
     url, shards = three
     before, api = requests(shards), api_of(connect(url), url)
     for target in ("/v3/domains?perPage=3&x=%2F%20", "/v3//balance", "/v3/domains/getDomain/%C3%A9.com"):
@@ -113,19 +123,18 @@ def test_requests_without_a_shard_reach_the_first(three: tuple[str, list[Sandbox
 
 @pytest.mark.slow
 def test_a_dead_shard_takes_only_its_own_worlds(tmp_path: Path) -> None:
-    """Two hundred worlds and eight workers."""
     first = free_ports(5)
     with ExitStack() as stack:
         url = stack.enter_context(router(tmp_path, 4, first))
-        running = [stack.enter_context(shard(number, first)) for number in range(4)]
+        processes = [stack.enter_context(shard(number, first)) for number in range(4)]
         default = connect(url)
-        apis = [api_of(default.fork(), url) for _ in range(200)]
+        apis = [api_of(default.fork(), url) for _ in range(WORLDS)]
         with ThreadPoolExecutor(8) as workers:
-            worlds = list(workers.map(lambda number: world_alone(apis[number], number), range(200)))
-        running[2].kill()
-        running[2].wait()
+            worlds = list(workers.map(lambda number: world_alone(apis[number], number), range(WORLDS)))
+        processes[2].kill()
+        processes[2].wait()
         lost = [world for world in worlds if world.startswith("s2-")]
-        assert len(lost) == 50
+        assert len(lost) == WORLDS / 4
         down = raw(url, f"/_worlds/{lost[0]}/_sandbox/health")
         assert (down.status, down.error) == (503, "shard_down")
         stack.enter_context(shard(2, first))
@@ -137,23 +146,10 @@ def test_a_dead_shard_takes_only_its_own_worlds(tmp_path: Path) -> None:
         assert {default.fork().account().key[:2] for _ in range(4)} == {"s0", "s1", "s2", "s3"}
 
 
-@contextmanager
-def shard(number: int, first: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Run a shard in a separate process."""
-    options = ["--shard", f"s{number}", "--port", str(first + 1 + number), "--quiet"]
-    command = [sys.executable, "-m", "reseller_sandbox", "serve", *options]
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as running:
-        try:
-            wait_for(first + 1 + number)
-            yield running
-        finally:
-            running.terminate()
-
-
 def world_alone(api: Api, number: int) -> str:
     """Register a name. Return the world, which must have no name of another world."""
     made, listed = register(api, f"n{number}.com"), api.get("/v3/domains?perPage=100")
     assert made.status == 200
     assert world_of(made) == world_of(listed)
-    assert [other for other in range(200) if f'"n{other}.com"'.encode() in listed.raw] == [number]
+    assert [other for other in range(WORLDS) if f'"n{other}.com"'.encode() in listed.raw] == [number]
     return world_of(made)
