@@ -1,8 +1,6 @@
-"""A Dockerfile carried out on this machine, where there is no engine for containers.
+"""Builds a Dockerfile on this machine without an engine for containers. Needs root and Linux.
 
-A stage is a layer over this machine's own files, with a Python where its official images have one. What runs
-in it sees that alone for its root, as the user and in the environment that the file says. It takes root and
-Linux, and knows of a Dockerfile what is used here.
+A stage is a layer over this machine's own files, with a Python where its official images have one.
 """
 
 from __future__ import annotations
@@ -16,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-#: What the official images of Python say before any line of a file; to the linker in a list of its own.
+#: The environment of the official images of Python.
 OF_THE_BASE = {
     "PATH": "/usr/local/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin",
     "LD_LIBRARY_PATH": "/usr/local/lib",
@@ -32,7 +30,7 @@ mount -t proc proc "$MERGED/proc"
 
 
 class Stage:
-    """One stage of the file: what it has written, and how its commands run."""
+    """A stage of the file: its written files, and the setting of its commands."""
 
     def __init__(self, folder: Path, python: Path) -> None:
         self.upper, self.work, self.merged = (folder / name for name in ("upper", "work", "merged"))
@@ -47,13 +45,13 @@ class Stage:
         self.healthy: list[str] = []
 
     def words(self, command: Sequence[str], environment: Mapping[str, str], *, frozen: bool) -> list[str]:
-        """What runs ``command`` in this stage; ``frozen`` with a root that nobody can write to."""
+        """Return the command line for ``command`` in this stage, with ``frozen`` on a read-only root."""
         user, _, group = self.user.partition(":")
         become = ["setpriv", f"--reuid={user}", f"--regid={group}", "--clear-groups"]
         if frozen:
             become += ["--no-new-privs", "--bounding-set=-all"]
-        told = [f"{name}={value}" for name, value in {**self.environment, **environment}.items()]
-        inside = ["env", "-i", "-C", self.folder, *told, *command]
+        variables = [f"{name}={value}" for name, value in {**self.environment, **environment}.items()]
+        inside = ["env", "-i", "-C", self.folder, *variables, *command]
         script = _ROOT + ('mount -o remount,ro "$MERGED"\n' if frozen else "")
         script += shlex.join(["exec", "chroot", str(self.merged), *become, *inside])
         places = {"UPPER": self.upper, "WORK": self.work, "MERGED": self.merged, "PYTHON": self.python}
@@ -61,13 +59,12 @@ class Stage:
         return ["unshare", "--mount", "--propagation", "private", "env", *given, "sh", "-c", script]
 
     def run(self, command: Sequence[str], environment: Mapping[str, str], *, frozen: bool = False) -> Any:
-        """Run ``command`` to its end."""
         words = self.words(command, environment, frozen=frozen)
         return subprocess.run(words, capture_output=True, text=True, check=False, timeout=600)
 
 
 class Image:
-    """The last stage of a Dockerfile, once all of them have been carried out."""
+    """A built Dockerfile, with the instructions that ``deploy`` prints."""
 
     def __init__(self, text: str, context: Path, folder: Path, python: Path) -> None:
         self._context, self._folder, self._python = context, folder, python
@@ -79,7 +76,7 @@ class Image:
 
     @property
     def last(self) -> Stage:
-        """The stage that is left."""
+        """The last stage."""
         return self._stages[-1]
 
     def _from(self, rest: str) -> None:
@@ -100,17 +97,16 @@ class Image:
         subprocess.run(["cp", "-a", str(found), str(there)], check=True)
 
     def _run(self, rest: str) -> None:
-        # How this machine reaches the registry of packages is not the file's to say.
-        ways = {
-            name: value for name, value in os.environ.items() if re.match(r"PIP_|.*_CERT|.*_BUNDLE", name)
+        registry = {
+            name: os.environ[name] for name in os.environ if re.match(r"PIP_|.*_CERT|.*_BUNDLE", name)
         }
-        done = self.last.run([*self.last.shell, rest], ways)
+        done = self.last.run([*self.last.shell, rest], registry)
         assert done.returncode == 0, done.stdout + done.stderr
 
     def _env(self, rest: str) -> None:
-        told = dict(pair.split("=", 1) for pair in shlex.split(rest))
+        pairs = dict(pair.split("=", 1) for pair in shlex.split(rest))
         known = dict(self.last.environment)
-        for name, value in told.items():
+        for name, value in pairs.items():
             self.last.environment[name] = re.sub(r"\$(\w+)", lambda found: known[found[1]], value)
 
     def _workdir(self, rest: str) -> None:
@@ -140,6 +136,6 @@ class Image:
 
 
 def _lines(text: str) -> list[str]:
-    """The instructions, each on one line."""
+    """Return the instructions, each on one line."""
     kept = "\n".join(line for line in text.splitlines() if line.strip() and not line.startswith("#"))
     return [re.sub(r"\s+", " ", line) for line in kept.replace("\\\n", " ").splitlines()]

@@ -1,4 +1,4 @@
-"""The image that the printed Dockerfile makes, its steps carried out on this machine."""
+"""The image of the printed Dockerfile, built on this machine."""
 
 from __future__ import annotations
 
@@ -41,22 +41,16 @@ def image(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Image:
 
 
 @pytest.fixture(scope="module")
-def port() -> str:
-    """A port that is free."""
-    return str(free_ports())
-
-
-@pytest.fixture(scope="module")
-def running(image: Image, port: str) -> Iterator[str]:
-    """The address of a server in the image: nobody's, with a root that cannot be written to."""
-    last = image.last
-    told = {"RESELLER_SANDBOX_CONTROL_TOKEN": TOKEN, "RESELLER_SANDBOX_PORT": port}
-    words = last.words([*last.entry, *last.command], told, frozen=True)
+def running(image: Image) -> Iterator[str]:
+    """The port of a server in the image, with a read-only root."""
+    last, port = image.last, str(free_ports())
+    variables = {"RESELLER_SANDBOX_CONTROL_TOKEN": TOKEN, "RESELLER_SANDBOX_PORT": port}
+    words = last.words([*last.entry, *last.command], variables, frozen=True)
     assert not _is_healthy(image, port)
     with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as server:
         assert server.stdout is not None
         assert port in server.stdout.readline()
-        yield f"http://127.0.0.1:{port}"
+        yield port
         server.terminate()
         rest = server.stdout.read()
     assert server.returncode == 0, rest
@@ -68,9 +62,10 @@ def _is_healthy(image: Image, port: str) -> bool:
     return bool(done.returncode == 0)
 
 
-def test_it_serves_as_nobody_and_writes_nowhere(image: Image, running: str) -> None:
-    """Its control is for those who know the token."""
-    sandbox = connect(running, control_token=TOKEN)
+def test_the_image_serves_as_nobody_and_writes_nowhere(image: Image, running: str) -> None:
+    """The health check fails before and after the server runs, in the fixture."""
+    assert _is_healthy(image, running)
+    sandbox = connect(f"http://127.0.0.1:{running}", control_token=TOKEN)
     assert sandbox.health.show().status == "ok"
     assert len(sandbox.names.list().names) > 10
     done = image.last.run(["touch", "/opt/sandbox/x", "/fixtures/x", "/tmp/x"], {}, frozen=True)
@@ -78,24 +73,17 @@ def test_it_serves_as_nobody_and_writes_nowhere(image: Image, running: str) -> N
     assert image.last.run(["id", "-u"], {}, frozen=True).stdout.strip() == "10001"
 
 
-def test_its_health_check_says_how_it_is(image: Image, running: str) -> None:
-    """Well while the server runs; before and after, the server's own fixture looks."""
-    assert _is_healthy(image, running.rpartition(":")[2])
-
-
-def test_without_a_token_it_says_what_it_wants(image: Image) -> None:
-    """Everybody on the network could reach it."""
+def test_the_image_requires_a_control_token(image: Image) -> None:
     done = image.last.run([*image.last.entry, *image.last.command], {}, frozen=True)
     assert done.returncode == 2
     assert "--control-token" in done.stderr
 
 
-def test_it_holds_what_it_needs_and_a_list_of_that(image: Image) -> None:
-    """No pip, nothing of the stage before; the bill names each package that is there."""
+def test_the_image_holds_only_its_dependencies_and_their_bill(image: Image) -> None:
     packages = next((image.last.upper / "opt/sandbox/lib").glob("python3.*/site-packages"))
-    there = {path.name.partition("-")[0].lower().replace("_", "-") for path in packages.glob("*.dist-info")}
+    names = {path.name.partition("-")[0].lower().replace("_", "-") for path in packages.glob("*.dist-info")}
     bill = json.loads((image.last.upper / "opt/sandbox/bom.cdx.json").read_text("utf-8"))
-    own = bill["metadata"]["component"]
-    assert {own["name"], *(one["name"] for one in bill["components"])} == there
-    assert "pip" not in there
+    component = bill["metadata"]["component"]
+    assert {component["name"], *(one["name"] for one in bill["components"])} == names
+    assert "pip" not in names
     assert not (image.last.upper / "build").exists()

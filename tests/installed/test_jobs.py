@@ -1,4 +1,4 @@
-"""The printed jobs of CI: their commands run here, in a project of a user, as the services run them."""
+"""The commands of the printed CI jobs, run here in a project of a user."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.installed.conftest import deploy, interpreter, run
-from tests.installed.test_users_project import PROJECT
+from tests.installed.conftest import PROJECT, deploy, interpreter, run
 from tests.outfit import free_ports
 
 
@@ -36,28 +35,29 @@ def surroundings(tmp_path: Path) -> dict[str, str]:
 
 
 def carry_out(script: str, at: Path, environment: dict[str, str]) -> str:
-    """Run a whole job in one shell, as long as its session lasts; answers what it printed."""
-    with subprocess.Popen(
-        ["bash", "-eo", "pipefail", "-c", script],
+    """Run a whole job in one shell. Return its output."""
+    command = ["bash", "-eo", "pipefail", "-c", script]
+    done = subprocess.run(
+        command,
         cwd=at,
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-    ) as job:
-        printed, _ = job.communicate(timeout=1000)
-    assert job.returncode == 0, printed
-    return printed
+        timeout=1000,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
 
 
-#: What ends the server of a job with the job, as a machine of CI does.
+#: Ends the server of a job with the job.
 END = "trap 'kill $(jobs -p)' EXIT\n"
 
 
 @pytest.mark.parametrize("form", ["github-actions", "gitlab-ci"])
 def test_a_printed_job_passes(checkout: Path, surroundings: dict[str, str], form: str) -> None:
-    """It installs, serves, waits and tests, with two workers and one server."""
+    """The job installs, serves, waits and tests, with two workers and one server."""
     port = str(free_ports())
     document: Any = yaml.safe_load(deploy(form, at=checkout).replace("8053", port))
     if form == "github-actions":

@@ -167,22 +167,6 @@ def test_controls_follow_choices_that_are_not_drawn_yet(served: Sandbox, wire: A
     expect(page).to_have_url(re.compile("at=after:r1"))
 
 
-def test_only_the_last_choice_of_an_advance_is_forecast(open_page: Open) -> None:
-    page = open_page()
-    show(page, "/#/names")
-    page.locator("page-clock").evaluate(
-        "(one) => (window.seen = []) && new MutationObserver(() => seen.push(one.innerText))"
-        ".observe(one, {childList: true, subtree: true, characterData: true})"
-    )
-    forecast = "**/_sandbox/clock/advance"
-    with delayed(page, forecast):
-        with page.expect_request(forecast):
-            page.get_by_role("button", name="Move time").click()
-        press(page, "1 day")
-    expect(page.locator("page-clock")).to_contain_text("It would be 2026-03-02")
-    assert not [text for text in page.evaluate("seen") if "It would be 2026-03-31" in text]
-
-
 #: Buttons that lead to another view: the address of the button, its label, and the path of its request.
 LEADING = (
     ("travel?at=after:r1", "Fork from here", "worlds/fork"),

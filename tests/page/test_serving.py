@@ -1,19 +1,24 @@
-"""The delivery of the page: its files, its policy, and the session of a browser."""
+"""The delivery of the page: its files, its policy, the session of a browser, and the console's signatures."""
 
 from __future__ import annotations
 
 import json
 import re
 from http.cookies import SimpleCookie
+from itertools import product
+from typing import Any
 from urllib.parse import urljoin
 
 from werkzeug.test import TestResponse
 
 from reseller_sandbox import Sandbox
 from tests.page.conftest import views
+from tests.registry import REGISTRY
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 PAGE = "/_sandbox/page"
+SIGNATURE = "/_sandbox/signature"
+BALANCE = {"account": "main", "interface": "v3", "target": "/v3/balance"}
 
 
 def test_the_root_is_the_page_for_a_browser_and_an_unknown_path_for_a_program() -> None:
@@ -105,3 +110,37 @@ def test_a_cookie_of_another_token_is_refused() -> None:
     client = Sandbox("empty", control_token="other").app.test_client(use_cookies=False)
     for wrong in (cookie, cookie.partition("=")[0], "=;=", "sandbox_page_80=\xe9"):
         assert client.get("/_sandbox/clock", headers={"Cookie": wrong}).status_code == 401
+
+
+def signed(sandbox: Sandbox, **parameters: Any) -> Any:
+    return sandbox.app.test_client().post(SIGNATURE, json={**BALANCE, **parameters}).json
+
+
+def test_a_signature_is_correct_by_every_assumption_and_has_no_secret(sandbox: Sandbox) -> None:
+    targets = ("/v3/balance?a=1", "/_worlds/default/v3/balance")
+    endpoints = ("any", "url", "path", "path_no_query")
+    for endpoint, payload, target in product(endpoints, ("any", "raw", "empty_object"), targets):
+        sandbox.assumptions.set({"v3.signature.endpoint": endpoint, "v3.signature.payload": payload})
+        made = signed(sandbox, target=target)
+        answer = sandbox.app.test_client().get(target, headers=made["headers"])
+        assert answer.status_code == 200, (endpoint, payload, target)
+        assert "".join(made["signed"]).startswith("main-key")
+        assert "main-secret" not in str(made)
+
+
+def test_headers_follow_the_settings(sandbox: Sandbox) -> None:
+    sandbox.assumptions.set({"v2.token_headers": ["X-Other"]})
+    v2 = signed(sandbox, interface="v2", target="/V2.0/customer")
+    assert v2 == {"headers": {"X-Other": "main-token"}, "signed": []}
+    v3 = signed(Sandbox(REGISTRY, header_prefix="X-OWN-"))
+    assert v3["headers"].keys() == {"X-OWN-APIKEY", "X-OWN-SIGNATURE"}
+
+
+def test_wrong_input_and_callers_without_the_token_are_refused(sandbox: Sandbox) -> None:
+    assert signed(sandbox, account="nobody")["error"] == "unknown_account"
+    for wrong in ({"interface": "v4"}, {"key": "x"}, {"body": 7}):
+        assert signed(sandbox, **wrong)["error"] == "invalid_parameter", wrong
+    client = Sandbox(REGISTRY, control_token="secret").app.test_client()
+    assert client.post(SIGNATURE, json=BALANCE).json["error"] == "control_token_missing"
+    elsewhere = {"Origin": "http://evil.example", "X-Sandbox-Token": "secret"}
+    assert client.post(SIGNATURE, json=BALANCE, headers=elsewhere).json["error"] == "cross_site"

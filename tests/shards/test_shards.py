@@ -105,7 +105,7 @@ def test_the_name_of_a_shard_can_be_the_number_of_the_machine() -> None:
     assert "a-12345 does not end in a hyphen and a number" in long
 
 
-def test_compose_and_kubernetes_name_each_shard_for_the_router() -> None:
+def test_compose_names_each_shard_for_the_router() -> None:
     document = yaml.safe_load(printed("deploy", "compose", "--shards", "4"))
     *shards, router = document["services"]
     assert (shards, router) == (["s0", "s1", "s2", "s3"], "router")
@@ -114,17 +114,6 @@ def test_compose_and_kubernetes_name_each_shard_for_the_router() -> None:
         assert f"server {name}:8053 max_fails=0;" in document["configs"]["router"]["content"]
     assert all(row["read_only"] and row["cap_drop"] == ["ALL"] for row in document["services"].values())
     assert document["services"][router]["ports"] == ["127.0.0.1:8053:8053"]
-    documents = yaml.safe_load_all(printed("deploy", "kubernetes", "--shards", "3"))
-    pods, headless, config, router, service = documents
-    assert (pods["spec"]["replicas"], pods["spec"]["serviceName"]) == (3, headless["metadata"]["name"])
-    (container,) = pods["spec"]["template"]["spec"]["containers"]
-    assert {"name": SHARD, "value": "hostname"} in container["env"]
-    for number in range(3):
-        assert f"server reseller-sandbox-{number}.reseller-shards:8053" in config["data"]["nginx.conf"]
-    assert service["spec"]["selector"] == router["spec"]["selector"]["matchLabels"]
-    for row in (pods, router):
-        (container,) = row["spec"]["template"]["spec"]["containers"]
-        assert container["securityContext"]["readOnlyRootFilesystem"] is True
     assert printed("deploy", "compose") == printed("deploy", "compose", "--shards", "1")
     assert "router" not in printed("deploy", "kubernetes", "--shards", "1")
 

@@ -1,0 +1,128 @@
+"""The archives, the bounds of the dependencies, and the manual as a site."""
+
+from __future__ import annotations
+
+import filecmp
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from tests.installed.conftest import INSTALL, ROOT, locked, run
+
+#: Files that a build adds to those of the project.
+OF_A_WHEEL = {"METADATA", "WHEEL", "RECORD", "entry_points.txt"}
+OF_A_SOURCE = {"PKG-INFO", "pyproject.toml", "README.md", ".gitignore"}
+
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+EXTRAS = ("httpx", "requests", "freezegun", "tls")
+
+#: Tests that use most of the dependencies: the server, routing, schemas.
+TESTS = ("tests/server/test_server.py", "tests/server/test_hosts.py", "tests/web/test_app.py")
+
+#: References from which a page loads files of other machines, rather than links to follow.
+LOADED = re.compile(
+    r"<(?:script|img|iframe|source)[^>]*src=\"[a-z]*:?//|<link[^>]*href=\"[a-z]*:?//|url\([\"']?[a-z]*:?//"
+)
+
+
+def kept(*folders: str) -> set[str]:
+    """Return the files of the project in these folders."""
+    listed = ["git", "ls-files", "--cached", "--others", "--exclude-standard", *folders]
+    found = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=False)
+    if found.returncode:
+        pytest.skip("this is no checkout")
+    return {name for name in found.stdout.splitlines() if (ROOT / name).exists()}
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The archive of the source."""
+    folder = tmp_path_factory.mktemp("source")
+    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder), at=ROOT)
+    (built,) = folder.glob("*.tar.gz")
+    return built
+
+
+def test_the_archives_hold_the_files_of_the_project_and_can_be_published(wheel: Path, source: Path) -> None:
+    """The wheel has the package and the fixtures, the source all that builds and tests need."""
+    names = set(zipfile.ZipFile(wheel).namelist())
+    package = {name.removeprefix("sandbox/") for name in kept("sandbox")}
+    fixtures = {f"reseller_sandbox/{name}" for name in kept("fixtures")}
+    (about,) = {name.partition("/")[0] for name in names} - {"reseller_sandbox"}
+    assert names == package | fixtures | {f"{about}/{name}" for name in OF_A_WHEEL}
+    assert {"reseller_sandbox/py.typed", "reseller_sandbox/deploy/requirements.txt"} <= names
+    with tarfile.open(source) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    wanted = kept("sandbox", "fixtures", "tests", "Makefile", ".requirements.lock", ".ci")
+    assert names == wanted | OF_A_SOURCE
+    run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(source))
+
+
+def test_the_wheel_of_the_source_is_the_wheel_byte_for_byte(
+    python: Path, wheel: Path, source: Path, tmp_path: Path
+) -> None:
+    run(str(python), "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(tmp_path), str(source))
+    (made,) = tmp_path.glob("*.whl")
+    assert filecmp.cmp(made, wheel, shallow=False)
+
+
+def oldest() -> str:
+    """Return a pin for each lower bound."""
+    extras = [row for extra in EXTRAS for row in PROJECT["optional-dependencies"][extra]]
+    rows = [*PROJECT["dependencies"], *extras]
+    return "\n".join(re.sub(r"^([\w.-]+)>=([\w.]+).*$", r"\1==\2", row) for row in rows)
+
+
+def versions(pins: str) -> dict[str, Version]:
+    """Return the version of each pinned package."""
+    rows = (row.split("==") for row in pins.splitlines() if "==" in row)
+    return {canonicalize_name(name): Version(number) for name, number in rows}
+
+
+@pytest.mark.parametrize("which", ["oldest", "newest"])
+def test_the_wheel_works_with_the_oldest_and_newest_dependencies(
+    which: str, wheel: Path, tmp_path: Path
+) -> None:
+    index = [sys.executable, "-m", "pip", "index", "versions", "--timeout", "10", "--retries", "1", "idna"]
+    if subprocess.run(index, capture_output=True, check=False).returncode:
+        pytest.skip("no registry of packages can be reached")
+    python = tmp_path / "environment" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    run(sys.executable, "-m", "venv", str(tmp_path / "environment"))
+    pins = tmp_path / "pins.txt"
+    tools = [row for row in locked() if row.partition("==")[0].lower() in {"pytest", "hypothesis"}]
+    pins.write_text("\n".join([*tools, *([oldest()] if which == "oldest" else [])]))
+    used = ("pytest", "pytest-timeout", "hypothesis", "jsonschema-rs", "time-machine", "trustme", "PyYAML")
+    run(str(python), *INSTALL, "-c", str(pins), f"{wheel}[{','.join(EXTRAS)}]", *used)
+    if which == "oldest":
+        assert versions(oldest()).items() <= versions(run(str(python), "-m", "pip", "freeze")).items()
+    options = ("-p", "no:cacheprovider", "-p", "no:xdist", "-q", "-x")
+    printed = run(str(python), "-m", "pytest", *options, *TESTS, at=ROOT)
+    assert re.search(r"\d+ passed", printed), printed
+
+
+def test_the_site_has_every_page_and_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
+    """Built by the commands of ``make site``, without a warning."""
+    environment, pages, site = tmp_path / "venv", tmp_path / "pages", tmp_path / "site"
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    (recipe,) = re.findall(r"^.venv/site:(.*?)\n\n", makefile, re.DOTALL | re.MULTILINE)
+    (options,) = re.findall(r"sphinx-build (.*?) \.venv/pages", makefile)
+    pins = re.findall(r"[\w-]+==[\w.]+", recipe)
+    assert len(pins) == 3
+    run(sys.executable, "-m", "venv", str(environment))
+    run(str(environment / "bin" / "python"), *INSTALL, *pins)
+    run(sys.executable, "-m", "reseller_sandbox", "manual", "--write", str(pages))
+    run(str(environment / "bin" / "sphinx-build"), *options.split(), str(pages), str(site))
+    names = [page.relative_to(pages).with_suffix("").as_posix() for page in pages.rglob("*.md")]
+    assert len(names) > 20
+    for name in names:
+        assert (site / name.removesuffix("index") / "index.html").is_file(), name
+    for file in (*site.rglob("*.html"), *site.rglob("*.css")):
+        assert not LOADED.search(file.read_text("utf-8")), file

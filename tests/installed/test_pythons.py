@@ -1,0 +1,98 @@
+"""The wheel under each Python: the command, equal bytes, the pytest plugin, and a project of a user."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.installed.conftest import PROJECT, run
+from tests.test_determinism import ENVIRONMENTS, SCRIPT
+from tests.testing.repositories import REPOSITORIES, lay_out
+
+
+@pytest.fixture(scope="session")
+def expected() -> str:
+    """The output of the script in the working tree."""
+    return subprocess.run([sys.executable, SCRIPT], capture_output=True, text=True, check=True).stdout
+
+
+def test_equal_scripts_give_equal_bytes_in_every_hash_order_and_time_zone(
+    python: Path, expected: str, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    command = str(python.parent / "reseller-sandbox")
+    assert "default: good" in run(command, "check", "default", "example", at=tmp_path)
+    for environment in ENVIRONMENTS:
+        with subtests.test(environment=environment):
+            assert run(str(python), str(SCRIPT), **environment) == expected
+
+
+def test_the_plugin_works_beside_a_sandbox_of_the_user(
+    python: Path, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    """The user's own ``sandbox`` is a module or a package, in the root or below ``src``."""
+    for name in REPOSITORIES:
+        with subtests.test(repository=name):
+            (folder := tmp_path / name).mkdir()
+            lay_out(name, folder)
+            assert "3 passed" in run(str(python), "-m", "pytest", "-q", at=folder)
+
+
+#: Items of the contract, and the fewest tests of the project that exercise each, in every mode.
+EXERCISED = {
+    "v3.createDomain": 8,
+    "v3.createDomain insufficient_funds": 1,
+    "v3.createDomain name_taken": 1,
+    "v3.balance signature_mismatch": 1,
+    "nothing to active": 6,
+    "expiry": 1,
+    "reset after": 2,
+    "latency after": 1,
+}
+
+
+def test_a_project_passes_alone_and_with_a_server_of_the_run(
+    python: Path, tmp_path: Path, subtests: pytest.Subtests
+) -> None:
+    project = Path(
+        shutil.copytree(PROJECT, tmp_path / "billing", ignore=shutil.ignore_patterns(".*", "__pycache__"))
+    )
+    assert "Success" in run(str(python), "-m", "mypy", at=project)
+    variables = {"RESELLER_SANDBOX_COVERAGE": "json:covered.json html", "RESELLER_SANDBOX_COVER_OF": "v3.*"}
+    for options in (
+        ["--reseller-sandbox-cover-min", "events=40"],
+        ["-n", "2", "--reseller-sandbox-mode", "server"],
+    ):
+        with subtests.test(options=options):
+            assert "14 passed" in run(str(python), "-m", "pytest", "-q", *options, at=project, **variables)
+            report = json.loads((project / "covered.json").read_text())
+            found = {item["item"]: len(item["by"]) for item in report["items"]}
+            assert [name for name, least in EXERCISED.items() if found[name] < least] == []
+            page = (project / "reseller-sandbox-coverage.html").read_text("utf-8")
+            assert "test_orders.py::test_somebody_else_was_faster" in page
+
+
+KEPT = """
+import requests, urllib3
+from reseller_sandbox import Sandbox
+
+assert urllib3.__version__.startswith("1.26.")
+with Sandbox() as sandbox, sandbox.intercept("https://api.example.test"), requests.Session() as session:
+    for _ in range(3):
+        print(session.get("https://api.example.test/V2.0/domain/zones").status_code, end=" ")
+    sandbox.faults.add("reset")
+    try:
+        session.get("https://api.example.test/V2.0/domain/zones")
+    except requests.exceptions.RequestException as error:
+        print(type(error).__name__)
+"""
+
+
+def test_requests_with_an_older_urllib3_keeps_its_connection(python: Path, tmp_path: Path) -> None:
+    install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+    run(*install, "--target", str(tmp_path), "requests", "urllib3==1.26.20")
+    assert run(str(python), "-c", KEPT, PYTHONPATH=str(tmp_path)) == "403 403 403 ConnectionError\n"
