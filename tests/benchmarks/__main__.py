@@ -13,14 +13,14 @@ from tests.benchmarks.measuring import Figure, Found, How, machine, markdown
 
 #: Each part by its name, in the order of the page.
 PARTS: dict[str, Callable[[How], Found]] = {
-    "answering": answering.run,
-    "suite": suite.run,
-    "growing": growing.run,
+    "answering": answering.measure,
+    "suite": suite.measure,
+    "growing": growing.measure,
     "loading": local.loading,
-    "faults": faults.run,
+    "faults": faults.measure,
     "starting": local.starting,
-    "waiting": waiting.run,
-    "soak": soak.run,
+    "waiting": waiting.measure,
+    "soak": soak.measure,
 }
 
 

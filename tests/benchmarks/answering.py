@@ -42,7 +42,7 @@ BARE, REGISTRATION = "bare Flask route", "v3 registration"
 MOST = dict(zip((*READS, REGISTRATION), (2.0, 1.75, 1.6, 3.0, 3.0), strict=True))
 
 
-def run(how: How) -> Found:
+def measure(how: How) -> Found:
     """Rates of servers, and ratios in the same round. Each server is a separate process."""
     #: The server for each, and the requests of a round.
     cases: dict[str, tuple[int, Callable[[], Sequence[bytes]]]] = {}

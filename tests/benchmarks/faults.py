@@ -73,7 +73,7 @@ def _token(sandbox: Sandbox) -> dict[str, str]:
     return {"X-Auth-Token": sandbox.account().token}
 
 
-def run(how: How) -> Found:
+def measure(how: How) -> Found:
     """A request beside clients that are held up by faults."""
     count = 50 if how.tiny else 1000
     rounds = [beside_hanging(count, how.times(300)) for _ in range(how.rounds)]

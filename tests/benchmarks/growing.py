@@ -56,7 +56,7 @@ def works(sandbox: Sandbox) -> dict[str, Work]:
     }
 
 
-def run(how: How) -> Found:
+def measure(how: How) -> Found:
     """Growth: with a hundred thousand names, or a million, all takes as long as with a thousand.
 
     Worlds of each size live in separate processes; memory is the growth of such a process. Times are

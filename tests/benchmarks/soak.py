@@ -197,7 +197,7 @@ def soaked(seconds: float) -> Seen:
     return seen
 
 
-def run(how: How) -> Found:
+def measure(how: How) -> Found:
     """A server under load from 64 connections, with faults, moving clocks and side worlds at once.
 
     Fails if a response was neither injected nor documented, if a charge is lost or comes twice, or if memory

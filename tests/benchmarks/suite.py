@@ -141,7 +141,7 @@ WAYS: dict[str, Callable[[], Test]] = {
 }
 
 
-def run(how: Any) -> Iterator[Any]:
+def measure(how: Any) -> Iterator[Any]:
     """A test of ten calls, set up and verified, as in a user's suite; and the same with other libraries.
 
     Each way is a separate process, and its tests share one client.

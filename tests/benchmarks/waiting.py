@@ -106,7 +106,7 @@ def _sent(port: int, data: bytes, responses: int = 1) -> None:
                 came += more
 
 
-def run(how: How) -> Found:
+def measure(how: How) -> Found:
     """How long a request of another world waits at most while something long goes on in a large world.
 
     Beside the time on the clock stands the server's computing time, which says as much on a busy machine.

@@ -9,6 +9,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import chdir
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -17,9 +19,58 @@ import pytest
 import yaml
 
 from reseller_sandbox import Sandbox
-from tests.deploy.conftest import FORMS, SHA, WHEEL, deploy
+from tests.command import run
 
 Printed = Callable[[str], str]
+
+SHA = "0" * 64
+
+#: The name of the wheel of this version.
+WHEEL = f"reseller_sandbox-{version('reseller-sandbox')}-py3-none-any.whl"
+IMAGE = ("--image", "registry.example/reseller-sandbox:1")
+
+#: The words for each file in each of its forms.
+FORMS: dict[str, tuple[str, ...]] = {
+    "dockerfile": ("dockerfile",),
+    "dockerfile, wheel below": ("dockerfile", "--wheel", f"dist/{WHEEL}"),
+    "dockerfile, wheel by address": (
+        *("dockerfile", "--wheel", f"https://files.example/{WHEEL}#sha256={SHA}"),
+        *("--base", "python:3.14-slim"),
+    ),
+    "compose": ("compose",),
+    "github-actions": ("github-actions",),
+    "github-actions, image": ("github-actions", *IMAGE),
+    "github-actions, own commands": (
+        *("github-actions", "--install", "make\nmake install"),
+        *("--test", 'make "a: b"'),
+    ),
+    "gitlab-ci": ("gitlab-ci",),
+    "gitlab-ci, image": ("gitlab-ci", *IMAGE),
+    "kubernetes": ("kubernetes", *IMAGE),
+}
+
+
+def deploy(*words: str, at: Path, status: int = 0) -> str:
+    """Run the command in a folder. Return its output, or its error output if it fails."""
+    with chdir(at):
+        done = run("deploy", *words)
+    assert done.status == status, done
+    return done.err if status else done.out
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a wheel in a folder below."""
+    made = tmp_path_factory.mktemp("deploy")
+    (made / "dist").mkdir()
+    (made / "dist" / WHEEL).write_bytes(b"not looked into")
+    return made
+
+
+@pytest.fixture(scope="module")
+def printed(folder: Path) -> Printed:
+    """Prints one of ``FORMS``."""
+    return cache(lambda form: deploy(*FORMS[form], at=folder))
 
 
 def test_a_file_names_known_settings_the_port_and_the_version(printed: Printed) -> None:

@@ -14,7 +14,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import reseller_sandbox
-from tests.deploy.conftest import deploy
+from tests.command import printed
 
 ROOT = Path(__file__).parents[2]
 PINS = Path(reseller_sandbox.__file__).parent / "deploy" / "requirements.txt"
@@ -43,9 +43,9 @@ def test_the_build_of_a_checkout_has_its_dependencies() -> None:
     assert build == "|".join(sorted(needed - rows(PINS).keys()))
 
 
-def test_the_bill_lists_the_installed_packages(tmp_path: Path) -> None:
+def test_the_bill_lists_the_installed_packages() -> None:
     """Each package has its version, licence, hashes and dependencies."""
-    bill: Any = json.loads(deploy("sbom", at=tmp_path))
+    bill: Any = json.loads(printed("deploy", "sbom"))
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(json.dumps(bill)) is None
     pins = rows(PINS)
     for_others = {name for name, row in pins.items() if "sys_platform" in (row[2] or "")}
@@ -61,5 +61,5 @@ def test_the_bill_lists_the_installed_packages(tmp_path: Path) -> None:
     needs = {row["ref"]: row["dependsOn"] for row in bill["dependencies"]}
     assert needs.keys() == known | {bill["metadata"]["component"]["bom-ref"]}
     assert {one for row in needs.values() for one in row} == known
-    assert json.loads(deploy("sbom", at=tmp_path)) == bill, "the bill differs from time to time"
+    assert json.loads(printed("deploy", "sbom")) == bill, "the bill differs from time to time"
     assert not {"serialNumber", "timestamp"} & {*bill, *bill["metadata"]}

@@ -76,8 +76,8 @@ def common(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def wheel(common: Path) -> Path:
     """The project's wheel, the same for all workers of the run."""
     folder = common / "wheel"
-    build = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder))
-    once(folder, lambda: run(*build, at=ROOT))
+    build = (sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder)
+    once(folder, lambda: output_of(*build, at=ROOT))
     (built,) = folder.glob("*.whl")
     return built
 
@@ -95,10 +95,10 @@ def environment_of(wheel: Path, common: Path) -> Callable[[int], Path]:
         python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
 
         def make() -> None:
-            run(base, "-m", "venv", "--clear", str(folder))
+            output_of(base, "-m", "venv", "--clear", folder)
             pins = folder / "pins.txt"
             pins.write_text("\n".join(locked()))
-            run(str(python), *INSTALL, "-c", str(pins), str(wheel), *USED)
+            output_of(python, *INSTALL, "-c", pins, wheel, *USED)
 
         once(folder, make)
         return python
@@ -130,10 +130,10 @@ def locked() -> list[str]:
 
 def deploy(*words: str, at: Path) -> str:
     """Return what ``deploy`` prints in a folder."""
-    return run(sys.executable, "-m", "reseller_sandbox", "deploy", *words, at=at)
+    return output_of(sys.executable, "-m", "reseller_sandbox", "deploy", *words, at=at)
 
 
-def run(*command: str, at: Path | None = None, **environment: str) -> str:
+def output_of(*command: str | Path, at: Path | None = None, **environment: str) -> str:
     """Run a command without this working tree in its path. Return its output."""
     variables = {**os.environ, "PYTHONPATH": "", **environment}
     done = subprocess.run(

@@ -58,7 +58,7 @@ class Stage:
         given = [f"{name}={path}" for name, path in places.items()]
         return ["unshare", "--mount", "--propagation", "private", "env", *given, "sh", "-c", script]
 
-    def run(self, command: Sequence[str], environment: Mapping[str, str], *, frozen: bool = False) -> Any:
+    def execute(self, command: Sequence[str], environment: Mapping[str, str], *, frozen: bool = False) -> Any:
         words = self.words(command, environment, frozen=frozen)
         return subprocess.run(words, capture_output=True, text=True, check=False, timeout=600)
 
@@ -100,7 +100,7 @@ class Image:
         registry = {
             name: os.environ[name] for name in os.environ if re.match(r"PIP_|.*_CERT|.*_BUNDLE", name)
         }
-        done = self.last.run([*self.last.shell, rest], registry)
+        done = self.last.execute([*self.last.shell, rest], registry)
         assert done.returncode == 0, done.stdout + done.stderr
 
     def _env(self, rest: str) -> None:

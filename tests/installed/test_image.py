@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from reseller_sandbox import connect
-from tests.installed.conftest import deploy, interpreter, run
+from tests.installed.conftest import deploy, interpreter, output_of
 from tests.installed.image import Image
 from tests.outfit import free_ports
 
@@ -34,7 +34,7 @@ def image(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Image:
     python = interpreter(int(found[1]))
     if python is None or sys.platform != "linux" or os.geteuid() != 0:
         pytest.skip("the image's Python, Linux and root are wanted")
-    base = Path(run(python, "-c", "import sys; print(sys.base_prefix)").strip())
+    base = Path(output_of(python, "-c", "import sys; print(sys.base_prefix)").strip())
     if subprocess.run(["unshare", "--mount", "true"], capture_output=True, check=False).returncode:
         pytest.skip("no file system can be mounted here")
     return Image(text, context, folder, base)
@@ -58,7 +58,7 @@ def running(image: Image) -> Iterator[str]:
 
 
 def _is_healthy(image: Image, port: str) -> bool:
-    done = image.last.run(image.last.healthy, {"RESELLER_SANDBOX_PORT": port}, frozen=True)
+    done = image.last.execute(image.last.healthy, {"RESELLER_SANDBOX_PORT": port}, frozen=True)
     return bool(done.returncode == 0)
 
 
@@ -68,13 +68,13 @@ def test_the_image_serves_as_nobody_and_writes_nowhere(image: Image, running: st
     sandbox = connect(f"http://127.0.0.1:{running}", control_token=TOKEN)
     assert sandbox.health.show().status == "ok"
     assert len(sandbox.names.list().names) > 10
-    done = image.last.run(["touch", "/opt/sandbox/x", "/fixtures/x", "/tmp/x"], {}, frozen=True)
+    done = image.last.execute(["touch", "/opt/sandbox/x", "/fixtures/x", "/tmp/x"], {}, frozen=True)
     assert done.stderr.count("Read-only file system") == 3
-    assert image.last.run(["id", "-u"], {}, frozen=True).stdout.strip() == "10001"
+    assert image.last.execute(["id", "-u"], {}, frozen=True).stdout.strip() == "10001"
 
 
 def test_the_image_requires_a_control_token(image: Image) -> None:
-    done = image.last.run([*image.last.entry, *image.last.command], {}, frozen=True)
+    done = image.last.execute([*image.last.entry, *image.last.command], {}, frozen=True)
     assert done.returncode == 2
     assert "--control-token" in done.stderr
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.installed.conftest import PROJECT, deploy, interpreter, run
+from tests.installed.conftest import PROJECT, deploy, interpreter, output_of
 from tests.outfit import free_ports
 
 
@@ -28,7 +28,7 @@ def checkout(wheel: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def surroundings(tmp_path: Path) -> dict[str, str]:
     """The environment of a job, whose ``python`` has nothing installed."""
-    run(interpreter(sys.version_info.minor) or sys.executable, "-m", "venv", str(tmp_path / "python"))
+    output_of(interpreter(sys.version_info.minor) or sys.executable, "-m", "venv", str(tmp_path / "python"))
     path = f"{tmp_path / 'python' / 'bin'}{os.pathsep}{os.environ['PATH']}"
     plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     return {**plain, "PATH": path}

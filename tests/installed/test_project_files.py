@@ -15,7 +15,7 @@ import pytest
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from tests.installed.conftest import INSTALL, ROOT, locked, run
+from tests.installed.conftest import INSTALL, ROOT, locked, output_of
 
 #: Files that a build adds to those of the project.
 OF_A_WHEEL = {"METADATA", "WHEEL", "RECORD", "entry_points.txt"}
@@ -46,7 +46,7 @@ def kept(*folders: str) -> set[str]:
 def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The archive of the source."""
     folder = tmp_path_factory.mktemp("source")
-    run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder), at=ROOT)
+    output_of(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, at=ROOT)
     (built,) = folder.glob("*.tar.gz")
     return built
 
@@ -63,13 +63,13 @@ def test_the_archives_hold_the_files_of_the_project_and_can_be_published(wheel: 
         names = {name.partition("/")[2] for name in archive.getnames()}
     wanted = kept("sandbox", "fixtures", "tests", "Makefile", ".requirements.lock", ".ci")
     assert names == wanted | OF_A_SOURCE
-    run(sys.executable, "-m", "twine", "check", "--strict", str(wheel), str(source))
+    output_of(sys.executable, "-m", "twine", "check", "--strict", wheel, source)
 
 
 def test_the_wheel_of_the_source_is_the_wheel_byte_for_byte(
     python: Path, wheel: Path, source: Path, tmp_path: Path
 ) -> None:
-    run(str(python), "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", str(tmp_path), str(source))
+    output_of(python, "-m", "pip", "wheel", "--quiet", "--no-deps", "-w", tmp_path, source)
     (made,) = tmp_path.glob("*.whl")
     assert filecmp.cmp(made, wheel, shallow=False)
 
@@ -95,16 +95,16 @@ def test_the_wheel_works_with_the_oldest_and_newest_dependencies(
     if subprocess.run(index, capture_output=True, check=False).returncode:
         pytest.skip("no registry of packages can be reached")
     python = tmp_path / "environment" / ("Scripts" if sys.platform == "win32" else "bin") / "python"
-    run(sys.executable, "-m", "venv", str(tmp_path / "environment"))
+    output_of(sys.executable, "-m", "venv", str(tmp_path / "environment"))
     pins = tmp_path / "pins.txt"
     tools = [row for row in locked() if row.partition("==")[0].lower() in {"pytest", "hypothesis"}]
     pins.write_text("\n".join([*tools, *([oldest()] if which == "oldest" else [])]))
     used = ("pytest", "pytest-timeout", "hypothesis", "jsonschema-rs", "time-machine", "trustme", "PyYAML")
-    run(str(python), *INSTALL, "-c", str(pins), f"{wheel}[{','.join(EXTRAS)}]", *used)
+    output_of(python, *INSTALL, "-c", pins, f"{wheel}[{','.join(EXTRAS)}]", *used)
     if which == "oldest":
-        assert versions(oldest()).items() <= versions(run(str(python), "-m", "pip", "freeze")).items()
+        assert versions(oldest()).items() <= versions(output_of(python, "-m", "pip", "freeze")).items()
     options = ("-p", "no:cacheprovider", "-p", "no:xdist", "-q", "-x")
-    printed = run(str(python), "-m", "pytest", *options, *TESTS, at=ROOT)
+    printed = output_of(python, "-m", "pytest", *options, *TESTS, at=ROOT)
     assert re.search(r"\d+ passed", printed), printed
 
 
@@ -116,10 +116,10 @@ def test_the_site_has_every_page_and_loads_nothing_from_elsewhere(tmp_path: Path
     (options,) = re.findall(r"sphinx-build (.*?) \.venv/pages", makefile)
     pins = re.findall(r"[\w-]+==[\w.]+", recipe)
     assert len(pins) == 3
-    run(sys.executable, "-m", "venv", str(environment))
-    run(str(environment / "bin" / "python"), *INSTALL, *pins)
-    run(sys.executable, "-m", "reseller_sandbox", "manual", "--write", str(pages))
-    run(str(environment / "bin" / "sphinx-build"), *options.split(), str(pages), str(site))
+    output_of(sys.executable, "-m", "venv", str(environment))
+    output_of(environment / "bin" / "python", *INSTALL, *pins)
+    output_of(sys.executable, "-m", "reseller_sandbox", "manual", "--write", pages)
+    output_of(environment / "bin" / "sphinx-build", *options.split(), pages, site)
     names = [page.relative_to(pages).with_suffix("").as_posix() for page in pages.rglob("*.md")]
     assert len(names) > 20
     for name in names:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.installed.conftest import PROJECT, run
+from tests.installed.conftest import INSTALL, PROJECT, output_of
 from tests.test_determinism import ENVIRONMENTS, SCRIPT
 from tests.testing.repositories import REPOSITORIES, lay_out
 
@@ -25,10 +25,10 @@ def test_equal_scripts_give_equal_bytes_in_every_hash_order_and_time_zone(
     python: Path, expected: str, tmp_path: Path, subtests: pytest.Subtests
 ) -> None:
     command = str(python.parent / "reseller-sandbox")
-    assert "default: good" in run(command, "check", "default", "example", at=tmp_path)
+    assert "default: good" in output_of(command, "check", "default", "example", at=tmp_path)
     for environment in ENVIRONMENTS:
         with subtests.test(environment=environment):
-            assert run(str(python), str(SCRIPT), **environment) == expected
+            assert output_of(python, str(SCRIPT), **environment) == expected
 
 
 def test_the_plugin_works_beside_a_sandbox_of_the_user(
@@ -39,7 +39,7 @@ def test_the_plugin_works_beside_a_sandbox_of_the_user(
         with subtests.test(repository=name):
             (folder := tmp_path / name).mkdir()
             lay_out(name, folder)
-            assert "3 passed" in run(str(python), "-m", "pytest", "-q", at=folder)
+            assert "3 passed" in output_of(python, "-m", "pytest", "-q", at=folder)
 
 
 #: Items of the contract, and the fewest tests of the project that exercise each, in every mode.
@@ -61,14 +61,15 @@ def test_a_project_passes_alone_and_with_a_server_of_the_run(
     project = Path(
         shutil.copytree(PROJECT, tmp_path / "billing", ignore=shutil.ignore_patterns(".*", "__pycache__"))
     )
-    assert "Success" in run(str(python), "-m", "mypy", at=project)
+    assert "Success" in output_of(python, "-m", "mypy", at=project)
     variables = {"RESELLER_SANDBOX_COVERAGE": "json:covered.json html", "RESELLER_SANDBOX_COVER_OF": "v3.*"}
     for options in (
         ["--reseller-sandbox-cover-min", "events=40"],
         ["-n", "2", "--reseller-sandbox-mode", "server"],
     ):
         with subtests.test(options=options):
-            assert "14 passed" in run(str(python), "-m", "pytest", "-q", *options, at=project, **variables)
+            printed = output_of(python, "-m", "pytest", "-q", *options, at=project, **variables)
+            assert "14 passed" in printed
             report = json.loads((project / "covered.json").read_text())
             found = {item["item"]: len(item["by"]) for item in report["items"]}
             assert [name for name, least in EXERCISED.items() if found[name] < least] == []
@@ -93,6 +94,5 @@ with Sandbox() as sandbox, sandbox.intercept("https://api.example.test"), reques
 
 
 def test_requests_with_an_older_urllib3_keeps_its_connection(python: Path, tmp_path: Path) -> None:
-    install = (str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    run(*install, "--target", str(tmp_path), "requests", "urllib3==1.26.20")
-    assert run(str(python), "-c", KEPT, PYTHONPATH=str(tmp_path)) == "403 403 403 ConnectionError\n"
+    output_of(python, *INSTALL, "--target", tmp_path, "requests", "urllib3==1.26.20")
+    assert output_of(python, "-c", KEPT, PYTHONPATH=str(tmp_path)) == "403 403 403 ConnectionError\n"

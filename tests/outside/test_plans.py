@@ -176,7 +176,6 @@ FAULTS: list[tuple[dict[str, Any], bool]] = [
     ({"kind": "stale"}, True),
     ({"kind": "duplicate"}, True),
     ({"kind": "latency", "seconds": 0.01, "when": {"phase": "before"}}, True),
-    ({"kind": "latency", "seconds": 0.01}, True),
     ({"kind": "truncate"}, True),
     ({"kind": "error", "error": "internal_error", "when": {"phase": "after"}}, True),
     ({"kind": "error", "error": "internal_error", "when": {"phase": "before"}}, False),

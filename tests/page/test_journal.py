@@ -22,7 +22,7 @@ CREATE = {"domain": {"domainName": "new.com"}}
 GUIDE = "Your program finds this sandbox"
 
 
-def test_requests_appear_as_they_arrive(wire: Api, open_page: Open) -> None:
+def test_requests_appear_on_arrival(wire: Api, open_page: Open) -> None:
     """Also a request that arrives before the stream is open."""
     wire.get("/v3/balance")
     page = open_page()

@@ -62,7 +62,7 @@ def test_the_past_becomes_the_present_and_a_branch_can_be_taken_up(served: Sandb
     assert "new.com" in served.names
 
 
-def test_branches_are_drawn_where_they_differ(served: Sandbox, wire: Api, open_page: Open) -> None:
+def test_branches_are_drawn_from_their_difference(served: Sandbox, wire: Api, open_page: Open) -> None:
     served.rewind("r2", side="after")
     wire.get("/v3/domains/getDomain/none.com")
     page = open_page("/#/travel")
