@@ -10,14 +10,13 @@ from tests.documented import document
 
 
 class Player:
-    def __init__(self, transport: Transport, prefix: str = "") -> None:
+    def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        self._prefix = f"{prefix}/_sandbox"
 
     def call(self, method: str, path: str, body: Any = None) -> Answer:
         """Send a request; the document must allow the answer."""
         raw = b"" if body is None else json.dumps(body).encode()
-        answer = self._transport(method, f"{self._prefix}{path}", [JSON], raw)
+        answer = self._transport(method, f"/_sandbox{path}", [JSON], raw)
         document("control").check(method, f"/_sandbox{path}", answer)
         return answer
 

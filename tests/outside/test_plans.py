@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import timedelta
 from http.client import HTTPException
 from typing import Any
 
@@ -295,14 +294,3 @@ def test_plans_belong_to_a_point_of_a_world(sandbox: Sandbox, api: Api) -> None:
             with sandbox.fork(point=point) as fork:
                 assert ("wanted.com" in fork.names) is is_taken
         sandbox.restore("before")
-
-
-def test_actions_are_methods_in_python(sandbox: Sandbox, api: Api) -> None:
-    plan = sandbox.outside.when(timedelta(days=1)).adjust_balance("main", by=1.5).plan
-    after = {"operation": "v3.getDomain", "domain": "second.com"}
-    waiting = sandbox.outside.when(after=after).hold("second.com").plan
-    assert plan is not None
-    assert sandbox.plans.list().plans == (plan, waiting)
-    assert sandbox.plans.remove(plan.id) == plan
-    api.get("/v3/domains/getDomain/second.com")
-    assert api.get("/v3/domains/getDomain/second.com").json["status"] == "suspended"
