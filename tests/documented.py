@@ -7,7 +7,7 @@ import re
 from functools import cache
 from typing import Any
 
-from jsonschema_rs import Draft202012Validator
+from jsonschema_rs import Draft202012Validator, Registry
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Headers, Transport
@@ -18,6 +18,9 @@ STRAYS = ("unknown_path", "method_not_allowed", "uri_too_long")
 #: The key of an operation's id in the sandbox.
 ID = "x-sandbox-operation"
 
+#: The address of a document's components, which all validators share: a copy for each takes seconds.
+BASE = "urn:document"
+
 _PREFIX = re.compile(r"^/_worlds/[^/]+")
 
 
@@ -26,7 +29,9 @@ class Document:
 
     def __init__(self, content: dict[str, Any]) -> None:
         self.content = content
-        self._closed = closed(content["components"])
+        components = content["components"]
+        self._components = Registry([(BASE, {"components": components})])
+        self._closed = Registry([(BASE, {"components": closed(components)})])
         self.paths = [
             (re.compile("".join(_segment(part) for part in re.split(r"(\{\w+\})", path))), operations)
             for path, operations in sorted(content["paths"].items(), key=lambda item: item[0].count("{"))
@@ -62,16 +67,20 @@ class Document:
 
     def requests(self, said: dict[str, Any]) -> Draft202012Validator:
         """Return what holds a body against the JSON schema of a request, ``said``."""
-        schema = said["content"]["application/json"]["schema"]
-        return Draft202012Validator({**schema, "components": self.content["components"]})
+        return _validator(said["content"]["application/json"]["schema"], self._components)
 
     def answers(self, said: dict[str, Any]) -> Draft202012Validator:
         """Return what holds a body against the JSON schema of an answer, which may have no other keys."""
         schema = said["content"]["application/json"]["schema"]
         known = json.dumps(schema)  # many an operation has the same one
         if known not in self.validators:
-            self.validators[known] = Draft202012Validator({**closed(schema), "components": self._closed})
+            self.validators[known] = _validator(closed(schema), self._closed)
         return self.validators[known]
+
+
+def _validator(schema: dict[str, Any], components: Registry) -> Draft202012Validator:
+    known = json.dumps(schema).replace('"#/', f'"{BASE}#/')
+    return Draft202012Validator(json.loads(known), registry=components)
 
 
 def closed(part: Any) -> Any:
