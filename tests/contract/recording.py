@@ -1,7 +1,8 @@
-"""Records the examples of the OpenAPI documents from a sandbox: its requests, its answers and its errors.
+"""Records the examples of the OpenAPI documents: the answers and the errors of a sandbox.
 
-``python -m tests.contract.recording`` (or ``make examples``) writes them into the package. The requests are
-those of ``example_requests``, sent to the packaged fixture. The errors are those of the tests' own registry.
+``python -m tests.contract.recording`` (or ``make examples``) sends the requests of each ``examples.json`` in
+the package to the packaged fixture, in their order, and writes the file anew. To add or change a request,
+first edit its ``parameters`` and ``body`` in the file. The errors are those of the tests' registry.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from urllib.parse import quote, urlencode
 import reseller_sandbox
 from reseller_sandbox import Sandbox
 from tests.clients import JSON, Answer, Api, Headers, InProcess, Transport, encoded
-from tests.contract.example_requests import BEFORE_CONTROL, REQUESTS, Asked
 from tests.contract.v2_pairs import PAIRS
 from tests.documented import document
 from tests.powers.doors import over_http
@@ -28,7 +28,7 @@ from tests.v2 import client as v2
 from tests.v3.operations import operations
 from tests.v3.test_refusals import ASSUME, LADDERS, Climb
 
-NAMES = tuple(REQUESTS)
+NAMES = ("v3", "v2", "control")
 
 #: A longer answer would hide the operation that it is an example for.
 LONGEST = 4000
@@ -42,45 +42,51 @@ class Sender:
         self._transport = transport
         self._base = base
 
-    def send(self, name: str, operation: str, asked: Asked) -> Answer:
+    def send(self, name: str, operation: str, *, parameters: Any = None, body: Any = None) -> Answer:
         """Send the request of an operation of the document ``name``."""
         method, path = next(
             (method, path)
             for path, row in document(name).content["paths"].items()
-            for method, one in row.items()
-            if one["operationId"] == operation
+            for method, described in row.items()
+            if described["operationId"] == operation
         )
         left = {
-            key: one if isinstance(one, str) else json.dumps(one) for key, one in asked.parameters.items()
+            key: value if isinstance(value, str) else json.dumps(value)
+            for key, value in (parameters or {}).items()
         }
         target = re.sub(r"\{(\w+)\}", lambda place: quote(left.pop(place[1]), safe=""), path)
         target += f"?{urlencode(left)}" if left else ""
         if name == "v3":
             api = Api(self._transport, self._base, self._account.key, self._account.secret)
-            return api.call(method.upper(), target, asked.body)
+            return api.call(method.upper(), target, body)
         token = [("X-Auth-Token", self._account.token)] if name == "v2" else []
-        return self._transport(method.upper(), target, [*token, JSON], encoded(asked.body))
+        return self._transport(method.upper(), target, [*token, JSON], encoded(body))
 
-    def set_the_stage(self, name: str) -> None:
-        """Send the request that the examples of a document come after, if they come after one."""
+    def prepare(self, name: str) -> None:
+        """Send the request that the examples of the control interface show in the journal."""
         if name == "control":
-            self.send("v3", BEFORE_CONTROL, REQUESTS["v3"][BEFORE_CONTROL])
+            self.send("v3", "balance")
+
+
+def kept(name: str) -> dict[str, Any]:
+    """Return the recorded examples of an interface, in the order in which the requests work."""
+    found: dict[str, Any] = json.loads(file_of(name).read_text("utf-8"))
+    return found
 
 
 def _operations(name: str) -> dict[str, Any]:
-    """Return a request of each operation with its answer, in the order in which the requests work."""
+    """Return the request of each operation with its answer of now."""
     sandbox, found = Sandbox(), {}
     sender = Sender(sandbox, InProcess(sandbox.app), BASE)
-    sender.set_the_stage(name)
-    for operation, asked in REQUESTS[name].items():
-        answer = sender.send(name, operation, asked)
+    sender.prepare(name)
+    for operation, example in kept(name)["operations"].items():
+        request = {key: example[key] for key in ("parameters", "body") if key in example}
+        answer = sender.send(name, operation, **request)
         assert answer.status < 400, (operation, answer.raw)
-        told = {"parameters": dict(asked.parameters)} if asked.parameters else {}
-        told |= {"body": asked.body} if asked.body is not None else {}
+        found[operation] = request
         if answer.headers["content-type"].startswith("application/json"):
             shown = json.loads(MEASURED.sub(rb'"\1":0', answer.raw))
-            told |= {"answer": shown} if len(json.dumps(shown)) <= LONGEST else {}
-        found[operation] = told
+            found[operation] |= {"answer": shown} if len(json.dumps(shown)) <= LONGEST else {}
     return found
 
 
@@ -143,15 +149,8 @@ def _v2(through: Through) -> Iterator[object]:
     client = v2.Client(through(InProcess(sandbox.app)), sandbox.account().token, checked=False)
     for pair in PAIRS.values():
         sandbox.reset(original=True)
-        if pair.arrange is not None:
-            pair.arrange(sandbox)
-        token = (
-            "no-token-of-anybody"
-            if pair.account == "nobody"
-            else sandbox.account(pair.account or "main").token
-        )
-        headers = [JSON] if not pair.account else [("X-Auth-Token", token), JSON]
-        yield client.call(pair.ask.method, pair.ask.path, pair.ask.body, headers)
+        pair.arrange(sandbox)
+        yield pair.send(sandbox, client)
 
 
 def _control(through: Through) -> Iterator[object]:

@@ -1,4 +1,4 @@
-"""The OpenAPI documents as a client's author needs them: complete, described, and true of every world."""
+"""The OpenAPI documents as a client's author needs them: valid, complete, described, true of every world."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from contextlib import closing
 from typing import Any
 
 import pytest
+from jsonschema_rs import ValidationError
 from openapi_spec_validator import validate
 
 from reseller_sandbox import Sandbox
-from tests.clients import Api, Socket
+from tests.clients import JSON, Answer, Api, InProcess, Socket, signature
 from tests.documented import ID, document
 from tests.registry import REGISTRY, Make
 from tests.v2.client import REGISTRY as V2_REGISTRY
@@ -22,15 +23,18 @@ from tests.v2.works import WORKS
 NAMES = ("v3", "v2", "control")
 
 #: Values of placeholders that do not take every segment.
-PLACES = {"version": "V2.0", **dict.fromkeys(("perPage", "page", "limit", "start"), "1")}
+PLACES = {
+    **{"version": "V2.0", "document": "v3.json"},
+    **dict.fromkeys(("perPage", "page", "limit", "start"), "1"),
+}
 
 
-def operations(content: Any) -> list[dict[str, Any]]:
+def operations(name: str) -> list[dict[str, Any]]:
     """The operations of a document."""
-    return [operation for row in content["paths"].values() for operation in row.values()]
+    return [operation for row in document(name).content["paths"].values() for operation in row.values()]
 
 
-def objects(content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
+def schemas(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every schema of a document, after the name of the component that it stands in."""
 
     def within(name: str, part: Any) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -39,32 +43,39 @@ def objects(content: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         for inner in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
             yield from within(name, inner)
 
-    for name, schema in content["components"]["schemas"].items():
-        yield from within(name, schema)
+    for component, schema in document(name).content["components"]["schemas"].items():
+        yield from within(component, schema)
 
 
-def properties(content: Any) -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Every property of a document: the component that it stands in, its name and its schema."""
-    for name, schema in objects(content):
-        found = schema.get("properties", {})
-        yield from ((name, key, inner) for key, inner in found.items() if isinstance(inner, dict))
+def address(path: str) -> str:
+    """An address that fits a path of a document."""
+    return re.sub(r"\{(\w+)\}", lambda found: PLACES.get(found[1], "x"), path)
 
 
-def asked(name: str, operation: str) -> Any:
-    """Return what holds a body against the schema of an operation's request."""
-    whole = document(name)
-    found = next(one for one in operations(whole.content) if one["operationId"] == operation)
-    return whole.requests(found["requestBody"])
+def accepts(name: str, operation: str, body: Any) -> bool:
+    """Whether the schema of an operation's request allows a body."""
+    found = next(row for row in operations(name) if row["operationId"] == operation)
+    return document(name).requests(found["requestBody"]).is_valid(body)
+
+
+@pytest.mark.parametrize("name", ["v3", "v2", pytest.param("control", marks=pytest.mark.slow)])
+def test_a_document_is_valid(name: str) -> None:
+    """By the OpenAPI specification's own schema."""
+    validate(document(name).content)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_operation_is_called_by_one_plain_word(name: str) -> None:
-    """Each by another; what it is called in the sandbox stands beside it."""
-    found = operations(document(name).content)
-    words = [one["operationId"] for one in found]
+def test_operations_and_paths_have_plain_names_and_described_tags(name: str) -> None:
+    content = document(name).content
+    paths = {re.sub(r"\{\w+\}", "{}", path) for path in content["paths"]}
+    assert len(paths) == len(content["paths"]), "a path under two names of its parameters"
+    words = [row["operationId"] for row in operations(name)]
     assert len(set(words)) == len(words)
     assert all(re.fullmatch(r"[a-z][A-Za-z0-9]+", word) for word in words)
-    assert all(one[ID].startswith(f"{name}.") for one in found)
+    assert all(row[ID].startswith(f"{name}.") for row in operations(name))
+    tags = {tag["name"]: tag["description"] for tag in content["tags"]}
+    assert {tag for row in operations(name) for tag in row["tags"]} == set(tags)
+    assert all(description.endswith(".") for description in tags.values())
 
 
 def test_the_operation_id_follows_from_the_operation_and_its_path() -> None:
@@ -78,56 +89,51 @@ def test_the_operation_id_follows_from_the_operation_and_its_path() -> None:
         ("v2", "domainZonesAll", "v2.domain.zones"),
         ("control", "clockAdvance", "control.clock.advance"),
     ]:
-        found = operations(document(name).content)
-        assert own in [one[ID] for one in found if one["operationId"] == word], word
+        assert own in [row[ID] for row in operations(name) if row["operationId"] == word], word
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_operation_is_tagged_by_what_it_is_about(name: str) -> None:
-    """Each tag is described, and none is without an operation."""
-    content = document(name).content
-    tags = {tag["name"]: tag["description"] for tag in content["tags"]}
-    assert {tag for one in operations(content) for tag in one["tags"]} == set(tags)
-    assert all(told.endswith(".") for told in tags.values())
+def test_each_operation_property_and_parameter_is_described(name: str) -> None:
+    described = {
+        f"{component}.{key}": inner.get("description", "")
+        for component, schema in schemas(name)
+        for key, inner in schema.get("properties", {}).items()
+        if isinstance(inner, dict)
+    }
+    for row in operations(name):
+        described[row["operationId"]] = row["description"]
+        for parameter in row["parameters"]:
+            described[f"{row['operationId']}({parameter['name']})"] = parameter.get("description", "")
+    assert [where for where, words in described.items() if not re.search(r"[.:)]$", words)] == []
+    assert len(described) > 100
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_everything_is_described(name: str) -> None:
-    """Every operation, every property and every parameter, in a sentence."""
-    content = document(name).content
-    told = {f"{where}.{key}": inner.get("description", "") for where, key, inner in properties(content)}
-    for one in operations(content):
-        told[one["operationId"]] = one["description"]
-        for parameter in one["parameters"]:
-            told[f"{one['operationId']}({parameter['name']})"] = parameter.get("description", "")
-    assert [where for where, words in told.items() if not re.search(r"[.:)]$", words)] == []
-    assert len(told) > 100
+def test_a_link_gives_all_parameters_of_the_next_path(name: str) -> None:
+    known = {row["operationId"]: row for row in operations(name)}
+    links = [
+        link
+        for row in known.values()
+        for answer in row["responses"].values()
+        for link in answer.get("links", {}).values()
+    ]
+    for link in links:
+        parameters = known[link["operationId"]]["parameters"]
+        assert set(link["parameters"]) == {row["name"] for row in parameters if row["in"] == "path"}
+    assert len(links) > 5
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_link_gives_what_the_next_operation_asks_for(name: str) -> None:
-    """Whatever stands in its path."""
-    content = document(name).content
-    known = {one["operationId"]: one for one in operations(content)}
-    followed = 0
-    for one in known.values():
-        for answer in one["responses"].values():
-            for link in answer.get("links", {}).values():
-                after = known[link["operationId"]]
-                wanted = {each["name"] for each in after["parameters"] if each["in"] == "path"}
-                assert set(link["parameters"]) == wanted
-                followed += 1
-    assert followed > 5
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_pattern_is_one_of_json_schema(name: str) -> None:
-    """It means the same to every language: it has its ends, and nothing that Python alone knows."""
-    patterns = [schema["pattern"] for _, schema in objects(document(name).content) if "pattern" in schema]
-    for pattern in filter(lambda one: isinstance(one, str), patterns):
+def test_a_schema_means_the_same_to_every_language(name: str) -> None:
+    """A pattern has its ends and nothing that only Python knows. A type does not rule out alternatives."""
+    patterns = [schema["pattern"] for _, schema in schemas(name) if isinstance(schema.get("pattern"), str)]
+    for pattern in patterns:
         assert pattern.startswith("^")
         assert "$" in pattern
         assert not re.search(r"\\[AZzGh]|\(\?[^:=!]", pattern)
+    for _, schema in schemas(name):
+        alternatives = schema.get("oneOf", schema.get("anyOf", []))
+        assert "type" not in schema or all(row.keys() == {"required"} for row in alternatives)
 
 
 def test_an_error_is_in_the_schema_of_its_status_by_its_code() -> None:
@@ -145,7 +151,7 @@ def test_an_error_is_in_the_schema_of_its_status_by_its_code() -> None:
     assert "Not enough funds on the balance sheet" in refusals["msg"]["enum"]
 
 
-def test_what_the_code_bounds_is_bounded() -> None:
+def test_values_with_bounds_have_them_in_the_document() -> None:
     """Numbers, lengths, and the one of two names that must be there."""
     v3, v2 = (document(name).content["components"]["schemas"] for name in ("v3", "v2"))
     assert v3["NameWanted"]["properties"]["years"].items() >= {"minimum": 1, "maximum": 10}.items()
@@ -158,56 +164,58 @@ def test_what_the_code_bounds_is_bounded() -> None:
 
 
 def test_the_schema_of_a_price_allows_the_prices_that_the_server_accepts(
-    wire: Api, subtests: pytest.Subtests
+    api: Api, subtests: pytest.Subtests
 ) -> None:
     allowed: list[Any] = ["10", "10.00", "9.9900000", "0", 10, 10.5, None]
     wrong: list[Any] = ["", "ten", "-1", "1_0", "1,5", "1.0000001", "NaN", "9" * 101, -1, True, []]
     for number, cost in enumerate(allowed + wrong):
         with subtests.test(cost=cost):
             body = {"domain": {"domainName": f"priced{number}.com"}, "purchaseCost": cost}
-            answer = wire.post("/v3/domains/createDomain", body)
-            assert asked("v3", "createDomain").is_valid(body) is (number < len(allowed))
+            answer = api.post("/v3/domains/createDomain", body)
+            assert accepts("v3", "createDomain", body) is (number < len(allowed))
             assert answer.error == (None if number < len(allowed) else "invalid_parameter")
 
 
 def test_null_is_documented_and_is_the_same_as_nothing(subtests: pytest.Subtests) -> None:
     sandbox = Sandbox(V2_REGISTRY)
-    with sandbox.serve() as server, closing(Socket(server.url)) as socket:
-        client = Client(socket, sandbox.account().token)
-        for operation, key in [
-            *(
-                (operation, "customer_id")
-                for operation in ("contactCreate", "domainRegister", "transferRequest")
-            ),
-            *(("domainEdit", key) for key in ("client_hold", "contact_tech", "ns")),
-            *(("customerEdit", key) for key in ("customer_id", "zip")),
-        ]:
+    client = Client(InProcess(sandbox.app), sandbox.account().token)
+    for operation, keys in {
+        **dict.fromkeys(("contactCreate", "domainRegister", "transferRequest"), "customer_id"),
+        **{"domainEdit": "client_hold contact_tech ns", "customerEdit": "customer_id zip"},
+    }.items():
+        work = WORKS[".".join(["v2", *re.split("(?=[A-Z])", operation)]).lower()]
+        for key in keys.split():
             with subtests.test(operation=operation, key=key):
                 sandbox.reset()
-                work = WORKS[".".join(["v2", *re.split("(?=[A-Z])", operation)]).lower()]
                 body = {**work.body, key: None}
-                assert asked("v2", operation).is_valid(body)
+                assert accepts("v2", operation, body)
                 assert work.having(body).send(client).status == 200
 
 
 def test_required_fields_follow_the_assumptions(make: Make, subtests: pytest.Subtests) -> None:
-    cases: list[tuple[dict[str, str], str, str, list[str] | None]] =     [
-        ({}, "v3", "V3ContactWanted", ["name", "address1", "city", "country", "phone", "email", "zipcode"]),
-        ({"v3.contacts.fields": "none"}, "v3", "V3ContactWanted", None),
-        ({}, "v3", "NewName", ["domainName"]),
-        ({"v3.contacts.required": "registrant"}, "v3", "NewName", ["domainName", "contacts"]),
-        ({"v3.contacts.required": "registrant"}, "v3", "FirstContacts", ["reg-contact"]),
-        ({"v3.contacts.required": "registrant"}, "v3", "ContactsWanted", None),
-        ({}, "v3", "DomainList", ["domains"]),
-        ({"v3.list.last_page": "always"}, "v3", "DomainList", ["domains", "lastPage"]),
-        ({}, "v2", "CustomerWanted", ["mail", "name"]),
-        ({"v2.zones.no_promotion": "omitted"}, "v2", "ZoneShown", ["zone", "idn_avail", "max_length",
-            "min_length", "price_reg", "price_renew", "price_restore", "price_transfer", "transfer_avail"]),
-    ]  # fmt: skip
-    for assume, name, schema, required in cases:
-        with subtests.test(assume=assume, schema=schema):
-            content = make(assume=assume).client().get(f"/_sandbox/openapi/{name}.json").json
-            assert content["components"]["schemas"][schema].get("required") == required
+    contact = ["name", "address1", "city", "country", "phone", "email", "zipcode"]
+    zone = ["zone", "idn_avail", "max_length", "min_length"]
+    zone += ["price_reg", "price_renew", "price_restore", "price_transfer", "transfer_avail"]
+    changed = make(
+        assume={
+            **{"v3.contacts.fields": "none", "v3.contacts.required": "registrant"},
+            **{"v3.list.last_page": "always", "v2.zones.no_promotion": "omitted"},
+        }
+    ).client()
+    for name, schema, usual, other in (
+        ("v3", "V3ContactWanted", contact, None),
+        ("v3", "NewName", ["domainName"], ["domainName", "contacts"]),
+        ("v3", "FirstContacts", None, ["reg-contact"]),
+        ("v3", "ContactsWanted", None, None),
+        ("v3", "DomainList", ["domains"], ["domains", "lastPage"]),
+        ("v2", "CustomerWanted", ["mail", "name"], ["mail", "name"]),
+        ("v2", "ZoneShown", None, zone),
+    ):
+        with subtests.test(schema=schema):
+            content: Any = changed.get(f"/_sandbox/openapi/{name}.json").json
+            assert content["components"]["schemas"][schema].get("required") == other
+            before = document(name).content["components"]["schemas"].get(schema, {})
+            assert usual is None or before["required"] == usual
 
 
 @pytest.mark.parametrize("value", ["any", "dotted"])
@@ -215,21 +223,19 @@ def test_a_telephone_number_is_written_as_the_assumptions_have_it(make: Make, va
     """Wherever v2.0 takes one; in v3 there is one form, whatever is assumed."""
     client = make(assume={"v2.phone": value}).client()
     for name in ("v2", "v3"):
-        schemas = client.get(f"/_sandbox/openapi/{name}.json").json["components"]["schemas"]
+        content = client.get(f"/_sandbox/openapi/{name}.json").json
         taken = {
             (schema, field): bool(re.match(shape["properties"][field]["pattern"], "+380 (48) 123-45-67"))
-            for schema, shape in schemas.items()
+            for schema, shape in content["components"]["schemas"].items()
             for field in ("phone", "fax")
             if "pattern" in shape.get("properties", {}).get(field, {})
         }
-        assert taken, name
         assert set(taken.values()) == {name == "v2" and value == "any"}, taken
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["v3", "v2"])
-def test_a_document_is_valid_whatever_is_assumed(name: str) -> None:
-    """Each of those that there are; the checking takes its time."""
+def test_a_document_is_valid_under_every_assumption(name: str) -> None:
     seen: set[str] = set()
     departures = [
         (row.name, word)
@@ -252,47 +258,96 @@ def test_a_document_is_valid_whatever_is_assumed(name: str) -> None:
     assert len(seen) > 5
 
 
-def test_a_world_has_the_document_of_its_own_assumptions(make: Make) -> None:
-    """Under its own path; a changed assumption changes the document at once."""
-    sandbox = make()
+def test_a_document_has_the_assumptions_and_the_address_of_its_world(
+    wire: Api, served: Sandbox, url: str
+) -> None:
+    """A changed assumption changes the document at once."""
 
-    def ids(prefix: str = "") -> str:
-        content = sandbox.client().get(f"{prefix}/_sandbox/openapi/v3.json").json
-        return str(content["components"]["schemas"]["Envelope"]["properties"]["order-id"]["type"])
+    def seen(prefix: str = "") -> tuple[str, str]:
+        content = wire.get(f"{prefix}/_sandbox/openapi/v3.json").json
+        ((served),) = content["servers"]
+        return content["components"]["schemas"]["Envelope"]["properties"]["order-id"]["type"], served["url"]
 
-    with sandbox.fork(name="mine", assume={"v3.ids": "integer"}):
-        assert (ids(), ids("/_worlds/mine")) == ("string", "integer")
-    sandbox.assumptions.set({"v3.ids": "integer"})
-    assert ids() == "integer"
-
-
-def test_a_document_names_the_server_that_it_came_from(url: str, wire: Any) -> None:
-    """With the path of the world that was asked."""
-    wire.post("/_sandbox/worlds/fork", {"name": "mine"})
-    for prefix in ("", "/_worlds/mine"):
-        servers = wire.get(f"{prefix}/_sandbox/openapi/v3.json").json["servers"]
-        assert servers == [{"url": f"{url}{prefix}"}]
+    wire.post("/_sandbox/worlds/fork", {"name": "mine", "assume": {"v3.ids": "integer"}})
+    assert seen() == ("string", url)
+    assert seen("/_worlds/mine") == ("integer", f"{url}/_worlds/mine")
+    served.assumptions.set({"v3.ids": "integer"})
+    assert seen() == ("integer", url)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_path_allows_the_methods_that_it_documents(url: str, name: str) -> None:
+def test_an_unknown_document_is_answered_with_the_names_of_all(wire: Api) -> None:
+    answer = wire.get("/_sandbox/openapi/v9.json")
+    assert (answer.status, answer.error) == (404, "unknown_document")
+    assert "v3.json" in answer.message
+
+
+def test_a_path_allows_the_methods_that_it_documents(url: str) -> None:
     """The Allow header names them, and none of another path that fits the same address."""
     with closing(Socket(url)) as socket:
-        for path, row in document(name).content["paths"].items():
-            target = re.sub(r"\{(\w+)\}", lambda found: PLACES.get(found[1], "x"), path)
+        for path, row in (item for name in NAMES for item in document(name).content["paths"].items()):
+            answer = socket("OPTIONS", address(path), [], b"")
             allowed = ", ".join(sorted(map(str.upper, row)))
-            for method in ("OPTIONS", "TRACE"):
-                answer = socket(method, target, [], b"")
-                assert (answer.status, answer.headers.get("allow")) == (405, allowed), target
+            assert (answer.status, answer.headers.get("allow")) == (405, allowed), path
+
+
+def test_a_document_names_the_headers_of_the_credentials(make: Make) -> None:
+    settings = {"header_prefix": "X-Mine-", "control_token": "open-sesame"}
+    client = make(**settings).app.test_client()
+    for name, usual, other in (
+        ("v3", ["X-SVC-APIKEY", "X-SVC-SIGNATURE"], ["X-Mine-APIKEY", "X-Mine-SIGNATURE"]),
+        ("v2", ["X-Auth-Token"], ["X-Auth-Token"]),
+        ("control", [], ["X-Sandbox-Token"]),
+    ):
+        headers = {"X-Sandbox-Token": settings["control_token"]}
+        changed = client.get(f"/_sandbox/openapi/{name}.json", headers=headers).json
+        for content, expected in ((document(name).content, usual), (changed, other)):
+            assert content["security"] == [{header: [] for header in expected}]
+            schemes = content["components"].get("securitySchemes", {}).values()
+            assert sorted(row["name"] for row in schemes if row["in"] == "header") == expected
 
 
 def test_the_example_of_a_signature_is_right() -> None:
-    """It can be checked by whoever reads it."""
-    from tests.clients import signature
-
-    told = document("v3").content["components"]["securitySchemes"]["X-SVC-SIGNATURE"]["description"]
+    schemes = document("v3").content["components"]["securitySchemes"]
     key, secret, url, body, signed = re.findall(
         r"key `(.*?)`, the secret `(.*?)`, .* to `(.*?)` and the body `(.*?)` make the signature `(.*?)`",
-        told,
+        schemes["X-SVC-SIGNATURE"]["description"],
     )[0]
     assert signature(secret, key, url, body.encode()) == signed
+
+
+def test_a_key_that_no_document_has_fails_the_validation(api: Api) -> None:
+    """Every client of the tests validates answers so."""
+    whole = document("v3")
+    balance = api.get("/v3/balance").json
+    operation = whole.operation("GET", "/v3/balance")
+    assert operation is not None
+    whole.validate(operation, 200, balance)
+    with pytest.raises(ValidationError, match="colour"):
+        whole.validate(operation, 200, [{**balance[0], "colour": "red"}])
+
+
+def test_control_accepts_the_documented_names_and_no_other(make: Make, subtests: pytest.Subtests) -> None:
+    """A value of a wrong type is refused, but not as unknown."""
+    components = document("control").content["components"]["schemas"]
+    for path, row in document("control").content["paths"].items():
+        for method, operation in row.items():
+            if "event-stream" in json.dumps(operation):
+                continue
+            usual = "query" if method == "get" else "body"
+            places = {one["name"]: "query" for one in operation["parameters"] if one["in"] == "query"}
+            if "requestBody" in operation:
+                schema = operation["requestBody"]["content"]["application/json"]["schema"]
+                schema = components[schema["$ref"].rpartition("/")[2]] if "$ref" in schema else schema
+                places |= dict.fromkeys(schema.get("properties", {}), "body")
+            with subtests.test(path=path, method=method):
+                sandbox = make()  # some requests replace its world
+                for name, place in {**places, "colour": usual}.items():
+                    answer = _sent(sandbox, method, address(path), name, place)
+                    assert answer.status < 500
+                    is_unknown = answer.status >= 400 and f"{name} is not known" in answer.message
+                    assert is_unknown is (name == "colour"), f"{place}: {name}"
+
+
+def _sent(sandbox: Sandbox, method: str, target: str, name: str, place: str) -> Answer:
+    query, body = (f"?{name}=x", b"") if place == "query" else ("", json.dumps({name: "x"}).encode())
+    return InProcess(sandbox.app)(method.upper(), target + query, [JSON], body)

@@ -1,33 +1,51 @@
-"""The contract's v2.0 operations, one after another, over a real socket: the shape of each success."""
+"""The contract's v2.0 over a real socket: each operation succeeds, and each documented error occurs.
+
+The contract documents 30 errors for 27 operations in 185 pairs. Each pair has a request that causes it.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from reseller_sandbox import Sandbox
 from tests.clients import Socket
-from tests.shapes import fits
-from tests.v2.client import REGISTRY, Client, done
+from tests.contract.v2_pairs import PAIRS, fail
+from tests.documented import ID, document
+from tests.registry import contents
+from tests.shapes import SPACED, fits
+from tests.v2.client import REGISTRY, Client, refusal
 from tests.v2.works import WORKS
+from tests.v3.test_unmatched import broken
 
-DONE = {"code": 200, "status": True}
-SPACED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
-CARD = dict.fromkeys(("address", "city", "company", "country", "mail", "name", "phone", "region"), str)
-DOMAIN = {
-    "contact_admin": str,
-    "contact_billing": str,
-    "contact_registrant": str,
-    "contact_tech": str,
-    "date_created": SPACED,
-    "date_end": SPACED,
-    "ns": [str],
-    "status": "2",
+_HERE = Path(__file__).parent
+OPERATIONS = yaml.safe_load((_HERE / "v2_operations.yaml").read_text("utf-8"))
+ERRORS = yaml.safe_load((_HERE / "v2_errors.yaml").read_text("utf-8"))
+IDS = [operation["id"] for operation in OPERATIONS]
+DOCUMENTED = {
+    (operation, error["message"]): error["code"]
+    for error in ERRORS
+    for operation in (IDS if error["operations"] == "all" else error["operations"])
 }
 
+DONE = {"code": 200, "status": True}
+CARD = dict.fromkeys(("address", "city", "company", "country", "mail", "name", "phone", "region"), str)
+CONTACTS = dict.fromkeys(("contact_admin", "contact_billing", "contact_registrant", "contact_tech"), str)
+PRICES = dict.fromkeys(("price_reg", "price_renew", "price_restore", "price_transfer"), float)
+PROMOTIONS = {
+    **dict.fromkeys(("date_end_reg_action", "date_end_renew_action"), str),
+    **dict.fromkeys(("price_reg_action", "price_renew_action"), float),
+}
+ZONE = {
+    **{"zone": str, "idn_avail": bool, "max_length": int, "min_length": int, "transfer_avail": bool},
+    **PRICES,
+    **PROMOTIONS,
+}
 SHAPES: dict[str, Any] = {
     **dict.fromkeys(WORKS, DONE),
     "v2.customer.create": {**DONE, "data": {"customer_id": int}},
@@ -36,92 +54,100 @@ SHAPES: dict[str, Any] = {
     "v2.contact.check": {**DONE, "avail": True},
     "v2.contact.info": {**DONE, "data": {**CARD, "fax": str, "zip": str}},
     "v2.domain.check": {**DONE, "avail": "true"},
-    "v2.domain.info": DOMAIN,
+    "v2.domain.info": {**CONTACTS, "date_created": SPACED, "date_end": SPACED, "ns": [str], "status": "2"},
     "v2.domain.renew": {**DONE, "data": {"date_end": "2027-11-21 12:00:00", "domain": "active.com"}},
+    "v2.domain.zones": {**DONE, "data": [ZONE]},
     "v2.transfer.status": {**DONE, "transfer_status": "pending"},
     "v2.host.check": {**DONE, "avail": True},
     "v2.host.info": {**DONE, "data": {"ip": [str], "name": "ns1.active.com"}},
 }
-ZONE = {
-    "zone": str,
-    "idn_avail": bool,
-    "max_length": int,
-    "min_length": int,
-    "price_reg": float,
-    "price_renew": float,
-    "price_restore": float,
-    "price_transfer": float,
-    "transfer_avail": bool,
-}
-NO_ACTION = {
-    "date_end_reg_action": "",
-    "date_end_renew_action": "",
-    "price_reg_action": 10.0,
-    "price_renew_action": 12.0,
-}
-ACTION = {
-    "date_end_reg_action": "2026-03-11 12:00:00",
-    "date_end_renew_action": "2026-03-21 12:00:00",
-    "price_reg_action": 4.75,
-    "price_renew_action": 5.0,
-}
 
 
 @pytest.fixture(scope="module")
-def served_world() -> Iterator[tuple[Sandbox, Client]]:
-    sandbox = Sandbox(REGISTRY)
+def sandbox() -> Sandbox:
+    return Sandbox(REGISTRY)
+
+
+@pytest.fixture(scope="module")
+def client(sandbox: Sandbox) -> Iterator[Client]:
+    """The account ``main`` over a socket."""
     with sandbox.serve() as server:
         socket = Socket(server.url)
-        yield sandbox, Client(socket, sandbox.account().token)
+        yield Client(socket, sandbox.account().token)
         socket.close()
 
 
-@pytest.fixture
-def wire(served_world: tuple[Sandbox, Client]) -> Client:
-    """The account ``main`` over a socket, in a registry as it began."""
-    sandbox, client = served_world
-    sandbox.reset()
-    return client
+def test_the_contract_is_complete_and_its_operations_are_served() -> None:
+    assert (len(IDS), len(ERRORS), len(DOCUMENTED)) == (27, 30, 185)
+    assert set(PAIRS) == set(DOCUMENTED)
+    assert set(WORKS) == set(IDS)
+    paths = document("v2").content["paths"]
+    for row in OPERATIONS:
+        assert paths[row["path"]][row["method"].lower()][ID] == row["id"]
 
 
 def test_an_operation_answers_as_the_contract_says(
-    served_world: tuple[Sandbox, Client], subtests: pytest.Subtests
+    sandbox: Sandbox, client: Client, subtests: pytest.Subtests
 ) -> None:
-    sandbox, client = served_world
-    for operation, ask in WORKS.items():
+    """The document describes the request and exactly the errors of the contract."""
+    for row in OPERATIONS:
+        operation, ask = row["id"], WORKS[row["id"]]
         with subtests.test(operation=operation):
-            sandbox.reset()
+            sandbox.reset(original=True)
             answer = ask.send(client)
             assert answer.status == 200
-            if operation == "v2.domain.zones":
-                whole = answer.json
-                com, net = whole.pop("data")
-                assert whole == DONE
-                fits(com, {**ZONE, **NO_ACTION, "zone": "com"})
-                fits(net, {**ZONE, **ACTION, "zone": "net", "price_reg": 9.5, "price_renew": 13.25})
-            else:
-                fits(answer.json, SHAPES[operation])
+            fits(answer.json, SHAPES[operation])
+            described = document("v2").content["paths"][row["path"]][row["method"].lower()]
+            if ask.body:
+                document("v2").requests(described["requestBody"]).validate(ask.body)
+            errors = {
+                (int(code), re.sub(r"\{(\w+)\}", r"{{ \1 }}", words))
+                for code, response in described["responses"].items()
+                for words in re.findall(r"^\* `(.*?)` \(", response["description"], re.MULTILINE)
+            }
+            contract = {(code, message) for (key, message), code in DOCUMENTED.items() if key == operation}
+            assert contract <= errors
+            assert {code for code, _ in errors - contract} <= {400, 404, 413, 415, 501}
 
 
-def test_v_or_capital_v(wire: Client) -> None:
-    wire_low = Client(wire.transport, wire.token, version="v2.0")
-    assert done(wire_low.get("/domain/new.com/check"))["avail"] == "true"
-
-
-def test_another_version_of_an_operation_has_no_implementation(
-    wire: Client, subtests: pytest.Subtests
+def test_each_documented_error_occurs_and_changes_nothing(
+    sandbox: Sandbox, client: Client, subtests: pytest.Subtests
 ) -> None:
-    versions = ("V1.0", "v2.1", "V20.0", "v0.9", "V2.00")
-    for number, (operation, ask) in enumerate(WORKS.items()):
-        version = versions[number % len(versions)]
-        with subtests.test(operation=operation, version=version):
-            answer = ask.send(Client(wire.transport, wire.token, version=version))
-            assert answer.status == 501
-            assert answer.json == {"code": 501, "msg": "no implementation for this version", "status": False}
-            assert answer.assumptions["v2.versions"] == "V2.0"
+    for (operation, message), code in sorted(DOCUMENTED.items()):
+        with subtests.test(operation=operation, message=message):
+            pair = PAIRS[operation, message]
+            sandbox.reset(original=True)
+            pair.arrange(sandbox)
+            assert refusal(pair.send(sandbox, client))[:2] == (code, pair.said)
+            template = re.sub(r"\\\{\\\{.*?\\\}\\\}", ".+", re.escape(message))
+            assert re.fullmatch(template, pair.said)
+            (entry,) = sandbox.journal.find(limit=1).requests
+            assert entry.changes == ()
+            assert (entry.fault is not None) is (pair.arrange is fail)
+            sandbox.faults.clear()
 
 
-def test_a_segment_that_is_not_a_version_is_an_unknown_path(wire: Client) -> None:
-    for version in ("V2", "2.0", "V2.0.1", "Vx.y", "W2.0", "v3"):
-        answer = wire.transport("GET", f"/{version}/domain/new.com", [("X-Auth-Token", wire.token)], b"")
-        assert answer.status == 404, version
+def test_an_internal_failure_is_a_system_error_and_a_line_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    sandbox = Sandbox(REGISTRY)
+    before = contents(sandbox)
+    answer = broken(sandbox, "/V2.0/customer", sandbox.account().token)
+    assert refusal(answer)[:2] == (500, "System Error")
+    assert contents(sandbox) == before
+    assert [record.message.split(":")[0] for record in caplog.records] == ["v2.customer.create failed"]
+
+
+def test_only_a_served_version_has_an_implementation(client: Client, subtests: pytest.Subtests) -> None:
+    for version, status in {
+        **{"v2.0": 200, "V1.0": 501, "v2.1": 501, "V20.0": 501, "V2.00": 501},
+        **{"V2": 404, "2.0": 404, "V2.0.1": 404, "Vx.y": 404, "W2.0": 404, "v3": 404},
+    }.items():
+        with subtests.test(version=version):
+            target = f"/{version}/domain/new.com/check"
+            answer = client.transport("GET", target, [("X-Auth-Token", client.token)], b"")
+            assert answer.status == status
+            if status == 501:
+                message = "no implementation for this version"
+                assert answer.json == {"code": 501, "msg": message, "status": False}
+                assert answer.assumptions["v2.versions"] == "V2.0"

@@ -7,20 +7,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from reseller_sandbox import Sandbox
+from tests.clients import JSON, Answer
 from tests.registry import edit
+from tests.v2.client import Client
 from tests.v2.works import WORKS, Ask
 
-Arrange = Callable[[Sandbox], object]
+
+def nothing(sandbox: Sandbox) -> None:
+    """Arrange nothing."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A request, the message that answers it, and what is to be arranged before."""
+    """A request, the message of its answer, and an action that goes before it."""
 
     ask: Ask
     said: str
     account: str = "main"
-    arrange: Arrange | None = None
+    arrange: Callable[[Sandbox], object] = nothing
+
+    def send(self, sandbox: Sandbox, client: Client) -> Answer:
+        """Send the request with the token of the pair's account, of nobody, or with none."""
+        known = self.account not in ("", "nobody")
+        token = sandbox.account(self.account).token if known else "no-token-of-anybody"
+        headers = [*([("X-Auth-Token", token)] if self.account else []), JSON]
+        return client.call(self.ask.method, self.ask.path, self.ask.body, headers)
 
 
 PAIRS: dict[tuple[str, str], Pair] = {}
@@ -60,10 +71,6 @@ def poorer(sandbox: Sandbox) -> object:
     return sandbox.outside.adjust_balance("main", to="0.01")
 
 
-DOMAIN = ("check", "register", "info", "edit", "delete", "renew", "restore")
-DECISIONS = ("status", "cancel", "approve", "reject")
-HOST = ("check", "create", "edit", "info", "delete")
-
 for operation in WORKS:
     short = operation.removeprefix("v2.")
     pair(short, "Authorization failed", "Authorization failed", account="nobody")
@@ -77,18 +84,10 @@ pair("customer.info", INVALID, "Invalid customer_id", Ask("GET", "/customer/seve
 pair("contact.check", INVALID, "Invalid contact_id", Ask("GET", "/contact/-new-/check"))
 pair("contact.edit", "Invalid Param", "Invalid Param", works("contact.edit").at("/contact/-owner-"))
 
-pair(
-    "contact.create",
-    "Extra param {{ info }} unknown",
-    "Extra param shoe_size unknown",
-    works("contact.create").with_(shoe_size="44"),
-)
-pair(
-    "contact.create",
-    "Invalid value for extra param {{ info }}",
-    "Invalid value for extra param tax_number",
-    works("contact.create").with_(tax_number="1234"),
-)
+contact = works("contact.create")
+EXTRA, VALUE = "Extra param {{ info }} unknown", "Invalid value for extra param {{ info }}"
+pair("contact.create", EXTRA, "Extra param shoe_size unknown", contact.with_(shoe_size="44"))
+pair("contact.create", VALUE, "Invalid value for extra param tax_number", contact.with_(tax_number="1234"))
 
 NOT_ENOUGH = "Not enough parameter: {{ info }}"
 for short, missing in {
@@ -98,86 +97,71 @@ for short, missing in {
     "domain.renew": "period",
     "host.create": "ip",
 }.items():
-    ask = works(short)
-    pair(short, NOT_ENOUGH, f"Not enough parameter: {missing}", ask.with_(**{missing: None}))
-pair(
-    "domain.edit",
-    NOT_ENOUGH,
-    "Not enough parameter: client_*, contact_* or ns",
-    works("domain.edit").having({}),
-)
+    ask = works(short).with_(**{missing: None})
+    pair(short, NOT_ENOUGH, f"Not enough parameter: {missing}", ask)
+empty = works("domain.edit").having({})
+pair("domain.edit", NOT_ENOUGH, "Not enough parameter: client_*, contact_* or ns", empty)
 
-ZONE = "Domain zone not support"
-for word in DOMAIN:
-    pair(f"domain.{word}", ZONE, ZONE, at(f"domain.{word}", "name.nowhere"))
-pair("transfer.request", ZONE, ZONE, at("transfer.request", "name.nowhere"))
-for word in HOST:
-    pair(f"host.{word}", ZONE, ZONE, at(f"host.{word}", "name.nowhere"))
+#: Messages without parameters, with the operations that a name leads to.
+ZONE, NAME = "Domain zone not support", "Not the correct domain name"
+ID, STATUS = "Invalid id", "The status of the order does not allow to perform the operation"
+UNSUPPORTED, TAKEN = "Order not support this action", "Domain is already registered"
+CHANGES = "edit delete renew restore"
+DOMAIN = f"check register info {CHANGES}"
+DECISIONS = "status cancel approve reject"
+HOST = "check create edit info delete"
+for message, name, area, words in [
+    (ZONE, "name.nowhere", "domain", DOMAIN),
+    (ZONE, "name.nowhere", "transfer", "request"),
+    (ZONE, "name.nowhere", "host", HOST),
+    (NAME, "-name-.com", "domain", DOMAIN),
+    (NAME, "-name-.com", "transfer", f"request {DECISIONS}"),
+    (ID, "theirs.com", "domain", CHANGES),
+    (ID, "nobodys.com", "transfer", "request"),
+    (ID, "theirs.com", "transfer", DECISIONS),
+    (STATUS, "removed.com", "domain", "delete"),
+    (STATUS, "requested.com", "domain", "renew"),
+    (STATUS, "active.com", "domain", "restore"),
+    (STATUS, "active.com", "transfer", DECISIONS),
+    (STATUS, "overdue.com", "host", "check create edit delete"),
+    (UNSUPPORTED, "held.shop", "host", "check create edit"),
+    (TAKEN, "theirs.com", "domain", "register"),
+]:
+    for word in words.split():
+        pair(f"{area}.{word}", message, message, at(f"{area}.{word}", name))
+pair("host.info", STATUS, STATUS, arrange=unreadable)
 
-NAME = "Not the correct domain name"
-for word in DOMAIN:
-    pair(f"domain.{word}", NAME, NAME, at(f"domain.{word}", "-name-.com"))
-for word in ("request", *DECISIONS):
-    pair(f"transfer.{word}", NAME, NAME, at(f"transfer.{word}", "-name-.com"))
-
-INVALID_ID = "Invalid id"
-pair("domain.register", INVALID_ID, INVALID_ID, works("domain.register").with_(contact_tech="THEIRS"))
-for word in ("edit", "delete", "renew", "restore"):
-    pair(f"domain.{word}", INVALID_ID, INVALID_ID, at(f"domain.{word}", "theirs.com"))
-pair("transfer.request", INVALID_ID, INVALID_ID, at("transfer.request", "nobodys.com"))
-for word in DECISIONS:
-    pair(f"transfer.{word}", INVALID_ID, INVALID_ID, at(f"transfer.{word}", "theirs.com"))
-
-pair(
-    "domain.register",
-    "Not the correct license",
-    "Not the correct license",
-    at("domain.register", "new.com.ua").with_(license="12"),
-)
-NS = "Not the correct ns: {{ info }}"
-pair("domain.register", NS, "Not the correct ns: -ns-", works("domain.register").with_(ns=["-ns-"]))
-pair("domain.edit", NS, "Not the correct ns: -ns-", works("domain.edit").with_(ns={"add": ["-ns-"]}))
-pair(
-    "domain.edit",
-    "Not the correct {{ param_name }}",
-    "Not the correct client_hold",
-    works("domain.edit").with_(client_hold=2),
-)
+NS, HOLD = "Not the correct ns: {{ info }}", "Not the correct {{ param_name }}"
+LICENSE, EXPIRY = "Not the correct license", "Not the correct current_expiry_date"
+CODE = "Not the correct transfer_code"
 MAXIMUM, MINIMUM = "maximum value period: {{ info }}", "minimum value period: {{ info }}"
-shop = at("domain.register", "new.shop")
+shop, ukrainian = at("domain.register", "new.shop"), at("domain.register", "new.com.ua")
+register, edited, renew = (works(f"domain.{word}") for word in ("register", "edit", "renew"))
+pair("domain.register", ID, ID, register.with_(contact_tech="THEIRS"))
+pair("domain.register", LICENSE, LICENSE, ukrainian.with_(license="12"))
+pair("domain.register", NS, "Not the correct ns: -ns-", register.with_(ns=["-ns-"]))
+pair("domain.edit", NS, "Not the correct ns: -ns-", edited.with_(ns={"add": ["-ns-"]}))
+pair("domain.edit", HOLD, "Not the correct client_hold", edited.with_(client_hold=2))
 pair("domain.register", MAXIMUM, "maximum value period: 5", shop.with_(period=6))
 pair("domain.register", MINIMUM, "minimum value period: 2", shop.with_(period=1))
-pair("domain.renew", MAXIMUM, "maximum value period: 9", works("domain.renew").with_(period=10))
-pair("domain.renew", MINIMUM, "minimum value period: 1", works("domain.renew").with_(period=0))
-EXPIRY = "Not the correct current_expiry_date"
-pair("domain.renew", EXPIRY, EXPIRY, works("domain.renew").with_(current_expiry_date="2026-11-22"))
-CODE = "Not the correct transfer_code"
+pair("domain.renew", MAXIMUM, "maximum value period: 9", renew.with_(period=10))
+pair("domain.renew", MINIMUM, "minimum value period: 1", renew.with_(period=0))
+pair("domain.renew", EXPIRY, EXPIRY, renew.with_(current_expiry_date="2026-11-22"))
 pair("transfer.request", CODE, CODE, works("transfer.request").with_(transfer_code="let-me-out"))
-
-for word in ("create", "edit"):
-
-    def addressed(type_: str, ip: str, word: str = word) -> Ask:
-        """The working request with an address of this type."""
-        entries = [{"ip": ip, "type": type_}]
-        return works(f"host.{word}").having({"ip": entries if word == "create" else {"add": entries}})
-
-    four, six = "Not the correct IPv4: {{ info }}", "Not the correct IPv6: {{ info }}"
-    pair(f"host.{word}", four, "Not the correct IPv4: 192.0.2.256", addressed("v4", "192.0.2.256"))
-    pair(f"host.{word}", six, "Not the correct IPv6: 192.0.2.1", addressed("v6", "192.0.2.1"))
-    pair(f"host.{word}", "Unknown ip type : {{ info }}", "Unknown ip type : v5", addressed("v5", "192.0.2.1"))
-
-REGISTERED_MAIL = "Mail already registered"
-pair(
-    "customer.create",
-    REGISTERED_MAIL,
-    REGISTERED_MAIL,
-    works("customer.create").with_(mail="Seven@example.com"),
-)
-ACTIVE = "You can not delete the contact has active orders"
-pair("customer.delete", ACTIVE, ACTIVE, Ask("DELETE", "/customer/7"))
+MAIL = "Mail already registered"
+pair("customer.create", MAIL, MAIL, works("customer.create").with_(mail="Seven@example.com"))
+ORDERS = "You can not delete the contact has active orders"
+pair("customer.delete", ORDERS, ORDERS, Ask("DELETE", "/customer/7"))
 pair("contact.delete", "This object linked", "This object linked", Ask("DELETE", "/contact/OWNER"))
-TAKEN = "Domain is already registered"
-pair("domain.register", TAKEN, TAKEN, at("domain.register", "theirs.com"))
+
+for short, key in {"host.create": None, "host.edit": "add"}.items():
+    for type_, ip, message, said in [
+        ("v4", "192.0.2.256", "Not the correct IPv4: {{ info }}", "Not the correct IPv4: 192.0.2.256"),
+        ("v6", "192.0.2.1", "Not the correct IPv6: {{ info }}", "Not the correct IPv6: 192.0.2.1"),
+        ("v5", "192.0.2.1", "Unknown ip type : {{ info }}", "Unknown ip type : v5"),
+    ]:
+        entries: Any = [{"ip": ip, "type": type_}]
+        pair(short, message, said, works(short).having({"ip": {key: entries} if key else entries}))
 
 FUNDS = "Not enough funds on the balance sheet"
 for short in ("domain.register", "domain.renew", "domain.restore", "transfer.request"):
@@ -185,26 +169,11 @@ for short in ("domain.register", "domain.renew", "domain.restore", "transfer.req
 owner = at("domain.edit", "held.com.ua").having({"contact_registrant": "OWNER"})
 pair("domain.edit", FUNDS, FUNDS, owner, arrange=poorer)
 
-STATUS = "The status of the order does not allow to perform the operation"
-for word, name in {"delete": "removed.com", "renew": "requested.com", "restore": "active.com"}.items():
-    pair(f"domain.{word}", STATUS, STATUS, at(f"domain.{word}", name))
-for word in DECISIONS:
-    pair(f"transfer.{word}", STATUS, STATUS, at(f"transfer.{word}", "active.com"))
-for word in HOST:
-    if word != "info":
-        pair(f"host.{word}", STATUS, STATUS, at(f"host.{word}", "overdue.com"))
-pair("host.info", STATUS, STATUS, arrange=unreadable)
-for word in ("check", "create", "edit"):
-    unsupported = "Order not support this action"
-    pair(f"host.{word}", unsupported, unsupported, at(f"host.{word}", "held.shop"))
-
 for word in ("delete", "edit", "info"):
-    ask = works(f"customer.{word}").at("/customer/9")
-    pair(f"customer.{word}", "ID not found", "ID not found", ask)
+    pair(f"customer.{word}", "ID not found", "ID not found", works(f"customer.{word}").at("/customer/9"))
     pair(f"contact.{word}", "ID not found", "ID not found", works(f"contact.{word}").at("/contact/THEIRS"))
-
 LOST = "Object not found {{ info }}"
-for short in ("domain.info", *(f"transfer.{word}" for word in DECISIONS)):
-    pair(short, LOST, "Object not found nobodys.com", at(short, "nobodys.com"))
-for word in HOST:
-    pair(f"host.{word}", LOST, "Object not found nobodys.com", at(f"host.{word}", "nobodys.com"))
+for area, words in {"domain": "info", "transfer": DECISIONS, "host": HOST}.items():
+    for word in words.split():
+        ask = at(f"{area}.{word}", "nobodys.com")
+        pair(f"{area}.{word}", LOST, "Object not found nobodys.com", ask)
