@@ -1,4 +1,4 @@
-"""The contract's v2.0 over a real socket: each operation succeeds, and each documented error occurs.
+"""The contract's v2.0 over a real socket: each documented error occurs.
 
 The contract documents 30 errors for 27 operations in 185 pairs. Each pair has a request that causes it.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -18,7 +17,6 @@ from tests.clients import Socket
 from tests.contract.v2_pairs import PAIRS, fail
 from tests.documented import ID, document
 from tests.registry import contents
-from tests.shapes import SPACED, fits
 from tests.v2.client import REGISTRY, Client, refusal
 from tests.v2.works import WORKS
 from tests.v3.test_unmatched import broken
@@ -31,35 +29,6 @@ DOCUMENTED = {
     (operation, error["message"]): error["code"]
     for error in ERRORS
     for operation in (IDS if error["operations"] == "all" else error["operations"])
-}
-
-DONE = {"code": 200, "status": True}
-CARD = dict.fromkeys(("address", "city", "company", "country", "mail", "name", "phone", "region"), str)
-CONTACTS = dict.fromkeys(("contact_admin", "contact_billing", "contact_registrant", "contact_tech"), str)
-PRICES = dict.fromkeys(("price_reg", "price_renew", "price_restore", "price_transfer"), float)
-PROMOTIONS = {
-    **dict.fromkeys(("date_end_reg_action", "date_end_renew_action"), str),
-    **dict.fromkeys(("price_reg_action", "price_renew_action"), float),
-}
-ZONE = {
-    **{"zone": str, "idn_avail": bool, "max_length": int, "min_length": int, "transfer_avail": bool},
-    **PRICES,
-    **PROMOTIONS,
-}
-SHAPES: dict[str, Any] = {
-    **dict.fromkeys(WORKS, DONE),
-    "v2.customer.create": {**DONE, "data": {"customer_id": int}},
-    "v2.customer.info": {"data": {**CARD, "count_active_orders": int, "id": int, "zip": int}, "status": True},
-    "v2.customer.delete": {**DONE, "msg": str},
-    "v2.contact.check": {**DONE, "avail": True},
-    "v2.contact.info": {**DONE, "data": {**CARD, "fax": str, "zip": str}},
-    "v2.domain.check": {**DONE, "avail": "true"},
-    "v2.domain.info": {**CONTACTS, "date_created": SPACED, "date_end": SPACED, "ns": [str], "status": "2"},
-    "v2.domain.renew": {**DONE, "data": {"date_end": "2027-11-21 12:00:00", "domain": "active.com"}},
-    "v2.domain.zones": {**DONE, "data": [ZONE]},
-    "v2.transfer.status": {**DONE, "transfer_status": "pending"},
-    "v2.host.check": {**DONE, "avail": True},
-    "v2.host.info": {**DONE, "data": {"ip": [str], "name": "ns1.active.com"}},
 }
 
 
@@ -77,35 +46,25 @@ def client(sandbox: Sandbox) -> Iterator[Client]:
         socket.close()
 
 
-def test_the_contract_is_complete_and_its_operations_are_served() -> None:
+def test_the_table_of_errors_is_complete() -> None:
     assert (len(IDS), len(ERRORS), len(DOCUMENTED)) == (27, 30, 185)
     assert set(PAIRS) == set(DOCUMENTED)
     assert set(WORKS) == set(IDS)
-    paths = document("v2").content["paths"]
-    for row in OPERATIONS:
-        assert paths[row["path"]][row["method"].lower()][ID] == row["id"]
 
 
-def test_an_operation_answers_as_the_contract_says(
-    sandbox: Sandbox, client: Client, subtests: pytest.Subtests
-) -> None:
-    """The document describes the request and exactly the errors of the contract."""
+def test_the_document_describes_each_operation_and_its_errors(subtests: pytest.Subtests) -> None:
     for row in OPERATIONS:
-        operation, ask = row["id"], WORKS[row["id"]]
-        with subtests.test(operation=operation):
-            sandbox.reset(original=True)
-            answer = ask.send(client)
-            assert answer.status == 200
-            fits(answer.json, SHAPES[operation])
+        with subtests.test(operation=row["id"]):
             described = document("v2").content["paths"][row["path"]][row["method"].lower()]
-            if ask.body:
-                document("v2").requests(described["requestBody"]).validate(ask.body)
+            assert described[ID] == row["id"]
+            if body := WORKS[row["id"]].body:
+                document("v2").requests(described["requestBody"]).validate(body)
             errors = {
                 (int(code), re.sub(r"\{(\w+)\}", r"{{ \1 }}", words))
                 for code, response in described["responses"].items()
                 for words in re.findall(r"^\* `(.*?)` \(", response["description"], re.MULTILINE)
             }
-            contract = {(code, message) for (key, message), code in DOCUMENTED.items() if key == operation}
+            contract = {(code, message) for (key, message), code in DOCUMENTED.items() if key == row["id"]}
             assert contract <= errors
             assert {code for code, _ in errors - contract} <= {400, 404, 413, 415, 501}
 

@@ -5,23 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
 from tests.clients import Api, InProcess, Socket
 from tests.registry import BASE, REGISTRY
-from tests.thorough import tries
 from tests.worlds.control import Control, control, inside
-
-_CODES = st.text(
-    st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="*"), min_size=8, max_size=20
-)
 
 
 def _everything(steer: Control) -> str:
@@ -37,34 +29,30 @@ def _everything(steer: Control) -> str:
     return "\n".join(texts([*answers, steer.post("journal/verify", match)]))
 
 
-@settings(max_examples=tries(10))
-@given(code=_CODES, password=_CODES)
-def test_no_answer_has_a_secret_of_a_request_or_of_the_world(code: str, password: str) -> None:
+def test_no_answer_has_a_secret_of_a_request_or_of_the_world() -> None:
     """Codes, passwords, tokens, secrets and signatures, in requests and in answers."""
-    sandbox, code, password = Sandbox(REGISTRY), f"K{code}", f"P{password}"
+    sandbox, code, password = Sandbox(REGISTRY), "K{code'\"0815", "P<word>&4711"
     main, other, v2 = inside(sandbox), inside(sandbox, "other"), sandbox.client()
     main.post("/v3/domains/setAuthcode/active.com", {"authCode": code})
-    main.post("/v3/domains/setAuthcode/second.com", {"authcode": code})
     main.get("/v3/domains/getAuthcode/active.com")
     other.post("/v3/domains/requestTransfer", {"domain": {"domainName": "active.com"}, "authCode": code})
     v2.post("/V2.0/domain/theirs.com/transfer", json={"transfer_code": code})
-    customer = {"name": "N", "mail": "n@example.com", "password": password, "country": "UA"}
-    v2.post("/V2.0/customer", json=customer)
+    v2.post("/V2.0/customer", json={"name": "N", "mail": "n@example.com", "password": password})
     wrong = Api(main.transport, BASE, main.key, "wrong-secret")
     body = json.dumps({"authCode": code}).encode()
     form = f"transfer_code={password.encode().hex()}".encode()
     for api, sent in ((wrong, body), (wrong, body + b" " * 300), (main, body[:-2]), (main, form)):
         api.post("/v3/domains/setAuthcode/active.com", sent)
-    assert sandbox.journal.count() == 10
+    assert sandbox.journal.count() == 9
     secrets = [code, password, password.encode().hex()]
     secrets += [secret for one in sandbox.accounts.list().accounts for secret in (one.secret, one.token)]
-    secrets += [one.auth_code for one in sandbox.names.list(limit=1000).names if one.auth_code]
+    secrets += [name.auth_code for name in sandbox.names.list(limit=1000).names if name.auth_code]
     shown = _everything(control(sandbox))
     assert [secret for secret in secrets if secret in shown] == []
 
 
 def test_no_part_of_a_secret_is_kept_where_a_body_is_cut() -> None:
-    for size in (1, 5, 13, 14, 15, 20, 30, 200):
+    for size in (1, 14, 30):
         sandbox = Sandbox("empty", journal_body=size)
         code = {"authCode": "QQuiet-code", "padding": "y" * 5000}
         inside(sandbox).post("/v3/domains/setAuthcode/active.com", code)
@@ -82,16 +70,12 @@ def test_only_the_secret_of_a_body_is_masked(sandbox: Sandbox) -> None:
         b'{"auth_code":"a\\"b","x":1': '{"auth_code":***,"x":1',
         b"password: hunter2": "password: ***",
         b"customer[password]=hunter2&x=1": {"customer[password]": "***", "x": "1"},
-        b"password[0]=hunter2": {"password[0]": "***"},
         b"tokens[0]=2&password_age[days]=3": {"tokens[0]": "2", "password_age[days]": "3"},
         b'sent "{\\"transfer_code\\": \\"c0de\\"}" twice': 'sent "{\\"transfer_code\\": ***\\"}" twice',
         b"set v3.signature.endpoint=url to take it": "set v3.signature.endpoint=url to take it",
-        b"made with the secret of the account main": "made with the secret of the account main",
         b"": None,
-        b"  ": None,
         b'{"a": NaN}': {"a": "NaN"},
         b"a=1&b=2&b=3": {"a": "1", "b": ["2", "3"]},
-        b"plain words": "plain words",
         b'{"\\u0061uthCode": "x"': "<21 bytes that are not JSON>",
         b"[" * 100_000: "[" * 65_536,
     }
@@ -127,15 +111,7 @@ REFUSED: list[tuple[str, dict[str, str], str, str]] = [
     ("GET /V9.0/customer/1", {"X-Auth-Token": "no"}, "v2.customer.info", "version_not_served"),
     ("GET /V2.0/customers", {}, "-", "unknown_path"),
 ]
-SECRETS = {
-    "Authorization": "Bearer tell-nobody-1",
-    "Proxy-Authorization": "Basic tell-nobody-2",
-    "Cookie": "session=tell-nobody-3",
-    "X-Token": "tell-nobody-4",
-    "X-ACME-SIGNATURE": "tell-nobody-5",
-    **dict.fromkeys(("X-Password", "Api-Key", "Access-Key", "X-Private-Key", "Session-Id"), "tell-nobody-6"),
-    "X-Note": '{"secret": "tell-nobody-7"}',
-}
+SECRETS = {"Authorization": "Bearer tell-nobody-1", "X-Note": '{"secret": "tell-nobody-2"}'}
 
 
 def test_a_request_that_is_not_authenticated_has_an_entry_with_masked_headers(
@@ -161,9 +137,8 @@ def test_headers_are_kept_within_bounds(main: Api, steer: Control) -> None:
     assert 0 < len(str(entry["request"]["headers"])) < 16_000
 
 
-def test_only_the_ends_of_an_unknown_credential_are_shown(tmp_path: Path) -> None:
+def test_only_the_ends_of_an_unknown_credential_are_shown() -> None:
     """In answers, in everything that control shows, and in the log: it can be one of the real service."""
-    log, ready = tmp_path / "log", tmp_path / "ready"
     key, token, basic = "live-key-0815", "live-token-4711", "bGl2ZTpwYXNzd29yZA=="
     requests: list[tuple[str, list[tuple[str, str]]]] = [
         ("/v3/balance", [("X-SVC-APIKEY", key), ("X-SVC-SIGNATURE", "f00d")]),
@@ -173,19 +148,18 @@ def test_only_the_ends_of_an_unknown_credential_are_shown(tmp_path: Path) -> Non
         *((f"/_sandbox/{path}", []) for path in ("journal", "journal/r1", "history/diff", "advice")),
         ("/_sandbox/journal/r1/code", []),
     ]
-    command = [sys.executable, "-m", "reseller_sandbox", "serve", "--port", "0", "--ready-file", str(ready)]
-    with log.open("wb") as out, subprocess.Popen(command, stdout=out, stderr=out) as server:
-        try:
-            while not ready.exists():
-                assert server.poll() is None
-            connection = Socket(json.loads(ready.read_text())["url"])
-            answers = [connection("GET", target, headers, b"") for target, headers in requests]
-            connection.close()
-        finally:
-            server.terminate()
-    shown = [*(f"{answer.headers}{answer.raw.decode()}" for answer in answers), log.read_text()]
+    command = [sys.executable, "-m", "reseller_sandbox", "serve", "--port", "0"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=subprocess.STDOUT, text=True) as server:
+        assert server.stdout is not None
+        connection = Socket(server.stdout.readline().split()[-1])
+        answers = [connection("GET", target, headers, b"") for target, headers in requests]
+        connection.close()
+        server.terminate()
+        log = server.communicate()[0]
+    shown = [*(f"{answer.headers}{answer.raw.decode()}" for answer in answers), log]
     assert "the API key 'li***15': nobody has it" in shown[0]
     assert "the token 'li***11': nobody has it" in shown[1]
     assert [text for text in shown if key in text or token in text or basic in text] == []
-    assert "X-SVC-APIKEY=li***15" in shown[-1]
-    assert "x-svc-apikey=li***15" in shown[-1]
+    assert "X-SVC-APIKEY=li***15" in log
+    assert "x-svc-apikey=li***15" in log

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import socket
-import time
 
 import pytest
 
 from reseller_sandbox import Sandbox
+from tests.keeping.serving import wait_until
 from tests.registry import REGISTRY
 
 A, HOST = b"GET /a HTTP/1.1\r\n", b"Host: toy\r\n"
@@ -32,10 +32,8 @@ UNREADABLE = {
 
 def latest(sandbox: Sandbox, number: int) -> list[str]:
     """Wait until the journal has so many requests, and return the names of all."""
-    until = time.monotonic() + 60
-    while len(found := sandbox.journal.find().requests) < number and time.monotonic() < until:
-        time.sleep(0.001)
-    return [one.id for one in found]
+    wait_until(lambda: sandbox.journal.count() >= number)
+    return [entry.id for entry in sandbox.journal.find().requests]
 
 
 def test_an_unreadable_request_has_an_answer_and_an_entry(
