@@ -32,7 +32,6 @@ def fits(value: Any, shape: Any, path: str = "answer") -> None:
 
 
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
-SPACED = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d")
 DIGITS = re.compile(r"\d+")
 MONEY = re.compile(r"\d+\.\d\d")
 SIX_DIGITS = re.compile(r"\d+\.\d{6}")
@@ -62,9 +61,6 @@ DOMAIN = {
     "expireDate": ISO,
     "renewalCost": SIX_DIGITS,
 }
-DOMAIN_WITH_PREMIUM = {**DOMAIN, "premium": bool}
-DOMAIN_WITH_UPDATE_LOCK = {**DOMAIN_WITH_PREMIUM, "updateProhibited": bool}
-DOMAIN_IN_FULL = {**DOMAIN_WITH_PREMIUM, "createDate": SPACED, "expireDate": SPACED}
 AVAILABILITY = {
     "domainName": str,
     "sdn": str,
@@ -76,21 +72,8 @@ AVAILABILITY = {
     "periodMin": DIGITS,
     "periodMax": DIGITS,
 }
-SUMMARY = {
-    "domainName": str,
-    "privacyEnabled": bool,
-    "lockedEnabled": bool,
-    "autorenewEnabled": bool,
-    "createDate": SPACED,
-    "expireDate": SPACED,
-    "premium": bool,
-}
 
 
 def envelope(domain: Any = None, **more: Any) -> dict[str, Any]:
     """The shape of an answer about one name: the name, the order's id, its status, and ``more``."""
     return {"domain": domain or DOMAIN, "order-id": DIGITS, "status": STATUS, **more}
-
-
-REGISTERED = envelope() | {"client-id": DIGITS, "totalPaid": MONEY}
-RENEWED = envelope(totalPaid=MONEY)

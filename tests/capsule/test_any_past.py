@@ -31,12 +31,7 @@ THEIRS = {"domainName": "theirs.com"}
 REQUESTS: list[tuple[str, str, str, Any]] = [
     *SCRIPT,
     *(("main", method, f"/V2.0/{target}", body) for method, target, body in SCRIPT_V2),
-    (
-        "main",
-        "POST",
-        "/v3/domains/requestTransfer",
-        {"domain": {"domainName": "theirs.com"}, "authCode": "no"},
-    ),
+    ("main", "POST", "/v3/domains/requestTransfer", {"domain": THEIRS, "authCode": "no"}),
     ("main", "GET", "/v3/balance?X-SVC-SIGNATURE=abc&api_token=somebodys-secret", None),
 ]
 CALLS: list[Any] = [

@@ -50,16 +50,44 @@ def test_a_removed_name_can_be_restored_before_it_is_renewed(
         assert refusal["allowed_at"] is None
 
 
-def test_the_explanation_names_the_event_that_allows_the_request(steer: Control, main: Api) -> None:
-    for name, words, at in (
-        ("requested.com", "wait for the activation at 2026-03-02T12:00:00Z", "2026-03-02T12:00:00Z"),
-        ("pending.com", "wait for the release at 2026-03-03T12:00:00Z", "2026-03-03T12:00:00Z"),
-        ("arriving.com", "wait for the transfer completion at 2026-03-04T12:00:00Z", "2026-03-04T12:00:00Z"),
-        ("overdue.com", "ask for its renewal first, which makes it active", None),
-    ):
-        main.post(f"/v3/domains/lock/{name}")
-        refusal = _refusal(steer)
-        assert (refusal["rule"], refusal["allowed"], refusal["allowed_at"]) == ("wrong_state", words, at)
+OWN = "it is this account's already"
+#: Requests of the account main, with the rule, the nearest allowed request, and when it is allowed.
+REFUSED: list[tuple[str, Any, str, str, str | None]] = [
+    ("POST lock/requested.com", None, "wrong_state", "wait for the activation", "2026-03-02"),
+    ("POST lock/pending.com", None, "wrong_state", "wait for the release", "2026-03-03"),
+    ("POST lock/arriving.com", None, "wrong_state", "wait for the transfer completion", "2026-03-04"),
+    ("POST lock/overdue.com", None, "wrong_state", "ask for its renewal first, which makes it active", None),
+    ("POST renewDomain/second.com", None, "transfer_pending", "its holder may approve", "2026-03-06"),
+    ("POST rejectTransfer/active.com", None, "no_transfer", "another registrar has to", None),
+    ("POST cancelTransfer/active.com", None, "no_transfer", "this account has to", None),
+    ("POST createDomain", "theirs.com", "name_taken", "other holds it: ask for a transfer", None),
+    ("POST createDomain", "gone.com", "name_taken", "it is released at ", "2026-04-04"),
+    ("POST createDomain", "pending.com", "name_taken", "", "2026-03-03"),
+    ("POST createDomain", "active.com", "name_taken", f"{OWN}: ask for its renewal", None),
+    ("POST createDomain", "redemption.com", "name_taken", f"{OWN}: ask for its restore in v2.0", None),
+    ("POST createDomain", "requested.com", "name_taken", OWN, None),
+    ("GET getDomain/theirs.com", None, "domain_not_found", "other holds it: use that account", None),
+    ("GET getDomain/elsewhere.com", None, "domain_not_found", "outside holds it: ask for a transfer", None),
+    ("GET getDomain/nobodys.com", None, "domain_not_found", "nobody holds it: register it first", None),
+    ("POST renewDomain/gold.com", {"purchaseCost": 1}, "price_mismatch", "send purchaseCost 300.00", None),
+    ("POST createDomain", "short.shop", "period_too_short", "ask for at least 2 years", None),
+    ("POST renewDomain/active.com", {"years": 11}, "period_too_long", "ask for at most ", None),
+]  # fmt: skip
+
+
+def test_the_nearest_allowed_request_is_named(
+    sandbox: Sandbox, steer: Control, main: Api, subtests: pytest.Subtests
+) -> None:
+    """With the instant from which the same request is allowed, if there is one."""
+    sandbox.outside.request_transfer("second.com", force=True)
+    for request, body, rule, allowed, day in REFUSED:
+        method, target = request.split()
+        sent = {"domain": {"domainName": body}} if isinstance(body, str) else body
+        with subtests.test(request=request, body=body):
+            main.call(method, f"/v3/domains/{target}", sent)
+            refusal = _refusal(steer)
+            assert (refusal["rule"], refusal["allowed_at"]) == (rule, day and f"{day}T12:00:00Z")
+            assert refusal["allowed"].startswith(allowed)
 
 
 REQUESTS: list[tuple[str, str, Any]] = [
@@ -127,28 +155,6 @@ def test_the_missing_amount_is_named(sandbox: Sandbox, steer: Control) -> None:
     assert register(inside(sandbox, "poor"), "dear.com").status == 200
 
 
-def test_the_holder_of_a_name_is_named(sandbox: Sandbox, steer: Control, main: Api) -> None:
-    register(main, "theirs.com")
-    assert _refusal(steer)["allowed"].startswith("other holds it: ask for a transfer")
-    register(main, "gone.com")
-    assert _refusal(steer)["allowed_at"] == "2026-04-04T12:00:00Z"
-    for own, more in (
-        ("active.com", ": ask for its renewal"),
-        ("redemption.com", ": ask for its restore in v2.0"),
-        ("requested.com", ""),
-    ):
-        register(main, own)
-        assert _refusal(steer)["allowed"] == f"it is this account's already{more}"
-    register(main, "pending.com")
-    assert _refusal(steer)["allowed_at"] == "2026-03-03T12:00:00Z"
-    main.get("/v3/domains/getDomain/theirs.com")
-    assert _refusal(steer)["allowed"].startswith("other holds it: use that account's credentials")
-    main.get("/v3/domains/getDomain/elsewhere.com")
-    assert _refusal(steer)["allowed"] == "outside holds it: ask for a transfer"
-    main.get("/v3/domains/getDomain/nobodys.com")
-    assert _refusal(steer)["allowed"] == "nobody holds it: register it first"
-
-
 def test_the_operation_that_removes_a_lock_is_named(steer: Control, main: Api) -> None:
     main.post("/v3/domains/lockUpdate/active.com")
     body = {"nameservers": ["ns1.elsewhere.net"]}
@@ -158,19 +164,6 @@ def test_the_operation_that_removes_a_lock_is_named(steer: Control, main: Api) -
     assert _met(refusal)["flags"] == ["client_update_prohibited"]
     main.post("/v3/domains/unlockUpdate/active.com")
     assert main.post("/v3/domains/setNameservers/active.com", body).status == 200
-
-
-def test_the_end_of_a_pending_transfer_or_its_parties_are_named(
-    sandbox: Sandbox, steer: Control, main: Api
-) -> None:
-    sandbox.outside.request_transfer("second.com", force=True)
-    renew(main, "second.com")
-    refusal = _refusal(steer)
-    assert refusal["rule"] == "transfer_pending"
-    assert refusal["allowed_at"] == _met(refusal)["transfer_completes"] == "2026-03-06T12:00:00Z"
-    for verb, party in (("reject", "another registrar"), ("cancel", "this account")):
-        main.post(f"/v3/domains/{verb}Transfer/active.com")
-        assert _refusal(steer)["allowed"] == f"{party} has to ask for the name first"
 
 
 def test_unmatched_requests_and_revoked_credentials_are_explained(
@@ -193,14 +186,4 @@ def test_unmatched_requests_and_revoked_credentials_are_explained(
     assert "restore the credentials of main" in found[2]["refusal"]["allowed"]
     sandbox.outside.restore_credentials("main")
     assert money_of(main) == "10000.00"
-
-
-def test_the_right_price_and_period_are_named(steer: Control, main: Api) -> None:
-    main.post("/v3/domains/renewDomain/gold.com", {"years": 1, "purchaseCost": 1})
-    assert _refusal(steer)["allowed"] == "send purchaseCost 300.00"
-    register(main, "short.shop", 1)
-    assert _refusal(steer)["allowed"] == "ask for at least 2 years"
-    register(main, "long.shop", 9)
-    assert _refusal(steer)["allowed"] == "ask for at most 5 years"
-    money_of(main)
     assert steer.get("journal")["requests"][-1]["refusal"] is None
