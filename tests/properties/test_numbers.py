@@ -16,19 +16,18 @@ from tests.v2.works import WORKS, Ask
 D = "/v3/domains"
 
 #: Where the usual limits are, and far beyond.
-HUGE = [2**31 - 1, 2**31, 2**32, 2**63 - 1, 2**63, 2**64, 10**30, 10**400]
+HUGE = [2**31 - 1, 2**32, 2**63, 10**400]
 SIGNED = [sign * number for number in HUGE for sign in (1, -1)]
-ASKED: dict[str, Any] = {"domain": {"domainName": "new.com"}}
-THEIRS: dict[str, Any] = {"domain": {"domainName": "theirs.com"}, "authCode": "let-me-in"}
 
 
 def test_years_beyond_any_limit_are_too_long_or_too_short_in_v3(api: Api, subtests: pytest.Subtests) -> None:
-    for target, body in (
-        (f"{D}/createDomain", ASKED),
+    rows: list[tuple[str, dict[str, Any]]] = [
+        (f"{D}/createDomain", {"domain": {"domainName": "new.com"}}),
         (f"{D}/renewDomain/second.com", {}),
         (f"{D}/renewDomain", {"domain": {"domainName": "second.com"}}),
-        (f"{D}/requestTransfer", THEIRS),
-    ):
+        (f"{D}/requestTransfer", {"domain": {"domainName": "theirs.com"}, "authCode": "let-me-in"}),
+    ]
+    for target, body in rows:
         for number in SIGNED:
             with subtests.test(target=target, number=number):
                 expected = "period_too_long" if number > 0 else "period_too_short"
@@ -39,17 +38,14 @@ def test_years_beyond_any_limit_are_too_long_or_too_short_in_v3(api: Api, subtes
                     assert api.post(target, inside).error == expected
 
 
-def test_a_huge_page_has_the_whole_list_or_nothing_in_v3(api: Api) -> None:
+def test_huge_numbers_in_v3_paths_and_queries_find_everything_or_nothing(make: Make) -> None:
+    api = connect_v3(make(assume={"v3.get_domain.order_id": "on"}))
     every = api.get(f"{D}?perPage=1000").json["domains"]
     for digits in (*map(str, HUGE), "9" * 5000):
         assert api.get(f"{D}?perPage={digits}").json["domains"] == every
         assert api.get(f"{D}/{digits}/1").json["domains"] == every
         assert api.get(f"{D}?page={digits}").json["domains"] == []
         assert api.get(f"{D}/{digits}/{digits}").json["domains"] == []
-
-
-def test_a_huge_order_id_is_not_found_in_v3(make: Make) -> None:
-    api = connect_v3(make(assume={"v3.get_domain.order_id": "on"}))
     for number in HUGE:
         assert api.get(f"{D}/getDomain/{number}").error == "domain_not_found"
 
@@ -84,16 +80,13 @@ def test_postal_codes_in_v2_bodies_have_a_longest_length(main: Client) -> None:
     assert refusal(ask.with_(zip=10**400).send(main))[1] == "Invalid zip"
 
 
-def test_huge_periods_in_v2_forms_are_refused(main: Client) -> None:
-    main.own = [FORM]
-    for digits in ("2147483648", "9" * 300, "9" * 5000):
-        form = f"current_expiry_date=2026-11-21&period={digits}".encode()
-        assert refusal(main.put("/domain/active.com/renew", form))[1] == "maximum value period: 9"
-
-
-def test_huge_numbers_in_v2_paths_find_nothing(main: Client) -> None:
+def test_huge_numbers_in_v2_paths_and_forms_are_too_large(main: Client) -> None:
     for number in HUGE:
         assert refusal(Ask("GET", f"/customer/{number}").send(main))[1] == "ID not found"
         assert refusal(Ask("DELETE", f"/customer/{number}").send(main))[1] == "ID not found"
         assert len(main.get(f"/domain/zones/limit/{number}").json["data"]) == 5
         assert main.get(f"/domain/zones/limit/{number}/start/{number}").json["data"] == []
+    main.own = [FORM]
+    for digits in ("2147483648", "9" * 5000):
+        form = f"current_expiry_date=2026-11-21&period={digits}".encode()
+        assert refusal(main.put("/domain/active.com/renew", form))[1] == "maximum value period: 9"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from itertools import combinations
+from collections.abc import Iterator
+from itertools import combinations, product
 from typing import Any
 
 import pytest
@@ -19,83 +20,51 @@ from tests.v2.works import WORKS
 from tests.v3.test_bad_input import GOOD
 
 D = "/v3/domains"
-OPERATIONS = {
-    "createDomain": (f"{D}/createDomain", "new.com", {}, "10.00"),
-    "renewDomain": (f"{D}/renewDomain", "second.com", {}, "12.00"),
-    "renewDomain in the path": (f"{D}/renewDomain/second.com", "second.com", {}, "12.00"),
-    "requestTransfer": (f"{D}/requestTransfer", "theirs.com", {"authCode": "let-me-in"}, "9.00"),
-}
+PLACED = ("query", "domain", "body")
 
-#: For each thing that can be said: itself, the same in another spelling, and something else.
-SAID: dict[str, tuple[Any, Any, Any]] = {
-    "domainName": (None, None, "other.com"),
-    "years": (1, "1", 4),
-    "purchaseCost": (10, "10.00", "20.00"),
-}
-
-
-def _request(operation: str, thing: str, said: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A request that says ``thing`` in each of the places of ``said``."""
-    target, name, more, _ = OPERATIONS[operation]
-    body: dict[str, Any] = {"domain": {"domainName": name}, **more}
-    query = ""
-    for place, value in said.items():
-        if place == "query":
-            query = f"?{thing}={value}"
-        elif place == "domain":
-            body["domain"][thing] = value
-        elif place == "body":
-            body[thing] = value
-    return target + query, body
-
-
-def _spellings(operation: str, thing: str) -> tuple[Any, Any, Any]:
-    name = OPERATIONS[operation][1]
-    return (name, f"{name.upper()}.", "other.com") if thing == "domainName" else SAID[thing]
-
-
-CASES = [
-    (operation, thing, places)
-    for operation in OPERATIONS
-    for thing in SAID
-    for places in combinations(("query", "domain", "body"), 2)
+#: Operations that cost something: the target, the name, more of the body, and the price of a year.
+OPERATIONS: list[tuple[str, str, dict[str, Any], str]] = [
+    (f"{D}/createDomain", "new.com", {}, "10.00"),
+    (f"{D}/renewDomain", "second.com", {}, "12.00"),
+    (f"{D}/renewDomain/second.com", "second.com", {}, "12.00"),
+    (f"{D}/requestTransfer", "theirs.com", {"authCode": "let-me-in"}, "9.00"),
 ]
 
 
-def test_v3_refuses_a_fact_stated_twice_and_differently(
-    sandbox: Sandbox, api: Api, subtests: pytest.Subtests
+def _cases() -> Iterator[tuple[tuple[str, str], str, tuple[str, dict[str, Any]]]]:
+    """Yield a name and a price, the word of a fact, and a request that states the fact in two places.
+
+    The values are the same in another spelling for the word ``alike``, else they differ.
+    """
+    for target, name, more, price in OPERATIONS:
+        facts: dict[str, tuple[Any, Any, Any]] = {"domainName": (name, f"{name.upper()}.", "other.com")}
+        facts |= {"years": (1, 1, 4), "purchaseCost": (10, "10.00", "20.00")}
+        for (fact, (right, alike, wrong)), (one, two) in product(facts.items(), combinations(PLACED, 2)):
+            for kind, values in (("alike", (right, alike)), (fact, (right, wrong)), (fact, (wrong, right))):
+                body = {**more, "domain": {"domainName": name}}
+                query = ""
+                for place, value in zip((one, two), values, strict=True):
+                    if place == "query":
+                        query = f"?{fact}={value}"
+                    else:
+                        (body["domain"] if place == "domain" else body)[fact] = value
+                yield (name, price), kind, (target + query, body)
+
+
+def test_v3_accepts_a_fact_stated_twice_only_if_both_are_alike(
+    sandbox: Sandbox, subtests: pytest.Subtests
 ) -> None:
-    """The name, the years and the price, in any two of the body, the domain in it and the query."""
-    for operation, thing, places in CASES:
-        right, _, wrong = _spellings(operation, thing)
-        for pair in ((right, wrong), (wrong, right)):
-            answer = api.post(*_request(operation, thing, dict(zip(places, pair, strict=True))))
-            with subtests.test(operation=operation, thing=thing, places=places):
-                assert (answer.status, answer.error) == (400, "invalid_parameter")
-                assert f"{thing} is said twice and differently" in answer.message
-                assert_unchanged(sandbox)
-
-
-def test_v3_takes_a_fact_stated_twice_alike(sandbox: Sandbox, subtests: pytest.Subtests) -> None:
-    """In another spelling, too: a name with a dot at its end, a number as a text."""
-    for operation, thing, places in CASES:
+    """A name with a dot at its end and a number as a text are alike. A refusal changes nothing."""
+    for (name, price), fact, request in _cases():
         sandbox.reset(original=True)
-        right, alike, _ = _spellings(operation, thing)
-        said = dict(zip(places, (right, right if thing == "years" else alike), strict=True))
-        answer = connect_v3(sandbox).post(*_request(operation, thing, said))
-        with subtests.test(operation=operation, thing=thing, places=places):
-            assert answer.status == 200, answer.raw
-            assert answer.json["totalPaid"] == OPERATIONS[operation][3]
-
-
-def test_v3_refuses_another_name_than_that_of_the_path(sandbox: Sandbox, api: Api) -> None:
-    """In renewDomain and setContacts, which cost something, and in those that cost nothing."""
-    for stray in ({"domainName": "gold.com"}, {"domain": {"domainName": "gold.com"}}):
-        answer = api.post(f"{D}/renewDomain/second.com", stray)
-        assert "domainName is said twice and differently: second.com in the path" in answer.message
-        assert_unchanged(sandbox)
-    with_contacts = {"domainName": "gold.com", "contacts": {}}
-    assert api.post(f"{D}/setContacts/second.com", with_contacts).error == "invalid_parameter"
+        answer = connect_v3(sandbox).post(*request)
+        with subtests.test(name=name, request=request):
+            if fact == "alike":
+                assert (answer.status, answer.json.get("totalPaid")) == (200, price), answer.raw
+            else:
+                assert (answer.status, answer.error) == (400, "invalid_parameter")
+                assert f"{fact} is said twice and differently" in answer.message
+                assert_unchanged(sandbox)
 
 
 #: What stands in the places of paths, and something else that a body could have.
@@ -141,18 +110,13 @@ def test_each_operation_refuses_a_value_that_contradicts_its_path(
     assert tried > 40
 
 
-def test_v3_refuses_two_values_of_one_query_element(sandbox: Sandbox, api: Api) -> None:
-    answer = api.post(f"{D}/renewDomain/second.com?years=1&years=4")
-    assert answer.error == "invalid_parameter"
+def test_v3_refuses_two_values_of_one_element(sandbox: Sandbox, api: Api) -> None:
+    """In a query, or as authCode and authcode, which are one thing."""
+    assert api.post(f"{D}/renewDomain/second.com?years=1&years=4").error == "invalid_parameter"
     assert balance(sandbox) == 10_000
-
-
-def test_v3_refuses_two_codes(api: Api) -> None:
-    """authCode and authcode are one thing."""
     for target, name in (("requestTransfer", "theirs.com"), ("setAuthcode/active.com", "active.com")):
         body = {"domain": {"domainName": name}, "authCode": "let-me-in", "authcode": "another"}
         answer = api.post(f"{D}/{target}", body)
-        assert answer.error == "invalid_parameter"
         assert "said twice and differently" in answer.message
         assert api.post(f"{D}/{target}", {**body, "authcode": "let-me-in"}).status == 200
 
