@@ -6,7 +6,7 @@ returns a dict of facts, or raises ``Refusal`` and changes nothing.
 
 from __future__ import annotations
 
-import copy
+from calendar import isleap
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
@@ -16,27 +16,16 @@ from typing import Any
 import yaml
 
 FIXTURE = Path(__file__).parent / "registry.yaml"
-DAYS = {
-    "add_grace": 5,
-    "overdue": 30,
-    "redemption": 30,
-    "pending_delete": 5,
-    "transfer": 5,
-    "transfer_lock": 60,
-}
+DAYS = {"add_grace": 5, "overdue": 30, "redemption": 30, "pending_delete": 5}
+DAYS |= {"transfer": 5, "transfer_lock": 60}
 LONGEST_TERM = 10
 #: Which stages permit an action; only active names permit the others.
 KEPT = ("active", "overdue")
 STAGES = {"renew": KEPT, "delete": KEPT, "read_code": KEPT, "transfer_out": KEPT, "restore": ("redemption",)}
 #: The flag that forbids an action.
 FORBIDDEN_BY = {
-    "renew": "renew",
-    "delete": "delete",
-    "transfer_out": "transfer",
-    "set_servers": "update",
-    "set_holder": "update",
-    "set_code": "update",
-    "change_hosts": "update",
+    **{"renew": "renew", "delete": "delete", "transfer_out": "transfer"},
+    **dict.fromkeys(("set_servers", "set_holder", "set_code", "change_hosts"), "update"),
 }
 #: Actions that have to wait until a transfer to another registrar is over.
 WAITING = ("renew", "delete", "transfer_out", "lock_transfer")
@@ -56,10 +45,9 @@ class Refusal(Exception):
 
 def years_later(instant: datetime, years: int) -> datetime:
     """Return the same day in another year; the 28th of February stands for a 29th that does not exist."""
-    is_leap = instant.month == 2 and instant.day == 29
     year = instant.year + years
-    exists = year % 4 == 0 and (year % 100 != 0 or year % 400 == 0)
-    return instant.replace(year=year, day=28 if is_leap and not exists else instant.day)
+    is_lost = (instant.month, instant.day) == (2, 29) and not isleap(year)
+    return instant.replace(year=year, day=28 if is_lost else instant.day)
 
 
 def _repeated(servers: Sequence[str]) -> str:
@@ -73,10 +61,8 @@ class Model:
         source = yaml.safe_load(FIXTURE.read_text("utf-8"))
         self.now: datetime = source["now"].astimezone(UTC)
         self.zones = {name: self._zone(zone) for name, zone in source["zones"].items()}
-        self.accounts: dict[str, Decimal] = {}
         self.defaults = source["accounts"]
-        for name, account in source["accounts"].items():
-            self.accounts[name] = Decimal(str(account["balance"]))
+        self.accounts = {name: Decimal(str(row["balance"])) for name, row in self.defaults.items()}
         self.persons = {handle: contact["name"] for handle, contact in source["contacts"].items()}
         self.orders: dict[int, dict[str, Any]] = {}
         self.transfers: dict[str, dict[str, Any]] = {}
@@ -105,17 +91,6 @@ class Model:
     def _relative(self, text: str) -> datetime:
         count = int(text[:-1])
         return years_later(self.now, count) if text.endswith("y") else self.now + timedelta(days=count)
-
-    def copy(self) -> Model:
-        """Return a model that changes separately; zones and defaults are shared, because they stay."""
-        made = copy.copy(self)
-        made.accounts = dict(self.accounts)
-        made.orders = {
-            number: {**order, "flags": set(order["flags"])} for number, order in self.orders.items()
-        }
-        made.transfers = {name: dict(transfer) for name, transfer in self.transfers.items()}
-        made.hosts = dict(self.hosts)
-        return made
 
     # Names
 
@@ -147,30 +122,23 @@ class Model:
         transfer = self.transfers.get(name)
         return transfer if transfer is not None and transfer["status"] == "pending" else None
 
-    def _require(self, order: Mapping[str, Any], action: str, *, locks: bool = True) -> None:
+    def _require(self, order: Mapping[str, Any], action: str) -> None:
         if order["stage"] not in STAGES.get(action, ("active",)):
             raise Refusal("wrong_state")
         transfer = self.pending(order["name"])
         if action in WAITING and transfer and transfer["losing"] == order["number"]:
             raise Refusal("transfer_pending")
         flag = FORBIDDEN_BY.get(action)
-        if locks and flag in order["flags"]:
+        if flag in order["flags"]:
             raise Refusal("locked", flag=flag)
 
     def _new(self, account: str, name: str, **values: Any) -> dict[str, Any]:
         order = {
-            "number": self.next_order,
-            "account": account,
-            "name": name,
-            "stage": "active",
-            "since": self.now,
-            "arrived": None,
-            "autorenew": False,
-            "privacy": False,
-            "flags": set(),
+            **{"number": self.next_order, "account": account, "name": name},
+            **{"stage": "active", "since": self.now, "arrived": None, "code": UNKNOWN},
+            **{"autorenew": False, "privacy": False, "flags": set()},
             "holder": self.defaults[account]["contact"]["name"],
             "servers": tuple(self.defaults[account]["nameservers"]),
-            "code": UNKNOWN,
             "paid": Decimal(0),  # the refund of a delete in the add grace period
             **values,
         }
@@ -197,7 +165,6 @@ class Model:
         return yearly * years
 
     def is_premium(self, name: str) -> bool:
-        """Whether ``name`` has prices for itself."""
         label, zone = self.zone_of(name)
         return label in zone.get("premium", {})
 
@@ -235,12 +202,11 @@ class Model:
         """Return everything that an answer may show of an order."""
         waiting = order["stage"] == "arriving"
         live = order["stage"] == "active" and "hold" not in order["flags"]
+        plain = ("number", "name", "privacy", "autorenew", "holder", "servers", "created", "expires")
         return {
-            **{key: order[key] for key in ("number", "name", "privacy", "autorenew", "holder", "servers")},
+            **{key: order[key] for key in plain},
             "locked": "transfer" in order["flags"],
             "update_locked": "update" in order["flags"],
-            "created": order["created"],
-            "expires": order["expires"],
             "renewal": self.price(order["name"], "renewal"),
             "premium": self.is_premium(order["name"]),
             "status": "pending" if waiting else "active" if live else "suspended",
@@ -248,16 +214,13 @@ class Model:
         }
 
     def info(self, account: str, name: str) -> dict[str, Any]:
-        """Return a name of the account."""
         return self.shown(self.own(account, name))
 
     def names(self, account: str) -> dict[str, Any]:
-        """Return the account's names, the oldest order first."""
         numbers = sorted(number for number, order in self.orders.items() if order["account"] == account)
         return {"domains": [self.shown(self.orders[number]) for number in numbers]}
 
     def balance(self, account: str) -> dict[str, Any]:
-        """Return the account's money."""
         return {"balance": self.accounts[account], "server_time": self.now}
 
     def check(self, account: str, name: str) -> dict[str, Any]:
@@ -273,7 +236,6 @@ class Model:
         }
 
     def get_code(self, account: str, name: str) -> dict[str, Any]:
-        """Return the authorization code."""
         order = self.own(account, name)
         self._require(order, "read_code")
         return {"code": order["code"]}
@@ -384,7 +346,6 @@ class Model:
     # Changes
 
     def switch(self, account: str, name: str, flag: str, on: bool) -> dict[str, Any]:
-        """Set or remove a flag, or the automatic renewal."""
         order = self.own(account, name)
         self._require(order, f"lock_{flag}" if on else f"unlock_{flag}")
         if flag == "autorenew":
@@ -430,7 +391,6 @@ class Model:
         return {}
 
     def set_servers(self, account: str, name: str, servers: Sequence[str]) -> dict[str, Any]:
-        """Delegate a name to other servers."""
         order = self.own(account, name)
         self._require(order, "set_servers")
         if not servers or len(set(servers)) < len(servers):
@@ -452,7 +412,6 @@ class Model:
             order["holder"] = person
 
     def set_code(self, account: str, name: str, code: str) -> dict[str, Any]:
-        """Replace the authorization code."""
         order = self.own(account, name)
         self._require(order, "set_code")
         if not 4 <= len(code) <= 64:
@@ -480,9 +439,8 @@ class Model:
             raise Refusal("too_young")
         if held["code"] != code:
             raise Refusal("wrong_auth_code")
-        self._period(
-            years, 1, max(1, self._years_left(held))
-        )  # one year is added and charged, whatever is sent
+        # One year is added and charged, whatever is sent.
+        self._period(years, 1, max(1, self._years_left(held)))
         price = self.price(name, "transfer")
         self._agreed(name, cost, price, required=False)
         total = price + self._privacy(name, 1, wanted["privacy"])
@@ -490,17 +448,14 @@ class Model:
         dates = {"created": held["created"], "expires": held["expires"]}
         order = self._new(account, name, stage="arriving", servers=(), **wanted, **dates)
         self.transfers[name] = {
-            "status": "pending",
-            "parties": (account, held["account"]),
-            "gaining": order["number"],
-            "losing": held["number"],
+            **{"status": "pending", "parties": (account, held["account"])},
+            **{"gaining": order["number"], "losing": held["number"]},
             "completes": self.now + zone["policy"]["transfer"],
             "paid": total,
         }
         return {"name": name, "number": order["number"], "paid": total, "status": "pending"}
 
     def transfer_status(self, account: str, name: str) -> dict[str, Any]:
-        """Return the status of the latest transfer of a name, for a party to it."""
         transfer = self.transfers.get(name)
         if transfer is None or account not in transfer["parties"]:
             self.own(account, name)
@@ -508,7 +463,6 @@ class Model:
         return {"transfer_status": transfer["status"]}
 
     def decide(self, account: str, name: str, word: str) -> dict[str, Any]:
-        """Approve or reject a transfer as its losing account, or cancel it as its gaining one."""
         order = self.own(account, name)
         transfer = self.pending(name)
         if transfer is None or transfer["gaining" if word == "cancel" else "losing"] != order["number"]:
@@ -551,7 +505,6 @@ class Model:
             self._require(order, action)
 
     def create_host(self, account: str, name: str, label: str, ips: Sequence[str]) -> dict[str, Any]:
-        """Create a host below a name."""
         self._host_order(account, name, "change_hosts")
         host = f"{label}.{name}"
         if host in self.hosts:
@@ -560,11 +513,9 @@ class Model:
         return {"host": host, "ips": tuple(ips)}
 
     def update_host(self, account: str, name: str, label: str, ips: Sequence[str]) -> dict[str, Any]:
-        """Replace the addresses of a host."""
         self._host_order(account, name, "change_hosts")
-        host = self._host(name, label)
-        self.hosts[host] = tuple(ips)
-        return {"host": host, "ips": tuple(ips)}
+        self.hosts[self._host(name, label)] = tuple(ips)
+        return self.get_host(account, name, label)
 
     def delete_host(self, account: str, name: str, label: str, *, asks_zone: bool = True) -> dict[str, Any]:
         """Delete a host to which no name is delegated."""
@@ -575,18 +526,15 @@ class Model:
         return {"host": host}
 
     def get_host(self, account: str, name: str, label: str) -> dict[str, Any]:
-        """Return a host with its addresses."""
         self._host_order(account, name, "", zone=False)
         host = self._host(name, label)
         return {"host": host, "ips": self.hosts[host]}
 
     def check_host(self, account: str, name: str, label: str) -> dict[str, Any]:
-        """Return whether a host could be created."""
         self._host_order(account, name, "check_host")
         return {"avail": f"{label}.{name}" not in self.hosts}
 
     def list_hosts(self, account: str, name: str) -> dict[str, Any]:
-        """Return the hosts below a name."""
         self._host_order(account, name, "", zone=False)
         return {"hosts": sorted(self._hosts(name))}
 
@@ -618,10 +566,9 @@ class Model:
     def limits(self) -> list[tuple[str, str, datetime]]:
         """Return for each held name the instants from which a delete or a transfer has another result."""
         found: list[tuple[str, str, datetime]] = []
-        for order in self.orders.values():
-            policy, name = self.zone_of(order["name"])[1]["policy"], order["name"]
+        for name, order in ((order["name"], order) for order in self.orders.values()):
+            policy, settled = self.zone_of(name)[1]["policy"], order["arrived"] or order["created"]
             found.append((name, "delete", order["created"] + policy["add_grace"]))
-            settled = order["arrived"] or order["created"]
             found.append((name, "transfer", settled + policy["transfer_lock"]))
         return found
 

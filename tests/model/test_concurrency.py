@@ -1,11 +1,11 @@
-"""Concurrent clients: some order of the requests, one after another, explains all their answers."""
+"""Concurrent clients: the order of the requests in the journal, one after another, explains all answers."""
 
 from __future__ import annotations
 
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from decimal import Decimal
 from itertools import chain, count
 from random import Random
@@ -107,14 +107,14 @@ def history(sends: Sequence[Send], plans: Sequence[Sequence[Call]]) -> list[list
     ticks, start = count(), threading.Barrier(len(sends))
     answered: list[list[Answered]] = [[] for _ in sends]
 
-    def run(number: int) -> None:
+    def send_all(number: int) -> None:
         start.wait()
         for call in plans[number]:
             began = next(ticks)
             seen, request = sends[number](call)
             answered[number].append(Answered(call, began, next(ticks), seen, request))
 
-    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(sends))]
+    threads = [threading.Thread(target=send_all, args=(number,)) for number in range(len(sends))]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -130,81 +130,39 @@ def beginning() -> Model:
     return model
 
 
-def is_explained(answered: Sequence[Sequence[Answered]]) -> bool:
-    """Whether some sequential order that respects real time makes the model give the same answers.
-
-    This is the search of Wing and Gong: try each call that began before every remaining call ended.
-    """
-    tried: set[tuple[tuple[int, ...], str]] = set()
-    ways = [((0,) * len(answered), beginning())]
-    while ways:
-        position, model = ways.pop()
-        rest = [mine[at] for mine, at in zip(answered, position, strict=True) if at < len(mine)]
-        if not rest:
-            return True
-        for client, at in enumerate(position):
-            if at == len(answered[client]):
-                continue
-            one = answered[client][at]
-            if one.began > min(other.ended for other in rest):
-                continue
-            after = model.copy()
-            if not agree(one.seen, one.call.expected(after)):
-                continue
-            reached = tuple(where + (number == client) for number, where in enumerate(position))
-            key = (reached, repr((after.accounts, after.orders, after.transfers)))
-            if key not in tried:
-                tried.add(key)
-                ways.append((reached, after))
-    return False
-
-
 def as_text(answered: Sequence[Sequence[Answered]]) -> str:
     """Return a history as text, in the order of the answers."""
     every = sorted((one for mine in answered for one in mine), key=lambda one: one.ended)
     return "\n".join(f"{one.began:3}-{one.ended:3} r{one.number} {one.call} {one.seen}" for one in every)
 
 
-def rounds(sandbox: Sandbox, sends: Sequence[Send], count: int) -> Iterator[list[list[Answered]]]:
-    """Yield the histories of ``count`` rounds, each in a fresh world."""
-    for number in range(count):
-        random = Random(number)
-        sandbox.reset()
-        sandbox.outside.adjust_balance("main", to=BALANCE)
-        yield history(sends, [plan(random, account) for account in ACCOUNTS])
+def assert_explained(sandbox: Sandbox, answered: Sequence[Sequence[Answered]]) -> None:
+    """Assert that a request takes effect at its place in the journal, between its beginning and its end."""
+    model, every = beginning(), sorted(chain.from_iterable(answered), key=lambda one: one.number)
+    assert [one.number for one in every] == list(range(1, len(every) + 1))
+    latest = 0
+    for one in every:
+        assert one.ended > latest, f"r{one.number} ended before an earlier request began\n{as_text(answered)}"
+        latest = max(latest, one.began)
+        expected = one.call.expected(model)
+        assert agree(one.seen, expected), f"r{one.number} {one.seen} {expected}\n{as_text(answered)}"
+        if one.number > 1:
+            between = sandbox.diff(f"after:r{one.number - 1}", f"before:r{one.number}").changes
+            assert not between, f"something changed before r{one.number}"
 
 
-def require_explained(answered: Sequence[Sequence[Answered]]) -> None:
-    assert is_explained(answered), as_text(answered)
-
-
-def test_some_sequential_order_explains_the_answers_of_threads() -> None:
+@pytest.mark.parametrize("sockets", [0, 2])
+def test_the_order_in_the_journal_explains_the_answers_of_concurrent_clients(sockets: int) -> None:
+    """Of threads, and of two sockets beside two threads. Each round begins in a fresh world."""
     sandbox = Sandbox(FIXTURE)
-    sends = [in_process(sandbox, account) for account in ACCOUNTS]
-    for answered in rounds(sandbox, sends, tries(20)):
-        require_explained(answered)
-
-
-def test_some_sequential_order_explains_the_answers_of_sockets_and_threads() -> None:
-    sandbox = Sandbox(FIXTURE)
-    with sandbox.serve() as server, ExitStack() as stack:
-        sends = [over_socket(sandbox, account, server.url, stack) for account in ACCOUNTS[:2]]
-        sends += [in_process(sandbox, account) for account in ACCOUNTS[2:]]
-        for answered in rounds(sandbox, sends, tries(10)):
-            require_explained(answered)
-
-
-def test_numbers_of_requests_give_an_order_that_explains_the_answers() -> None:
-    """A request takes effect at its place in the journal: from there, it can be replayed or taken back."""
-    sandbox = Sandbox(FIXTURE)
-    sends = [in_process(sandbox, account) for account in ACCOUNTS]
-    for answered in rounds(sandbox, sends, tries(10)):
-        model, every = beginning(), sorted(chain.from_iterable(answered), key=lambda one: one.number)
-        assert [one.number for one in every] == list(range(1, len(every) + 1))
-        for one in every:
-            expected = one.call.expected(model)
-            assert agree(one.seen, expected), f"r{one.number} {one.seen} {expected}\n{as_text(answered)}"
-        between = [
-            sandbox.diff(f"after:r{one.number}", f"before:r{one.number + 1}").changes for one in every[:-1]
-        ]
-        assert not any(between), "something changed between two requests"
+    with sandbox.serve() if sockets else nullcontext() as server, ExitStack() as stack:
+        sends = [in_process(sandbox, account) for account in ACCOUNTS[sockets:]]
+        for account in ACCOUNTS[:sockets]:
+            assert server is not None
+            sends.insert(0, over_socket(sandbox, account, server.url, stack))
+        for number in range(tries(12)):
+            random = Random(number)
+            sandbox.reset()
+            sandbox.outside.adjust_balance("main", to=BALANCE)
+            answered = history(sends, [plan(random, account) for account in ACCOUNTS])
+            assert_explained(sandbox, answered)

@@ -25,6 +25,7 @@ STATUS_OF = {code: status for status, codes in STATUSES.items() for code in code
 
 _STATE = (403, "The status of the order does not allow to perform the operation")
 _INVALID_ID = (400, "Invalid id")
+_LOST = "not_registered already_yours wrong_state transfer_pending locked too_young"
 #: The documented v2.0 error of each reason; the reasons of single operations stand under both.
 ERRORS_V2: Mapping[Any, tuple[int, str]] = {
     "insufficient_funds": (403, "Not enough funds on the balance sheet"),
@@ -44,17 +45,7 @@ ERRORS_V2: Mapping[Any, tuple[int, str]] = {
     **dict.fromkeys(("host_in_use", "host_exists"), _STATE),
     "domain_not_found": (404, "Object not found {name}"),
     **{(operation, "domain_not_found"): _INVALID_ID for operation in ("edit", "delete", "renew", "restore")},
-    **{
-        ("transfer", code): _INVALID_ID
-        for code in (
-            "not_registered",
-            "already_yours",
-            "wrong_state",
-            "transfer_pending",
-            "locked",
-            "too_young",
-        )
-    },
+    **dict.fromkeys([("transfer", code) for code in _LOST.split()], _INVALID_ID),
     ("edit", "wrong_state"): (400, "Not the correct status"),
     ("edit", "locked"): (400, "Not the correct client_update_prohibited"),
     ("edit", "transfer_pending"): (400, "Not the correct client_transfer_prohibited"),
@@ -102,13 +93,12 @@ def _envelope(body: Any, form: str = ISO) -> dict[str, Any]:
 
 
 def _order(body: Any) -> dict[str, Any]:
-    paid = Decimal(body["totalPaid"])
-    return {
-        "name": body["domainName"],
-        "number": int(body["order-id"]),
-        "paid": paid,
-        "status": body["status"],
-    }
+    shown = {"name": body["domainName"], "number": int(body["order-id"]), "status": body["status"]}
+    return {**shown, "paid": Decimal(body["totalPaid"])}
+
+
+def _balance(body: Any) -> dict[str, Any]:
+    return {"balance": Decimal(body[0]["balance"]), "server_time": instant(body[0]["serverTime"], SPACED)}
 
 
 def _availability(body: Any) -> dict[str, Any]:
@@ -138,156 +128,123 @@ def _info_v2(body: Any) -> dict[str, Any]:
 def _domain(name: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
     keys = {"privacy": "privacyEnabled", "autorenew": "autorenewEnabled", "locked": "lockedEnabled"}
     found = {wire: wanted[key] for key, wire in keys.items() if key in wanted}
+    servers = {"nameservers": wanted["servers"]} if wanted.get("servers") else {}
+    return {"domainName": name, **found, **servers}
+
+
+def _purchase(name: str, wanted: Mapping[str, Any]) -> dict[str, Any]:
+    terms = {"years": wanted.get("years"), "purchaseCost": wanted.get("cost")}
+    sent = {key: str(value) if isinstance(value, Decimal) else value for key, value in terms.items()}
     return {
-        "domainName": name,
-        **found,
-        **({"nameservers": wanted["servers"]} if wanted.get("servers") else {}),
+        "domain": _domain(name, wanted),
+        **{key: value for key, value in sent.items() if value is not None},
     }
 
 
-def _terms(wanted: Mapping[str, Any]) -> dict[str, Any]:
-    keys = {"years": "years", "cost": "purchaseCost"}
-    found = {wire: wanted[key] for key, wire in keys.items() if wanted.get(key) is not None}
-    return {key: str(value) if isinstance(value, Decimal) else value for key, value in found.items()}
+def _switch(flag: str, on: bool) -> str:
+    if flag == "autorenew":
+        return "enableAutorenew" if on else "disableAutorenew"
+    kind = "" if flag == "hold" else flag.title()
+    return f"lock{kind}" if on else f"unlock{kind}"
 
 
-_SWITCHES = {
-    ("hold", True): "lock",
-    ("hold", False): "unlock",
-    ("transfer", True): "lockTransfer",
-    ("transfer", False): "unlockTransfer",
-    ("update", True): "lockUpdate",
-    ("update", False): "unlockUpdate",
-    ("autorenew", True): "enableAutorenew",
-    ("autorenew", False): "disableAutorenew",
-}
-
-Build = Callable[[str, Mapping[str, Any]], tuple[str, str, Any]]
-Read = Callable[[Any], dict[str, Any]]
-_NOTHING: Read = lambda _: {}  # noqa: E731
+#: The keys of a body with the names of their values, or a function for them.
+Body = Mapping[str, str] | Callable[[str, Mapping[str, Any]], dict[str, Any]]
+Facts = Mapping[str, str] | Callable[[Any], dict[str, Any]]
+#: A method and a path with the name and what is given in braces, a body, and the facts in an answer.
+Row = tuple[str, Body, Facts]
 
 #: For each operation of the model, its v3 request and the facts in its answer.
-V3: Mapping[str, tuple[Build, Read]] = {
-    "balance": (
-        lambda n, a: ("GET", "/v3/balance", None),
-        lambda b: {"balance": Decimal(b[0]["balance"]), "server_time": instant(b[0]["serverTime"], SPACED)},
-    ),
-    "check": (lambda n, a: ("POST", f"{D}/checkAvailability", {"domainNames": [n]}), _availability),
-    "create": (lambda n, a: ("POST", f"{D}/createDomain", {"domain": _domain(n, a), **_terms(a)}), _envelope),
-    "info": (lambda n, a: ("GET", f"{D}/getDomain/{n}", None), lambda b: _envelope(b, SPACED)),
+V3: Mapping[str, Row] = {
+    "balance": ("GET /v3/balance", {}, _balance),
+    "check": (f"POST {D}/checkAvailability", lambda name, given: {"domainNames": [name]}, _availability),
+    "create": (f"POST {D}/createDomain", _purchase, _envelope),
+    "info": (f"GET {D}/getDomain/{{name}}", {}, lambda body: _envelope(body, SPACED)),
     "names": (
-        lambda n, a: ("GET", f"{D}?perPage=100&page=1", None),
-        lambda b: {"domains": [_summary(domain, SPACED) for domain in b["domains"]]},
+        f"GET {D}?perPage=100&page=1",
+        {},
+        lambda body: {"domains": [_summary(domain, SPACED) for domain in body["domains"]]},
     ),
-    "renew": (
-        lambda n, a: ("POST", f"{D}/renewDomain", {"domain": {"domainName": n}, **_terms(a)}),
-        _envelope,
-    ),
-    "switch": (lambda n, a: ("POST", f"{D}/{_SWITCHES[a['flag'], a['on']]}/{n}", None), _envelope),
-    "set_servers": (
-        lambda n, a: ("POST", f"{D}/setNameservers/{n}", {"nameservers": a["servers"]}),
-        _envelope,
-    ),
+    "renew": (f"POST {D}/renewDomain", _purchase, _envelope),
+    "switch": (f"POST {D}/{{switch}}/{{name}}", {}, _envelope),
+    "set_servers": (f"POST {D}/setNameservers/{{name}}", {"nameservers": "servers"}, _envelope),
     "set_holder": (
-        lambda n, a: ("POST", f"{D}/setContacts/{n}", {"contacts": {"reg-contact": person(a["person"])}}),
+        f"POST {D}/setContacts/{{name}}",
+        lambda name, given: {"contacts": {"reg-contact": person(given["person"])}},
         _envelope,
     ),
-    "get_code": (lambda n, a: ("GET", f"{D}/getAuthcode/{n}", None), lambda b: {"code": b["authCode"]}),
-    "set_code": (
-        lambda n, a: ("POST", f"{D}/setAuthcode/{n}", {"authcode": a["code"]}),
-        lambda b: {"code": b["authCode"]},
-    ),
+    "get_code": (f"GET {D}/getAuthcode/{{name}}", {}, {"code": "authCode"}),
+    "set_code": (f"POST {D}/setAuthcode/{{name}}", {"authcode": "code"}, {"code": "authCode"}),
     "transfer": (
-        lambda n, a: (
-            "POST",
-            f"{D}/requestTransfer",
-            {"domain": _domain(n, a), "authCode": a["code"], **_terms(a)},
-        ),
+        f"POST {D}/requestTransfer",
+        lambda name, given: {**_purchase(name, given), "authCode": given["code"]},
         _order,
     ),
-    "decide": (
-        lambda n, a: ("POST", f"{D}/{a['word']}Transfer/{n}", None),
-        lambda b: {"name": b["domainName"]},
-    ),
-    "create_host": (
-        lambda n, a: ("POST", f"{D}/glueRecords/{n}", {"hostname": a["label"], "ips": a["ips"]}),
-        _host,
-    ),
-    "update_host": (lambda n, a: ("PUT", f"{D}/glueRecords/{n}/{a['label']}", {"ips": a["ips"]}), _host),
-    "delete_host": (lambda n, a: ("DELETE", f"{D}/glueRecords/{n}/{a['label']}", None), _host),
-    "get_host": (lambda n, a: ("GET", f"{D}/glueRecords/{n}/{a['label']}", None), _host),
+    "decide": (f"POST {D}/{{word}}Transfer/{{name}}", {}, {"name": "domainName"}),
+    "create_host": (f"POST {D}/glueRecords/{{name}}", {"hostname": "label", "ips": "ips"}, _host),
+    "update_host": (f"PUT {D}/glueRecords/{{name}}/{{label}}", {"ips": "ips"}, _host),
+    "delete_host": (f"DELETE {D}/glueRecords/{{name}}/{{label}}", {}, _host),
+    "get_host": (f"GET {D}/glueRecords/{{name}}/{{label}}", {}, _host),
     "list_hosts": (
-        lambda n, a: ("GET", f"{D}/glueRecords/{n}", None),
-        lambda b: {"hosts": sorted(record["hostname"] for record in b["glueRecords"])},
+        f"GET {D}/glueRecords/{{name}}",
+        {},
+        lambda body: {"hosts": sorted(record["hostname"] for record in body["glueRecords"])},
     ),
 }
 
 
-def _registration_v2(name: str, wanted: Mapping[str, Any]) -> tuple[str, str, Any]:
+def _registration_v2(name: str, wanted: Mapping[str, Any]) -> Any:
     contacts = {f"contact_{role}": wanted["holder"] for role in ("registrant", "admin", "tech", "billing")}
-    return "POST", name, {**contacts, "ns": {"array": wanted["servers"]}, "period": wanted["years"]}
+    return {**contacts, "ns": {"array": wanted["servers"]}, "period": wanted["years"]}
 
 
-def _edit_v2(name: str, wanted: Mapping[str, Any]) -> tuple[str, str, Any]:
-    body: dict[str, Any] = {f"client_{_FLAGS_V2[flag]}": int(on) for flag, on in wanted["flags"].items()}
+def _renewal_v2(name: str, wanted: Mapping[str, Any]) -> Any:
+    expected = f"{wanted['expected']:%Y-%m-%d}"
+    return {"current_expiry_date": expected, "period": wanted["years"], "domain": name}
+
+
+def _edit_v2(name: str, wanted: Mapping[str, Any]) -> Any:
+    flags = {flag: flag if flag == "hold" else f"{flag}_prohibited" for flag in wanted["flags"]}
+    body: dict[str, Any] = {f"client_{flags[flag]}": int(on) for flag, on in wanted["flags"].items()}
     servers = {key: wanted[own] for key, own in (("add", "add"), ("del", "remove")) if wanted[own]}
     body |= {"ns": servers} if servers else {}
-    body |= {"contact_registrant": wanted["holder"]} if wanted["holder"] else {}
-    return "PUT", name, body
+    return body | ({"contact_registrant": wanted["holder"]} if wanted["holder"] else {})
 
 
-_FLAGS_V2 = {
-    "hold": "hold",
-    **{flag: f"{flag}_prohibited" for flag in ("transfer", "update", "delete", "renew")},
-}
+def _addresses_v2(name: str, wanted: Mapping[str, Any]) -> Any:
+    return {"ip": [{"ip": ip, "type": "v6" if ":" in ip else "v4"} for ip in wanted["ips"]]}
+
 
 #: The same for v2.0; paths begin below ``/V2.0/domain/``.
-V2: Mapping[str, tuple[Build, Read]] = {
-    "check": (lambda n, a: ("GET", f"{n}/check", None), lambda b: {"is_available": b["avail"]}),
-    "create": (_registration_v2, _NOTHING),
-    "info": (lambda n, a: ("GET", n, None), _info_v2),
+V2: Mapping[str, Row] = {
+    "check": ("GET {name}/check", {}, {"is_available": "avail"}),
+    "create": ("POST {name}", _registration_v2, {}),
+    "info": ("GET {name}", {}, _info_v2),
     "renew": (
-        lambda n, a: (
-            "PUT",
-            f"{n}/renew",
-            {"current_expiry_date": f"{a['expected']:%Y-%m-%d}", "period": a["years"], "domain": n},
-        ),
-        lambda b: {"expires": instant(b["data"]["date_end"], SPACED), "name": b["data"]["domain"]},
+        "PUT {name}/renew",
+        _renewal_v2,
+        lambda body: {"expires": instant(body["data"]["date_end"], SPACED), "name": body["data"]["domain"]},
     ),
-    "delete": (lambda n, a: ("DELETE", n, None), _NOTHING),
-    "restore": (lambda n, a: ("PUT", f"{n}/restore", None), _NOTHING),
-    "edit": (_edit_v2, _NOTHING),
-    "transfer": (lambda n, a: ("POST", f"{n}/transfer", {"transfer_code": a["code"]}), _NOTHING),
-    "transfer_status": (
-        lambda n, a: ("GET", f"{n}/transfer", None),
-        lambda b: {"transfer_status": b["transfer_status"]},
-    ),
-    "decide": (
-        lambda n, a: (
-            ("DELETE", f"{n}/transfer", None)
-            if a["word"] == "cancel"
-            else ("PUT", f"{n}/transfer/{a['word']}", None)
-        ),
-        _NOTHING,
-    ),
-    "create_host": (
-        lambda n, a: (
-            "POST",
-            f"{n}/host/{a['label']}",
-            {"ip": [{"ip": ip, "type": "v6" if ":" in ip else "v4"} for ip in a["ips"]]},
-        ),
-        _NOTHING,
-    ),
-    "delete_host": (lambda n, a: ("DELETE", f"{n}/host/{a['label']}", None), _NOTHING),
+    "delete": ("DELETE {name}", {}, {}),
+    "restore": ("PUT {name}/restore", {}, {}),
+    "edit": ("PUT {name}", _edit_v2, {}),
+    "transfer": ("POST {name}/transfer", {"transfer_code": "code"}, {}),
+    "transfer_status": ("GET {name}/transfer", {}, {"transfer_status": "transfer_status"}),
+    "cancel": ("DELETE {name}/transfer", {}, {}),
+    "decide": ("PUT {name}/transfer/{word}", {}, {}),
+    "create_host": ("POST {name}/host/{label}", _addresses_v2, {}),
+    "delete_host": ("DELETE {name}/host/{label}", {}, {}),
     "get_host": (
-        lambda n, a: ("GET", f"{n}/host/{a['label']}", None),
-        lambda b: {"host": b["data"]["name"], "ips": tuple(b["data"]["ip"])},
+        "GET {name}/host/{label}",
+        {},
+        lambda body: {"host": body["data"]["name"], "ips": tuple(body["data"]["ip"])},
     ),
-    "check_host": (
-        lambda n, a: ("GET", f"{n}/host/{a['label']}/check", None),
-        lambda b: {"avail": b["avail"]},
-    ),
+    "check_host": ("GET {name}/host/{label}/check", {}, {"avail": "avail"}),
 }
+
+
+def _chosen(keys: Mapping[str, str], values: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: values[own] for key, own in keys.items()}
 
 
 class Call(NamedTuple):
@@ -301,19 +258,25 @@ class Call(NamedTuple):
 
     def request(self) -> tuple[str, str, Any]:
         """Return the method, the path and the body of the request."""
-        if self.interface == "v3":
-            return V3[self.operation][0](self.name, self.given)
-        method, path, body = V2[self.operation][0](self.name, self.given)
-        return method, f"/V2.0/domain/{path}", body
+        target, body, _ = self._row()
+        words = {"switch": _switch(**self.given)} if self.operation == "switch" else {}
+        method, path = target.format(name=self.name, **words, **self.given).split(" ", 1)
+        path = path if self.interface == "v3" else f"/V2.0/domain/{path}"
+        sent = body(self.name, self.given) if callable(body) else _chosen(body, self.given)
+        return method, path, sent or None
+
+    def _row(self) -> Row:
+        cancels = self.interface == "v2" and self.given.get("word") == "cancel"
+        return (V3 if self.interface == "v3" else V2)["cancel" if cancels else self.operation]
 
     def seen(self, status: int, body: Any, rule: str | None) -> tuple[Any, ...]:
         """Return the answer in the model's terms: HTTP status, error, and facts."""
-        if self.interface == "v3":
-            error = body.get("error") if isinstance(body, dict) else None
-            return (status, error, {}) if error else (status, None, V3[self.operation][1](body))
-        if body.get("status") is False:
-            return (status, (body["code"], body["msg"], (rule or "").partition(":")[0]), {})
-        return status, None, V2[self.operation][1](body)
+        if self.interface == "v3" and isinstance(body, dict) and "error" in body:
+            return status, body["error"], {}
+        if self.interface == "v2" and body.get("status") is False:
+            return status, (body["code"], body["msg"], (rule or "").partition(":")[0]), {}
+        read = self._row()[2]
+        return status, None, read(body) if callable(read) else _chosen(read, body)
 
     def expected(self, model: Model) -> tuple[Any, ...]:
         """Carry the operation out in ``model`` and return the answer that it gives, in the same terms."""
