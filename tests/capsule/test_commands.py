@@ -94,16 +94,11 @@ def test_a_difference_is_shown_with_both_sides(written: Path, tmp_path: Path) ->
 
 def test_a_damaged_file_is_refused(written: Path, tmp_path: Path) -> None:
     other = tmp_path / "other.capsule"
-    for content, problem in (
-        (b"zones: {}", "byte 0: this is no capsule"),
-        (written.read_bytes()[:-9], "it breaks off"),
-    ):
-        other.write_bytes(content)
-        for name in ("replay", "open"):
-            done = command(name, other)
-            assert (done.status, done.out) == (2, "")
-            assert problem in done.err
-    assert "No such file" in command("replay", tmp_path / "none").err
+    other.write_bytes(written.read_bytes()[:-9])
+    for name in ("replay", "open"):
+        done = command(name, other)
+        assert (done.status, done.out) == (2, "")
+        assert "it breaks off" in done.err
 
 
 def test_an_opened_recording_is_served_with_its_journal(written: Path) -> None:

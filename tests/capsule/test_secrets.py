@@ -106,21 +106,17 @@ LOOKED_FOR: dict[str, Any] = {
 }
 
 
-def _looked_for(sandbox: Sandbox) -> list[int]:
-    """The statuses of requests of which some have what is looked for."""
+def _statuses(sandbox: Sandbox) -> list[int]:
+    """The statuses of requests of which some have a secret of LOOKED_FOR."""
     client, path = sandbox.client(), "/v3/domains/getDomain/active.com"
-    headers = {
-        "X-Other-Secret": "tr0ub4dor-3",
-        "Authorization": "Bearer tr0ub4dor-3",
-        "Referer": "https://mary:tr0ub4dor-3@shop.example/cart",
-    }
+    headers = {"X-Other-Secret": "tr0ub4dor-3", "Authorization": "Bearer tr0ub4dor-3"}
+    headers |= {"Referer": "https://mary:tr0ub4dor-3@shop.example/cart"}
     others = {name: value.replace("tr0ub4dor", "another") for name, value in headers.items()}
-    body = {"password": "tr0ub4dor-3", "customer": {"password": "tr0ub4dor-3"}}
     return [
         client.get(path, headers=headers).status_code,
         client.get(path, headers=others).status_code,
         client.get(f"{path}?api_token=tr0ub4dor-3").status_code,
-        client.post("/v3/domains/renewDomain/active.com", json=body).status_code,
+        client.post("/v3/domains/renewDomain/active.com", json={"password": "tr0ub4dor-3"}).status_code,
     ]
 
 
@@ -133,7 +129,7 @@ def test_a_match_for_a_secret_of_another_service_finds_the_same_requests(subtest
             sandbox.outside.when(after=match).adjust_balance("other", by=1)
             if number % 2:
                 sandbox.journal.clear()
-            assert 599 in _looked_for(sandbox)
+            assert 599 in _statuses(sandbox)
             content = sandbox.capsule.get().content
             assert b"tr0ub4dor" not in gzip.decompress(content)
             found = replay(content)

@@ -150,7 +150,7 @@ def test_a_schema_means_the_same_to_every_language(name: str) -> None:
         assert "type" not in schema or all(row.keys() == {"required"} for row in alternatives)
 
 
-def test_values_with_bounds_have_them_in_the_document() -> None:
+def test_the_document_has_the_bounds_of_values() -> None:
     """Numbers, lengths, and the one of two names that must be there."""
     v3, v2 = (document(name).content["components"]["schemas"] for name in ("v3", "v2"))
     assert v3["NameWanted"]["properties"]["years"].items() >= {"minimum": 1, "maximum": 10}.items()
@@ -217,7 +217,7 @@ def test_required_fields_follow_the_assumptions(make: Make, subtests: pytest.Sub
             assert usual is None or before["required"] == usual
 
 
-def test_a_telephone_number_is_written_as_the_assumptions_have_it() -> None:
+def test_the_pattern_of_a_telephone_number_follows_the_assumptions() -> None:
     """Wherever v2.0 takes one."""
     for value in ("any", "dotted"):
         client = Sandbox(REGISTRY, assume={"v2.phone": value}).client()
@@ -289,7 +289,7 @@ def test_a_document_has_the_assumptions_and_the_address_of_its_world(
     assert seen() == ("integer", url)
 
 
-def test_a_path_allows_the_methods_that_it_documents(url: str) -> None:
+def test_a_path_allows_exactly_its_documented_methods(url: str) -> None:
     """The Allow header names them, and none of another path that fits the same address."""
     with closing(Socket(url)) as socket:
         for path, row in (item for name in NAMES for item in document(name).content["paths"].items()):

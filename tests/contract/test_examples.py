@@ -51,7 +51,7 @@ def _request(operation: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_the_examples_are_what_the_sandbox_answers(name: str) -> None:
+def test_the_examples_equal_the_answers_of_now(name: str) -> None:
     """Where they are not, ``make examples`` records them anew, and the change is there to be looked at."""
     before, now = file_of(name).read_text("utf-8").splitlines(), recorded(name).splitlines()
     assert [line for line in now if line not in before] == []

@@ -136,7 +136,7 @@ def test_the_nearest_key_is_named_with_its_place(sandbox: Sandbox, subtests: pyt
             assert entry["request"]["ignored"] == header.split(", ")
 
 
-def test_a_key_at_another_place_is_reported_unless_it_repeats_the_value(sandbox: Sandbox) -> None:
+def test_a_key_at_another_place_is_reported_unless_its_value_is_repeated(sandbox: Sandbox) -> None:
     cases: list[tuple[dict[str, Any], str | None]] = [
         ({"domain": {"years": 2}}, "domain.years"),
         ({"domain": {"years": 2}, "years": 2}, None),

@@ -1,4 +1,4 @@
-"""What schemathesis is told of the sandbox: how v3 signs, and that paths of v2.0 have one version."""
+"""Hooks of schemathesis: sign requests of v3, and write the version into the paths of v2.0."""
 
 from __future__ import annotations
 

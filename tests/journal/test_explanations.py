@@ -22,9 +22,7 @@ def _met(refusal: dict[str, Any]) -> dict[str, Any]:
     return dict(refusal["met"]["domains"][0])
 
 
-def test_a_removed_name_can_be_restored_before_it_is_renewed(
-    sandbox: Sandbox, steer: Control, main: Api
-) -> None:
+def test_a_removed_name_can_be_restored_before_a_renewal(sandbox: Sandbox, steer: Control, main: Api) -> None:
     """The explanation names the interface that has the operation."""
     message = renew(main, "redemption.com").message
     refusal = _refusal(steer)

@@ -68,7 +68,7 @@ def test_a_request_above_the_limit_of_connections_has_an_entry() -> None:
     assert (sandbox.journal[name].status, sandbox.journal[name].request.target) == (503, "/a")
 
 
-def test_an_unreadable_request_follows_a_readable_one_with_its_own_headers(sandbox: Sandbox) -> None:
+def test_an_unreadable_request_after_a_readable_request_has_its_own_headers(sandbox: Sandbox) -> None:
     """A connection without a request has no entry."""
     with sandbox.serve() as server:
         socket.create_connection((server.host, server.port), 60).close()

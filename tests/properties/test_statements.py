@@ -110,7 +110,7 @@ def test_each_operation_refuses_a_value_that_contradicts_its_path(
     assert tried > 40
 
 
-def test_v3_refuses_two_values_of_one_element(sandbox: Sandbox, api: Api) -> None:
+def test_v3_refuses_two_values_of_an_element(sandbox: Sandbox, api: Api) -> None:
     """In a query, or as authCode and authcode, which are one thing."""
     assert api.post(f"{D}/renewDomain/second.com?years=1&years=4").error == "invalid_parameter"
     assert balance(sandbox) == 10_000
@@ -156,7 +156,7 @@ def test_v2_refuses_a_query_that_contradicts_the_body(main: Client) -> None:
         assert refusal(ask.at(f"{ask.path}?{element}").send(main))[1] == words
 
 
-def test_v2_refuses_a_form_with_one_key_twice(main: Client) -> None:
+def test_v2_refuses_a_form_with_the_same_key_twice(main: Client) -> None:
     main.own = [FORM]
     twice = b"current_expiry_date=2026-11-21&period=1&period=4"
     assert main.put("/domain/active.com/renew", twice).json["code"] == 400
