@@ -247,6 +247,12 @@ def test_a_mistake_in_the_signature_is_explained_without_a_secret_or_the_right_s
     assert contents(sandbox) == before
 
 
+def test_a_wrong_signature_is_reported_before_a_malformed_body(sandbox: Sandbox) -> None:
+    for body in (b'{"note":', b'{"note":"\\ud800"}', b"[" * 3000, b"null"):
+        answer = send(sandbox, CHECK, headers("0" * 64), body)
+        assert (answer.status, answer.error) == (401, "signature_mismatch"), body
+
+
 def test_the_journal_lists_every_accepted_string_of_a_wrong_signature(sandbox: Sandbox) -> None:
     answer = send(sandbox, CHECK, headers("0" * 64), BODY)
     assert answer.message.count(KEY) == 1
