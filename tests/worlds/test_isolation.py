@@ -1,20 +1,16 @@
-"""Many worlds at once on one server: none sees another, from whichever process or thread it is driven."""
+"""Many worlds at once on one server: none sees another, from whichever thread it is driven."""
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from multiprocessing import get_context
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
-
-import pytest
 
 from reseller_sandbox import Sandbox
 from tests.clients import Answer, Headers, Socket
 from tests.registry import REGISTRY
 from tests.worlds.control import Control, control, enter, inside, register, renew, whole
 
-WORLDS = 50
-PROCESSES = 4
+WORLDS = 12
 
 
 def drive(url: str, number: int, world: dict[str, Any]) -> dict[str, Any]:
@@ -35,37 +31,30 @@ def drive(url: str, number: int, world: dict[str, Any]) -> dict[str, Any]:
         steer.post("clock/advance", {"by": f"{number + 1}d"})
         steer.post("snapshots", {"name": f"s{step}"})
     answers.append(renew(api, "common0.com").status)
-    names = [row["domainName"] for row in api.get("/v3/domains?perPage=100&page=1").json["domains"]]
+    assert set(answers) == {200}
     seen = {
-        "answers": answers,
-        "now": steer.get("clock")["now"],
-        "balance": api.get("/v3/balance").json[0]["balance"],
-        "names": sorted(name for name in names if name.startswith("common")),
+        "export": steer.get("history/export"),
         "code": api.get("/v3/domains/getAuthcode/common0.com").json["authCode"],
         "requests": [row["id"] for row in steer.get("journal")["requests"]],
         "snapshots": [row["name"] for row in steer.get("snapshots")["snapshots"]],
-        "charged": steer.get("ledger", account="main")["totals"]["purpose"],
         "world": api.get("/v3/balance").headers["x-sandbox-world"],
     }
     socket.close()
     return seen
 
 
-@pytest.mark.slow
-def test_fifty_worlds_of_several_processes_are_as_alone() -> None:
+def test_worlds_of_several_threads_are_as_alone() -> None:
     sandbox, alone = Sandbox(REGISTRY), Sandbox(REGISTRY)
     worlds = [control(sandbox).post("worlds/fork", {"seed": f"seed {number}"}) for number in range(WORLDS)]
     before = whole(sandbox)
-    with sandbox.serve() as server, ProcessPoolExecutor(PROCESSES, get_context("spawn")) as pool:
+    with sandbox.serve() as server, ThreadPoolExecutor(4) as pool:
         seen = list(pool.map(drive, [server.url] * WORLDS, range(WORLDS), worlds))
     with alone.serve() as server:
-        for number in (0, 1, 2, 17, 49):
+        for number in range(WORLDS):
             world = control(alone).post("worlds/fork", {"seed": f"seed {number}"})
-            assert {**drive(server.url, number, world), "world": f"w{number + 1}"} == seen[number]
+            assert drive(server.url, number, world) == seen[number]
     assert [row["world"] for row in seen] == [world["name"] for world in worlds]
     assert len({row["code"] for row in seen}) == WORLDS
-    assert len({row["now"] for row in seen}) > WORLDS // 2
-    assert all(set(row["answers"]) == {200} for row in seen)
     assert whole(sandbox) == before
 
 
@@ -84,7 +73,7 @@ def test_requests_of_many_threads_are_journalled_and_paid_once() -> None:
 def test_worlds_are_forked_rewound_and_deleted_beside_requests() -> None:
     sandbox = Sandbox(REGISTRY)
 
-    def work(number: int) -> bool:
+    def work(_: int) -> bool:
         with sandbox.fork() as fork:
             first = register(inside(fork), "mine.com")
             fork.rewind("r1")
