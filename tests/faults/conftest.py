@@ -70,59 +70,49 @@ class Connection:
 
 
 class Dialler:
-    """The account ``main`` of a sandbox on a port; every request has a connection of its own.
+    """The account ``main`` of a sandbox on a port. Each request has a separate connection.
 
     ``authority`` is the file by which an https address is trusted.
     """
 
-    def __init__(
-        self, sandbox: Sandbox, url: str, account: str = "main", authority: str | None = None
-    ) -> None:
+    def __init__(self, sandbox: Sandbox, url: str, authority: str | None = None) -> None:
         self._trust = ssl.create_default_context(cafile=authority) if authority else None
-        self.sandbox = sandbox
         self.url = url
-        self.account = sandbox.account(account)
+        self.account = sandbox.account()
         self._open: list[socket.socket] = []
 
     def send(self, method: str, target: str, body: Any = None) -> Connection:
-        """Send a request, and do not wait for the answer."""
+        """Send a signed request, and do not wait for the answer."""
         raw, own = encoded(body), self.account
         signed = signature(own.secret, own.key, self.url + target, raw)
-        lines = [
-            f"{method} {target} HTTP/1.1",
-            f"Host: {urlsplit(self.url).netloc}",
-            f"X-SVC-APIKEY: {own.key}",
-            f"X-SVC-SIGNATURE: {signed}",
-            f"X-Auth-Token: {own.token}",
-            "Content-Type: application/json",
-            f"Content-Length: {len(raw)}",
-        ]
+        keys = [f"X-SVC-APIKEY: {own.key}", f"X-SVC-SIGNATURE: {signed}", f"X-Auth-Token: {own.token}"]
+        about = ["Content-Type: application/json", f"Content-Length: {len(raw)}"]
+        return self.send_plain(method, target, [*keys, *about], raw)
+
+    def send_plain(self, method: str, target: str, headers: list[str], raw: bytes = b"") -> Connection:
+        """Send a request with these headers and a Host."""
         parts = urlsplit(self.url)
+        lines = [f"{method} {target} HTTP/1.1", f"Host: {parts.netloc}", *headers, "", ""]
         sock = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
         if self._trust is not None:
             host = str(parts.hostname)
             sock = self._trust.wrap_socket(sock, server_hostname=host, suppress_ragged_eofs=False)
         self._open.append(sock)
-        sock.sendall("\r\n".join([*lines, "", ""]).encode() + raw)
+        sock.sendall("\r\n".join(lines).encode() + raw)
         return Connection(sock)
 
     def get(self, target: str) -> Answer:
         """The answer to a GET."""
         return self.send("GET", target).answer()
 
-    def post(self, target: str, body: Any = None) -> Answer:
-        """The answer to a POST."""
-        return self.send("POST", target, body).answer()
-
     def close(self) -> None:
-        """Close every connection."""
         for sock in self._open:
             sock.close()
 
 
 @pytest.fixture
 def dial(served: Sandbox, url: str) -> Iterator[Dialler]:
-    """The account ``main`` over real sockets; all connections close at the end."""
+    """The account ``main`` of ``served``."""
     dialler = Dialler(served, url)
     yield dialler
     dialler.close()

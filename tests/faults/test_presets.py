@@ -10,12 +10,11 @@ import pytest
 from reseller_sandbox import Sandbox
 from tests.faults.conftest import balance, charges, register
 
-CREATE = "/v3/domains/createDomain"
 BALANCE = "/v3/balance"
 
 
 def create(sandbox: Sandbox, name: str) -> Any:
-    return sandbox.client().post(CREATE, json=register(name))
+    return sandbox.client().post("/v3/domains/createDomain", json=register(name))
 
 
 def test_lost_responses(sandbox: Sandbox) -> None:
@@ -44,8 +43,7 @@ def test_outage_and_maintenance(sandbox: Sandbox) -> None:
     assert client.post("/_sandbox/faults", json=preset).status_code == 201
     assert client.get(BALANCE).status_code == 200
     answer = client.get("/V2.0/domain/active.com")
-    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60")
-    assert answer.json == {"code": 503, "msg": answer.json["msg"], "status": False}
+    assert (answer.status_code, answer.headers["Retry-After"], answer.json["code"]) == (503, "60", 503)
 
 
 def test_rate_limited_and_slow(sandbox: Sandbox) -> None:
@@ -62,24 +60,18 @@ def test_rate_limited_and_slow(sandbox: Sandbox) -> None:
 
 
 def test_flaky(sandbox: Sandbox) -> None:
-    sandbox.faults.preset("flaky")
+    placed = sandbox.faults.preset("flaky", name="bad", when={"times": 200}, retry_after=9)
+    assert [rule.name for rule in placed.rules if "retry_after" in rule] == ["bad.error", "bad.unavailable"]
     client = sandbox.client()
     seen: Counter[str] = Counter()
-    for _ in range(400):
+    for _ in range(200):
         try:
             answer = client.get(BALANCE)
         except ConnectionResetError:
-            seen["reset"] += 1
+            seen["bad.reset"] += 1
         else:
-            seen[answer.headers.get("X-Sandbox-Fault", "good")] += 1
-    assert 280 < seen["good"] + seen["flaky.latency"] < 370
-    assert min(seen[name] for name in ("reset", "flaky.error", "flaky.unavailable", "flaky.truncate")) > 5
-    assert sandbox.faults["flaky.reset"].struck == seen["reset"]
-
-
-def test_changes_to_a_preset_reach_the_rules_that_take_them(sandbox: Sandbox) -> None:
-    placed = sandbox.faults.preset("flaky", name="bad", when={"chance": 0.5, "times": 2}, retry_after=9)
-    rules = {rule.name: rule for rule in placed.rules}
-    assert list(rules) == ["bad.error", "bad.unavailable", "bad.reset", "bad.truncate", "bad.latency"]
-    assert all(rule["when"]["chance"] == 0.5 and rule["when"]["times"] == 2 for rule in rules.values())
-    assert [name for name, rule in rules.items() if "retry_after" in rule] == ["bad.error", "bad.unavailable"]
+            seen.update(answer.headers.get("X-Sandbox-Fault", "good").split(", "))
+    assert 120 < seen["good"] < 190
+    for rule in placed.rules:
+        assert seen[rule.name] == rule.struck > 2
+        assert rule.when["times"] == 200

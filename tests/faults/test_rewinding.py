@@ -89,7 +89,7 @@ def send_delayed(served: Sandbox, dial: Dialler) -> Connection:
 def test_a_rewind_keeps_the_counts_of_requests_that_overtook_a_delayed_request(
     served: Sandbox, dial: Dialler
 ) -> None:
-    served.faults.add("latency", seconds=0.5, when={"times": 1})
+    served.faults.add("latency", seconds=0.2, when={"times": 1})
     served.faults.add("rate_limit", limit=9)
     late = send_delayed(served, dial)
     dial.get("/v3/balance")
@@ -100,7 +100,7 @@ def test_a_rewind_keeps_the_counts_of_requests_that_overtook_a_delayed_request(
 
 
 def test_a_capsule_with_a_change_during_a_delay_keeps_the_counts(served: Sandbox, dial: Dialler) -> None:
-    served.faults.add("latency", seconds=0.5, when={"nth": 2})
+    served.faults.add("latency", seconds=0.2, when={"nth": 2})
     served.faults.add("error", status=503, when={"nth": 3})
     dial.get("/v3/balance")
     late = send_delayed(served, dial)
