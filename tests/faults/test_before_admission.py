@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import closing
-from typing import Any
 
 import pytest
 
@@ -25,14 +24,6 @@ LOST = {
     "a wrong method": ("DELETE", BALANCE, [], 405),
     "a version that is not served": ("GET", "/V3.0/domain/active.com", [], 501),
     "a body that is too long": ("POST", BALANCE, ["Content-Length: 99999999"], 413),
-}
-
-#: Kinds that need no operation: their parameters, phases and what the socket receives.
-KINDS: dict[str, tuple[dict[str, Any], str, Any]] = {
-    "error": ({"status": 502, "body": "no"}, "before after", 502),
-    "rate_limit": ({"limit": 0, "per": "rule"}, "before", 429),
-    "reset": ({}, "before after", None),
-    "garbage": ({"text": "SSH-2.0-elsewhere\r\n"}, "before after", b"SSH-2.0-elsewhere\r\n"),
 }
 
 Ask = Callable[[str], Connection]
@@ -60,22 +51,6 @@ def test_faults_apply_to_requests_that_reach_no_operation(served: Sandbox, ask: 
             assert (status, headers["retry-after"]) == (503, "1800")
             entry = served.journal.find().requests[-1]
             assert (entry.carried_out, entry.outcome, entry.fault) == (False, "maintenance", "maintenance")
-
-
-def test_every_kind_that_needs_no_operation_applies(served: Sandbox, ask: Ask, subtests) -> None:
-    for kind, (parameters, phases, received) in KINDS.items():
-        for phase in phases.split():
-            for lost in ("a wrong key", "an unknown path of v2.0"):
-                with subtests.test(kind, phase=phase, lost=lost):
-                    with served.faults.add(kind, **parameters, when={"phase": phase}):
-                        connection = ask(lost)
-                        if received is None:
-                            with pytest.raises(ConnectionResetError):
-                                connection.rest()
-                        elif isinstance(received, bytes):
-                            assert connection.rest() == received
-                        else:
-                            assert connection.head()[0] == received
 
 
 def test_method_path_headers_and_query_match_without_access(served: Sandbox, ask: Ask, subtests) -> None:

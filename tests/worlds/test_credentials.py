@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from contextlib import suppress
 
 import pytest
 
-from reseller_sandbox import Refused, Sandbox
+from reseller_sandbox import Sandbox
 from tests.clients import Answer, Api, InProcess
 from tests.registry import BASE, REGISTRY
 from tests.worlds.control import Control, holds, inside, register
@@ -92,13 +91,6 @@ def test_changed_credentials_lead_to_their_world(sandbox: Sandbox) -> None:
     assert valid() == [False, True]
 
 
-def _add_account(world: Sandbox, thief: Sandbox) -> None:
-    wanted = thief.account()
-    credentials = {"key": wanted.key, "secret": wanted.secret, "token": wanted.token}
-    with suppress(Refused):
-        world.accounts.add("copied", contact={"name": "Ann"}, **credentials)
-
-
 def _restore_revoked(world: Sandbox, thief: Sandbox) -> None:
     exported = world.export()
     world.outside.revoke_credentials("main")
@@ -114,7 +106,6 @@ WAYS: dict[str, Callable[[Sandbox, Sandbox], object]] = {
     "reset": lambda world, _: world.reset(original=True),
     "fork of the past": lambda world, _: world.fork(point="snapshot:kept"),
     "load": lambda world, thief: world.load(thief.export()),
-    "add an account": _add_account,
     "restore revoked credentials": _restore_revoked,
 }
 

@@ -9,7 +9,7 @@ import pytest
 
 from reseller_sandbox import Refused, Sandbox
 from tests.registry import REGISTRY
-from tests.worlds.control import Control, control, holds, inside, register, renew, whole
+from tests.worlds.control import Control, holds, inside, register, renew, whole
 
 
 def test_load_brings_back_the_exported_world(sandbox: Sandbox, steer: Control, tmp_path: Path) -> None:
@@ -104,12 +104,6 @@ def test_an_export_overrides_the_assumptions_of_the_server() -> None:
     for sandbox in (observed, plain):
         sandbox.load(text)
         assert {row.name: row.value for row in sandbox.assumptions} == assumed
-
-
-def test_a_fork_cannot_load_the_credentials_of_another_world(sandbox: Sandbox, steer: Control) -> None:
-    world = steer.post("worlds/fork", {})
-    loaded = control(sandbox, "w1").post("history/load", {"fixture": sandbox.export()})
-    assert loaded["accounts"] == world["accounts"]
 
 
 def test_a_refused_load_changes_nothing(sandbox: Sandbox, steer: Control) -> None:
