@@ -9,31 +9,58 @@ from typing import Any
 
 import pytest
 
+from reseller_sandbox import Sandbox
 from tests.keeping.serving import register, serving, wait_until
 
 SHIM = Path(__file__).with_name("shim")
 
+RULES: list[dict[str, Any]] = [
+    {"kind": "rate_limit", "limit": 3, "window": 86400, "match": {"operation": "v2.*"}},
+    {"kind": "error", "error": "maintenance", "when": {"chance": 0.5, "phase": "after"}},
+    {"kind": "stale", "commits": 2, "when": {"every": 3}},
+    {"kind": "duplicate", "match": {"operation": "v3.renewDomain"}},
+]
+REQUESTS: list[tuple[str, str, Any]] = [
+    ("GET", "/V2.0/domain/active.com", None),
+    ("POST", "/v3/domains/createDomain", {"domain": {"domainName": "new.com"}, "years": 2}),
+    ("GET", "/v3/domains/getAuthcode/new.com", None),
+    ("POST", "/v3/domains/renewDomain", {"domain": {"domainName": "new.com"}}),
+    ("POST", "/v3/domains/checkAvailability", {"domainNames": ["planned.com", "kept1.com"], "unknown": 1}),
+    ("GET", "/v3/balance", None),
+]
+
 
 @dataclass
 class Kept:
-    """A state file, its worlds at the end of the server, and the events of the server's files."""
+    """A state file, its second world at the end of the server, and the events of the server's files."""
 
     path: Path
-    expected: dict[str, Any]
+    described: dict[str, Any]
+    answers: list[Any]
     events: list[dict[str, Any]]
 
 
-def describe(world: Any) -> dict[str, Any]:
-    """Return what a restart has to keep of a world, but for its requests."""
+def describe(world: Sandbox) -> dict[str, Any]:
+    """Return what a restart has to keep of a world."""
     return {
         "export": world.export(),
-        "now": world.clock.now,
         "credentials": [(account.key, account.secret, account.token) for account in world.accounts],
-        "snapshots": [snapshot.name for snapshot in world.snapshots],
-        "branches": [branch.name for branch in world.branches],
-        "faults": world.faults.list(),
+        "snapshots": world.snapshots.list(),
+        "branches": world.branches.list(),
         "assumptions": world.assumptions.list(),
+        "events": world.events.find(),
+        "journal": [(entry.id, entry.at, entry.outcome, entry.domains) for entry in world.journal],
     }
+
+
+def act(world: Sandbox) -> list[Any]:
+    """Return the answers to some requests, and the export after them."""
+    client, answers = world.client(), []
+    for method, target, body in REQUESTS * 2:
+        answer = client.open(target, method=method, json=body)
+        answers.append((answer.status_code, answer.headers.get("X-Sandbox-Fault"), answer.data))
+        world.clock.advance("20d")
+    return [*answers, world.export()]
 
 
 @pytest.fixture(scope="session")
@@ -48,12 +75,14 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
         fork = served.sandbox.fork(name="side", assume={"requests.unknown_keys": "refused"})
         assert [register(fork, f"kept{number}.com") for number in range(2)] == [200, 200]
         wait_until(lambda: (folder / "disk").stat().st_size)
-        fork.clock.advance("3d")
         fork.snapshot("before")
         fork.rewind("r2")
-        fork.faults.preset("maintenance")
-        fork.outside.when("P1D").register("planned.com")
-        assert register(fork, "unavailable.com") == 503
-        expected = describe(fork)
+        fork.faults.replace(RULES)
+        fork.outside.when("P30D").register("planned.com")
+        fork.client().get("/V2.0/domain/active.com")
+        fork.snapshot("end")
+        answers = act(fork)
+        fork.restore("end")
+        described = describe(fork)
     rows = (folder / "events").read_text().splitlines()
-    return Kept(folder / "disk", expected, [json.loads(row) for row in rows])
+    return Kept(folder / "disk", described, answers, [json.loads(row) for row in rows])

@@ -1,4 +1,4 @@
-"""A server in a separate process that keeps its worlds in a file, and everything that can be seen of it."""
+"""A server in a separate process that keeps its worlds in a file."""
 
 from __future__ import annotations
 
@@ -9,16 +9,13 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from http.client import HTTPException
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 from reseller_sandbox import Sandbox, connect
-from tests.clients import Answer
 from tests.command import run
 from tests.registry import REGISTRY
-from tests.script import MEASURED
 
 COMMAND = (sys.executable, "-m", "reseller_sandbox", "serve", "--quiet", "--frozen")
 
@@ -86,35 +83,3 @@ def register(sandbox: Sandbox, name: str) -> int:
     """Return the status of the registration of a name."""
     answer = sandbox.client().post("/v3/domains/createDomain", json={"domain": {"domainName": name}})
     return int(answer.status_code)
-
-
-def sent(sandbox: Sandbox, method: str, target: str, body: bytes = b"", account: str = "main") -> Answer:
-    """Send a request with signature and token. Return the answer without measured times."""
-    client = sandbox.client(account)
-    try:
-        answer = client.open(target, method=method, data=body, content_type="application/json")
-        content = answer.data
-    except (HTTPException, OSError) as problem:  # the effect of a fault
-        return Answer(0, {}, repr(problem).encode())
-    headers = {name.lower(): value for name, value in answer.headers.items()}
-    raw, measured = MEASURED.subn(rb'"\1":0', content)
-    if measured:
-        headers.pop("content-length")
-    return Answer(answer.status_code, headers, raw)
-
-
-def seen(sandbox: Sandbox) -> dict[str, Answer]:
-    """Read every world, and each of its requests, through the control interface."""
-    rows = sandbox.client().get("/_sandbox/openapi/control.json").json["paths"].items()
-    reads = [
-        path
-        for path, row in rows
-        if "get" in row and "event-stream" not in str(row["get"]) and "{" not in path
-    ]
-    found = {}
-    for world in sandbox.worlds:
-        api = f"/_worlds/{world.name}"
-        requests = sandbox.client().get(f"{api}/_sandbox/journal?limit=10000").json["requests"]
-        for path in (*reads, *(f"/_sandbox/journal/{request['id']}" for request in requests)):
-            found[api + path] = sent(sandbox, "GET", api + path)
-    return found

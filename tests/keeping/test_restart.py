@@ -1,0 +1,58 @@
+"""Worlds that a server has kept: the next server answers as the first one would have answered."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+from socket import create_connection
+
+import pytest
+
+from reseller_sandbox import connect, replay
+from tests.keeping.conftest import Kept, act, describe
+from tests.keeping.serving import refusal, serving, wait_until
+
+
+def test_a_restart_keeps_worlds_and_changes_no_answer(kept: Kept, tmp_path: Path) -> None:
+    """The next server has a shorter journal. Meanwhile no other server can use the file."""
+    path, linked, symlink = tmp_path / "worlds", tmp_path / "hard-link", tmp_path / "symlink"
+    assert kept.path.with_name("worlds").is_symlink()
+    assert kept.path.stat().st_mode & 0o777 == 0o600
+    path.write_bytes(kept.path.read_bytes())
+    os.link(path, linked)
+    symlink.symlink_to(path)
+    with serving("--journal", "2", "--keep", path) as served, connect(served.url, world="side") as fork:
+        assert [world.name for world in served.sandbox.worlds] == ["default", "side"]
+        for name in (path, linked, symlink):
+            assert "another server keeps its worlds in" in refusal(name), name
+        assert describe(fork) == kept.described
+        assert act(fork) == kept.answers
+        assert len(fork.journal.find().requests) == 2
+        fork.restore("before")
+        assert "kept1.com" in fork.names
+
+
+@pytest.mark.slow
+def test_a_delayed_request_ends_with_the_server(tmp_path: Path) -> None:
+    """It never takes effect. The past has the request and its fault, and can be replayed."""
+    path = tmp_path / "worlds"
+    with serving("--keep", path) as served:
+        served.sandbox.faults.add("latency", seconds=60, match={"operation": "v2.domain.zones"})
+        token = served.sandbox.account().token
+        with create_connection(("127.0.0.1", int(served.url.rpartition(":")[2]))) as waiting:
+            head = f"GET /V2.0/domain/zones HTTP/1.1\r\nHost: localhost\r\nX-Auth-Token: {token}\r\n\r\n"
+            waiting.sendall(head.encode())
+            wait_until(lambda: served.sandbox.faults.list().faults[0].struck)
+            served.sandbox.snapshot("here")
+            served.process.send_signal(signal.SIGTERM)
+            served.process.wait(60)
+    with serving("--keep", path) as served:
+        sandbox = served.sandbox
+        sandbox.client().get("/v3/domains")
+        sandbox.restore("here")
+        sandbox.client().get("/v3/domains")
+        assert [request.operation for request in sandbox.journal] == ["v3.listDomains"]
+        assert sandbox.faults.list().faults[0].struck == 1
+        replayed = replay(sandbox.capsule.get().content)
+        assert replayed.identical, replayed.difference
