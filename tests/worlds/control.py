@@ -14,29 +14,25 @@ from tests.registry import BASE
 
 
 class Control:
-    """Calls under ``/_sandbox``; ``world`` names the one to act on, by the path prefix."""
+    """Calls under ``/_sandbox`` of the ``world``. All but ``call`` and ``refused`` must succeed."""
 
     def __init__(self, transport: Transport, world: str = "") -> None:
         self.transport = transport
         self.prefix = f"/_worlds/{world}" if world else ""
 
     def call(self, method: str, path: str, body: Any = None) -> Answer:
-        """The answer to a call."""
         target = f"{self.prefix}/_sandbox/{path}"
         answer = self.transport(method, target, [JSON], encoded(body))
         document("control").check(method, target, answer)
         return answer
 
     def get(self, path: str, /, **query: object) -> Any:
-        """What a GET answers, which must be a success."""
         return self._good(self.call("GET", path + ("?" + urlencode(query) if query else "")))
 
     def post(self, path: str, body: Any = None) -> Any:
-        """What a POST answers, which must be a success."""
         return self._good(self.call("POST", path, body))
 
     def delete(self, path: str) -> Any:
-        """What a DELETE answers, which must be a success."""
         return self._good(self.call("DELETE", path))
 
     @staticmethod
@@ -45,14 +41,13 @@ class Control:
         return answer.json
 
     def refused(self, method: str, path: str, body: Any = None) -> tuple[int, str, str]:
-        """The status, the error and the message of a call that must be refused."""
+        """Status, error and message of a call that must be refused."""
         answer = self.call(method, path, body)
         assert answer.status >= 400, answer.raw
         return answer.status, str(answer.error), answer.message
 
 
 def control(sandbox: Sandbox, world: str = "") -> Control:
-    """The control interface of a sandbox in this process."""
     return Control(InProcess(sandbox.app), world)
 
 
@@ -86,17 +81,14 @@ def whole(sandbox: Sandbox) -> list[Any]:
 
 
 def holds(api: Api, name: str) -> bool:
-    """Whether the account holds a name."""
     return api.get(f"/v3/domains/getDomain/{name}").status == 200
 
 
 def register(api: Api, name: str, years: int = 1) -> Answer:
-    """Ask for a new name."""
     return api.post("/v3/domains/createDomain", {"domain": {"domainName": name}, "years": years})
 
 
 def renew(api: Api, name: str, years: int = 1) -> Answer:
-    """Ask for more years."""
     return api.post(f"/v3/domains/renewDomain/{name}", {"years": years})
 
 

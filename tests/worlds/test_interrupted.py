@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.registry import Make
 
 #: How often each call is interrupted, each time some microseconds later than the time before.
 TIMES = 60
@@ -19,17 +18,11 @@ class Interrupted(BaseException):
     """The exception that the signal handler raises, as that of pytest-timeout does."""
 
 
-@pytest.fixture
-def _raise_on_alarm() -> Iterator[None]:
-    def handle(*_: Any) -> None:
-        raise Interrupted
-
-    before = signal.signal(signal.SIGALRM, handle)
-    yield
-    signal.signal(signal.SIGALRM, before)
+def interrupt(*_: Any) -> None:
+    raise Interrupted
 
 
-def interrupted(call: Callable[[], Any], after: float) -> bool:
+def is_interrupted(call: Callable[[], Any], after: float) -> bool:
     """Run ``call`` and raise ``after`` so many seconds. Return whether that was before its end."""
     try:
         signal.setitimer(signal.ITIMER_REAL, after)
@@ -75,19 +68,21 @@ CALLS: dict[str, tuple[Callable[[Sandbox], Any], Callable[[Sandbox], tuple[bool,
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no interval timer")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # raised in a ``__del__``
-@pytest.mark.usefixtures("_raise_on_alarm")
 @pytest.mark.parametrize("call", CALLS)
-def test_an_interruption_leaves_effect_and_entry_or_neither(make: Make, call: str) -> None:
+def test_an_interruption_leaves_effect_and_entry_or_neither(sandbox: Sandbox, call: str) -> None:
     act, facts = CALLS[call]
-    sandbox = make()
     register(sandbox, "old.com")
     act(sandbox)  # which loads the modules
     torn, count = [], 0
-    for number in range(TIMES):
-        sandbox.reset(original=True)
-        register(sandbox, "old.com")
-        count += interrupted(lambda: act(sandbox), (number + 1) * 1e-5)
-        if len(set(facts(sandbox))) != 1:
-            torn.append((number, facts(sandbox)))
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for number in range(TIMES):
+            sandbox.reset(original=True)
+            register(sandbox, "old.com")
+            count += is_interrupted(lambda: act(sandbox), (number + 1) * 1e-5)
+            if len(set(facts(sandbox))) != 1:
+                torn.append((number, facts(sandbox)))
+    finally:
+        signal.signal(signal.SIGALRM, before)
     assert torn == []
     assert count > 0
