@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import pty
+import io
 import re
-import subprocess
+import runpy
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import redirect_stdout, suppress
 from html.parser import HTMLParser
 from pathlib import Path
 from posixpath import join, normpath
@@ -41,21 +40,20 @@ def test_pages_are_listed_with_their_titles_and_printed_as_markdown() -> None:
         assert f"the nearest is {near};" in refused.err
 
 
-def test_a_page_is_formatted_on_a_terminal() -> None:
-    ours, theirs = pty.openpty()
-    words = [sys.executable, "-m", "reseller_sandbox", "manual", "faults"]
-    environment = {**os.environ, "COLUMNS": "200", "TERM": "xterm"}
-    with subprocess.Popen(words, stdout=theirs, env=environment) as running:
-        os.close(theirs)
-        seen = b""
-        with suppress(OSError):  # the other end is closed
-            while piece := os.read(ours, 65536):
-                seen += piece
-        assert running.wait(60) == 0
-    text = seen.decode()
-    assert "\x1b[" in text
-    assert "```" not in text
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_page_is_formatted_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["reseller-sandbox", "manual", "faults"])
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    with redirect_stdout(Terminal()) as terminal, suppress(SystemExit):
+        runpy.run_module("reseller_sandbox", run_name="__main__")
+    text = terminal.getvalue()
     assert "Make requests fail" in text
+    assert ("\x1b[" in text, "```" in text) == (True, False)
 
 
 def test_all_pages_are_written_for_a_site(tmp_path: Path) -> None:
@@ -97,7 +95,10 @@ def served_pages() -> dict[str, Page]:
     return {path: Page(text) for path, text in texts.items()}
 
 
-def test_every_link_leads_to_a_page_and_a_heading(served_pages: dict[str, Page]) -> None:
+def test_every_link_leads_to_a_page_and_a_heading_and_every_picture_is_served(
+    wire: Api, served_pages: dict[str, Page]
+) -> None:
+    pictures: set[str] = set()
     for path, page in served_pages.items():
         folder = path.rpartition("/")[0]
         assert len(page.anchors) == len({*page.anchors}), path
@@ -108,20 +109,12 @@ def test_every_link_leads_to_a_page_and_a_heading(served_pages: dict[str, Page])
             assert not anchor or anchor in served_pages[found].anchors, f"{path} links to {link}"
         listed = {normpath(join(folder, link)) for link in page.links if "#" not in link}
         assert listed >= {f"{MANUAL}/{name}" for name in pages()}
-
-
-def test_every_picture_is_served_and_described(wire: Api, served_pages: dict[str, Page]) -> None:
-    found = {
-        normpath(join(path.rpartition("/")[0], source)): words
-        for path, page in served_pages.items()
-        for source, words in page.pictures.items()
-    }
-    assert {Path(path).name for path in found} == {path.name for path in FOLDER.rglob("*.webp")}
-    assert all(found.values())
-    for path in found:
+        assert all(page.pictures.values()), "each picture has a description"
+        pictures |= {normpath(join(folder, source)) for source in page.pictures}
+    assert {Path(path).name for path in pictures} == {path.name for path in FOLDER.rglob("*.webp")}
+    for path in pictures:
         answer = wire.send("GET", path, [])
         assert (answer.status, answer.headers["content-type"]) == (200, "image/webp")
-        assert answer.raw[8:12] == b"WEBP"
 
 
 def test_a_page_is_html_or_markdown_and_may_do_nothing_in_a_browser(wire: Api, make: Make) -> None:
@@ -179,3 +172,14 @@ def test_the_reference_names_everything_that_is_declared() -> None:
     wanted = list(declared())
     assert len(wanted) > 300
     assert not [(page, words) for page, words in wanted if words not in pages()[f"reference/{page}"]]
+
+
+def test_the_reference_shows_the_values_of_both_profiles() -> None:
+    rows = re.findall(r"(?m)^\| `([^`]+)` \| `(.*?)` \| (.*?) \|", pages()["reference/assumptions"])
+    shown = {name: (default, observed.strip("` ") or default) for name, default, observed in rows}
+    documented, observed = (
+        dict(re.findall(r"(?m)^([a-z][\w.]+)=(\S*)", printed("assumptions", *words)))
+        for words in ((), ("--profile", "observed"))
+    )
+    assert len(documented) > 40
+    assert shown == {name: (value, observed[name]) for name, value in documented.items()}
