@@ -7,7 +7,7 @@ from typing import Any
 from reseller_sandbox import Sandbox
 from tests.clients import Api
 from tests.outside.player import Player
-from tests.registry import edit, edit_name
+from tests.registry import edit_name
 
 
 def rows(fired: list[Any], *subjects: str) -> list[tuple[str, str, str, str, str | None]]:
@@ -77,16 +77,4 @@ def test_a_transfer_is_refunded_before_a_redemption(player: Player, served: Sand
     assert rows(player.advance(by="P2D")["fired"], "lapsed.com") == [
         ("2026-03-03", "transfer cancelled", "main", "-9.00", "10000.00"),
         ("2026-03-03", "redemption", "other", "0.00", "500.00"),
-    ]
-
-
-def test_renewals_are_paid_in_the_order_of_their_instants(player: Player, served: Sandbox) -> None:
-    names = ("active.com", "second.com", "gold.com")
-    edit(served, {"domains": {name: {"autorenew": True, "privacy": None} for name in names}})
-    served.outside.adjust_balance("main", to=24)
-    fired = player.advance(to="2026-12-01")["fired"]
-    assert rows(fired, *names)[:3] == [
-        ("2026-08-13", "automatic renewal", "main", "12.00", "12.00"),
-        ("2026-11-21", "automatic renewal", "main", "12.00", "0.00"),
-        ("2026-11-21", "expiry", "main", "0.00", "0.00"),
     ]

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reseller_sandbox import Sandbox
-from tests.clients import JSON, Answer, Socket
+from tests.clients import JSON, Answer
 from tests.registry import contents
 from tests.thorough import tries
-from tests.v2.client import FORM, REGISTRY, Client, connect
+from tests.v2.client import FORM, REGISTRY, connect
 from tests.v2.works import CARD, ROLES, WORKS, Ask
 from tests.wrong import BROKEN_BODIES, PARTS, spoiled
 
@@ -120,13 +120,3 @@ def test_a_broken_body_is_refused_by_every_operation(sandbox: Sandbox, subtests)
         with subtests.test(operation=operation, kind=kind):
             answer = send(sandbox, operation, WORKS[operation].having(raw))
             assert (answer.status, answer.json["msg"][:22]) == (400, "The body is not usable")
-
-
-def test_a_connection_is_usable_after_a_broken_body(sandbox: Sandbox) -> None:
-    with sandbox.serve() as server:
-        socket = Socket(server.url)
-        client = Client(socket, "main-token")
-        for raw in (BROKEN_BODIES["deep arrays"], b'{"name": "' + b"x" * (1 << 20) + b'"}'):
-            assert client.post("/customer", raw).status in (400, 413)
-            assert client.get("/customer/7").status == 200
-        socket.close()

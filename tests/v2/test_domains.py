@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from decimal import Decimal
 from http.client import HTTPConnection
-from typing import Any
 
 from reseller_sandbox import Sandbox
-from tests.registry import balance, contents, edit
+from tests.registry import balance, edit
 from tests.v2.client import Client, done, refusal
 from tests.v2.works import WORKS, Ask
 
@@ -35,30 +34,6 @@ def test_an_operation_charges_its_price_once(sandbox: Sandbox, main: Client, sub
             charges = [(-Decimal(price), purpose)] if purpose else []
             assert [(entry.amount, entry.purpose) for entry in entries] == charges
             assert balance(sandbox) == 0
-
-
-def test_an_edit_takes_effect_whole_or_not_at_all(sandbox: Sandbox, main: Client) -> None:
-    good: dict[str, Any] = {
-        "client_hold": 1,
-        "contact_admin": "ADMIN",
-        "contact_registrant": "OWNER",
-        "ns": {"add": ["ns3.home.net"], "del": ["ns1.home.net"]},
-    }
-    before = contents(sandbox)
-    for part in (
-        {"client_renew_prohibited": 2},
-        {"contact_tech": "THEIRS"},
-        {"ns": {"add": ["ns3.home.net"], "del": ["ns7.home.net"]}},
-        {"ns": {"add": ["ns3.home.net", "-"]}},
-    ):
-        assert refusal(main.put("/domain/held.com.ua", {**good, **part}))
-        assert contents(sandbox) == before
-    assert done(main.put("/domain/held.com.ua", good))
-    name = sandbox.names["held.com.ua"]
-    assert name.nameservers == ("ns2.home.net", "ns3.home.net")
-    assert list(name.contacts.values()) == ["OWNER", "ADMIN", "MAIN", "MAIN"]
-    assert name.flags == ("client_hold",)
-    assert balance(sandbox) == Decimal("9997.50")
 
 
 def test_a_transfer_comes_in_with_a_year_more(sandbox: Sandbox, main: Client, other: Client) -> None:

@@ -252,18 +252,18 @@ LADDERS: dict[str, list[Any]] = {
     ],
     "domain.edit": [
         balance("2.49"),
-        name("held.com.ua", stage="overdue", flags=["client_update_prohibited"]),
+        name("held.com.ua", stage="overdue", flags=["client_update_prohibited", "server_hold"]),
         {"transfers": {"held.com.ua": LEAVING}},
         (
             "missing_parameter",
             NOTHING,
             body(client_hold=True, client_transfer_prohibited=1),
-            body(contact_registrant="THEIRS", ns={"add": ["-"]}),
+            body(contact_registrant="THEIRS"),
         ),
         ("invalid_parameter", "400 Not the correct client_hold", body(client_hold=0)),
         *held("held.com.ua"),
         ("wrong_state", "400 Not the correct status", name("held.com.ua", stage="active")),
-        ("locked", UPDATE, name("held.com.ua", flags=["server_hold"])),
+        ("locked", UPDATE, name("held.com.ua", flags=["server_hold"]), body(ns={"add": ["-"]})),
         ("held_by_registry", "400 Not the correct client_hold", name("held.com.ua", flags=[])),
         ("transfer_pending", LOCK, body(client_transfer_prohibited=None)),
         (
