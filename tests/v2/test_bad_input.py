@@ -74,7 +74,7 @@ def send(sandbox: Sandbox, operation: str, ask: Ask, content_type: tuple[str, st
 def test_a_body_without_a_needed_key_or_with_any_value_has_a_documented_answer(
     sandbox: Sandbox, operation: str
 ) -> None:
-    """Each value of a body is replaced by every seventh wrong value, at another offset for each place."""
+    """Each value of a body is replaced by every eleventh wrong value, at another offset for each place."""
     ask, missing = WORKS[operation], set()
     for key in ask.body:
         answer = send(sandbox, operation, ask.with_(**{key: None}))
@@ -82,7 +82,7 @@ def test_a_body_without_a_needed_key_or_with_any_value_has_a_documented_answer(
             missing.add(key)
             assert answer.headers["x-sandbox-refusal"].startswith("missing_parameter: ")
     assert missing == NEEDED[operation]
-    for _, body in islice(spoiled(ask.body), 0, None, 7):
+    for _, body in islice(spoiled(ask.body), 0, None, 11):
         send(sandbox, operation, ask.having(body))
 
 
@@ -94,7 +94,7 @@ def test_any_text_in_the_path_has_a_documented_answer(sandbox: Sandbox, subtests
         if at < len(parts) and parts[at] not in ("check", "renew", "restore", "approve", "reject", "popular")
     ]
     for number, (operation, parts, at) in enumerate(places):
-        for text in ("espa%C3%B1a.com", "xn--.com", "a.b.com", ".", *PARTS[number % 4 :: 4]):
+        for text in ("espa%C3%B1a.com", "a.b.com", *PARTS[number % 7 :: 7]):
             with subtests.test(operation=operation, at=at, text=text):
                 send(sandbox, operation, WORKS[operation].at("/".join([*parts[:at], text, *parts[at + 1 :]])))
 
