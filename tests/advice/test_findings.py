@@ -95,6 +95,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     # Premium names.
     ("2 times: create copper.com", "premium_without_price - r1 r2", "20.00"),
     ("create tin.com", "", ""),
+    ("renew second.com purchaseCost=1.00", "price_not_enforced 11.00 r1", "sent 1.00 and paid 12.00"),
     ("create tin.com, create tin.com purchaseCost=15.00", "", ""),
     # Renewals: the same name and term within an hour, or within a day after a lost answer.
     ("3 times: renew second.com years=2", "renewed_twice 48.00 r1 r2 r3", "3 times for 2 years each"),
@@ -126,6 +127,12 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     # Five reads in a row without a pause; another account's requests are not between them.
     ("run_the_clock; 4 times: look second.com", "", ""),
     ("run_the_clock; 6 times: look second.com", "polled_without_pause - r1 r2 r3 r4 r5 r6", "second.com"),
+    (
+        "run_the_clock; 3 times: balance; wait PT1S; 2 times: balance",
+        "polled_without_pause - r1 r2 r3 r4 r5",
+        "",
+    ),
+    ("run_the_clock; 3 times: balance; wait PT3S; 2 times: balance", "", ""),
     ("run_the_clock; 5 times: check new.com", "polled_without_pause - r1 r2 r3 r4 r5", ""),
     ("run_the_clock; 5 times: look_v2 arriving.com/transfer", "polled_without_pause - r1 r2 r3 r4 r5", ""),
     ("run_the_clock; 8 times: balance, set_code second.com {n}", "", ""),
@@ -144,6 +151,7 @@ ROWS: tuple[tuple[str, str, str], ...] = (
     ("send GET /v3/domains/5/1, send GET /v3/domains/5/2", "pages_not_followed - r2", "page 3"),
     ("page 5 1, page 10 2", "pages_not_followed - r1", "5 names a page"),
     ("send GET /v3/domains", "", ""),
+    ("lose v3.listDomains, page 5 1", "", ""),
     # A name that expires for lack of money.
     (f"{UNPAID}, wait P1D, balance", "auto_renewal_unpaid - r1", "for 15.00 USD;was 14.99 USD;overdue"),
     (f"{UNPAID}, wait P31D, balance", "auto_renewal_unpaid - r1", "redemption"),

@@ -196,6 +196,15 @@ def test_threads_and_tasks_with_their_own_worlds_do_not_meet(sandbox):
     assert {name: {name} for name in found} == found
 
 
+def test_a_thread_with_an_interception_is_not_refused_by_that_of_another(sandbox, url):
+    def work() -> int:
+        with sandbox.intercept(API):
+            return int(get_by_httpx(url + ZONES).status_code)
+
+    with ThreadPoolExecutor(1) as pool, sandbox.intercept("https://other.test", others="refuse"):
+        assert pool.submit(work).result() == 200
+
+
 def test_what_cannot_be_intercepted_is_refused(sandbox, subtests):
     for urls, others, problem in (
         ((), "network", "intercept takes the URLs that the clients use"),

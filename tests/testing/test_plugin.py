@@ -248,21 +248,6 @@ def test_left_over_faults_plans_and_advice_fail_a_strict_test(
             assert re.search(f"^{line}$", said, re.MULTILINE), said
 
 
-@pytest.mark.slow
-def test_random_values_of_a_test_do_not_depend_on_earlier_tests(printed: Printed) -> None:
-    test = """
-def test_{0}(reseller_sandbox):
-    reseller_sandbox.names.add('{0}.com', account='main')
-    print('drawn', '{0}', reseller_sandbox.names['{0}.com'].auth_code)
-"""
-    drawn = [
-        sorted(re.findall(r"drawn (\w) (\S+)", printed("".join(map(test.format, order)), "-rP")))
-        for order in ("ab", "ba")
-    ]
-    assert drawn[0] == drawn[1]
-    assert len({code for _, code in drawn[0]}) == 2
-
-
 UNUSED = """
 import sys
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
-from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -43,14 +41,6 @@ def with_pytest(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     for name, value in QUICKLY.items():
         monkeypatch.setenv(name, value)
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    """Wait a minute at most."""
-    latest = time.monotonic() + 60
-    while not is_so():
-        assert time.monotonic() < latest
-        time.sleep(0.02)
 
 
 def is_gone(process: int) -> bool:

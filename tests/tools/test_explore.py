@@ -14,7 +14,6 @@ import pytest
 
 from reseller_sandbox import Sandbox, replay
 from tests.clients import person
-from tests.outfit import program
 from tests.thorough import tries
 from tests.tools import workers
 from tests.tools.running import command, printed, refused, with_pytest
@@ -150,43 +149,6 @@ def test_every_outcome_of_every_order_of_random_workers_is_found(subtests: pytes
         with subtests.test(number, case=case):
             assert {line for line in lines if json.loads(line)[0] == number} == expected
             assert found[f"script[case{number}]"]["orders"] <= len(every)
-
-
-#: Two jobs of a shell script that check whether a name is free, and then register it.
-SCRIPT = """
-name=$RESELLER_SANDBOX_URL/V2.0/domain/shop-example.com.ua
-ask() {
-  worker=$1; shift
-  curl -sS --fail -H "X-Auth-Token: $RESELLER_SANDBOX_TOKEN" -H "X-Sandbox-Actor: $worker" "$@"
-}
-order='{"customer_id": 501, "period": 1, "ns": {"array": ["ns1.a.net", "ns2.a.net"]},
-  "contact_registrant": "A1001", "contact_admin": "A1001",
-  "contact_tech": "A1001", "contact_billing": "A1001"}'
-buy() {
-  if ask $1 "$name/check" | grep -q '"avail":"true"'; then
-    ask $1 "$name" -H 'Content-Type: application/json' -d "$order"
-  fi
-}
-buy anna & anna=$!
-buy bert & bert=$!
-wait $anna && wait $bert
-"""
-
-
-@pytest.mark.slow
-def test_jobs_of_a_shell_script_are_workers() -> None:
-    program("curl")
-    for quiet in ("0.3", "4"):  # a busy machine needs more
-        found = printed("explore", "--quiet", quiet, "--json", "--", "sh", "-c", SCRIPT)
-        if found["orders"] == 4:
-            break
-    assert (found["actors"], found["orders"]) == (["anna", "bert"], 4)
-    [finding] = found["findings"]
-    assert (finding["kind"], finding["schedule"]) == ("failed", "anna bert bert anna")
-    assert finding["capsule"] == "capsules/explore-1.capsule"
-    words = ("--quiet", quiet, "--schedule", finding["schedule"])
-    found = printed("explore", *words, "--json", "--", "sh", "-c", SCRIPT)
-    assert [one["schedule"] for one in found["outcomes"]] == [finding["schedule"]]
 
 
 #: Two workers with one credential and a connection each, which wait for each other between two requests.

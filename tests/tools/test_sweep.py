@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 
 from reseller_sandbox import Sandbox, connect, replay
+from tests.keeping.serving import wait_until
 from tests.outfit import program
 from tests.tools import programs
-from tests.tools.running import command, is_gone, printed, refused, wait_until, with_pytest
+from tests.tools.running import command, is_gone, printed, refused, with_pytest
 
 KINDS = "lost-request,lost-answer,slow-answer,twice,garbage,rate-limited,error"
 LOST = ("lost-answer", "slow-answer", "garbage")
