@@ -66,6 +66,7 @@ def test_only_the_secret_of_a_body_is_masked(sandbox: Sandbox) -> None:
     """A body is JSON, a form, or text. A body that could hide a name is only counted."""
     cases: dict[bytes, Any] = {
         b'{"authCode": "sesame", "domainName": "a.com"}': {"authCode": "***", "domainName": "a.com"},
+        b'{"customer": [{"password": "hunter2"}]}': {"customer": [{"password": "***"}]},
         b'{"authCode": "let me in", "years": 2} x': '{"authCode": ***, "years": 2} x',
         b'{"auth_code":"a\\"b","x":1': '{"auth_code":***,"x":1',
         b"password: hunter2": "password: ***",
