@@ -360,7 +360,7 @@ def values_of(sandbox: Sandbox, name: str) -> list[Any]:
 
 
 @pytest.mark.parametrize("name", [*CHECKS, *FACTS])
-def test_a_value_has_the_effect_that_it_describes_and_is_named(
+def test_a_value_has_the_described_effect_and_is_named(
     make: Make, name: str, subtests: pytest.Subtests
 ) -> None:
     for value in values_of(make(), name):

@@ -69,7 +69,7 @@ def assert_civil(sandbox: Sandbox, before: str, answer: Answer) -> None:
         assert contents(sandbox) == before
 
 
-def test_a_good_body_is_accepted_and_refused_without_a_key_that_it_needs(
+def test_a_good_body_is_accepted_and_refused_without_a_needed_key(
     sandbox: Sandbox, api: Api, subtests: pytest.Subtests
 ) -> None:
     for operation, body in GOOD.items():

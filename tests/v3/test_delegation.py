@@ -19,7 +19,7 @@ MANY = [f"ns{number}.a.net" for number in range(14)]
 MANY_IPS = [f"192.0.2.{number}" for number in range(14)]
 
 
-def test_name_servers_and_addresses_have_one_spelling_and_keep_their_order(api: Api) -> None:
+def test_name_servers_and_addresses_are_normalised_and_keep_their_order(api: Api) -> None:
     for sent, shown in [
         (["NS1.Example.NET."], ["ns1.example.net"]),
         (["ns.españa.com"], ["ns.xn--espaa-rta.com"]),
@@ -152,7 +152,7 @@ def test_a_host_in_use_stays_and_five_of_its_names_are_listed(api: Api, other: A
     assert "active.com, user0.com" in api.delete(f"{GLUE}/ns1").message
 
 
-def test_a_licence_is_kept_in_a_zone_that_asks_for_it(sandbox: Sandbox, api: Api) -> None:
+def test_a_licence_is_kept_in_a_zone_with_licences(sandbox: Sandbox, api: Api) -> None:
     requirements = {"tldRequirements": {"license": "654321", "other": "x"}}
     for name, licence in {"new.com.ua": "654321", "new.com": ""}.items():
         assert api.post(f"{D}/createDomain", {"domain": {"domainName": name}, **requirements}).status == 200

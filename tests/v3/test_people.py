@@ -117,7 +117,7 @@ def test_a_field_that_is_kept_need_not_be_valid_in_v3(sandbox: Sandbox, api: Api
     assert (shown["name"], shown["fax"]) == ("Tim", "(044) 123-45-67")
 
 
-def test_roles_that_are_left_out_stay_and_equal_contacts_are_one_record(sandbox: Sandbox, api: Api) -> None:
+def test_roles_that_are_left_out_stay_and_equal_contacts_share_a_record(sandbox: Sandbox, api: Api) -> None:
     count = len(sandbox.contacts.list().contacts)
     ann = person("Ann", **dict.fromkeys(("company-name", "state", "fax"), ""))
     api.post(SET, {"contacts": dict.fromkeys(ROLES, ann)})

@@ -87,7 +87,7 @@ READINGS: dict[str, dict[str, tuple[str, ...]]] = {
 }
 
 
-def test_one_reading_can_be_demanded_and_another_is_named_in_the_refusal(
+def test_a_reading_can_be_demanded_and_another_is_named_in_the_refusal(
     make: Make, subtests: pytest.Subtests
 ) -> None:
     for assumption, readings in READINGS.items():

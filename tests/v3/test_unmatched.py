@@ -72,7 +72,7 @@ def broken(sandbox: Sandbox, target: str = "/v3/domains/lock/active.com", token:
     return Answer(int(status.split()[0]), named, b"".join(chunks))
 
 
-def test_an_internal_failure_is_one_line_in_the_log_and_changes_nothing(
+def test_an_internal_failure_is_a_single_line_in_the_log_and_changes_nothing(
     sandbox: Sandbox, api: Api, caplog: pytest.LogCaptureFixture
 ) -> None:
     before = contents(sandbox)

@@ -26,7 +26,7 @@ def fresh() -> Sandbox:
     return Sandbox(REGISTRY)
 
 
-def test_routes_converters_and_slashes_are_settings_of_one_application(fresh: Sandbox) -> None:
+def test_routes_converters_and_slashes_belong_to_a_single_application(fresh: Sandbox) -> None:
     class Shouted(BaseConverter):
         regex = "[A-Z]+"
 
