@@ -136,7 +136,7 @@ def over_tls() -> Iterator[tuple[str, str]]:
         yield str(server.tls_url), str(server.authority)
 
 
-@each_client
+@pytest.mark.parametrize("get", GETS[::2])  # both clients of httpx trust by the same code
 def test_a_server_is_trusted_as_connect_trusts_it(get, over_tls, monkeypatch) -> None:
     """With the authority, and only with it, whatever scheme the client uses."""
     url, authority = over_tls
