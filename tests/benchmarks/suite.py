@@ -27,6 +27,9 @@ CALLS = (
 )
 STUB = {"domain": {f"field{number}": "a value of some length" for number in range(25)}}
 
+#: Holds servers until the process ends.
+FOR_LIFE = ExitStack()
+
 #: A test, from its set-up to its last assertion.
 Test = Callable[[], None]
 
@@ -50,8 +53,8 @@ def ours(client: str) -> Test:
         "at once": httpx.Client(transport=httpx.MockTransport(lambda _: httpx.Response(200, json=STUB))),
     }
     if client == "socket":
-        server = here.serve().__enter__()
-        here, api = connect(server.url), server.url
+        api = FOR_LIFE.enter_context(here.serve()).url
+        here = connect(api)
 
     def call(account: Any) -> None:
         for method, path, body in CALLS:
@@ -157,7 +160,7 @@ def measure(how: Any) -> Iterator[Any]:
             if program and line_of(program):
                 ways[way] = partial(_milliseconds, line_of, program, how.times(50))
             else:
-                yield f"{way} is left out: `make bench` installs it where it can"
+                yield f"{way} is left out: {python} {'has ended' if program else 'is missing'}"
         found = interleaved(ways, how.rounds)
     beyond = differences(found["ours in process, httpx"], found[FLOOR])
     yield Figure("ours in process, beyond httpx itself", "ms", beyond, "≤ 4")
