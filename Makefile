@@ -114,11 +114,16 @@ audit: .venv/audit
 	$(PYTHON) -m venv $@
 	$@/bin/python -m pip install --quiet --disable-pip-version-check pip-audit==2.10.1
 
-# The wheel and the archive of the source, in dist/.
-dist: .venv/ready
+# The wheel, the archive of the source, and the bill of materials (CycloneDX) of what the wheel needs, in dist/.
+dist: .venv/ready .venv/sbom
 	rm -rf dist
 	$(BIN)/python -m hatchling build -t sdist -t wheel -d dist
 	$(BIN)/twine check --strict dist/*
+	.venv/sbom/bin/cyclonedx-py requirements $(PINS) --pyproject pyproject.toml --output-reproducible -o dist/sbom.cdx.json
+
+.venv/sbom: .venv/ready
+	$(PYTHON) -m venv $@
+	$@/bin/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom==7.5.0
 
 clean:
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis dist

@@ -28,7 +28,7 @@ def image(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Image:
     context = folder / "context"
     context.mkdir()
     shutil.copy(wheel, context)
-    text = deploy("dockerfile", "--wheel", wheel.name, at=context)
+    text = deploy("dockerfile", at=context)
     found = re.search(r"^FROM python:3\.(\d+)", text, re.MULTILINE)
     assert found is not None
     python = interpreter(int(found[1]))

@@ -22,11 +22,13 @@ WORLDS = 40
 
 
 @contextmanager
-def router(folder: Path, shards: int, first: int) -> Iterator[str]:
+def router(folder: Path, first: int) -> Iterator[str]:
     """Run nginx in front of shards. Yield its address."""
     nginx = program("nginx")
-    options = ("--shards", str(shards), "--first-port", str(first + 1), "--listen", f"127.0.0.1:{first}")
-    (folder / "nginx.conf").write_text(printed("deploy", "nginx", *options))
+    text = printed("deploy", "nginx").replace("8053", str(first))
+    for number in range(4):
+        text = text.replace(str(8060 + number), str(first + 1 + number))
+    (folder / "nginx.conf").write_text(text)
     with running(first, nginx, "-p", str(folder), "-e", "stderr", "-c", "nginx.conf", "-g", "daemon off;"):
         yield f"http://127.0.0.1:{first}"
 
@@ -80,21 +82,21 @@ def requests(shards: list[Sandbox]) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[Sandbox]]]:
-    """Three shards in this process behind a router."""
-    first = free_ports(4)
-    shards = [Sandbox(shard=f"s{number}") for number in range(3)]
+def routed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[Sandbox]]]:
+    """Four shards in this process behind a router."""
+    first = free_ports(5)
+    shards = [Sandbox(shard=f"s{number}") for number in range(4)]
     with ExitStack() as stack:
         for number, shard in enumerate(shards):
             stack.enter_context(shard.serve(port=first + 1 + number))
-        yield stack.enter_context(router(tmp_path_factory.mktemp("nginx"), 3, first)), shards
+        yield stack.enter_context(router(tmp_path_factory.mktemp("nginx"), first)), shards
 
 
-def test_requests_reach_the_shard_of_their_world(three: tuple[str, list[Sandbox]]) -> None:
+def test_requests_reach_the_shard_of_their_world(routed: tuple[str, list[Sandbox]]) -> None:
     """By key, token, path and query. Each shard makes new worlds in turn."""
-    url, shards = three
+    url, shards = routed
     before, default, made = requests(shards), connect(url), []
-    for _ in range(6):
+    for _ in range(8):
         fork = default.fork()
         api = api_of(fork, url)
         answer = register(api, "routed.com")
@@ -106,13 +108,13 @@ def test_requests_reach_the_shard_of_their_world(three: tuple[str, list[Sandbox]
         assert [request.id for request in fork.journal] == ["r1", "r2", "r3", "r4"]
         assert fork.fork().account().key.partition("-")[0] == name.partition("-")[0]
         made.append(name.partition("-")[0])
-    assert sorted(made) == ["s0", "s0", "s1", "s1", "s2", "s2"]
+    assert sorted(made) == ["s0", "s0", "s1", "s1", "s2", "s2", "s3", "s3"]
     assert requests(shards) == before
 
 
-def test_requests_without_a_shard_reach_the_first(three: tuple[str, list[Sandbox]]) -> None:
+def test_requests_without_a_shard_reach_the_first(routed: tuple[str, list[Sandbox]]) -> None:
     """The router does not change targets, so signatures over its address are correct."""
-    url, shards = three
+    url, shards = routed
     before, api = requests(shards), api_of(connect(url), url)
     for target in ("/v3/domains?perPage=3&x=%2F%20", "/v3//balance", "/v3/domains/getDomain/%C3%A9.com"):
         assert b"signature_mismatch" not in api.get(target).raw
@@ -125,7 +127,7 @@ def test_requests_without_a_shard_reach_the_first(three: tuple[str, list[Sandbox
 def test_a_dead_shard_takes_only_its_own_worlds(tmp_path: Path) -> None:
     first = free_ports(5)
     with ExitStack() as stack:
-        url = stack.enter_context(router(tmp_path, 4, first))
+        url = stack.enter_context(router(tmp_path, first))
         processes = [stack.enter_context(shard(number, first)) for number in range(4)]
         default = connect(url)
         apis = [api_of(default.fork(), url) for _ in range(WORLDS)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import Any
 
 from testcontainers.core.container import DockerContainer
@@ -10,7 +11,6 @@ from testcontainers.core.wait_strategies import HttpWaitStrategy
 
 from reseller_sandbox.config_sources import variables
 from reseller_sandbox.core.spelling import nearest
-from reseller_sandbox.deploy.files import image as own_image
 from reseller_sandbox.sandbox import Sandbox, connect
 from reseller_sandbox.settings import BadSetting, ServerSettings
 from reseller_sandbox.web.gate import HEALTH
@@ -37,7 +37,7 @@ class SandboxContainer(DockerContainer):
         **options: Any,
     ) -> None:
         options = {"read_only": True, "cap_drop": ["ALL"], "security_opt": ["no-new-privileges"], **options}
-        super().__init__(image or own_image(), **options)
+        super().__init__(image or f"reseller-sandbox:{version('reseller-sandbox')}", **options)
         self.control_token = control_token
         self.with_exposed_ports(ServerSettings.port)
         self.with_envs(**_variables({**(settings or {}), "control_token": control_token}))
