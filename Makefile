@@ -14,7 +14,7 @@ unexport PYTHONDONTWRITEBYTECODE
 QUICK := tests/units tests/core tests/time tests/v3
 CHANGED = git diff --name-only --diff-filter=d HEAD -- '*.py'
 
-.PHONY: run check test test-all mutants pictures site lint format examples bench lock audit dist clean
+.PHONY: run check test test-all mutants pictures site lint format examples reference bench lock audit dist clean
 
 run: .venv/runs
 	$(BIN)/reseller-sandbox serve $(ARGS)
@@ -73,6 +73,10 @@ format: .venv/ready
 # Records the examples of the OpenAPI documents anew, from what a sandbox answers.
 examples: .venv/ready
 	$(BIN)/python -m tests.contract.recording
+
+# Writes the reference pages of the manual anew, from what the package declares.
+reference: .venv/ready
+	$(BIN)/python -m manual_reference
 
 # Figures, in part beside those of other libraries, which are left out if they cannot be installed:
 # ARGS="answering suite --rounds 9", ARGS="growing --large", and for the manual

@@ -163,7 +163,7 @@ def _more_rows(
     from reseller_sandbox.page.signing import SignatureRows
 
     return (
-        *ManualRows(powers).rows(),
+        *ManualRows().rows(),
         *PageRows(powers, clients).rows(),
         *SessionRows(gate).rows(),
         *ReaderRows().rows(),

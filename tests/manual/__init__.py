@@ -9,7 +9,7 @@ from pathlib import Path
 import reseller_sandbox
 from tests.command import printed
 
-#: The folder of the pages that are written by hand; reference pages are made from the code.
+#: The folder of the pages.
 FOLDER = Path(reseller_sandbox.__file__).parent / "manual"
 
 

@@ -13,7 +13,7 @@ from reseller_sandbox.cli.base import Command, give_up, say
 from reseller_sandbox.cli.base import write as write_file
 
 if TYPE_CHECKING:
-    from reseller_sandbox.manual.pages import ManualPage
+    from reseller_sandbox.manual.pages import Page
 
 #: The widest line that is easy to read.
 _WIDEST = 100
@@ -94,7 +94,7 @@ def written(folder: Path) -> None:
         (folder / name).write_bytes(picture.read_bytes())
 
 
-def _list_of(title: str, pages: Iterable[ManualPage]) -> str:
+def _list_of(title: str, pages: Iterable[Page]) -> str:
     from reseller_sandbox.manual.pages import INDEX
 
     names = "\n".join(page.name for page in pages if page.name != INDEX)

@@ -7,12 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
-from typing import TypeAlias
 
 from reseller_sandbox.core.spelling import nearest
-from reseller_sandbox.manual.reference import REFERENCE, Made
-from reseller_sandbox.powers.catalogue import POWERS
-from reseller_sandbox.powers.power import Power
 
 FOLDER = Path(__file__).parent
 
@@ -55,7 +51,22 @@ PARTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
             "containers",
         ),
     ),
-    "reference": ("Reference", tuple(one.name for one in REFERENCE)),
+    "reference": (
+        "Reference",
+        (
+            *(
+                "operations",
+                "errors",
+                "headers",
+                "lifecycle",
+                "assumptions",
+                "settings",
+                "commands",
+                "powers",
+            ),
+            *("faults", "fixture"),
+        ),
+    ),
     "explanation": (
         "Explanation",
         ("assumptions", "refusals", "determinism", "security", "performance", "architecture", "decisions"),
@@ -67,11 +78,11 @@ class UnknownPage(LookupError):
     """The manual has no such page; the message names the nearest."""
 
 
-class Written:
-    """A page that somebody has written, in a file.
+class Page:
+    """A page in a file.
 
     Its name is its path without the ending, its summary the first sentence below its title, and its text the
-    whole of it as Markdown; so it is with every page.
+    whole of it as Markdown.
     """
 
     def __init__(self, name: str) -> None:
@@ -94,7 +105,7 @@ class Written:
         return re.split(r"(?<=\.) ", paragraph)[0]
 
 
-class First(Written):
+class First(Page):
     """The first page: what is written of it, and after that every other page with what it is about."""
 
     def __init__(self, manual: Manual) -> None:
@@ -107,37 +118,20 @@ class First(Written):
         parts = (f"\n## {title}\n\n{self._listed(pages)}" for title, pages in self._manual.parts())
         return super().text + "".join(parts)
 
-    def _listed(self, pages: Iterable[ManualPage]) -> str:
+    def _listed(self, pages: Iterable[Page]) -> str:
         others = (page for page in pages if page is not self)
         return "".join(f"* [{page.title}]({page.name}.md): {page.summary}\n" for page in others)
 
 
-class Derived:
-    """A page that is made of declarations when its text is asked for, and once."""
-
-    def __init__(self, made: Made, powers: Mapping[str, type[Power]]) -> None:
-        self.name, self.title, self.summary = f"reference/{made.name}", made.title, made.summary
-        self._made, self._powers = made, powers
-
-    @cached_property
-    def text(self) -> str:
-        """Return what the declarations come to."""
-        return self._made.text(self._powers)
-
-
-ManualPage: TypeAlias = Written | Derived
-
-
 class Manual:
-    """The pages, in the order of reading; those of the reference tell of these powers."""
+    """The pages, in the order of reading."""
 
-    def __init__(self, powers: Mapping[str, type[Power]] = POWERS) -> None:
+    def __init__(self) -> None:
         files = {path.relative_to(FOLDER).with_suffix("").as_posix() for path in FOLDER.rglob("*.md")}
-        known: list[ManualPage] = [First(self), *map(Written, files - {INDEX})]
-        known += [Derived(one, powers) for one in REFERENCE]
+        known: list[Page] = [First(self), *map(Page, files - {INDEX})]
         self.pages = {page.name: page for page in sorted(known, key=lambda page: _place(page.name))}
 
-    def page(self, name: str) -> ManualPage:
+    def page(self, name: str) -> Page:
         """Return the page of a name, or the first whose name ends so. Raise ``UnknownPage``."""
         wanted = name.strip("/").removesuffix(".md") or INDEX
         ending = (page for name, page in self.pages.items() if _last(name) == wanted)
@@ -147,7 +141,7 @@ class Manual:
             raise UnknownPage(f"the manual has no page {name[:80]!r}{nearest(wanted, sorted(known))}")
         return found
 
-    def parts(self) -> Iterator[tuple[str, list[ManualPage]]]:
+    def parts(self) -> Iterator[tuple[str, list[Page]]]:
         """Yield each part of the manual: its title and its pages."""
         for folder, pages in groupby(self.pages.values(), key=lambda page: _folder(page.name)):
             yield PARTS[folder][0], list(pages)

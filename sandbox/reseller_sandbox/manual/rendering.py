@@ -14,7 +14,7 @@ from typing import NamedTuple
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from reseller_sandbox.manual.pages import FOLDER, Manual, ManualPage
+from reseller_sandbox.manual.pages import FOLDER, Manual, Page
 
 
 class Heading(NamedTuple):
@@ -46,7 +46,7 @@ class Renderer:
             "frame-ancestors 'none'; img-src 'self'"
         )
 
-    def render(self, page: ManualPage, root: str) -> str:
+    def render(self, page: Page, root: str) -> str:
         """Return the whole document; ``root`` leads from its address to the folder of the pages."""
         tokens = self._markdown.parse(page.text)
         headings = [*_anchored(tokens)]
@@ -63,7 +63,7 @@ class Renderer:
             f"{_contents(headings)}\n</div>\n</body>\n</html>\n"
         )
 
-    def _navigation(self, page: ManualPage, root: str) -> str:
+    def _navigation(self, page: Page, root: str) -> str:
         parts = []
         for title, pages in self._manual.parts():
             links = (_link(one, root, ' aria-current="page"' if one is page else "") for one in pages)
@@ -71,7 +71,7 @@ class Renderer:
             parts.append(f"<strong>{escape(title)}</strong>\n<ul>{items}</ul>")
         return f'<nav aria-label="Pages">\n{"".join(parts)}\n</nav>'
 
-    def _onward(self, page: ManualPage, root: str) -> str:
+    def _onward(self, page: Page, root: str) -> str:
         pages = [*self._manual.pages.values()]
         at = pages.index(page)
         before = [f"<span>← {_link(one, root)}</span>" for one in pages[max(at - 1, 0) : at]]
@@ -79,7 +79,7 @@ class Renderer:
         return f'<div class="onward">{"".join(before + after)}</div>'
 
 
-def _link(to: ManualPage, root: str, attributes: str = "") -> str:
+def _link(to: Page, root: str, attributes: str = "") -> str:
     return f'<a href="{escape(root + to.name)}"{attributes}>{escape(to.title)}</a>'
 
 
@@ -108,7 +108,7 @@ def _anchored(tokens: Sequence[Token]) -> Iterator[Heading]:
             yield Heading(level, anchor, words)
 
 
-def _linked(tokens: Sequence[Token], page: ManualPage, root: str) -> None:
+def _linked(tokens: Sequence[Token], page: Page, root: str) -> None:
     """Let links to other pages' files lead to the pages, and show pictures from where they are served."""
     for token in tokens:
         for child in token.children or ():
@@ -119,7 +119,7 @@ def _linked(tokens: Sequence[Token], page: ManualPage, root: str) -> None:
                 child.attrSet("src", _target(str(child.attrs["src"]), page, root))
 
 
-def _target(href: str, page: ManualPage, root: str) -> str:
+def _target(href: str, page: Page, root: str) -> str:
     """Return the address of what a link from a page's file to another's means."""
     path, _, anchor = href.partition("#")
     name = normpath(join(dirname(page.name), path)).removesuffix(".md")

@@ -10,7 +10,6 @@ from marshmallow import fields
 
 from reseller_sandbox.control.rows import ControlCall, Nothing
 from reseller_sandbox.core.refusals import INVALID_PARAMETER, UNKNOWN_PAGE, Refused
-from reseller_sandbox.powers.power import Power
 from reseller_sandbox.web.endpoint import Endpoint
 from reseller_sandbox.web.fields import Shape
 from reseller_sandbox.web.interface import Answer
@@ -38,15 +37,14 @@ class _Asked(Shape):
 class ManualRows:
     """The rows of one server's manual. What pages are made with is loaded when the first is asked for."""
 
-    def __init__(self, powers: Mapping[str, type[Power]]) -> None:
-        self._powers = powers
+    def __init__(self) -> None:
         self._shown: dict[tuple[str, str], bytes] = {}
 
     @cached_property
     def _manual(self) -> Manual:
         from reseller_sandbox.manual.pages import Manual
 
-        return Manual(self._powers)
+        return Manual()
 
     @cached_property
     def _renderer(self) -> Renderer:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from reseller_sandbox.manual.markdown import code, prose, table
-from reseller_sandbox.manual.reference import Powers
+from manual_reference.markdown import code, prose, table
+from manual_reference.pages import Powers
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3
 from reseller_sandbox.web.endpoint import Endpoint

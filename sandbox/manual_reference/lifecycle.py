@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from manual_reference.markdown import block, code, prose, table
+from manual_reference.pages import Powers
 from reseller_sandbox.core.lifecycle import MOVES, STAGES, TIMED, Move, Passage, permits
 from reseller_sandbox.core.state import State
 from reseller_sandbox.manual.diagram import mermaid, when
-from reseller_sandbox.manual.markdown import block, code, prose, table
-from reseller_sandbox.manual.reference import Powers
 
 
 def page(_: Powers) -> Iterator[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reseller_sandbox.manual.markdown import code, table
-from reseller_sandbox.manual.reference import Powers
+from manual_reference.markdown import code, table
+from manual_reference.pages import Powers
 from reseller_sandbox.web.headers import TOLD
 
 

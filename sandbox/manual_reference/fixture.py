@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from manual_reference.markdown import block, code, prose, table
+from manual_reference.pages import Powers
 from reseller_sandbox.fixture.schema import example, json_schema
-from reseller_sandbox.manual.markdown import block, code, prose, table
-from reseller_sandbox.manual.reference import Powers
 
 
 def page(_: Powers) -> Iterator[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from manual_reference.markdown import code, prose, table
+from manual_reference.pages import Powers
 from reseller_sandbox.core import refusals
 from reseller_sandbox.core.refusals import RULES, Category, Rule
-from reseller_sandbox.manual.markdown import code, prose, table
-from reseller_sandbox.manual.reference import Powers
 from reseller_sandbox.v2 import errors as v2
 from reseller_sandbox.v2.interface import V2
 from reseller_sandbox.v3.interface import V3

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from manual_reference.markdown import block, code, prose, table
+from manual_reference.pages import Powers
+from manual_reference.results import called, parts, records
 from reseller_sandbox.control.rows import endpoints
 from reseller_sandbox.core.docstrings import docstring
 from reseller_sandbox.core.signatures import Parameter
-from reseller_sandbox.manual.markdown import block, code, prose, table
-from reseller_sandbox.manual.reference import Powers
-from reseller_sandbox.manual.reference.results import called, parts, records
 from reseller_sandbox.powers.power import Operation, Power
 from reseller_sandbox.web.routes import method_of, path_of
 

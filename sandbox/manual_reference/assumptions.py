@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from manual_reference.markdown import code, prose, table
+from manual_reference.pages import Powers
 from reseller_sandbox.core.assumptions import Assumptions, catalogue, profile, spelt
-from reseller_sandbox.manual.markdown import code, prose, table
-from reseller_sandbox.manual.reference import Powers
 
 
 def page(_: Powers) -> Iterator[str]:

@@ -1,7 +1,4 @@
-"""The reference: pages that are made from the declarations when somebody asks for them, and kept nowhere.
-
-Each file here makes what stands on one page below its first sentence, by its function ``page``.
-"""
+"""The reference pages. Each module of the same name yields what stands on a page below its first sentence."""
 
 from __future__ import annotations
 
@@ -24,7 +21,7 @@ class Made(Struct, frozen=True):
 
     def text(self, powers: Powers) -> str:
         """Return the page as Markdown."""
-        parts = import_module(f"{__name__}.{self.name}").page(powers)
+        parts = import_module(f"manual_reference.{self.name}").page(powers)
         return "\n\n".join([f"# {self.title}", self.summary, *filter(None, parts)]) + "\n"
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from manual_reference.markdown import block, code, prose, table
+from manual_reference.pages import Powers
 from reseller_sandbox.config_sources import option, variable
 from reseller_sandbox.core.signatures import Parameter, declared
-from reseller_sandbox.manual.markdown import block, code, prose, table
-from reseller_sandbox.manual.reference import Powers
 from reseller_sandbox.settings import ServerSettings, Settings, help_of
 
 _EXAMPLE = """\

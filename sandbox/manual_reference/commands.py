@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import click
 
-from reseller_sandbox.manual.markdown import block
-from reseller_sandbox.manual.reference import Powers
+from manual_reference.markdown import block
+from manual_reference.pages import Powers
 
 _NAME = "reseller-sandbox"
 _WIDTH = 100

@@ -1,0 +1,33 @@
+"""``python -m manual_reference`` writes the pages; with ``--check`` it says which are out of date."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from manual_reference.pages import REFERENCE
+from reseller_sandbox.manual.pages import FOLDER
+from reseller_sandbox.powers.catalogue import POWERS
+
+
+def main() -> None:
+    """Write or check the pages."""
+    parser = argparse.ArgumentParser(prog="python -m manual_reference", description=__doc__)
+    parser.add_argument(
+        "--check", action="store_true", help="change nothing, and fail if a page would change"
+    )
+    check = parser.parse_args().check
+    stale = []
+    for page in REFERENCE:
+        file, text = FOLDER / "reference" / f"{page.name}.md", page.text(POWERS)
+        if check and (not file.exists() or file.read_text("utf-8") != text):
+            stale.append(page.name)
+        elif not check:
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text, "utf-8")
+    if stale:
+        sys.exit(f"out of date: {', '.join(stale)}; run make reference")
+
+
+if __name__ == "__main__":
+    main()
