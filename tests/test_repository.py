@@ -19,8 +19,6 @@ ROOT = Path(__file__).parents[1]
 GITHUB = ROOT / ".github"
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 
-#: What is at the top besides files that begin with a dot.
-TOP = {"pyproject.toml", "README.md", "Makefile", "fixtures", "sandbox", "tests"}
 
 #: The schema of each file that a service reads.
 SCHEMAS = {
@@ -37,15 +35,6 @@ def workflow() -> Any:
     return yaml.safe_load((GITHUB / "workflows" / "tests.yaml").read_text("utf-8"))
 
 
-def test_the_top_level_is_short() -> None:
-    """Whoever opens the project sees where things are."""
-    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    if listed.returncode:
-        pytest.skip("this is no checkout")
-    top = {name.partition("/")[0] for name in listed.stdout.splitlines()}
-    assert {name for name in top if not name.startswith(".")} == TOP
-
-
 def test_every_python_is_tested_that_the_project_is_for() -> None:
     """The workflow's and those of the tests of the wheel, from the oldest that is declared."""
     pythons = [f"3.{minor}" for minor in MINORS]
@@ -53,8 +42,7 @@ def test_every_python_is_tested_that_the_project_is_for() -> None:
     assert PROJECT["requires-python"] == f">={pythons[0]}"
 
 
-def test_the_actions_of_the_workflow_are_those_that_are_printed_for_others() -> None:
-    """At the same commits."""
+def test_the_workflow_uses_the_printed_actions_at_the_same_commits() -> None:
     used = set(re.findall(r"uses: (.+)", (GITHUB / "workflows" / "tests.yaml").read_text("utf-8")))
     command = [sys.executable, "-m", "reseller_sandbox", "deploy", "github-actions"]
     printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
@@ -70,25 +58,9 @@ def test_the_version_is_declared_once() -> None:
     assert re.findall(r"^## (\d\S+)", changes.read_text("utf-8"), re.MULTILINE)[0] == PROJECT["version"]
 
 
-def test_hooks_before_a_commit_run_tools_of_the_project() -> None:
-    """Nothing is downloaded for them, and each is among what the tests need."""
-    (local,) = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text("utf-8"))["repos"]
-    assert local["repo"] == "local"
-    needed = {re.split(r"[<>=\[]", row)[0] for row in PROJECT["optional-dependencies"]["dev"]}
-    for hook in local["hooks"]:
-        folder, program = hook["entry"].split()[0].rsplit("/", 1)
-        assert folder == ".venv/bin"
-        assert program in needed
-
-
-def test_every_file_that_has_a_schema_is_looked_at() -> None:
-    """A new one is listed above."""
-    found = {str(path.relative_to(ROOT)) for path in GITHUB.rglob("*.y*ml")}
-    assert found == set(SCHEMAS)
-
-
 @pytest.mark.slow
 def test_files_for_a_service_fit_its_schema(subtests: pytest.Subtests) -> None:
+    assert {str(path.relative_to(ROOT)) for path in GITHUB.rglob("*.y*ml")} == set(SCHEMAS)
     program = Path(sys.executable).with_name("check-jsonschema")
     for file, schema in SCHEMAS.items():
         with subtests.test(file):

@@ -7,8 +7,7 @@ import pytest
 from reseller_sandbox import Sandbox
 
 
-def test_what_fails_within_a_with_tells_what_happened_in_its_world() -> None:
-    """Without pytest too: the exception brings it along, for each world that it leaves."""
+def test_an_exception_has_a_note_for_each_world_that_it_leaves() -> None:
 
     def fail(sandbox: Sandbox) -> None:
         with sandbox:
@@ -27,8 +26,7 @@ def test_what_fails_within_a_with_tells_what_happened_in_its_world() -> None:
     assert [world.name for world in sandbox.worlds.list().worlds] == ["default"]
 
 
-def test_nothing_is_told_of_a_world_that_is_gone() -> None:
-    """Nor of one that has ended in peace."""
+def test_an_exception_has_no_note_of_a_deleted_world() -> None:
     sandbox = Sandbox()
     with sandbox.fork() as fork:
         pass

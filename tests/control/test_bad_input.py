@@ -10,10 +10,10 @@ from urllib.parse import quote
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.clients import JSON, Answer, Socket
+from tests.clients import JSON, Answer, Socket, encoded
 from tests.documented import ID, document, documented
 from tests.powers.doors import resolved, start_over
-from tests.wrong import BROKEN_BODIES, PARTS, VALUES, encoded
+from tests.wrong import BROKEN_BODIES, PARTS, VALUES
 
 OPERATIONS = [
     (method.upper(), path, operation)

@@ -11,7 +11,6 @@ import time_machine
 from freezegun import freeze_time
 
 from reseller_sandbox import Refused, Sandbox
-from reseller_sandbox.testing import freeze_time as freeze_with_sandbox
 from tests.registry import REGISTRY
 
 WHEN, LATER = datetime(2031, 5, 1, tzinfo=UTC), timedelta(days=40)
@@ -35,14 +34,6 @@ def test_the_sandbox_follows_freezegun_and_time_machine() -> None:
     with freeze_time("2020-01-01"), pytest.raises(Refused, match="2020-01-01"):
         sandbox.clock.follow()
     assert sandbox.clock.frozen
-
-
-def test_the_time_of_the_test_follows_the_sandbox() -> None:
-    sandbox = Sandbox(REGISTRY)
-    with freeze_with_sandbox(sandbox, WHEN) as both:
-        both.advance("P40D")
-        assert sandbox.clock.now == both.now == WHEN + LATER == datetime.now(UTC)
-    assert datetime.now(UTC) < WHEN
 
 
 USE = """

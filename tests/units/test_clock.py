@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from dateutil.relativedelta import relativedelta
-from freezegun import freeze_time
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -73,30 +72,3 @@ def test_the_clock_has_a_first_and_a_last_instant() -> None:
 @given(st.timedeltas(timedelta(), timedelta(days=4000)))
 def test_instants_are_whole_seconds(by: timedelta) -> None:
     assert clock.later(NOON, by).microsecond == 0
-
-
-def test_a_clock_stands_still_or_follows_the_machine_and_never_goes_back() -> None:
-    frozen = clock.WorldClock(NOON)
-    with freeze_time("2031-01-01T00:00:00.700") as machine:
-        running = clock.WorldClock(NOON).run()
-        assert (frozen.now(), frozen.frozen, running.now(), running.frozen) == (NOON, True, NOON, False)
-        machine.tick(timedelta(seconds=0.4))
-        assert running.now() == NOON
-        machine.tick(timedelta(seconds=90))
-        assert (frozen.now(), running.now()) == (NOON, NOON + timedelta(seconds=90))
-        machine.move_to("2030-12-31")
-        assert running.now() == NOON
-        machine.move_to("2999-01-01")
-        assert (frozen.now(), running.now()) == (NOON, clock.LATEST)
-
-
-def test_a_clock_is_set_and_stopped_without_a_jump() -> None:
-    with freeze_time("2031-01-01") as machine:
-        running = clock.WorldClock(NOON).run()
-        machine.tick(timedelta(seconds=10))
-        stopped = running.freeze()
-        assert (stopped.now(), stopped.frozen) == (NOON + timedelta(seconds=10), True)
-        ahead = running.at(NOON + timedelta(days=1))
-        machine.tick(timedelta(seconds=5))
-        assert ahead.now() == NOON + timedelta(days=1, seconds=5)
-        assert stopped.at(NOON + timedelta(days=2)).frozen

@@ -10,10 +10,10 @@ from urllib.parse import quote
 import pytest
 
 from reseller_sandbox import Sandbox
-from tests.clients import Answer, Api, person
+from tests.clients import Answer, Api, encoded, person
 from tests.registry import connect, contents
 from tests.v3.operations import Operation, operations
-from tests.wrong import BROKEN_BODIES, PARTS, encoded, spoiled
+from tests.wrong import BROKEN_BODIES, PARTS, spoiled
 
 ROWS = operations()
 DOMAINS = "/v3/domains"
